@@ -7,8 +7,6 @@ import gc
 import signal
 import sys
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Run the command line.

@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 from brainscore_core.errors import DataUnavailable
 from brainscore_core.scoring import Receipt, ResultsStore
 
-__all__ = ["DEMO_PAIRS", "DemoResult", "Pair", "PairResult", "run_demo", "score_pair"]
-
 _MODELS = ("pixels", "gabor", "simulated-truth")
 _RECORDED = ("alexnet-recorded2019", "googlenet-recorded2019", "resnet50-recorded2019", "vgg16-recorded2019")
 _CONTROLS = ("Simulated2026.V1-pls", "Simulated2026.V1-rdm", "Simulated2026.IT-pls", "Simulated2026.IT-rdm")

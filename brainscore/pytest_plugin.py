@@ -24,8 +24,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["MARKS", "NETWORK", "PRIVATE_ACCESS"]
-
 NETWORK = "BRAINSCORE_NETWORK"
 PRIVATE_ACCESS = "BRAINSCORE_PRIVATE_ACCESS"
 MARKS = {

@@ -34,8 +34,6 @@ from brainscore_core.runner.process import Answer, Death, ScoringProcess, scorin
 from brainscore_core.runner.template import borrow_template, end_idle_templates
 from brainscore_core.scoring import Receipt, ResultsStore
 
-__all__ = ["RemoteWorker", "WorkerFolder"]
-
 Say = Callable[[str], None]
 
 SCORER = "brainscore_vision.scoring:score_pair"

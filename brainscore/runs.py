@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from brainscore_core.scoring import ResultsStore
     from brainscore_vision.pair_selection import Selection
 
-__all__ = ["SCORER", "cluster_options", "execute", "run", "starting_early"]
-
 SCORER = "brainscore_vision.scoring:score_pair"
 """What a worker calls for a pair."""
 

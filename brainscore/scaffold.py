@@ -14,8 +14,6 @@ from typing import Any
 from brainscore_core.errors import UserError, nearest
 from brainscore_vision.plugin_folders import PLUGIN_KINDS, PLUGINS_VARIABLE, make_discoverable, source_checkout
 
-__all__ = ["BEHAVIORAL_METRICS", "NEURAL_METRICS", "Written", "default_root", "write_plugin"]
-
 NEURAL_METRICS = ("pls", "ridge", "linear_predictivity", "neuron_to_neuron")
 """Metrics for which there is a template of a neural benchmark."""
 

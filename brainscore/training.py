@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from brainscore_core.figures.plot import Plot
     from brainscore_core.scoring import Receipt, ResultsStore
 
-__all__ = ["EpochScorer", "MetricsLogger", "lightning_callback", "plot_trajectory", "trajectory"]
-
 _logger = logging.getLogger(__name__)
 
 

@@ -21,21 +21,6 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 from zipfile import ZipInfo
 
-__all__ = [
-    "LONGEST_PATH",
-    "announced_members",
-    "find_clash",
-    "is_bomb",
-    "is_encrypted",
-    "is_file_manager_file",
-    "is_portable",
-    "is_reserved",
-    "is_special",
-    "leaves_folder",
-    "members_overlap",
-    "stored_name",
-]
-
 _DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))})
 _NOT_ON_WINDOWS = re.compile(r'[<>:"|?*\\]')
 _LONGEST_NAME = 200  # bytes; most file systems allow 255, and programs append suffixes

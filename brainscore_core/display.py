@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["as_html", "as_text", "first_few", "folded", "printable"]
-
 Rows = Sequence[tuple[str, str]]
 
 _LONGEST = 400  # characters of one value

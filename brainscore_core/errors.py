@@ -9,19 +9,6 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import ParamSpec, Self, TypeVar
 
-__all__ = [
-    "BrainScoreError",
-    "DataUnavailable",
-    "MissingColumn",
-    "NotApplicable",
-    "UnknownIdentifier",
-    "UserError",
-    "checks_arguments",
-    "nearest",
-    "respelled",
-    "spelling_hint",
-]
-
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 

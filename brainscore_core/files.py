@@ -21,18 +21,6 @@ try:
 except ImportError:  # Windows has no fcntl: two processes may then do the same work, under different file names
     fcntl = None  # type: ignore[assignment]
 
-__all__ = [
-    "PART_SUFFIX",
-    "STALE",
-    "file_digest",
-    "folder_lock",
-    "remove_abandoned_folders",
-    "replacing",
-    "replacing_together",
-    "sweep",
-    "temporary_folder",
-]
-
 PART_SUFFIX = ".part"
 STALE = 24 * 3600.0  # seconds after which an unfinished file counts as abandoned
 _LOCK_FILE = "lock"

@@ -7,18 +7,6 @@ from datetime import UTC, datetime
 
 from brainscore_core.populations import population
 
-__all__ = [
-    "FORMULA",
-    "count_text",
-    "estimate_text",
-    "harmless",
-    "number_text",
-    "p_text",
-    "range_text",
-    "size_text",
-    "time_text",
-]
-
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """Beginnings of cells that spreadsheets read as formulas."""
 

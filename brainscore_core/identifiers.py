@@ -8,19 +8,6 @@ from urllib.parse import quote, unquote
 
 from brainscore_core.errors import UserError
 
-__all__ = [
-    "MAX_LENGTH",
-    "SeriesPoint",
-    "confusable_form",
-    "from_folder_name",
-    "identifier_problem",
-    "series_identifier",
-    "series_point",
-    "similar_form",
-    "states_of_models",
-    "to_folder_name",
-]
-
 MAX_LENGTH = 200
 """Maximum number of characters of a new identifier."""
 

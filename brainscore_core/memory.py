@@ -10,8 +10,6 @@ from pathlib import Path
 
 from brainscore_core.errors import UserError
 
-__all__ = ["available_memory", "format_size", "machine_limit", "memory_limit", "parse_size", "resident_memory"]
-
 _SHARE = 0.8  # of the total; the rest is for the system and for what a plan cannot foresee
 _UNBOUNDED = 1 << 60  # cgroups version 1 write "no limit" as a number near 2**63
 _UNITS = {"": 1} | {

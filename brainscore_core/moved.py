@@ -8,8 +8,6 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-__all__ = ["MOVED", "install", "renamed"]
-
 MOVED = {
     "brainscore.web": "brainscore.client",
     "brainscore_web.charts": "brainscore_core.figures",

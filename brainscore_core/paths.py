@@ -6,25 +6,6 @@ Environment variables are read at each call.
 import os
 from pathlib import Path
 
-__all__ = [
-    "activations_home",
-    "cache_home",
-    "default_results_address",
-    "environments_home",
-    "home",
-    "layer_profiles_home",
-    "mirrors",
-    "packages_home",
-    "plugin_index_file",
-    "remote_worker_home",
-    "screen_home",
-    "simulated_data_home",
-    "site_home",
-    "stand_ins_home",
-    "token_file",
-    "weights_home",
-]
-
 _OFF_VALUES = {"off", "no", "false", "0"}
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["FEWEST_GROUPS", "condition", "condition_of_all", "details", "population", "these"]
-
 FEWEST_GROUPS = 5
 """Number of groups, such as animals, from which results are about new groups; with fewer, they are about these only."""
 

@@ -23,8 +23,6 @@ from typing import Any, TypeVar
 from brainscore_core.display import printable
 from brainscore_core.formatting import size_text
 
-__all__ = ["Stage", "stage", "track"]
-
 Item = TypeVar("Item")
 
 DELAY = 0.3  # seconds before anything is shown

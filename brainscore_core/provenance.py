@@ -11,8 +11,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["NOT_REPEATABLE", "Record", "ignoring", "is_recorded", "note", "prefixing", "recording", "remark", "timed"]
-
 NOT_REPEATABLE = "not a function of the stimulus"
 """In the text of a remark: responses are random, or depend on the other stimuli of a batch."""
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["dumps", "loads", "plain"]
-
 
 def plain(value: Any) -> Any:
     """Convert a value to plain JSON types: NaN and infinities become null, NumPy types become Python types.

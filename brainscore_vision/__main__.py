@@ -8,8 +8,6 @@ from collections.abc import Sequence
 
 from brainscore_core.errors import UserError
 
-__all__ = ["main"]
-
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
@@ -26,18 +24,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Score a model on a benchmark and print the result.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        By default those of the command line.
-
-    Returns
-    -------
-    int
-        Exit code: 0; 2 for errors that the user can fix; 130 for Ctrl-C.
-    """
+    """Score a model on a benchmark and print the result."""
     options = _parser().parse_args(arguments)
     try:
         return _score(options.model_identifier, options.benchmark_identifier, options.results)

@@ -20,15 +20,6 @@ from brainscore_vision.composed import Measurements, measurements_of, needs_repe
 from brainscore_vision.metric_helpers.alignment import as_table, coord_values
 from brainscore_vision.registries import parse_name
 
-__all__ = [
-    "LEAST_RELIABILITY",
-    "attach_attainable",
-    "attainable",
-    "averaged_recordings",
-    "moments_of_recordings",
-    "moments_of_repetitions",
-]
-
 LEAST_RELIABILITY = 0.3
 """Median reliability of the neuroids below which the covariance of the signal is not known well enough."""
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from brainscore_core.plugins import Location, Registry
     from brainscore_core.scoring import PluginCode
 
-__all__ = ["BenchmarkEntry", "Catalogue", "ModelEntry", "Problem", "catalogue", "stated_by"]
-
 ALL = "all"
 _BUILT_IN = "built in"  # source of the plugins of this package
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
     from brainscore_vision.model_helpers.metadata import ModelMetadata
 
-__all__ = ["CheckedReference", "Reference", "check_references", "find_references"]
-
 _REGISTRIES = {
     "benchmark": ("benchmark",),
     "data": ("data", "stimulus_set"),

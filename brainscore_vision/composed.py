@@ -37,8 +37,6 @@ from brainscore_vision.registries import (
 )
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["compose"]
-
 
 @dataclass(frozen=True)
 class Stratification:

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-__all__ = ["get_assembly", "get_stimulus_set", "list_assemblies", "list_stimulus_sets"]
-
 
 def get_stimulus_set(identifier: str) -> "StimulusSet":
     """Load a stimulus set that a plugin or a catalog registers.

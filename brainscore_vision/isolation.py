@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from brainscore_core.isolation.sandbox import Exchange, Loan
     from brainscore_core.plugins.environments import Environment
 
-__all__ = ["SANDBOX_REMARK", "environment_for", "isolated_model", "require_reference", "sandbox_for"]
-
 SANDBOX_REMARK = "the model ran in a cage: without network, seeing only its own files and the stimuli"
 
 _OPTIONS = frozenset({"files", "memory", "processes", "seconds", "file_size", "scratch", "environment"})

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from brainscore_core.scoring import BenchmarkInfo
 
-__all__ = ["ListedBenchmark", "leaderboard_tree", "listed_benchmark", "node_name"]
-
 
 class ListedBenchmark(NamedTuple):
     """Properties of a benchmark of this package, known without making it.

@@ -24,21 +24,6 @@ if TYPE_CHECKING:
 
     from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
 
-__all__ = [
-    "LIBRARIES",
-    "LibraryModel",
-    "build_network",
-    "huggingface_network",
-    "is_library_model",
-    "library_folder",
-    "library_names",
-    "matching_library_models",
-    "names_library_model",
-    "parse_library_model",
-    "published_layers",
-    "require_library_model",
-]
-
 
 class _Library(NamedTuple):
     module: str

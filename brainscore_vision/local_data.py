@@ -12,8 +12,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest, replacing
 from brainscore_vision.plugin_folders import PLUGIN_KINDS
 
-__all__ = ["register_package", "registration_of", "require_data_folder"]
-
 _CORE = "brainscore_core.supported_data_standards.brainio"
 _LOADERS = frozenset({"load_stimulus_set_from_url", "load_assembly_from_url"})
 

@@ -6,17 +6,6 @@ import math
 from dataclasses import MISSING, fields
 from typing import Any
 
-__all__ = [
-    "described_fields",
-    "require_bibtex",
-    "require_count",
-    "require_notes",
-    "require_positive",
-    "require_texts",
-    "require_url",
-    "required_fields",
-]
-
 
 def required_fields(metadata: Any) -> list[str]:
     """Names of the fields that a dataclass of metadata requires, in order.

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from brainscore_core.runner.verification import Stored
 
-__all__ = ["methods_of"]
-
 
 def methods_of(stored: Stored) -> str:
     """Describe how a stored score was computed; nothing is loaded or computed again.

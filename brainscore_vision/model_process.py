@@ -11,8 +11,6 @@ from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.registries import load_model
 from brainscore_vision.unregistered_models import is_file_reference, load_unregistered_model
 
-__all__ = ["ModelServer", "load"]
-
 _NAMES: dict[str, Any] = {"start_task": BrainModel.Task, "start_recording": BrainModel.RecordingTarget}
 
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from brainscore_core.runner.plan import Again, Plan
     from brainscore_core.scoring import ResultsStore
 
-__all__ = ["Selection", "plan_selection", "regions_by_data", "select", "select_benchmarks", "select_models"]
-
 ALL = "all"
 SHORT_NAMES = {
     "average": "average_vision",

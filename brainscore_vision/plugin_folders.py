@@ -9,16 +9,6 @@ from pathlib import Path
 from brainscore_core.errors import UserError
 from brainscore_vision.registries import REGISTRIES, plugin_index
 
-__all__ = [
-    "PLUGINS_VARIABLE",
-    "PLUGIN_KINDS",
-    "is_discoverable",
-    "make_discoverable",
-    "plugin_folder_of",
-    "registrations_in",
-    "source_checkout",
-]
-
 PLUGINS_VARIABLE = "BRAINSCORE_PLUGINS"
 PLUGIN_KINDS: Mapping[str, str] = {"benchmark": "benchmarks", "data": "data", "metric": "metrics", "model": "models"}
 """Kind of a plugin → folder of all plugins of this kind."""

@@ -26,8 +26,6 @@ from brainscore_vision.registries import plugin_index
 if TYPE_CHECKING:
     from brainscore_core.plugins import Location
 
-__all__ = ["METADATA_FILE", "PluginMetadata", "bibtex_entries", "read_metadata_file", "read_plugin_metadata"]
-
 _BIBTEX = re.compile(r"\s*@\w+\s*\{")
 
 

@@ -27,35 +27,6 @@ if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
     from brainscore_vision.model_interface import BrainModel
 
-__all__ = [
-    "LOADERS",
-    "NAME_FORM",
-    "NO_CEILING",
-    "REGISTRIES",
-    "ComposedName",
-    "base_keys",
-    "benchmark_registry",
-    "data_registry",
-    "declared_groups",
-    "is_from_library",
-    "load_benchmark",
-    "load_ceiling",
-    "load_dataset",
-    "load_metric",
-    "load_model",
-    "load_stimulus_set",
-    "metric_registry",
-    "model_registry",
-    "parse_name",
-    "plugin_index",
-    "public_variants",
-    "registered_folder",
-    "require_registered_model",
-    "resolve_benchmark",
-    "stimulus_set_registry",
-    "suggesting_public_variants",
-]
-
 T = TypeVar("T")
 
 _LIBRARY_LOADER = "brainscore_vision.unregistered_models"  # by its name: it commits models, which reads registries

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-__all__ = ["PUBLISHED_SCORES", "PublishedScore", "Reproduction", "reproduce"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedScore:

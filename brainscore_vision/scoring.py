@@ -49,18 +49,6 @@ if TYPE_CHECKING:
     from brainscore_core.scoring import Change, Receipt, ResultsStore, Stored, Tolerance, Verification
     from brainscore_vision.model_interface import BrainModel
 
-__all__ = [
-    "ScoredModel",
-    "forget_benchmark",
-    "forget_model",
-    "keep_benchmark",
-    "run_pair",
-    "score",
-    "score_pair",
-    "temporary_activations",
-    "verify",
-]
-
 _TRANSIENT_NOTES = {"cache", "time"}  # kinds of notes that do not hold for a model that was loaded earlier
 
 

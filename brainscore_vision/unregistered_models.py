@@ -20,17 +20,6 @@ from brainscore_vision.library_models import build_network, parse_library_model,
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-__all__ = [
-    "UnregisteredModel",
-    "is_file_reference",
-    "load_file_reference",
-    "load_library_model",
-    "load_unregistered_model",
-    "referenced_file",
-    "to_unregistered_model",
-    "wrap_model",
-]
-
 _logger = logging.getLogger(__name__)
 
 

@@ -4,8 +4,6 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
-__all__ = ["LazyLoad", "fullname", "recursive_dict_merge"]
-
 T = TypeVar("T")
 
 

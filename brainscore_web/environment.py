@@ -19,21 +19,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.paths import site_home
 from brainscore_core.plugins.errors import LIBRARIES
 
-__all__ = [
-    "comma_separated",
-    "contact_address",
-    "database_settings",
-    "email_destination",
-    "email_settings",
-    "flag",
-    "positive_integer",
-    "secret_key",
-    "site_address",
-    "unusable_folder",
-    "web_address",
-    "worker_problem",
-]
-
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
 
@@ -66,13 +51,7 @@ _ENGINES = {"postgresql": "PostgreSQL", "sqlite3": "SQLite"}
 
 
 def database_settings() -> dict[str, Any]:
-    """Read the database settings: ``$DATABASE_URL``, else SQLite in the site's folder.
-
-    Raises
-    ------
-    UserError
-        If it is not valid, or names PostgreSQL and the driver is missing.
-    """
+    """Read the database settings: ``$DATABASE_URL``, else SQLite in the site's folder."""
 
     def invalid(what: str) -> UserError:  # the value may contain a password, so it is never shown
         return UserError(f"DATABASE_URL {what}", remedy=f"set it to {_DATABASE_FORMATS}")
@@ -99,13 +78,7 @@ def database_settings() -> dict[str, Any]:
 
 
 def flag(name: str, default: bool = False) -> bool:
-    """Read an environment variable that is on or off.
-
-    Raises
-    ------
-    UserError
-        If it is neither.
-    """
+    """Read an environment variable that is on or off."""
     text = os.environ.get(name)
     if text is None:
         return default
@@ -120,13 +93,7 @@ def comma_separated(name: str) -> list[str]:
 
 
 def positive_integer(name: str, default: int) -> int:
-    """Read an environment variable that is an integer of at least 1.
-
-    Raises
-    ------
-    UserError
-        If it is not.
-    """
+    """Read an environment variable that is an integer of at least 1."""
     text = os.environ.get(name) or str(default)
     if not text.strip().isdecimal() or int(text) < 1:
         raise UserError(f"{name} is {text!r}", remedy=f"set {name} to an integer of at least 1")
@@ -134,13 +101,7 @@ def positive_integer(name: str, default: int) -> int:
 
 
 def web_address(name: str) -> str:
-    """Read an environment variable that is the address of a web page.
-
-    Raises
-    ------
-    UserError
-        If it is something else.
-    """
+    """Read an environment variable that is the address of a web page."""
     text = os.environ.get(name, "").strip()
     if text and not _is_web_address(text):
         raise UserError(f"{name} is {text!r}", remedy=f"set {name} to an address such as https://example.org/page")
@@ -148,13 +109,7 @@ def web_address(name: str) -> str:
 
 
 def contact_address(name: str) -> str:
-    """Read an environment variable that is an e-mail address or the address of a web page; return it as a link.
-
-    Raises
-    ------
-    UserError
-        If it is neither.
-    """
+    """Read an environment variable that is an e-mail address or the address of a web page; return it as a link."""
     text = os.environ.get(name, "").strip().removeprefix("mailto:")
     if not text or _is_web_address(text):
         return text
@@ -169,15 +124,7 @@ _EMAIL_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)*")
 
 
 def site_address(hosts: Sequence[str], *, public: bool) -> str:
-    """Read the address of the site for e-mails, which have no request to take it from; without a trailing slash.
-
-    Parameters
-    ----------
-    hosts : sequence of str
-        Names of the site, the first of which is the default.
-    public : bool
-        Whether it is served through HTTPS.
-    """
+    """Read the address of the site for e-mails, which have no request to take it from; without a trailing slash."""
     given = os.environ.get("BRAINSCORE_SITE_ADDRESS", "")
     if given:
         return given.rstrip("/")
@@ -200,11 +147,6 @@ _BACKENDS = "django.core.mail.backends"
 def email_destination(backend: str) -> str:
     """Return where the e-mails of a site go that sends none; empty if it sends them.
 
-    Parameters
-    ----------
-    backend : str
-        Django's setting ``EMAIL_BACKEND``.
-
     Examples
     --------
     >>> email_destination("django.core.mail.backends.console.EmailBackend")
@@ -219,23 +161,6 @@ def email_destination(backend: str) -> str:
 
 def email_settings(address: str) -> dict[str, str | int | bool]:
     """Read how the site sends e-mail.
-
-    Parameters
-    ----------
-    address : str
-        ``smtp://user:password@host:587?tls=1`` (STARTTLS), ``smtps://…`` (TLS from the start, port 465),
-        ``file:///folder`` (one file per e-mail), ``console:`` (printed). Special characters in names and passwords are
-        percent-encoded.
-
-    Returns
-    -------
-    dict
-        Django's settings ``EMAIL_…``.
-
-    Raises
-    ------
-    UserError
-        If the address has another form.
 
     Examples
     --------
@@ -280,13 +205,7 @@ def email_settings(address: str) -> dict[str, str | int | bool]:
 
 
 def secret_key() -> str:
-    """The key that signs sessions: ``$BRAINSCORE_SITE_SECRET``, else a random one stored in the site's folder.
-
-    Raises
-    ------
-    UserError
-        If it is too short, or the folder cannot be created, read or written.
-    """
+    """The key that signs sessions: ``$BRAINSCORE_SITE_SECRET``, else a random one stored in the site's folder."""
     given = os.environ.get("BRAINSCORE_SITE_SECRET")
     if given:
         if len(given) < 32:

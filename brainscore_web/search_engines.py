@@ -20,8 +20,6 @@ from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.pages.documents import document_names
 from brainscore_web.pages.models import PAGES_WITH_OWN_ADDRESS, News, Page, address_of
 
-__all__ = ["SITEMAPS", "icon", "robots", "security"]
-
 _NOT_CRAWLED = (
     "/*?",  # filters, sorting and pages of lists: endless combinations
     "/accounts/",

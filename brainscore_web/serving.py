@@ -24,20 +24,6 @@ from brainscore_web.environment import unusable_folder, worker_problem
 if TYPE_CHECKING:
     from brainscore_web.scoring.worker import Worker
 
-__all__ = [
-    "demonstration_to_reset",
-    "end_with_parent",
-    "has_database",
-    "listen",
-    "make_worker",
-    "prepare",
-    "require_database",
-    "serve",
-    "serving_lock",
-    "set_up",
-    "use_demonstration",
-]
-
 Say = Callable[[str], None]
 Demonstration = Literal["simulated", "example"]
 _PR_SET_PDEATHSIG = 1  # option of prctl on Linux
@@ -52,14 +38,7 @@ _EXAMPLE_BENCHMARKS = ("Simulated2026.V1-pls", "Simulated2026.V1-rdm", "Simulate
 
 
 def use_demonstration(kind: Demonstration) -> None:
-    """Use a separate folder and database for a demonstration. Must be called before anything else.
-
-    Parameters
-    ----------
-    kind : str
-        ``'simulated'``: simulated models and scores. ``'example'``: two models that a worker scores on simulated
-        measurements, which need no network; submissions are scored with them.
-    """
+    """Use a separate folder and database for a demonstration. Must be called before anything else."""
     folder = _demonstration_folder(kind)
     os.environ["BRAINSCORE_SITE_HOME"] = str(folder)
     os.environ["BRAINSCORE_SITE_DEMONSTRATION"] = kind
@@ -77,13 +56,7 @@ def use_demonstration(kind: Demonstration) -> None:
 
 
 def demonstration_to_reset(kind: Demonstration) -> Path | None:
-    """Return the folder of a demonstration that can be deleted; None if there is none.
-
-    Raises
-    ------
-    UserError
-        If the folder was not created for a demonstration, or a server is running with it.
-    """
+    """Return the folder of a demonstration that can be deleted; None if there is none."""
     folder = _demonstration_folder(kind)
     if not folder.exists():
         return None
@@ -108,27 +81,7 @@ def has_database() -> bool:
 
 
 def prepare(results: str | None, *, demonstration: Demonstration | None = None, say: Say) -> int:
-    """Bring the database up to date and ingest new receipts.
-
-    Parameters
-    ----------
-    results : str or None
-        Where receipts are: a folder or ``s3://…``. None: no receipts are read.
-    demonstration : str, optional
-        ``'simulated'``: fill an empty site with simulated scores; ``'example'``: plan the scores of the example.
-    say : callable
-        Called with each message.
-
-    Returns
-    -------
-    int
-        The number of scores of the site.
-
-    Raises
-    ------
-    UserError
-        If the site's folder cannot be written, the database cannot be reached, or an environment variable is not valid.
-    """
+    """Bring the database up to date and ingest new receipts."""
     set_up()
     with _exclusive(say):
         return _prepare(results, demonstration=demonstration, say=say)
@@ -179,13 +132,7 @@ def _plan_example() -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open the port.
-
-    Raises
-    ------
-    UserError
-        If it is in use, or the host is not an address of this machine.
-    """
+    """Open the port."""
     if host not in ("127.0.0.1", "localhost", "::1") and not os.environ.get("BRAINSCORE_SITE_HOSTS"):
         raise UserError(
             f"the site would be reachable from other machines at {host}, but its host names are not set",
@@ -264,15 +211,7 @@ def serve(
 
 @contextmanager
 def serving_lock(folder: Path, *, exclusive: bool = False) -> Iterator[bool]:
-    """Mark a site's folder as used by a server in this context; it ends with the process.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder of the site.
-    exclusive : bool
-        Do not wait, and yield whether no server of this machine uses the folder.
-    """
+    """Mark a site's folder as used by a server in this context; it ends with the process."""
     import fcntl
 
     with (folder / ".serving").open("a", encoding="ascii") as lock:
@@ -336,18 +275,7 @@ def end_with_parent(parent: int) -> None:
 
 
 def make_worker(**how: Any) -> Worker:
-    """Create the worker of this site.
-
-    Parameters
-    ----------
-    **how
-        As for `Worker`.
-
-    Raises
-    ------
-    UserError
-        If packages are missing, the database cannot be reached, or it is of another version of the site.
-    """
+    """Create the worker of this site."""
     if missing := worker_problem():
         raise missing
     set_up()
@@ -422,13 +350,7 @@ _CONNECTION_ERRORS = (
 
 
 def require_database() -> None:
-    """Check that the database can be reached.
-
-    Raises
-    ------
-    UserError
-        If it cannot be reached. The driver's message is not shown, since it may contain ``DATABASE_URL``.
-    """
+    """Check that the database can be reached."""
     from django.db import Error, connection
 
     try:

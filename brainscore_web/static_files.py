@@ -6,8 +6,6 @@ from typing import ClassVar
 from django.contrib.staticfiles.apps import StaticFilesConfig
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-__all__ = ["CompressedStaticFilesStorage", "StaticFilesApp"]
-
 
 class StaticFilesApp(StaticFilesConfig):
     """Collects only HTMX 2 itself of django-htmx; its extensions have imports that need a bundler."""

@@ -19,8 +19,6 @@ from brainscore_core.errors import UserError, nearest
 from brainscore_core.plugins import PluginWarning
 from brainscore_core.progress import stage
 
-__all__ = ["CommandGroup", "Subcommands", "app"]
-
 _FOLDER = Path(__file__).parent
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141

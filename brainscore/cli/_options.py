@@ -20,17 +20,6 @@ if TYPE_CHECKING:
     from brainscore_core.results.store import Problem
     from brainscore_core.scoring import Listing, Receipt, ResultsStore
 
-__all__ = [
-    "Filters",
-    "filter_options",
-    "json_option",
-    "listed",
-    "parse_moment",
-    "report_problems",
-    "results_option",
-    "site_option",
-]
-
 site_option = click.option(
     "--site",
     metavar="URL",
@@ -150,18 +139,6 @@ def report_problems(problems: Iterable[Problem]) -> None:
 
 def parse_moment(text: str, *, now: datetime | None = None) -> datetime:
     """Read a date, a time, or an age before now.
-
-    Parameters
-    ----------
-    text : str
-        ``2026-01-31``, ``2026-01-31T12:00`` (UTC unless it says otherwise), or ``30min``, ``12h``, ``7d``, ``2w``.
-    now : datetime, optional
-        The time from which ages count back; by default the present.
-
-    Raises
-    ------
-    UserError
-        If the text has another form.
 
     Examples
     --------

@@ -21,35 +21,9 @@ _ESCAPE = f"\ufdd0{os.urandom(8).hex()}"  # stands for the escape character in s
 if TYPE_CHECKING:
     from brainscore_core.scoring import Change, Difference, NumberDifference
 
-__all__ = [
-    "as_json",
-    "change_lines",
-    "difference_lines",
-    "echo",
-    "echo_columns",
-    "echo_json",
-    "echo_lines",
-    "echo_pairs",
-    "echo_table",
-    "harmless_text",
-    "printable",
-    "style",
-]
-
 
 def as_json(value: Any) -> Any:
-    """Turn a value into plain JSON types: NaN and infinities into null, arrays into lists.
-
-    Parameters
-    ----------
-    value
-        Numbers, strings, paths, NumPy and xarray objects, and mappings and sequences of these.
-
-    Returns
-    -------
-    object
-        Only dict, list, str, int, float, bool and None.
-    """
+    """Turn a value into plain JSON types: NaN and infinities into null, arrays into lists."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

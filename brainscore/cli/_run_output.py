@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from brainscore_core.runner.plan import Cost, Pair, Pending, Plan, Prediction
     from brainscore_core.scoring import ResultsStore
 
-__all__ = ["Progress", "echo_plan", "echo_summary", "plan_as_dict", "readable_seconds", "summary_as_dict"]
-
 
 class Progress:
     """Receives the events of a run, shows them, and keeps the results.

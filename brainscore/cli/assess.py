@@ -15,8 +15,6 @@ from brainscore_core.receipts.assessment import PARTS
 if TYPE_CHECKING:
     from brainscore_vision.assessment.tasks import Finished, Started, Task
 
-__all__ = ["command"]
-
 
 @click.command("assess")
 @click.argument("benchmarks", nargs=-1, required=True, metavar="BENCHMARK...")

@@ -32,8 +32,6 @@ from brainscore_vision.model_helpers.activations.store import (
     default_store,
 )
 
-__all__ = ["CheckedLayer", "StoredLayer", "command"]
-
 _LAYER_COLUMNS = ("key", "model", "layer", "stimulus set", "size", "last used")
 _SHORTEST_KEY = 6
 _KEY_DIGITS = 12  # digits of a key

@@ -14,8 +14,6 @@ from brainscore.cli._output import echo, echo_json
 from brainscore_core.errors import UserError
 from brainscore_vision.plugin_folders import PLUGIN_KINDS
 
-__all__ = ["ChangedPlugin", "Changes", "changes_since", "command", "sort_changes"]
-
 _KIND_OF = {folder: kind for kind, folder in PLUGIN_KINDS.items()}
 _PACKAGE = "brainscore_vision"
 _STAND_INS = PurePosixPath(_PACKAGE, "testing", "stand_ins")
@@ -86,26 +84,7 @@ class Changes(NamedTuple):
 
 
 def changes_since(base: str, *, repository: Path | None = None) -> Changes:
-    """Compare the working tree with the commit at which it branched off from `base`.
-
-    Parameters
-    ----------
-    base : str
-        A branch or commit, such as ``'origin/main'``.
-    repository : path, optional
-        A folder in the repository; by default the working directory.
-
-    Returns
-    -------
-    Changes
-        Commits, what is not committed yet, and files that git does not know (but for ignored ones). A file that was
-        moved counts in both places.
-
-    Raises
-    ------
-    UserError
-        If it is not a repository, or `base` is not one of its commits.
-    """
+    """Compare the working tree with the commit at which it branched off from `base`."""
     folder = repository or Path.cwd()
     root = Path(_git(folder, "rev-parse", "--show-toplevel", remedy="run it in the repository").strip())
     start = _git(
@@ -118,19 +97,7 @@ def changes_since(base: str, *, repository: Path | None = None) -> Changes:
 
 
 def sort_changes(base: str, changed: Iterable[str], *, root: Path, before: set[str]) -> Changes:
-    """Sort changed files by plugin.
-
-    Parameters
-    ----------
-    base : str
-        What they are compared with.
-    changed : iterable of str
-        Paths from the repository's root.
-    root : path
-        The repository, as it is now.
-    before : set of str
-        Paths that it had.
-    """
+    """Sort changed files by plugin."""
     in_package = any(path.startswith(f"{_PACKAGE}/") for path in before) or (root / _PACKAGE).is_dir()
     found: dict[PurePosixPath, ChangedPlugin] = {}
     outside = []

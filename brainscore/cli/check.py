@@ -16,8 +16,6 @@ from brainscore_core.progress import stage
 if TYPE_CHECKING:
     from brainscore_vision.checks import CheckedReference
 
-__all__ = ["command", "report_checks"]
-
 _MARKS = {"passed": "✓", "not applicable": "–", "warning": "!", "failed": "✗"}
 _COLOURS = {"passed": "green", "not applicable": "yellow", "warning": "yellow", "failed": "red"}
 

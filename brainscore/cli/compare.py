@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.statistics.comparison import Comparison, Comparisons, Ranking
 
-__all__ = ["command"]
-
 _UNTESTED_NOTE = (
     "Untested: the site does not store the data to compare the models. To compare them by receipts, run brainscore "
     "compare without --site."

@@ -13,8 +13,6 @@ import click
 from brainscore.cli._app import Subcommands
 from brainscore.cli._output import echo, echo_json, echo_pairs, style
 
-__all__ = ["command"]
-
 PACKAGES = (
     "brainscore",
     "numpy",

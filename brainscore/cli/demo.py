@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from brainscore.demo import DemoResult, Pair, PairResult
     from brainscore.report import View
 
-__all__ = ["command"]
-
 
 @click.command("demo")
 @click.option(

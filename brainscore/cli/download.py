@@ -12,8 +12,6 @@ from brainscore.cli._options import site_option
 from brainscore.cli._output import echo
 from brainscore_core.errors import UserError
 
-__all__ = ["command"]
-
 _OUTPUT = click.option(
     "--output",
     "-o",

@@ -29,8 +29,6 @@ from brainscore_core.plugins.environments import (
 if TYPE_CHECKING:
     from brainscore_core.plugins.environments import Manifest
 
-__all__ = ["command"]
-
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _SHORTEST_KEY = 6
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from brainscore_core.plugins import Location
 
-__all__ = ["command"]
-
 _NAMES = {
     "source": "origin",
     "size_mb": "size (MB)",

@@ -15,8 +15,6 @@ from brainscore_core.progress import stage
 if TYPE_CHECKING:
     from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile
 
-__all__ = ["command"]
-
 
 @click.command("layers")
 @click.argument("model")

@@ -19,8 +19,6 @@ from brainscore_vision.training_data import MARKS, explained_signs
 if TYPE_CHECKING:
     from brainscore.client import Client, Leaderboard
 
-__all__ = ["command"]
-
 _FIELDS = ("value", "error", "low", "high", "state", "exposure", "verification")
 
 

@@ -11,8 +11,6 @@ import click
 from brainscore.cli._output import echo, echo_json, echo_table
 from brainscore_core.errors import nearest
 
-__all__ = ["command"]
-
 KINDS = {
     "models": "model_registry",
     "benchmarks": "benchmark_registry",

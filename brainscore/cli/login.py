@@ -10,8 +10,6 @@ from brainscore.cli._options import site_option
 from brainscore.cli._output import echo
 from brainscore_core.errors import UserError
 
-__all__ = ["command"]
-
 
 @click.command("login")
 @site_option

@@ -7,8 +7,6 @@ import click
 from brainscore.cli._options import site_option
 from brainscore.cli._output import echo
 
-__all__ = ["command"]
-
 
 @click.command("logout")
 @site_option

@@ -11,8 +11,6 @@ import click
 from brainscore.cli._app import Subcommands
 from brainscore.cli._output import echo
 
-__all__ = ["command"]
-
 _FOLDER = click.option(
     "--folder", type=click.Path(path_type=Path, file_okay=False), metavar="PLUGINS",
     help="Folder that holds benchmarks/, data/, metrics/ and models/. Default: brainscore_vision in a source checkout, "

@@ -17,8 +17,6 @@ from brainscore_core.paths import packages_home
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-__all__ = ["command"]
-
 _FILE_COLUMNS = ("image_filename", "stimulus_filename", "filename", "image_file_name")
 
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from brainscore_core.results.aggregates import Over, Tree
 
-__all__ = ["command"]
-
 _MOST_READ = 1000  # receipts whose stored data are read by default
 
 

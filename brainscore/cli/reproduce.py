@@ -15,8 +15,6 @@ from brainscore_core.progress import stage
 if TYPE_CHECKING:
     from brainscore_vision.reproduction import PublishedScore, Reproduction
 
-__all__ = ["command"]
-
 _COLUMNS = ("model", "benchmark", "score", "published", "here", "difference", "")
 
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from brainscore_core.scoring import BenchmarkInfo, Receipt, ResultsStore
     from brainscore_vision.training_data import Finding
 
-__all__ = ["command", "diff", "export", "remove", "stored_receipt", "tolerance_options", "trajectory", "tree"]
-
 
 def tolerance_options(command: click.decorators.FC) -> click.decorators.FC:
     """Add ``--tolerance`` and ``--tolerance-errors``."""

@@ -15,32 +15,13 @@ from brainscore.cli._output import echo, echo_json
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.progress import stage
 
-__all__ = ["KEYS", "command", "read_run_file"]
-
 
 class _WrongValueError(Exception):
     """A value of a run file is wrong; the message says what it must be."""
 
 
 def read_run_file(path: Path) -> dict[str, Any]:
-    """Read a run file.
-
-    Parameters
-    ----------
-    path : Path
-        A YAML file. Names of files and folders in it are relative to its folder.
-
-    Returns
-    -------
-    dict
-        Values by the names of the command's options; only those in the file.
-
-    Raises
-    ------
-    UserError
-        If PyYAML is not installed, the file cannot be read or is not YAML, or has an unknown key or a wrong value; with
-        the line.
-    """
+    """Read a run file."""
     try:
         import yaml
     except ModuleNotFoundError as error:

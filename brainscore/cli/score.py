@@ -9,8 +9,6 @@ import click
 from brainscore.cli._output import echo, echo_json, echo_pairs
 from brainscore_core.progress import stage
 
-__all__ = ["command"]
-
 
 @click.command("score")
 @click.argument("model")

@@ -14,8 +14,6 @@ import click
 from brainscore.cli._output import echo
 from brainscore_core.errors import UserError
 
-__all__ = ["command"]
-
 
 @click.command("serve")
 @click.option(

@@ -19,8 +19,6 @@ from brainscore_core.errors import DataUnavailable, UserError
 if TYPE_CHECKING:
     from brainscore.client import Client, Submission, SubmissionCard
 
-__all__ = ["command", "echo_findings", "echo_submission", "find_submission", "plain_values", "watch_submission"]
-
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 _MARKS = {
     "waiting": ("·", None), "running": ("▸", "cyan"), "passed": ("✓", "green"), "failed": ("✗", "red"),
@@ -95,15 +93,7 @@ def command(
 
 
 def echo_findings(findings: Iterable[Any], *, place: Callable[[str], str] = str) -> int:
-    """Print findings, each with file and line, and return the number of errors.
-
-    Parameters
-    ----------
-    findings : iterable
-        With severity, check, file, line, message and remedy.
-    place : callable
-        Returns the path to print for a path in the submission.
-    """
+    """Print findings, each with file and line, and return the number of errors."""
     counts: Counter[str] = Counter()
     for finding in findings:
         where = place(finding.file) if finding.file else ""
@@ -138,15 +128,7 @@ def echo_submission(card: SubmissionCard) -> None:
 
 
 def find_submission(client: Client, identifier: str) -> str:
-    """Return the complete identifier of one of the user's submissions.
-
-    Parameters
-    ----------
-    client : Client
-        A client of the site.
-    identifier : str
-        The identifier or its beginning.
-    """
+    """Return the complete identifier of one of the user's submissions."""
     identifier = identifier.strip().lower()
     if len(identifier) >= _ID_LENGTH:
         return identifier
@@ -159,19 +141,7 @@ def find_submission(client: Client, identifier: str) -> str:
 
 
 def watch_submission(client: Client, identifier: str, *, every: float, until_review: bool) -> SubmissionCard:
-    """Print the status of a submission whenever it changes, until its state is final.
-
-    Parameters
-    ----------
-    client : Client
-        A client of the site.
-    identifier : str
-        The submission.
-    every : float
-        Seconds between requests.
-    until_review : bool
-        Whether to stop when the submission waits for a reviewer, which may take days.
-    """
+    """Print the status of a submission whenever it changes, until its state is final."""
     before, failures = None, 0
     while True:
         try:

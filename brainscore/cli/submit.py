@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from brainscore.client import Client, SubmissionCard
     from brainscore_vision.submission import Finding, Package
 
-__all__ = ["command"]
-
 
 @click.command("submit")
 @click.argument("source", metavar="PATH_OR_URL")

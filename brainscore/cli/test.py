@@ -8,8 +8,6 @@ from pathlib import Path
 
 import click
 
-__all__ = ["command"]
-
 
 @click.command("test", context_settings={"ignore_unknown_options": True})
 @click.argument("paths", nargs=-1, required=True, metavar="PATH... [PYTEST OPTIONS]", type=click.UNPROCESSED)

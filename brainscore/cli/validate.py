@@ -13,8 +13,6 @@ from brainscore.cli._output import echo_json, harmless_text
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.validation import Finding
 
-__all__ = ["command"]
-
 
 @click.command("validate")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")

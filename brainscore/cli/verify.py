@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from brainscore_core.runner.verification import Stored
     from brainscore_core.scoring import Change, Receipt, Verification
 
-__all__ = ["command"]
-
 
 @click.command("verify")
 @click.argument("name", metavar="RECEIPT")

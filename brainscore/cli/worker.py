@@ -13,8 +13,6 @@ import click
 from brainscore.cli._output import echo
 from brainscore_core.errors import UserError
 
-__all__ = ["command"]
-
 
 @click.command("worker")
 @click.option("--once", is_flag=True, help="Exit after one pair.")

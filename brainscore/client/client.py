@@ -27,8 +27,6 @@ from brainscore.client.submissions import post_receipts as post
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.files import replacing
 
-__all__ = ["Client"]
-
 T = TypeVar("T")
 _PAGE = 500
 

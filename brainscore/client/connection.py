@@ -20,8 +20,6 @@ from brainscore_core.errors import DataUnavailable, UnknownIdentifier, UserError
 if TYPE_CHECKING:
     import requests
 
-__all__ = ["Connection", "Query", "SiteRetry", "download"]
-
 _LONGEST_WAIT = 90.0  # seconds; a site counts requests by the minute
 
 
@@ -167,13 +165,7 @@ class Connection:
         *,
         stream: bool = False,
     ) -> requests.Response:
-        """Send a request, and follow redirects within the site.
-
-        Raises
-        ------
-        UserError
-            If there is no response, or the response is an error.
-        """
+        """Send a request, and follow redirects within the site."""
         import requests
 
         url: str = self.site + (path if path.startswith("/") else f"/api/v1/{path}")

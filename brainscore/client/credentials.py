@@ -13,8 +13,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 from brainscore_core.paths import token_file
 
-__all__ = ["forget_token", "save_token", "saved_tokens", "site_of", "token_for"]
-
 
 @dataclass(frozen=True)
 class SavedTokens:
@@ -146,11 +144,13 @@ def token_for(site: str, token: str | None) -> str | None:
 
 
 def origin_of(url: str) -> tuple[str, str | None, int]:
+    """Scheme, host and port of an address."""
     parts = urlsplit(url)
     return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

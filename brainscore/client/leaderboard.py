@@ -21,18 +21,6 @@ if TYPE_CHECKING:
 
     from brainscore.client.connection import Connection
 
-__all__ = [
-    "Compared",
-    "Leaderboard",
-    "Node",
-    "RankedModel",
-    "compare_on_board",
-    "compare_public_models",
-    "leaderboard_of",
-    "public_identifier",
-    "query_for_models",
-]
-
 _PAGE = "/vision/compare/compare.csv"
 _COLUMNS = ["benchmark", "version", "group", "difference", "error", "low", "high", "outcome"]
 _CONDITION = "condition"  # a column of newer sites

@@ -12,21 +12,6 @@ from typing import Any, TypeVar
 
 from brainscore_core.errors import UserError
 
-__all__ = [
-    "Assessment",
-    "Benchmark",
-    "BenchmarkCard",
-    "Ceiling",
-    "Me",
-    "Model",
-    "ModelCard",
-    "Profile",
-    "Score",
-    "Token",
-    "Version",
-    "read_record",
-]
-
 T = TypeVar("T")
 
 

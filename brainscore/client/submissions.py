@@ -14,19 +14,6 @@ from brainscore.client.connection import Connection
 from brainscore.client.records import read_record
 from brainscore_core.errors import UserError
 
-__all__ = [
-    "Pairs",
-    "Posted",
-    "Refused",
-    "Submission",
-    "SubmissionCard",
-    "SubmissionFinding",
-    "SubmissionRevision",
-    "SubmissionStep",
-    "post_receipts",
-    "submit",
-]
-
 _BATCH_BYTES = 1_000_000
 _BATCH_RECEIPTS = 250
 

@@ -13,8 +13,6 @@ from typing import Any
 from brainscore.client.connection import Connection, download
 from brainscore_core.errors import UserError
 
-__all__ = ["Pair", "Work"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:

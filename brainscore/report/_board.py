@@ -16,8 +16,6 @@ from brainscore_core.results.aggregates import Aggregate, Coverage, LeafState, O
 from brainscore_core.results.ranking import covered, fewest_scores, ranks_of_means
 from brainscore_core.scoring import Receipt
 
-__all__ = ["CONTROLS", "OUTSIDE", "OVERS", "Board", "Mean", "Node", "board_of", "coverage_text", "newest_of_each"]
-
 PairState = LeafState | Literal["undetermined"]
 """What a pair is: as in aggregates, and a score relative to a ceiling that may be 0."""
 OVERS: tuple[Over, ...] = ("all", "scored")
@@ -176,20 +174,7 @@ def board_of(
     over: Over = "all",
     influences: Mapping[str, ScoreInfluence] | None = None,
 ) -> Board:
-    """Average receipts along a tree and arrange the models, the best first.
-
-    Parameters
-    ----------
-    receipts : sequence of Receipt
-        Any number of each pair. The newest of the tree's version counts; of benchmarks that are not in the tree the
-        newest.
-    tree : Tree
-        Benchmarks and what they are gathered under.
-    over : str
-        ``'all'`` or ``'scored'``: by which mean of the first root the models are ordered.
-    influences : mapping, optional
-        How units influence scores, by id of the receipt; without it, means of several scores have no standard error.
-    """
+    """Average receipts along a tree and arrange the models, the best first."""
     counting = newest_of_each(receipts)
     states: dict[tuple[str, str], PairState] = {pair: _state(receipt) for pair, receipt in counting.items()}
     by_model: dict[str, list[Receipt]] = {}

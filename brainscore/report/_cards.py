@@ -13,8 +13,6 @@ from brainscore.report._formatting import short
 from brainscore.report._view import Group, Row, View
 from brainscore_core.scoring import Environment, PluginCode, Receipt
 
-__all__ = ["Card", "Fact", "Sources", "cards_of", "sources_of"]
-
 _MOST_FACTS = 40
 _Item = TypeVar("_Item")
 

@@ -20,8 +20,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.figures import Svg
 from brainscore_core.figures.export import save_figure
 
-__all__ = ["write_figures"]
-
 _ENDINGS = ("png", "svg")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["duration", "printable", "short"]
-
 
 def duration(value: float | None) -> str:
     """Write a duration.

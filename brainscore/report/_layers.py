@@ -18,8 +18,6 @@ from brainscore_core.paths import layer_profiles_home
 if TYPE_CHECKING:
     from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile, LayerScore
 
-__all__ = ["find_profiles", "layer_rows", "save_layer_plot"]
-
 
 def find_profiles(models: Collection[str], folder: Path | None = None) -> tuple[LayerProfile, ...]:
     """Read the profiles of some models.

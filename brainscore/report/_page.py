@@ -37,22 +37,12 @@ from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_core.statistics.means import ASSUMPTION
 from brainscore_vision.training_data import MARKS, explained_signs
 
-__all__ = ["heat_picture", "log_ends", "render_report", "widest_pair", "write_report"]
-
 _LARGEST_PICTURE = 3600  # pixels
 _STATE_PATTERNS = {"undefined": 0, "not applicable": 1, "failed": 2, "outdated": 3, "undetermined": 4}
 
 
 def heat_picture(board: Board) -> tuple[str, int, int]:
-    """Draw models × benchmarks as PNG.
-
-    Returns
-    -------
-    str
-        Address that holds the picture itself.
-    int, int
-        Width and height of a pair in pixels.
-    """
+    """Draw models × benchmarks as PNG."""
     from PIL import Image
 
     columns = board.benchmarks

@@ -34,19 +34,6 @@ from brainscore_core.numerics.correlation import Association, association
 from brainscore_core.results.validity import percent_text
 from brainscore_core.scoring import Receipt
 
-__all__ = [
-    "ONE_COLUMN",
-    "TWO_COLUMNS",
-    "controls_figure",
-    "heat_figure",
-    "matrix_figure",
-    "recovery_figure",
-    "save_plot",
-    "scatter_figure",
-    "scores_figure",
-    "training_figures",
-]
-
 ONE_COLUMN, TWO_COLUMNS = 400.0, 847.0
 """Widths of figures in units: 85 and 180 mm."""
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from brainscore_core.statistics.comparison import Ranking
     from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile
 
-__all__ = ["Report", "report_of"]
-
 
 @dataclass(frozen=True)
 class Report:

@@ -21,8 +21,6 @@ from brainscore_core.scoring import ResultsStore
 if TYPE_CHECKING:
     from brainscore_core.statistics.comparison import Ranking
 
-__all__ = ["TABLE_ENDINGS", "rankings_of", "table_text", "write_table"]
-
 
 def rankings_of(report: Report, store: ResultsStore) -> dict[str, Ranking]:
     """Rank the models of each benchmark on which at least two were scored.

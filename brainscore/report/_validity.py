@@ -9,9 +9,6 @@ from brainscore_core.formatting import number_text, range_text
 from brainscore_core.receipts.assessment import Assessment
 from brainscore_core.results.validity import ControlScore, Summary, summary_of
 
-__all__ = ["AssessedPart", "Validity", "control_text", "validity_of"]
-
-
 _PICTURES = 2_000_000  # characters of all pictures of similar stimuli in a report
 
 
@@ -112,20 +109,7 @@ class Validity:
 
 
 def validity_of(assessments: Iterable[Assessment], benchmarks: Sequence[str]) -> dict[str, Validity]:
-    """Sort assessments by benchmark.
-
-    Parameters
-    ----------
-    assessments : iterable of Assessment
-        Any number of each part, in any order.
-    benchmarks : sequence of str
-        Benchmarks of the report.
-
-    Returns
-    -------
-    dict
-        Benchmark → Validity, in the order of `benchmarks`; without those that have no assessment.
-    """
+    """Sort assessments by benchmark."""
     from brainscore_vision.assessment.tasks import changed_plugins
 
     newest: dict[tuple[str, ...], Assessment] = {}

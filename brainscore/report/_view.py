@@ -12,17 +12,6 @@ from brainscore_core.formatting import number_text
 from brainscore_core.populations import condition, condition_of_all
 from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
 
-__all__ = [
-    "LETTERS",
-    "STATES",
-    "Group",
-    "Row",
-    "Scale",
-    "View",
-    "scale_of",
-    "view_of",
-]
-
 STATES = {
     "scored": "scored",
     "undetermined": "undetermined",

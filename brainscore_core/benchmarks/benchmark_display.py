@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from brainscore_core.benchmarks import BenchmarkBase
     from brainscore_core.receipts.assessment import Assessment
 
-__all__ = ["benchmark_plot", "benchmark_rows", "benchmark_title"]
-
 _MOST_STIMULI = 100  # in a figure
 _MOST_LABELS = 60  # that can be chosen
 _CORRECT = ("truth", "sample_obj", "image_label", "category_name", "object_name")

@@ -11,35 +11,6 @@ from html import escape
 from itertools import pairwise
 from typing import NamedTuple
 
-__all__ = [
-    "HOLLOW_KINDS",
-    "MARKER_KINDS",
-    "TICK_FONT_SIZE",
-    "AxisTick",
-    "Drawing",
-    "Frame",
-    "Scale",
-    "Svg",
-    "axis_ticks",
-    "clipped",
-    "date_ticks",
-    "element",
-    "figure",
-    "finite",
-    "horizontal_axis",
-    "join",
-    "legend",
-    "line",
-    "marker",
-    "nice_range",
-    "nice_ticks",
-    "number",
-    "text_width",
-    "tick_texts",
-    "tooltip",
-    "vertical_axis",
-]
-
 
 class Svg(str):
     """Complete and escaped SVG text, which template engines insert unchanged."""

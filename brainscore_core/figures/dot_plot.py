@@ -10,8 +10,6 @@ from typing import Literal
 from brainscore_core.figures import axes
 from brainscore_core.figures.axes import Svg
 
-__all__ = ["Dots", "DotsRow", "Mark", "dots_with_intervals"]
-
 MarkKind = Literal["best", "median", "ceiling"]
 _MARKS: tuple[MarkKind, ...] = ("best", "median", "ceiling")
 

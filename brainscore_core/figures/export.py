@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.path import Path as Outline
     from matplotlib.transforms import Transform
 
-__all__ = ["save_figure"]
-
 _POINTS = 85 / 400 / 25.4 * 72  # of a unit, as in an SVG file
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
 _FONTS = ["DejaVu Sans", "Helvetica", "Arial"]  # the first comes with matplotlib: the same file on each computer

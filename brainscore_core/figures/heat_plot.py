@@ -13,19 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from brainscore_core.figures import axes
 from brainscore_core.figures.axes import Svg
 
-__all__ = [
-    "HEAT",
-    "CellState",
-    "HeatMap",
-    "Pattern",
-    "cell_text",
-    "contrast",
-    "dark_text",
-    "draw_heat_map",
-    "heat_class",
-    "heat_map",
-]
-
 HEAT = (
     "#f7fbff", "#e3eef8", "#cfe1f2", "#b3d1e8", "#93bfde", "#6aa8d2",
     "#4690c4", "#2c76b2", "#195d9f", "#0d4688", "#083370", "#06224f",

@@ -11,8 +11,6 @@ from brainscore_core.figures.heat_plot import HeatMap, draw_heat_map
 from brainscore_core.figures.matrix_plot import Matrix, draw_matrix
 from brainscore_core.figures.scatter_plot import Scatter, draw_scatter
 
-__all__ = ["Panel", "panels"]
-
 _HEADING, _NOTE, _GAP = 20.0, 15.0, 10.0
 
 

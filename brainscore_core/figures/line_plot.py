@@ -10,8 +10,6 @@ from math import nan
 from brainscore_core.figures import axes
 from brainscore_core.figures.axes import Svg
 
-__all__ = ["Lines", "Series", "lines"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Series:

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.figures.axes import Drawing, Svg, clipped, element, figure, join, line, number, text_width, tooltip
 
-__all__ = ["CELLS_WITH_TEXT", "Matrix", "MatrixGroup", "matrix"]
-
 CELLS_WITH_TEXT = 40
 """Largest number of rows with a tooltip for each cell; in larger matrices, cells of one colour are one path."""
 

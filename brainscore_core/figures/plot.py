@@ -8,8 +8,6 @@ from pathlib import Path
 from brainscore_core.figures.axes import Svg
 from brainscore_core.figures.svg_file import standalone
 
-__all__ = ["Plot"]
-
 
 class Plot:
     """A figure. A notebook shows it; :meth:`save` writes it to a file.

@@ -9,8 +9,6 @@ from math import ceil, floor, log10, nan
 from brainscore_core.figures import axes
 from brainscore_core.figures.axes import Svg
 
-__all__ = ["Point", "Scatter", "scatter"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Point:

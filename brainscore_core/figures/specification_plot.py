@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from brainscore_core.figures import axes
 from brainscore_core.figures.axes import Svg
 
-__all__ = ["Specification", "specification"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Specification:

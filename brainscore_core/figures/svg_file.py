@@ -6,8 +6,6 @@ import re
 
 from brainscore_core.figures.axes import HOLLOW_KINDS
 
-__all__ = ["STYLE", "standalone"]
-
 _MM = 85 / 400  # 400 units are one column of a paper; text then has 7 points
 
 _INK, _QUIET, _GRID, _PAPER = "#1b1f24", "#57606a", "#e3e6ea", "#ffffff"

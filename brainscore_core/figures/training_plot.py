@@ -11,8 +11,6 @@ from brainscore_core.figures.axes import Svg
 from brainscore_core.figures.line_plot import Lines, Series, lines
 from brainscore_core.identifiers import series_point
 
-__all__ = ["StateScore", "training_plot"]
-
 _SHIFT = 0.2  # of the smallest distance between epochs, for all lines
 
 

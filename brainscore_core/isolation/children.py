@@ -17,8 +17,6 @@ from pathlib import Path
 
 from brainscore_core.isolation.wire import Closed
 
-__all__ = ["LifeCheck", "Output", "end", "ender", "ending_text", "guarded", "hide_environment"]
-
 _GUARD = Path(__file__).with_name("_guard.py")
 _PR_SET_DUMPABLE = 4  # option of prctl on Linux
 _PATIENCE = 15.0  # seconds in which killed processes must have ended

@@ -6,8 +6,6 @@ from typing import Literal
 
 from brainscore_core.errors import UserError
 
-__all__ = ["Cause", "SubjectFailed", "SubjectOutOfMemory"]
-
 Cause = Literal["start", "crash", "exit", "timeout", "output", "protocol", "exception"]
 
 

@@ -29,8 +29,6 @@ from brainscore_core.memory import available_memory, format_size
 if TYPE_CHECKING:
     from brainscore_core.isolation.sandbox import OpenSandbox, Sandbox, Verdict
 
-__all__ = ["MAX_OUTPUT", "START_TIMEOUT", "TIMEOUT", "ModelProcess", "start_model_process"]
-
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _TAIL_LINES, _TAIL_CHARACTERS = 20, 2000
 

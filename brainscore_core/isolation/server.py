@@ -24,8 +24,6 @@ from brainscore_core.provenance import recording
 from brainscore_core.strict_json import plain
 from brainscore_core.supported_data_standards.brainio.downloads import Offline, is_unreachable
 
-__all__ = ["serve"]
-
 _MAX_WARNINGS = 100  # in one call
 _MAX_CHARACTERS = 100_000  # of a message or a traceback
 

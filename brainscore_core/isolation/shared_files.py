@@ -11,8 +11,6 @@ from pathlib import Path
 
 from brainscore_core.errors import UserError
 
-__all__ = ["Buffer", "FileTooLarge", "WireError", "anonymous_file", "mapped", "seal"]
-
 _ZEROS = bytes(1 << 20)
 _SEALS = ("F_SEAL_SHRINK", "F_SEAL_GROW", "F_SEAL_WRITE")
 

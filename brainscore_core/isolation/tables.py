@@ -18,8 +18,6 @@ from brainscore_core.isolation.values import CannotTravel, Decoder, Encoder, Kin
 from brainscore_core.supported_data_standards.brainio.assemblies import ASSEMBLY_CLASSES
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-__all__ = ["KINDS"]
-
 _EXTENSION = re.compile(r"(U?Int|Float)\d+|boolean|string.*|str")  # pandas types that can be created from a list
 _SCALARS = (str, int, float, bool, type(None), np.generic)
 

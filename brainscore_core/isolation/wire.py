@@ -21,24 +21,6 @@ import numpy as np
 
 from brainscore_core.isolation.shared_files import Buffer, WireError, mapped
 
-__all__ = [
-    "DTYPES",
-    "PROTOCOL",
-    "REPEATED",
-    "Channel",
-    "Closed",
-    "Limits",
-    "expect",
-    "only",
-    "parse",
-    "read_npy",
-    "read_part",
-    "region_of",
-    "repeated",
-    "text_array",
-    "too_much_text",
-]
-
 T = TypeVar("T")
 
 

@@ -16,8 +16,6 @@ from brainscore_core.populations import condition, details
 if TYPE_CHECKING:
     from brainscore_core.metrics import Score
 
-__all__ = ["score_plot", "score_record", "score_rows", "score_title", "value_text"]
-
 _MOST_POINTS = 400  # of a line
 _MOST_ROWS = 60  # with a name each
 _TEXTS = (

@@ -14,8 +14,6 @@ from brainscore_core.errors import UserError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["import_torch", "on_device", "resolve_device", "to_device", "to_numpy"]
-
 _STAGED_BYTES = 2**25
 """Size of the parts in which larger arrays are copied to and from a GPU through page-locked memory."""
 
@@ -23,13 +21,7 @@ _COPYING_THREADS = 8
 
 
 def import_torch() -> Any:
-    """Import and return the module ``torch``.
-
-    Raises
-    ------
-    UserError
-        If PyTorch is not installed.
-    """
+    """Import and return the module ``torch``."""
     try:
         import torch
     except ImportError as error:
@@ -38,19 +30,7 @@ def import_torch() -> Any:
 
 
 def resolve_device(device: "str | torch.device | None") -> "torch.device | None":
-    """Return the device to compute on; None stands for NumPy.
-
-    Parameters
-    ----------
-    device : str, torch.device or None
-        None: NumPy. ``'cpu'``, ``'cuda'``, ``'cuda:1'``, …: PyTorch on that device. ``'auto'``: CUDA if available,
-        otherwise NumPy.
-
-    Raises
-    ------
-    UserError
-        If PyTorch or the device is not available, or the device does not support float64.
-    """
+    """Return the device to compute on; None stands for NumPy."""
     if device is None:
         return None
     if isinstance(device, str) and device == "auto":
@@ -81,17 +61,7 @@ def resolve_device(device: "str | torch.device | None") -> "torch.device | None"
 
 
 def to_device(array: NDArray[Any], device: "torch.device", dtype: Any = np.float64) -> "torch.Tensor":
-    """Copy `array` to the device and convert it there, so that float32 is transferred as float32.
-
-    Parameters
-    ----------
-    array : array
-        Any real type and any layout; may be read-only or a memory map.
-    device : torch.device
-        A result of :func:`resolve_device`.
-    dtype : data type
-        A type of NumPy or PyTorch, by default float64.
-    """
+    """Copy `array` to the device and convert it there, so that float32 is transferred as float32."""
     torch = import_torch()
     torch_dtype = dtype if isinstance(dtype, torch.dtype) else getattr(torch, np.dtype(dtype).name)
     if device.type != "cuda" or not array.ndim:

@@ -12,19 +12,6 @@ from brainscore_core.numerics._devices import import_torch, to_device
 if TYPE_CHECKING:
     import torch
 
-__all__ = [
-    "CHUNK_BYTES",
-    "Array",
-    "as_array_like",
-    "as_matrix",
-    "check_inputs",
-    "chunk_columns",
-    "chunks",
-    "column_means",
-    "require_finite",
-    "require_same_rows",
-]
-
 Array = NDArray[np.float64]
 
 CHUNK_BYTES = 2**26

@@ -12,8 +12,6 @@ from brainscore_core.numerics._devices import to_numpy
 from brainscore_core.numerics._matrices import as_array_like
 from brainscore_core.numerics._threads import WorkerThreads
 
-__all__ = ["FORMED", "Components", "dominant_vectors", "dominant_vectors_of_map", "dot", "extract"]
-
 _DENSE = 24
 """Size of a matrix up to which a full eigendecomposition is cheaper."""
 
@@ -33,19 +31,7 @@ _STEPS, _RESTARTS = 150, 50
 
 
 def dominant_vectors(M: Any, xp: Any) -> Any:
-    """Unit eigenvector of the largest eigenvalue of each symmetric positive semidefinite matrix, by squaring it.
-
-    Parameters
-    ----------
-    M : array or tensor, s × q × q
-    xp : module
-        ``numpy`` or ``torch``.
-
-    Returns
-    -------
-    array or tensor, s × q
-        Correct to rounding, relative to the gap to the next eigenvalue; arbitrary for a matrix of zeros.
-    """
+    """Unit eigenvector of the largest eigenvalue of each symmetric positive semidefinite matrix, by squaring it."""
     q = M.shape[-1]
     if q == 1:
         return xp.ones_like(M[..., 0])
@@ -162,17 +148,7 @@ def _filtered(M: Any, block: Any, values: Any, excess: float) -> Any:
 
 
 def dominant_vectors_of_map(multiply: Callable[[Any], Any], start: Any, xp: Any) -> Any:
-    """As :func:`dominant_vectors`, by Lanczos iterations, for matrices that are given as a product with vectors.
-
-    Parameters
-    ----------
-    multiply : callable
-        Products (s × q) of the matrices with vectors (s × q).
-    start : array or tensor, s × q
-        Vectors to start from.
-    xp : module
-        ``numpy`` or ``torch``.
-    """
+    """As :func:`dominant_vectors`, by Lanczos iterations, for matrices that are given as a product with vectors."""
     s, q = start.shape
     x, before = _unit(start, xp), np.zeros(s)
     for _ in range(_RESTARTS):
@@ -296,14 +272,6 @@ def extract(
 
     What each form does by itself takes place in a thread. The products with the matrix that all of them share are
     computed for all vectors together, by threads for parts of the matrix, so that it is read once.
-
-    Parameters
-    ----------
-    forms : sequence of Form
-    n_components : int
-    threads : WorkerThreads
-    directions : bool
-        Whether the directions are needed; otherwise they are empty.
     """
     steps = [_components(form, n_components, directions=directions) for form in forms]
     found: dict[int, Components] = {}

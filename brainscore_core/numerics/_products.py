@@ -20,19 +20,6 @@ from brainscore_core.numerics._threads import SHORT_PRODUCT, Result, in_blocks, 
 if TYPE_CHECKING:
     import torch
 
-__all__ = [
-    "FLAT",
-    "centred_gram",
-    "fast_gram",
-    "gram",
-    "gram_on",
-    "kept_gram",
-    "mirrored",
-    "moments",
-    "moments_on",
-    "row_gram",
-]
-
 
 def gram(X: NDArray, Z: NDArray | None = None, *, mean: Array) -> Array:
     """(X − mean)(Z − mean)ᵀ, accumulated in float64 over chunks of columns; by default Z is X."""
@@ -66,20 +53,6 @@ def centred_gram(X: NDArray, name: str = "X", *, device: "torch.device | None" =
     """(X − column means)(X − column means)ᵀ in float64; all 0 if no column varies by more than rounding errors.
 
     For methods that subtract nearly equal products or divide by small eigenvalues; others use :func:`fast_gram`.
-
-    Parameters
-    ----------
-    X : array, n × p
-        May be a memory map: it is read once, in chunks of columns, and each chunk is converted to float64.
-    name : str
-        Name of X in error messages.
-    device : torch.device, optional
-        Device for the computation; by default NumPy is used.
-
-    Raises
-    ------
-    ValueError
-        If values are not finite.
     """
     return to_numpy(gram_on(X, name, device=device))
 
@@ -115,12 +88,6 @@ def fast_gram(X: NDArray, name: str = "X", *, device: "torch.device | None" = No
     """Compute :func:`gram_on`, for large float32 features on the CPU mostly in float32.
 
     Products then differ from those in float64 by about 3e-7, and at most some 1e-6, of the mean diagonal of that part.
-
-    Returns
-    -------
-    K : array or tensor, n × n
-    rounded : float
-        Mean diagonal of the products that were computed in float32; 0 if all were computed in float64.
     """
     if device is None and _pays_in_float32(X):
         kept = _products_of_file(X, single=True)
@@ -319,18 +286,7 @@ def _subtract(columns: NDArray, mean: NDArray[np.float32], block: NDArray[np.flo
 
 @np.errstate(invalid="ignore", over="ignore")
 def _add_products(block: NDArray[np.floating], rows: slice, total: Array, sums: Array, threads: int) -> None:
-    """Add products of some rows of a block with themselves and all later ones; those with the last two are sums.
-
-    Parameters
-    ----------
-    block : array, (n + 2) × columns
-    rows : slice
-    total : array, n × n, column-major
-        Its lower triangle is changed.
-    sums : array, 2 × n
-    threads : int
-        Number of threads that do this at the same time.
-    """
+    """Add products of some rows of a block with themselves and all later ones; those with the last two are sums."""
     own, later = block[rows], block[rows.stop :]
     if threads > 1:  # functions of SciPy wait for each other
         products = own @ own.T
@@ -455,16 +411,6 @@ def _products_then_centred(
     """Products of all pairs of rows, from which the mean is subtracted; None if this would lose digits.
 
     Products of float64 features in memory need no copy of them, and others only their conversion.
-
-    Parameters
-    ----------
-    X : array, n × p
-    prepare : callable, optional
-        Sees the blocks of columns of features that are converted.
-    row_mean : array (n,), optional
-        Subtracted from each row, without products below the diagonal; by default each column's mean is subtracted.
-    shift : array (n,), optional
-        Filled with what was subtracted for the columns' means: of product i, j the sum of items i and j.
     """
     n, p = X.shape
     if not (n and p):

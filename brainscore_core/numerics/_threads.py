@@ -13,18 +13,6 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-__all__ = [
-    "SHORT_PRODUCT",
-    "Result",
-    "WorkerThreads",
-    "blas_libraries",
-    "blas_threads",
-    "in_blocks",
-    "in_parallel",
-    "one_thread",
-    "worker_threads",
-]
-
 Result = TypeVar("Result")
 
 _FEW_NUMBERS = 50_000

@@ -10,24 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._matrices import Array, as_matrix
 
-__all__ = [
-    "BLOCK",
-    "Association",
-    "AssociationMatrix",
-    "Ranks",
-    "around_ties",
-    "association",
-    "association_matrix",
-    "correlation_matrix",
-    "cross_pearson",
-    "mean_ranks",
-    "pearson",
-    "rank_observations",
-    "spearman",
-    "standardised",
-]
-
-
 Ties = tuple[NDArray[np.intp], NDArray[np.intp]] | None
 """Start and end of each distinct value in an order; None if all values are distinct."""
 

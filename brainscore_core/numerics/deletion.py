@@ -12,16 +12,6 @@ from brainscore_core.numerics.correlation import Ranks, mean_ranks, rank_observa
 from brainscore_core.numerics.dissimilarity import Dissimilarity, expanded, number_of_stimuli, rdm
 from brainscore_core.numerics.similarity import centred_kernel
 
-__all__ = [
-    "cka_without_neuroids",
-    "cka_without_stimuli",
-    "deletion_influence",
-    "rdm_neuroid_influence",
-    "rdm_without_neuroids",
-    "rdm_without_stimuli",
-]
-
-
 _CLASSES = 1024
 """Classes into which the dissimilarities of many pairs are sorted."""
 _EXACT = 500_000

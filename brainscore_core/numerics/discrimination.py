@@ -8,22 +8,6 @@ from scipy.special import ndtri  # imported here, as only the metrics that use i
 
 from brainscore_core.numerics._matrices import Array
 
-__all__ = [
-    "MaskedCorrelation",
-    "choice_counts",
-    "choice_rates",
-    "class_means",
-    "correlation_slopes",
-    "less_class_means",
-    "masked_correlation",
-    "nanmean_rows",
-    "object_dprimes",
-    "pairwise_probabilities",
-    "rates_of_counts",
-    "stimulus_dprimes",
-    "through_inverses",
-]
-
 LIMIT = 5.0
 """d′ is clipped at ± this: a rate of 0 or 1 from a few trials would make it infinite."""
 

@@ -10,19 +10,6 @@ from brainscore_core.numerics._matrices import Array, as_matrix
 from brainscore_core.numerics._products import FLAT, centred_gram, mirrored, row_gram
 from brainscore_core.numerics._threads import in_blocks
 
-__all__ = [
-    "Dissimilarity",
-    "condensed",
-    "crossnobis_rdm",
-    "expanded",
-    "mahalanobis_rdm",
-    "noise_precision",
-    "number_of_stimuli",
-    "rdm",
-    "square_rdm",
-    "squared_distances",
-]
-
 Dissimilarity = Literal["correlation", "cosine", "euclidean", "sqeuclidean"]
 
 

@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike
 from brainscore_core.numerics._matrices import Array, as_matrix, chunk_columns, chunk_rows, column_means
 from brainscore_core.numerics._products import FLAT, centred_gram, kept_gram, moments
 
-__all__ = ["Dimensionality", "effective_dimensionality", "participation_ratio"]
-
 
 class Dimensionality(NamedTuple):
     """Effective dimensionality of a representation.

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._matrices import Array, as_matrix, chunks
 
-__all__ = ["FactorDimensions", "factor_dimensions"]
-
 
 class FactorDimensions(NamedTuple):
     """Softmax dimensions of factors.

@@ -13,26 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._matrices import CHUNK_BYTES, Array
 
-__all__ = [
-    "BLOCKS",
-    "SUMS",
-    "UNKNOWN",
-    "JointInfluence",
-    "ScoreInfluence",
-    "SharedVariance",
-    "UnitInfluence",
-    "comparable",
-    "influence_of_difference",
-    "joint_influence",
-    "linked",
-    "random_sums",
-    "shared_variances",
-    "unit_codes",
-    "unit_influence",
-    "unit_spaces",
-    "variance_of_mean",
-]
-
 BLOCKS = 512
 """Number of random blocks that more units than this are summed in, for a compact form."""
 

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._matrices import Array
 
-__all__ = ["CrossedKappa", "KappaCounts", "crossed_kappa", "kappa", "pairwise_kappa"]
-
 
 class KappaCounts(NamedTuple):
     """The counts from which kappa is computed; arrays of the same shape.

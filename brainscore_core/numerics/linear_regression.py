@@ -24,24 +24,6 @@ from brainscore_core.numerics._matrices import (
 )
 from brainscore_core.numerics._products import centred_gram, gram, moments
 
-__all__ = [
-    "LeastSquares",
-    "LeftOut",
-    "LinearFit",
-    "SplitFit",
-    "TrainingEffects",
-    "Weights",
-    "centred_blocks",
-    "centred_features",
-    "finite_moments",
-    "fit_linear",
-    "left_out_rows",
-    "predict_dual",
-    "predict_primal",
-    "scaled_residuals",
-    "sums_of_groups",
-]
-
 
 @dataclass(frozen=True)
 class Weights:

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from brainscore_core.numerics._matrices import Array
 from brainscore_core.numerics.influence import BLOCKS, SUMS, ScoreInfluence, UnitInfluence, unit_spaces
 
-__all__ = ["FOLDED_BLOCKS", "MANY_BENCHMARKS", "MeanDifferences", "mean_differences"]
-
 MANY_BENCHMARKS = 20
 """From this number of benchmarks, units of a kind and of the same data are summed in :data:`FOLDED_BLOCKS` blocks."""
 

@@ -9,14 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._matrices import Array, as_matrix, chunks
 
-__all__ = [
-    "ResponseMoments",
-    "SignalToNoise",
-    "noise_ceiling_fraction",
-    "response_moments",
-    "signal_to_noise",
-]
-
 
 class SignalToNoise(NamedTuple):
     """Variance components of each neuroid.

@@ -10,8 +10,6 @@ from brainscore_core.numerics._matrices import Array, as_matrix, chunks, require
 from brainscore_core.numerics.correlation import cross_pearson, standardised
 from brainscore_core.numerics.linear_regression import left_out_rows
 
-__all__ = ["OneToOne", "OneToOneFit"]
-
 _FAINT = 1e-6
 """Features that keep less than this fraction of their size or variance are computed separately in each split."""
 

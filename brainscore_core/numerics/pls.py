@@ -25,8 +25,6 @@ from brainscore_core.numerics._products import FLAT, fast_gram, gram_on, moments
 from brainscore_core.numerics._threads import WorkerThreads, worker_threads
 from brainscore_core.numerics.linear_regression import LeftOut, LinearFit, SplitFit, scaled_residuals
 
-__all__ = ["PLS"]
-
 _KEPT = 0.1
 """Held-out rows are subtracted from the whole if at least this fraction of the sums of squares remains."""
 

@@ -14,19 +14,6 @@ from brainscore_core.numerics.resampling import Interval, ResampledMedians, mean
 from brainscore_core.numerics.significance import PairedTest, student_test
 from brainscore_core.populations import FEWEST_GROUPS
 
-__all__ = [
-    "Predictivity",
-    "PredictivityOfSplits",
-    "PredictivityOfUnits",
-    "compare_predictivity",
-    "influence_of_neuroids",
-    "influence_of_stimuli",
-    "influence_through_neuroids",
-    "predictivity",
-    "predictivity_covariance",
-    "predictivity_interval",
-]
-
 FEWEST = 4
 """Minimum number of stimuli of a split, so that a correlation is defined when one is left out."""
 
@@ -652,23 +639,7 @@ def _variance(
     pairs: float = 0.0,
     least: float = 0.0,
 ) -> tuple[float, float]:
-    """Variance over stimuli and neuroids, and its degrees of freedom.
-
-    Parameters
-    ----------
-    cells : sequence of array, stimuli × neuroids
-        Effects of the stimuli through different sets of neuroids.
-    of_neuroids : sequence of float
-        Variance over neuroids, which contains the effects of stimuli on single neuroids.
-    known : float
-        Degrees of freedom of the variance over neuroids.
-    concentration : float
-        Sum of the squared weights of the neuroids in the smoothed median.
-    pairs : float
-        What pairs of stimuli contribute twice.
-    least : float
-        Variance of the common effects with fitted maps kept; maps that vary as well add to it.
-    """
+    """Variance over stimuli and neuroids, and its degrees of freedom."""
     n = len(cells[0])
     common = max(_common(cells) - pairs, least, 0.0) / max(1 - concentration, 0.5)
     own = float(sum(of_neuroids))

@@ -13,8 +13,6 @@ from scipy.special import (
 
 from brainscore_core.numerics._matrices import Array
 
-__all__ = ["LAPSES", "PsychometricFit", "before_asymptote", "fit_psychometric"]
-
 LAPSES = (0.03, 0.5)
 """Bounds of the lapse rate in fits."""
 

@@ -10,18 +10,6 @@ from scipy.special import ndtr, ndtri, stdtr
 from brainscore_core.numerics._matrices import Array
 from brainscore_core.numerics.significance import corrected
 
-__all__ = [
-    "MANY_UNITS",
-    "RankInterval",
-    "Ranks",
-    "group_letters",
-    "rank_intervals",
-    "ranks_from_influence",
-    "ranks_from_tests",
-    "significantly_better",
-    "tie_groups",
-]
-
 MANY_UNITS = 50
 """Number of units from which the joint distribution of all tests is estimated; with fewer it seems too narrow."""
 

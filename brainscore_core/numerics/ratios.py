@@ -6,8 +6,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Uncertain", "ratio_limits", "undetermined_by"]
-
 _POINTS = 721  # includes the four corners of the region exactly
 _ROUNDS = 4
 

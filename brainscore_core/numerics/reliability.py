@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from brainscore_core.numerics._matrices import CHUNK_BYTES, Array, as_matrix
 from brainscore_core.numerics.correlation import pearson
 
-__all__ = ["half_means", "spearman_brown", "split_half_reliability"]
-
 Half = NDArray[np.intp]
 
 _FAINT = 1e-6
@@ -145,12 +143,6 @@ def _from_products(values: NDArray, cells: NDArray[np.intp], membership: Array) 
     """Correlations of the halves (splits × neuroids) if every stimulus has every repetition.
 
     Covariances of halves are sums of the repetitions' covariances, which are computed once for all splits.
-
-    Returns
-    -------
-    correlations : array, splits × neuroids
-    precise : array of bool, neuroids
-        Whether each repetition varies, and the sums of repetitions lose little precision by cancellation.
     """
     flat = np.empty((values.shape[1], len(cells)))
     flat[:, cells] = values.T

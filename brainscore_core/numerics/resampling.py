@@ -10,22 +10,6 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from brainscore_core.numerics._matrices import CHUNK_BYTES, Array
 
-__all__ = [
-    "Interval",
-    "Statistic",
-    "bootstrap_interval",
-    "combined_interval",
-    "influence_interval",
-    "influence_variance",
-    "jackknife_influence",
-    "jackknife_interval",
-    "mean",
-    "mean_influence",
-    "median",
-    "satterthwaite",
-    "student_interval",
-]
-
 Statistic = Callable[[Array, int], Array]
 """``statistic(values, axis)`` reduces `axis`, and optionally others, but not the axis before `axis`."""
 

@@ -28,8 +28,6 @@ from brainscore_core.numerics.linear_regression import (
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Ridge"]
-
 _CONDITION_LIMIT = 1e-10
 """Reciprocal condition number below which the system of all stimuli loses too many digits."""
 

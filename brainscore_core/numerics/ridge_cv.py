@@ -33,8 +33,6 @@ from brainscore_core.numerics.linear_regression import (
     scaled_residuals,
 )
 
-__all__ = ["RidgeCV", "errors_dual", "errors_primal"]
-
 Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 _EXACT = 1e-10
@@ -260,21 +258,6 @@ def _left_out(basis: Any, Q: Any, targets: Any, pieces: list[_Piece], smallest: 
 
     With M = (K + alpha · I)⁻¹ on the space orthogonal to the constant, the residuals are M_RR⁻¹ (M Y)_R. Eigenvalues of
     similar size contribute combinations of what they contribute with a few penalties.
-
-    Parameters
-    ----------
-    basis : array or tensor, m × n_test
-        These rows of the vectors, transposed.
-    Q : array or tensor, m × q
-        Products of all vectors with Y.
-    targets : array or tensor, q × n_test
-        Responses of the rows.
-    pieces : list of pieces
-        Of the eigenvalues.
-    smallest : float
-    systems : array or tensor, penalties × (n_test + q) × n_test
-        Finite values that are overwritten: M_RR of each penalty (only its lower triangle is used) and, below it,
-        (M Y)_Rᵀ, which the residuals and then the predictions replace.
     """
     m, n = basis.shape
     mixing = xp.concatenate([piece.mixing for piece in pieces], axis=1)
@@ -321,13 +304,7 @@ def _empty(shape: tuple[int, ...], other: Any, xp: Any) -> Any:
 
 
 def _solve(systems: Array, smallest: float) -> bool:
-    """Replace right sides by solutions, if all pivots are at least `smallest`, and say whether they are.
-
-    Parameters
-    ----------
-    systems : array, k × (n + q) × n
-        Symmetric matrices, whose lower triangles are overwritten by their Cholesky factors, and below them right sides.
-    """
+    """Replace right sides by solutions, if all pivots are at least `smallest`, and say whether they are."""
     from scipy.linalg import get_lapack_funcs
 
     factorize, invert = get_lapack_funcs(("potrf", "trtri"), (systems,))

@@ -10,8 +10,6 @@ from brainscore_core.numerics._matrices import Array, as_matrix, chunks, column_
 from brainscore_core.numerics._products import FLAT
 from brainscore_core.numerics.similarity import Similarity
 
-__all__ = ["Shape", "shape_similarity"]
-
 _GROUPS = 8
 """Number of groups of stimuli, of which one or two are left out at a time."""
 

@@ -10,16 +10,6 @@ from scipy.special import stdtr, stdtrit
 
 from brainscore_core.numerics.resampling import influence_variance, satterthwaite
 
-__all__ = [
-    "Correction",
-    "Outcome",
-    "PairedTest",
-    "corrected",
-    "paired_test",
-    "student_test",
-    "with_ceiling",
-]
-
 Correction = Literal["holm", "benjamini-hochberg", "none"]
 
 

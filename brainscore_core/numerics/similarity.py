@@ -13,20 +13,6 @@ from brainscore_core.numerics._threads import WorkerThreads, in_parallel, worker
 from brainscore_core.numerics.correlation import BLOCK, Ranks, around_ties, mean_ranks, rank_observations
 from brainscore_core.numerics.dissimilarity import condensed, expanded, number_of_stimuli, squared_distances
 
-__all__ = [
-    "Kernel",
-    "NoiseCeiling",
-    "Similarity",
-    "centred_kernel",
-    "cka",
-    "compare_kernels",
-    "compare_rdms",
-    "compare_rdms_whitened",
-    "linear_kernel",
-    "noise_ceiling",
-    "rbf_kernel",
-]
-
 
 class Similarity(NamedTuple):
     """A similarity and the influence of each stimulus on it.
@@ -581,17 +567,7 @@ def _sums_of_rows(first: _Side, second: _Side, starts: list[int]) -> tuple[Array
 def _hsic(
     products: Array, sums: tuple[Array, Array], own: tuple[Array, Array], through: Array, *, unbiased: bool
 ) -> tuple[float, Array]:
-    """HSIC of all stimuli, and without each stimulus.
-
-    Parameters
-    ----------
-    products : array (n,)
-        Inner product of each stimulus's rows in the two kernels.
-    sums, own : tuple of array (n,)
-        Sums of the rows, and diagonals.
-    through : array (n,)
-        Each kernel times the sums of the other, added.
-    """
+    """HSIC of all stimuli, and without each stimulus."""
     n, (a, b), (own_K, own_L) = len(products), sums, own
     inner, sum_a, sum_b = float(a @ b), float(a.sum()), float(b.sum())
     whole = _hsic_of_sums(float(products.sum()), inner, sum_a * sum_b, n, unbiased=unbiased)

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["k_folds", "shuffle_splits"]
-
 Rows = NDArray[np.intp]
 Pair = tuple[Rows, Rows]
 

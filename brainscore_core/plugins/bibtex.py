@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["BibtexError", "Entry", "missing_fields", "parse_bibtex"]
-
 _NO_ENTRIES = {"comment", "preamble", "string"}
 _CLOSING = {"{": "}", "(": ")"}
 _NEEDED = {

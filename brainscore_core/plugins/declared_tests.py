@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from brainscore_core.plugins.source import parse
 
-__all__ = ["TestsRead", "read_tests"]
-
 _LOADERS = {
     "load_benchmark": "benchmark",
     "score": "benchmark",

@@ -8,8 +8,6 @@ from importlib.util import find_spec
 
 from brainscore_core.errors import BrainScoreError, UserError
 
-__all__ = ["DuplicateRegistrationError", "MissingRequirementError", "PluginWarning", "is_absent", "missing_package"]
-
 
 class PluginWarning(UserWarning):
     """A plugin or a folder of plugins cannot be read; all others still work."""

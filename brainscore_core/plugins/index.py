@@ -31,8 +31,6 @@ from brainscore_core.plugins.loading import (
 )
 from brainscore_core.plugins.source import Registration, Scan, scan_file
 
-__all__ = ["Location", "PluginIndex"]
-
 _VERSION = 1
 Stamp = tuple[int, int]
 

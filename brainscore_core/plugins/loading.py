@@ -19,21 +19,6 @@ from typing import NoReturn
 
 from brainscore_core.plugins.errors import DuplicateRegistrationError, MissingRequirementError
 
-__all__ = [
-    "Plugin",
-    "PluginFinder",
-    "Root",
-    "belongs_to",
-    "distribution_of",
-    "entry_point_roots",
-    "explain_missing_module",
-    "forget_modules",
-    "import_plugin",
-    "plugins_in",
-    "same_file",
-    "variable_roots",
-]
-
 
 @dataclass(frozen=True)
 class Root:

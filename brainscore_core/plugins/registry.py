@@ -19,8 +19,6 @@ from brainscore_core.plugins.index import Location, PluginIndex
 from brainscore_core.plugins.loading import Plugin, belongs_to, explain_missing_module, same_file
 from brainscore_core.plugins.source import parse
 
-__all__ = ["Registry"]
-
 _MAX_PLUGINS = 3
 _MIN_LITERAL = 3
 

@@ -17,8 +17,6 @@ from typing import Final, NamedTuple
 
 from brainscore_core.plugins.tables import parse_table
 
-__all__ = ["UNKNOWN", "Literals", "Registration", "Scan", "code_files", "parse", "plugin_hash", "scan_file"]
-
 UNKNOWN: Final = object()
 """Stands for a value that cannot be determined without running the file."""
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 
-__all__ = ["parse_table", "read_table", "table_keys", "table_row"]
-
 MAX_BYTES = 1_000_000
 """Largest table that is read."""
 

@@ -12,8 +12,6 @@ from brainscore_core.receipts.receipt import ErrorInfo
 from brainscore_core.receipts.schema import Check, ReceiptError, parse, quick_check
 from brainscore_core.strict_json import dumps, plain
 
-__all__ = ["PARTS", "Assessment", "Part", "Used", "assessment_schema"]
-
 SCHEMA_VERSION = 1
 
 Part = Literal["audit", "controls", "recovery"]

@@ -7,8 +7,6 @@ from typing import Any
 
 from brainscore_core.receipts.receipt import DataItem, FileItem, PluginCode, Receipt
 
-__all__ = ["CAUSES", "CIRCUMSTANCES", "Change", "changes_between"]
-
 CAUSES = (
     "benchmark version",
     "data",

@@ -10,17 +10,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.receipts.changes import CAUSES, Change, changes_between
 from brainscore_core.receipts.receipt import Estimate, Receipt
 
-__all__ = [
-    "ArrayDifference",
-    "Difference",
-    "NumberDifference",
-    "Tolerance",
-    "Verdict",
-    "array_difference",
-    "difference",
-    "explain",
-]
-
 _IDENTITIES = ("stimulus_id", "neuroid_id", "subject", "region", "split")
 
 

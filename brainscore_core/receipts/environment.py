@@ -16,8 +16,6 @@ from brainscore_core.receipts.receipt import Environment, PluginCode
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-__all__ = ["current_environment", "describe_plugin", "platform_code"]
-
 _PLUGIN_FOLDERS = {"benchmarks", "data", "metrics", "models"}  # of the domain
 
 

@@ -11,8 +11,6 @@ from brainscore_core.formatting import number_text, range_text
 from brainscore_core.plugins.bibtex import BibtexError, Entry, parse_bibtex
 from brainscore_core.receipts.receipt import CeilingEstimate, Estimate, PluginCode, Receipt
 
-__all__ = ["Facts", "Source", "methods_text"]
-
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "torchvision", "timm", "transformers")
 
 

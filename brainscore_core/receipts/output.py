@@ -14,8 +14,6 @@ from typing import IO, TextIO
 
 from brainscore_core.receipts.privacy import scrub_text
 
-__all__ = ["LOG_BYTES", "Captured", "capture_output", "kept_log", "read_log", "unnamed_file"]
-
 LIMIT = 1_000_000
 """Bytes that are kept: half of them from the beginning, half from the end."""
 

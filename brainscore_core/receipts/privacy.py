@@ -10,8 +10,6 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from traceback import TracebackException
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
-__all__ = ["scrub_text", "scrub_traceback", "scrub_url"]
-
 # two components at least, not inside a URL or a relative path
 _POSIX_PATH = re.compile(r"(?<![\w:/.~>-])/(?:[^\s/'\"<>|:;,()\[\]{}]+/)+[^\s/'\"<>|:;,()\[\]{}]*")
 _QUOTED_PATH = re.compile(r"(['\"])/[^'\"\n]*/([^'\"\n/]*)\1")

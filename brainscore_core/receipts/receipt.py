@@ -17,28 +17,6 @@ from brainscore_core.populations import condition, details, population
 from brainscore_core.receipts.schema import SCHEMA_VERSION, migrated, parse, validate
 from brainscore_core.strict_json import dumps, plain
 
-__all__ = [
-    "AttachmentInfo",
-    "BenchmarkInfo",
-    "CacheUse",
-    "CeilingEstimate",
-    "DataItem",
-    "Environment",
-    "ErrorInfo",
-    "Estimate",
-    "FeaturesItem",
-    "FileItem",
-    "Memory",
-    "ModelInfo",
-    "PluginCode",
-    "Receipt",
-    "RunInfo",
-    "State",
-    "Timings",
-    "WeightsItem",
-    "summary",
-]
-
 State = Literal["scored", "undefined", "not applicable", "failed"]
 
 

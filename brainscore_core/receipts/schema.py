@@ -11,19 +11,6 @@ from typing import Any
 from brainscore_core.errors import UserError
 from brainscore_core.strict_json import loads
 
-__all__ = [
-    "SCHEMA_VERSION",
-    "STEPS",
-    "Check",
-    "ReceiptError",
-    "migrated",
-    "parse",
-    "quick_check",
-    "receipt_schema",
-    "validate",
-]
-
-
 _MOST_ERRORS = 100  # that are looked for: of a list of a million wrong items, each is one
 
 

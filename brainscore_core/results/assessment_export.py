@@ -10,8 +10,6 @@ from typing import Any
 from brainscore_core.receipts.assessment import Assessment
 from brainscore_core.results.export import Column, write_table
 
-__all__ = ["ASSESSMENT_COLUMNS", "assessment_rows", "export_assessments"]
-
 ASSESSMENT_COLUMNS: tuple[Column, ...] = (
     Column("id", "text", "the receipt of the assessment"),
     Column("created", "time", "when it was made (UTC)"),

@@ -11,8 +11,6 @@ from brainscore_core.receipts.assessment import Assessment, Part
 from brainscore_core.results.claims import Claim, claim_pair
 from brainscore_core.results.store import Problem, ResultsStore, backend_of, read_entries
 
-__all__ = ["AssessmentStore"]
-
 _FOLDER = ".assessments"  # names with a dot are not read as receipts of scores
 
 

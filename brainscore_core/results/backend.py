@@ -17,20 +17,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.claims import ClaimPlace
 
-__all__ = [
-    "LARGEST",
-    "Backend",
-    "FolderSurvey",
-    "Problem",
-    "StoreError",
-    "Writing",
-    "archive_of",
-    "from_archive",
-    "read_entries",
-    "temporary_folder",
-    "too_large",
-]
-
 LARGEST = 64_000_000
 """Bytes; a larger file is not a receipt, and is not read."""
 

@@ -22,8 +22,6 @@ from brainscore_core.results.backend import FolderSurvey, StoreError, archive_of
 from brainscore_core.results.claims import CLAIM_SECONDS, Held, parsed
 from brainscore_core.supported_data_standards.brainio.buckets import CREDENTIALS_REMEDY, NoCredentials, signed_client
 
-__all__ = ["Bucket", "BucketBackend", "StoredObject"]
-
 ANYTHING = object()
 """A write that replaces any object."""
 

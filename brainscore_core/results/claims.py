@@ -20,19 +20,6 @@ from uuid import uuid4
 
 from brainscore_core.errors import UserError
 
-__all__ = [
-    "CLAIM_SECONDS",
-    "Claim",
-    "ClaimInfo",
-    "ClaimPlace",
-    "Held",
-    "all_claims",
-    "claim_pair",
-    "has_ended",
-    "parsed",
-    "this_process",
-]
-
 
 def this_process() -> dict[str, Any]:
     """Describe this process in plain JSON types.

@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.results.tree import Tree
 
-__all__ = ["LEAF_STATES", "Counting", "LeafState", "ResultState", "counting"]
-
 ResultState = Literal["scored", "undefined", "not applicable", "failed"]
 """Outcome of scoring; ``'undefined'`` is a score that is NaN."""
 

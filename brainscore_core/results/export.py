@@ -24,17 +24,6 @@ from brainscore_core.receipts.receipt import PluginCode, Receipt
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "EXPORT_COLUMNS",
-    "Column",
-    "ExportColumn",
-    "export_frame",
-    "export_rows",
-    "export_table",
-    "write_rows",
-    "write_table",
-]
-
 ColumnType = Literal["text", "number", "integer", "truth", "time"]
 
 

@@ -16,8 +16,6 @@ from brainscore_core.files import PART_SUFFIX, STALE, replacing, sweep
 from brainscore_core.results.backend import LARGEST, FolderSurvey, StoreError, archive_of, from_archive, too_large
 from brainscore_core.results.claims import Held, parsed
 
-__all__ = ["FolderBackend"]
-
 _NAME = re.compile(r"\.claim-([0-9]{1,9})\.json")
 
 

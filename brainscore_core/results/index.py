@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from brainscore_core.receipts.receipt import Receipt
 from brainscore_core.results.backend import Backend, Problem, StoreError, read_entries
 
-__all__ = ["ReceiptTable", "own_memory", "read_table", "table_of"]
-
 INDEX = ".index.npz"
 """Name of the file in the store."""
 

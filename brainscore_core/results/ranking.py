@@ -15,8 +15,6 @@ from brainscore_core.results.aggregates import Over, averages
 from brainscore_core.results.tree import Tree
 from brainscore_core.statistics.means import rank_means
 
-__all__ = ["COVERAGE", "counting_benchmarks", "covered", "fewest_scores", "ranks_of_means"]
-
 COVERAGE = 50.0
 """Percentage of the benchmarks on which a model must have been scored to be ranked by default."""
 

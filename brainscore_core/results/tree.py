@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from brainscore_core.errors import UserError
 
-__all__ = ["Tree", "TreeError", "TreeNode", "data_set_of"]
-
 
 class TreeError(UserError, ValueError):
     """Nodes that do not form a tree: duplicates, an unknown parent, a cycle, a node below a benchmark."""

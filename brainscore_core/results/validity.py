@@ -11,18 +11,6 @@ from typing import Any, Final
 from brainscore_core.formatting import estimate_text, number_text, p_text
 from brainscore_core.receipts.assessment import Assessment
 
-__all__ = [
-    "ControlScore",
-    "LossOfScore",
-    "PairPictures",
-    "Power",
-    "Recovered",
-    "Summary",
-    "pair_pictures",
-    "percent_text",
-    "summary_of",
-]
-
 _LEVEL: Final = 0.05
 _PAIRS: Final = 8
 _PICTURES: Final = 12

@@ -22,22 +22,6 @@ from brainscore_core.runner.process import scoring_environment
 from brainscore_core.runner.slurm import SlurmProfile
 from brainscore_core.runner.template import end_idle_templates, start_template
 
-__all__ = [
-    "Cluster",
-    "ClusterOptions",
-    "close",
-    "deferring_interrupts",
-    "largest_memory",
-    "open_cluster",
-    "require_distributed",
-    "resources",
-    "silent",
-    "start_shared_template",
-    "starting_early",
-    "wait_for_workers",
-    "without_interrupts",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterOptions:

@@ -14,8 +14,6 @@ from brainscore_core.results.index import ReceiptTable, own_memory, table_of
 if TYPE_CHECKING:
     from brainscore_core.receipts.receipt import Receipt
 
-__all__ = ["Cost", "CostTable", "Costs", "Observation", "Prediction", "costs_table", "fit_effects"]
-
 _PRIOR_EFFECT = 1.5  # standard deviation of an effect before anything is known, as a factor: e ** 1.5 = 4.5
 _PRIOR_RESIDUAL = 0.6
 _PRIOR_COUNT = 4

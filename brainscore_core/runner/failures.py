@@ -11,8 +11,6 @@ from brainscore_core.receipts.privacy import scrub_text
 from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt, Timings
 from brainscore_core.results.store import ResultsStore
 
-__all__ = ["error_receipt", "write_failed"]
-
 
 def write_failed(
     store: ResultsStore,

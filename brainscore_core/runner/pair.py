@@ -45,18 +45,6 @@ from brainscore_core.results.store import Arrays, ResultsStore, UnwrittenReceipt
 if TYPE_CHECKING:
     from brainscore_core.metrics import Score
 
-__all__ = [
-    "Outcome",
-    "PairRecorder",
-    "PluginFolders",
-    "data_of",
-    "describe_error",
-    "import_scorer",
-    "run_info",
-    "run_pair",
-    "split_scorer",
-]
-
 PluginFolders = Mapping[str, Path | None] | Callable[[str, str], Path | None]
 """Folders of the ``'model'`` and the ``'benchmark'``; or a function of (kind, identifier), also called for data."""
 

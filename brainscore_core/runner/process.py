@@ -30,8 +30,6 @@ from brainscore_core.runner.process_tree import (
 )
 from brainscore_core.runner.template import SCRIPT, ForkedProcess, Template
 
-__all__ = ["Answer", "Death", "ScoringProcess", "scoring_environment"]
-
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",

@@ -8,8 +8,6 @@ import signal
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["descendants", "end_all", "memory_of", "proportional_memory_of", "system_oom_kills", "uses_gpu"]
-
 _PRIVATE = (b"RssAnon:", b"VmSwap:")
 _SHARED = b"RssShmem:"
 _GPU_FILES = ("/dev/nvidia", "/dev/kfd")  # open in processes that use a GPU; importing torch does not open them

@@ -35,20 +35,6 @@ if TYPE_CHECKING:
 
     from brainscore_core.runner.plan import Plan
 
-__all__ = [
-    "ClusterReady",
-    "Event",
-    "Pair",
-    "PairFinished",
-    "PairRetried",
-    "PairSkipped",
-    "PairStarted",
-    "RunReport",
-    "Work",
-    "WorkerLost",
-    "run_plan",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Event:

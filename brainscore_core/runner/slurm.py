@@ -10,8 +10,6 @@ from typing import Any, Self
 from brainscore_core.errors import UserError
 from brainscore_core.memory import parse_size
 
-__all__ = ["SlurmProfile"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SlurmProfile:

@@ -29,8 +29,6 @@ from brainscore_core.runner import child
 from brainscore_core.runner.child import decoded, encoded
 from brainscore_core.runner.process_tree import end_all, memory_of
 
-__all__ = ["SCRIPT", "ForkedProcess", "Template", "borrow_template", "end_idle_templates", "start_template"]
-
 SCRIPT = Path(child.__file__)
 """The script of templates and of scoring processes."""
 

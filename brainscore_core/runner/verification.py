@@ -16,8 +16,6 @@ from brainscore_core.results.backend import LARGEST, too_large
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.pair import Outcome
 
-__all__ = ["Stored", "Verification", "compare_attachments", "foresee", "read_receipt", "verify"]
-
 _COMPARED = ("raw", "predictions")
 
 

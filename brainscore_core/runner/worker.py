@@ -24,17 +24,6 @@ from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
 from brainscore_core.runner.template import Template, borrow_template
 
-__all__ = [
-    "ATTEMPTS",
-    "OWNER",
-    "TaskSpec",
-    "advertised_memory",
-    "other_code",
-    "run_task",
-    "stop_run",
-]
-
-
 OWNER = "run "
 """Prefix of the owner in claims of a run; the id of the run follows."""
 

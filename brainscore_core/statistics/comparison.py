@@ -21,8 +21,6 @@ from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.store import ResultsStore, arrays_of
 from brainscore_core.statistics.units import Incomparable, Side, compare_sides, influence_of, read_side, units_of
 
-__all__ = ["Comparison", "Comparisons", "RankedModel", "Ranking", "compare", "compare_scores", "side_of"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:

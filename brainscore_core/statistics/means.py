@@ -27,8 +27,6 @@ from brainscore_core.numerics.ranks import Ranks, ranks_from_influence, ranks_fr
 from brainscore_core.numerics.significance import PairedTest, student_test
 from brainscore_core.results.tree import data_set_of
 
-__all__ = ["ASSUMPTION", "LEAST_DATA_SETS", "LEAST_WEIGHT", "NOT_TESTED", "compare_means", "rank_means"]
-
 LEAST_WEIGHT = 0.5
 """Means of two models are compared if both models have scores on benchmarks with at least this share of the weight."""
 

@@ -36,21 +36,6 @@ from brainscore_core.results.store import Arrays, ResultsStore
 from brainscore_core.results.tree import data_set_of
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE, INDEPENDENT
 
-__all__ = [
-    "Incomparable",
-    "Influence",
-    "Predicted",
-    "Side",
-    "compare_sides",
-    "influence_of",
-    "link_of",
-    "read_influence",
-    "read_influences",
-    "read_side",
-    "sources_of",
-    "units_of",
-]
-
 _UNIT_COORDINATES = ("stimulus_id", "subject", "neuroid_id", "truth")
 _KINDS_OF_UNITS = {
     "stimulus_id": "stimuli",

@@ -18,21 +18,6 @@ from brainscore_core.supported_data_standards.brainio.stimulus_groups import CLA
 from brainscore_vision.model_helpers.gabor_bank import GaborBank, GaborFilters
 from brainscore_vision.model_helpers.images import load_rgb
 
-__all__ = [
-    "FEWEST",
-    "LABELS",
-    "NO_LABELS",
-    "Features",
-    "code_features",
-    "colour_features",
-    "gabor_features",
-    "labels_of",
-    "pixel_features",
-    "shuffle_groups",
-    "time_codes",
-    "time_features",
-]
-
 LABELS: Final = (STIMULUS_GROUPS, *CLASSES)
 """Columns of stimuli, or coordinates of recordings, that name categories or groups."""
 

@@ -17,8 +17,6 @@ from brainscore_core.supported_data_standards.brainio.images import naming_stimu
 from brainscore_vision.assessment.moved_copies import find_moved_copies, orientation_energy, pooled
 from brainscore_vision.model_helpers.images import load_grey
 
-__all__ = ["THRESHOLD", "Duplicates", "Pair", "contours", "find_duplicates", "merge_groups", "small_pixels"]
-
 THRESHOLD = 0.9
 """Similarity from which two pictures are near-duplicates."""
 

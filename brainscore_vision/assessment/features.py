@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.activations.reduction import make_reduction
 
-__all__ = ["SCALINGS", "Features", "transformed"]
-
 Array = NDArray[np.float64]
 
 SCALINGS = ("none", "standardised", "unit norm")

@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dctn, idctn
 
-__all__ = ["EVIDENCE", "SIMILARITY", "find_moved_copies", "orientation_energy", "pooled"]
-
 SIMILARITY = 0.93
 """Correlation of grey levels and of contours from which an aligned picture is a moved copy."""
 

@@ -44,18 +44,6 @@ from brainscore_vision.model_helpers.brain_transformation.temporal import in_tim
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.registries import load_benchmark, load_metric, load_model, metric_registry, parse_name
 
-__all__ = [
-    "CHOICES",
-    "GROUPS",
-    "LAYERS",
-    "METRICS",
-    "NORMALISATIONS",
-    "REDUCTIONS",
-    "Analysis",
-    "Multiverse",
-    "multiverse",
-]
-
 Array = NDArray[np.float64]
 
 CHOICES = ("metric", "split", "scaling", "reduction", "layer", "normalisation")

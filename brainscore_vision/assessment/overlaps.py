@@ -30,21 +30,6 @@ from brainscore_vision.metric_helpers.transformations import CrossValidation, Sp
 from brainscore_vision.registries import load_stimulus_set, stimulus_set_registry
 from brainscore_vision.utils import LazyLoad
 
-__all__ = [
-    "Overlap",
-    "Parts",
-    "find_overlaps",
-    "fitted_metric",
-    "grouping_of_parts",
-    "groups_of",
-    "parts_of",
-    "percent",
-    "repetitions_of",
-    "split_findings",
-    "splits_of",
-    "stimulus_table",
-]
-
 _NOT_FITTED = "the metric fits nothing, so there are no training stimuli"
 
 Codes = NDArray[np.intp]

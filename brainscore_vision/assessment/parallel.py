@@ -14,8 +14,6 @@ from typing import Any, Final, TypeVar
 
 from threadpoolctl import threadpool_info, threadpool_limits
 
-__all__ = ["evaluate"]
-
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 

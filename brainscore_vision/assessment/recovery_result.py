@@ -15,8 +15,6 @@ from brainscore_core.formatting import number_text
 if TYPE_CHECKING:
     from brainscore_core.figures import Svg
 
-__all__ = ["POWER", "Confusion", "MixturePower", "Recovery", "Share", "SizeRecovery"]
-
 POWER: Final = 0.8
 """Share of experiments in which a mixture must be found."""
 

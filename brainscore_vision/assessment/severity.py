@@ -26,8 +26,6 @@ from brainscore_vision.benchmark_helpers.neural_common import record_stimuli, re
 from brainscore_vision.metric_helpers.alignment import coord_values
 from brainscore_vision.model_interface import BrainModel
 
-__all__ = ["BLOCKS", "DUPLICATES", "Loss", "blocks_of_time", "find_losses"]
-
 DUPLICATES = "duplicates"
 BLOCKS = "blocks of time"
 _UNITS = "audited_group"

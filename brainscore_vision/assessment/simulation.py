@@ -41,8 +41,6 @@ from brainscore_vision.metric_helpers.xarray_utils import XarrayCorrelation, Xar
 from brainscore_vision.metrics.regression_correlation.metric import CrossRegressedCorrelation
 from brainscore_vision.model_interface import BrainModel
 
-__all__ = ["GENERATORS", "Candidate", "Experiment", "Generator", "Mixture", "Units", "features_of", "predictivity"]
-
 Array = NDArray[np.floating]
 Rows = NDArray[np.intp]
 

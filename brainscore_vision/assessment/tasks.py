@@ -34,8 +34,6 @@ from brainscore_vision.registries import (
 if TYPE_CHECKING:
     from brainscore_core.runner import ClusterOptions
 
-__all__ = ["CANDIDATES", "Finished", "Started", "Task", "assess", "changed_plugins", "plan", "run_task"]
-
 CANDIDATES: Final = ("pixels", "gabor")
 """Models that take part in every recovery."""
 

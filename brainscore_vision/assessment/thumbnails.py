@@ -11,8 +11,6 @@ from typing import Any
 from brainscore_core.errors import UserError
 from brainscore_vision.assessment.duplicates import Pair
 
-__all__ = ["PAIRS", "SIDE", "add_thumbnails", "has_public_stimuli", "thumbnail"]
-
 PAIRS = 12
 """Number of pairs with pictures, near-duplicates first."""
 SIDE = 64

@@ -13,8 +13,6 @@ from brainscore_core.errors import UserError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["channels_last", "initial_weights", "network_of", "other_weights"]
-
 
 def network_of(model: Any, name: str) -> "torch.nn.Module":
     """The network of a model, whose weights can be exchanged."""

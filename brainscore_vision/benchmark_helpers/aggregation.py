@@ -21,16 +21,6 @@ from brainscore_vision.metric_helpers.uncertainty import (
     over_splits,
 )
 
-__all__ = [
-    "ceiling_of_neuroids",
-    "concatenate_neuroids",
-    "mean_of_fixed",
-    "mean_of_sampled",
-    "neuroid_wise_explained_var",
-    "unclamped_value",
-    "values_along",
-]
-
 
 def values_along(scores: Sequence[Score], labels: Sequence[Hashable], dim: str) -> Score:
     """Values of several scores along one dimension, before clamping."""

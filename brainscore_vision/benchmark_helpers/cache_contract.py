@@ -1,7 +1,5 @@
 """Check that the identifier of a derived stimulus set names the registered one that it is derived from."""
 
-__all__ = ["assert_stimulus_identifier_is_cacheable", "stimulus_identifier_is_cacheable"]
-
 _MARK = "--"
 
 

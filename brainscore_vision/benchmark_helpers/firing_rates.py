@@ -25,24 +25,6 @@ from brainscore_vision.benchmark_helpers.stimulus_designs import (
 )
 from brainscore_vision.model_interface import BrainModel
 
-__all__ = [
-    "BLANK_STIM_NAME",
-    "MEDIAN_MAX_RESP",
-    "MEDIAN_SPONTANEOUS",
-    "ORIENTATION_NUMBER_OF_TRIALS",
-    "ORIENTATION_STIM_NAME",
-    "RESP_THRESH",
-    "RF_DELTA",
-    "RF_NUMBER_OF_TRIALS",
-    "RF_STIM_NAME",
-    "RF_THRSH",
-    "SINGLE_MAX_RESP",
-    "FiringRates",
-    "ReceptiveFields",
-    "record_from_model",
-    "require_known_rates",
-]
-
 BLANK_STIM_NAME = "Marques2020_blank"
 RF_STIM_NAME = "Marques2020_receptive_field"
 ORIENTATION_STIM_NAME = "Marques2020_orientation"

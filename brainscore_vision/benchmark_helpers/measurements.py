@@ -14,25 +14,6 @@ from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import first_names
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 
-__all__ = [
-    "apply_keep_attrs",
-    "average_repetition",
-    "describe",
-    "errors_naming_data",
-    "filter_reliable_neuroids",
-    "flatten_timebins_into_neuroids",
-    "of_region",
-    "require_coords",
-    "require_stimuli",
-    "rows_with",
-    "select_with_preserved_index",
-    "single_time_bin",
-    "temporally_varying",
-    "time_bins_or_none",
-    "timebins_from_assembly",
-    "without_single_time_bin",
-]
-
 TimeBins = list[tuple[float, float]]
 
 _START, _END = "time_bin_start", "time_bin_end"

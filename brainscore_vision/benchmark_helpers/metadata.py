@@ -16,15 +16,6 @@ from brainscore_vision.metadata_checks import (
     require_url,
 )
 
-__all__ = [
-    "BenchmarkMetadata",
-    "DataMetadata",
-    "MetricMetadata",
-    "StimuliMetadata",
-    "longest_match",
-    "metadata_for",
-]
-
 T = TypeVar("T")
 
 Access = Literal["public", "private"]

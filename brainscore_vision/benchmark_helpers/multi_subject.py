@@ -17,8 +17,6 @@ from brainscore_vision.benchmark_helpers.screen import first_names
 from brainscore_vision.metric_helpers.bootstrap_error import bootstrap_error
 from brainscore_vision.model_interface import BrainModel
 
-__all__ = ["WRAPPER_N_BOOTSTRAP", "KFoldNeuralBenchmark", "MultiSubjectNeuralBenchmark", "block_diagonal_concat"]
-
 WRAPPER_N_BOOTSTRAP = 200
 """Resamples of subjects, or folds, for the standard error of a mean over them, as published."""
 
@@ -55,13 +53,7 @@ class _MeanBenchmark(BenchmarkBase):
         _release(first)
 
     def __call__(self, candidate: BrainModel) -> Score:
-        """Run each part and average.
-
-        Returns
-        -------
-        Score
-            Mean of the parts' scores, before these were clamped; then clamped itself.
-        """
+        """Run each part and average."""
         scores, ceilings = [], []
         for label in self._labels:
             part = self._factory(label)
@@ -279,11 +271,6 @@ def _scaled_preallocate_memory(
     """Memory of a benchmark of several parts in bytes: the estimate of one part × the wrapper's `_peak_aggregation`.
 
     None if parts have no ``preallocate_memory``: models then plan their own memory.
-
-    Raises
-    ------
-    UserError
-        If `raise_if_oom` and the memory exceeds :func:`brainscore_core.memory.memory_limit`.
     """
     part = child_factory()
     estimate = getattr(part, "preallocate_memory", None)

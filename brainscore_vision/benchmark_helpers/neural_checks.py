@@ -13,8 +13,6 @@ from brainscore_vision.benchmark_helpers.measurements import time_bins_or_none, 
 from brainscore_vision.benchmark_helpers.multi_subject import KFoldNeuralBenchmark, MultiSubjectNeuralBenchmark
 from brainscore_vision.metric_helpers.alignment import MetricInputError
 
-__all__ = ["neural_findings"]
-
 _REPETITIONS = "ceiling_func=lambda: ceiler(assembly_repetition), not assembly: the recordings before averaging"
 _TOLERANCE = 1e-9
 _ROLES = {"_assembly": "recordings", "train_assembly": "training recordings", "test_assembly": "test recordings"}

@@ -18,8 +18,6 @@ from brainscore_vision.benchmark_helpers.screen import first_names, identifier_b
 from brainscore_vision.model_helpers.recorded_features import note_features
 from brainscore_vision.model_interface import BrainModel
 
-__all__ = ["PrecomputedFeatures", "RecordedDecisions", "check_standard_format"]
-
 
 class PrecomputedFeatures(BrainModel):
     """A model that replays precomputed features.

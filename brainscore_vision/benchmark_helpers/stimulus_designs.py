@@ -9,17 +9,6 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_vision.benchmark_helpers.neuronal_properties import Factorial, condition_ranks, factorial
 
-__all__ = [
-    "GRATING_COLUMNS",
-    "column",
-    "cycle_design",
-    "grating_design",
-    "require_grating_order",
-    "require_texture_order",
-    "single_position",
-    "texture_design",
-]
-
 GRATING_COLUMNS = ("position_y", "position_x", "contrast", "radius", "spatial_frequency", "orientation", "phase")
 """From the slowest to the fastest."""
 _TEXTURE_COLUMNS = ("type", "family", "sample")

@@ -39,15 +39,6 @@ from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.registries import load_ceiling, load_dataset, load_metric, load_stimulus_set, metric_registry
 from brainscore_vision.utils import LazyLoad
 
-__all__ = [
-    "ChoiceBenchmark",
-    "constant_ceiling",
-    "first_time_bin",
-    "make_benchmark",
-    "most_probable",
-    "prepare_recordings",
-]
-
 Prepare = Callable[[DataAssembly, BenchmarkRow], DataAssembly]
 
 

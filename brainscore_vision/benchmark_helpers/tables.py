@@ -10,8 +10,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.plugins.tables import read_table
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata, MetricMetadata
 
-__all__ = ["TABLE", "BenchmarkRow", "rows_of", "table_metadata"]
-
 TABLE: Final = "benchmarks.csv"
 
 

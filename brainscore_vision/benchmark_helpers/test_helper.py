@@ -24,8 +24,6 @@ from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
 from brainscore_vision.benchmark_helpers.screen import first_names
 from brainscore_vision.model_interface import BrainModel
 
-__all__ = ["NumberOfTrialsTests", "PrecomputedTests", "StandardizedTests", "VisualDegreesTests", "run_test"]
-
 _SPLITS = 10
 _FEATURES_BUCKET = "brainscore-unittests"
 _FEATURES_FOLDER = "tests/test_benchmarks"

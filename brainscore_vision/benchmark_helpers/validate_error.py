@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from brainscore_core.metrics import Score
 
-__all__ = ["ValidationResult", "assert_valid_uncertainty", "validate_score_uncertainty"]
-
 _REASONS = ("error_nan_reason", "error_reason")
 _SOURCES = ("error_over", "ci_estimates")
 

@@ -9,8 +9,6 @@ from brainscore_core.errors import DataUnavailable
 from brainscore_core.supported_data_standards.brainio.cache import files_in_mirrors
 from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest, SeveralFailures, fetch_all
 
-__all__ = ["Source", "at_hand", "fetch_sources", "read_sources"]
-
 
 class Source(NamedTuple):
     """One published file."""
@@ -30,18 +28,6 @@ class Source(NamedTuple):
 def read_sources(folder: str | Path, *, containing: str = "") -> list[Source]:
     """Read a data plugin's list of published files.
 
-    Parameters
-    ----------
-    folder : path
-        The plugin's folder, with ``sources.csv`` (url, sha256, bytes, licence).
-    containing : str, optional
-        Only files with this text in their URL.
-
-    Returns
-    -------
-    list of Source
-        In the order of the list, which is sorted by URL.
-
     Examples
     --------
     >>> from pathlib import Path
@@ -56,13 +42,7 @@ def read_sources(folder: str | Path, *, containing: str = "") -> list[Source]:
 
 
 def at_hand(sources: Iterable[Source]) -> bool:
-    """Whether all of these files lie in a mirror or in the cache, so that fetching them needs no network.
-
-    Parameters
-    ----------
-    sources : iterable of Source
-        Which files. They are looked for, not read.
-    """
+    """Whether all of these files lie in a mirror or in the cache, so that fetching them needs no network."""
     return all(
         bool(files_in_mirrors(source.url)) or FetchRequest(source.url, sha256=source.sha256).cached.is_file()
         for source in sources
@@ -70,25 +50,7 @@ def at_hand(sources: Iterable[Source]) -> bool:
 
 
 def fetch_sources(sources: Iterable[Source]) -> list[Path]:
-    """Fetch files in parallel, each checked against its sha256.
-
-    Parameters
-    ----------
-    sources : iterable of Source
-        What to fetch.
-
-    Returns
-    -------
-    list of Path
-        In the order of `sources`.
-
-    Raises
-    ------
-    DataUnavailable
-        If files are neither in a mirror nor in the cache and cannot be downloaded; it names one of them and the remedy.
-    FetchError
-        If something else went wrong, such as a file that is not the registered one.
-    """
+    """Fetch files in parallel, each checked against its sha256."""
     requests = [{"url": source.url, "sha256": source.sha256} for source in sources]
     try:
         return fetch_all(requests)

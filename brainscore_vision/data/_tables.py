@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-__all__ = ["ASSEMBLIES", "STIMULUS_SETS", "load_assembly", "load_stimuli"]
-
 ASSEMBLIES = "assemblies.csv"
 """Columns: identifier, object (its name in the storage), bucket, class, sha1, version_id, stimulus_set and,
 if the stimulus set's columns are not merged into the assembly, merge_stimulus_set_meta with the value ``no``; and, if

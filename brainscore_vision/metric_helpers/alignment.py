@@ -13,19 +13,6 @@ from brainscore_core.errors import UserError, spelling_hint
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_core.supported_data_standards.brainio.levels import group_codes
 
-__all__ = [
-    "PUBLISHED_ORDER",
-    "MetricInputError",
-    "also_named",
-    "as_table",
-    "canonical_rows",
-    "coord_values",
-    "finite_values",
-    "listed",
-    "match_rows",
-    "require_same",
-]
-
 PUBLISHED_ORDER = "published_order"
 """Coordinate with the positions of presentations whose published order is not that of their coordinates."""
 

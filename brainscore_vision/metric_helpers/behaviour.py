@@ -15,18 +15,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
 from brainscore_vision.metric_helpers.uncertainty import DECLARED, Units, unit_ids, units_of_stimuli
 
-__all__ = [
-    "Choices",
-    "Images",
-    "RightChoices",
-    "attach_remarks",
-    "check_labels",
-    "choices_of",
-    "images_of",
-    "matched_choices",
-    "right_choices",
-]
-
 _NO_ANSWER: Final = ("", "na", "n/a", "nan", "none")
 """Texts that stand for a missing answer, unless they are labels."""
 

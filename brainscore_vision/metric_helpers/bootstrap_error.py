@@ -12,8 +12,6 @@ from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.metrics import declare_no_error as _declare_no_error
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 
-__all__ = ["attach_error", "bootstrap_error", "declare_no_error"]
-
 Aggregate = Callable[[Any], Any]
 
 

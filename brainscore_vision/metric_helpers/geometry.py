@@ -33,8 +33,6 @@ from brainscore_vision.metric_helpers.uncertainty import (
     units_of_stimuli,
 )
 
-__all__ = ["CrossValidatedGeometry", "GeometryMetric", "Matched", "Varied", "geometry_score", "matched", "numbered"]
-
 Array = NDArray[np.float64]
 
 _DIMS = ("presentation", "neuroid")

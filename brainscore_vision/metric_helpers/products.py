@@ -12,8 +12,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_core.supported_data_standards.brainio.transform import subset
 from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values, listed
 
-__all__ = ["Alignment", "CartesianProduct", "enumerate_done", "expand"]
-
 Aggregate = Callable[[Score], Score]
 Value = TypeVar("Value")
 

@@ -12,18 +12,6 @@ from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 
-__all__ = [
-    "ORDERS",
-    "SEQUENCES",
-    "Copies",
-    "equal_responses",
-    "find_drift",
-    "is_order",
-    "numbers_of",
-    "require_own_responses",
-    "serial_tests",
-]
-
 _BY_CHANCE = 1e-4
 _SAMPLED = 20_000
 _DRAWN_TOWARDS = 10

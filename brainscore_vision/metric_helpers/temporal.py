@@ -13,8 +13,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, listed, match_rows
 from brainscore_vision.metric_helpers.xarray_utils import XarrayRegression
 
-__all__ = ["TIME_DIM", "PerTime", "PerTimeRegression", "SpanTimeRegression", "matching_time_bins"]
-
 TIME_DIM = "time_bin"
 _START, _END = "time_bin_start", "time_bin_end"
 

@@ -13,8 +13,6 @@ from brainscore_core.progress import stage
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, match_rows
 
-__all__ = ["Defaults", "XarrayCorrelation", "XarrayRegression"]
-
 
 class Defaults:
     """Names of dimensions and coordinates."""

@@ -6,8 +6,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["GaborBank", "GaborFilters"]
-
 _NEGLIGIBLE = 1e-4  # of a transfer function's maximum
 _FAR = 1e-12  # of its gain; what is smaller is not computed
 

@@ -16,8 +16,6 @@ from brainscore_vision.model_helpers.weights import FOLDER_VARIABLE, read_checkp
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["HubFile", "read_weights"]
-
 _FILES = ("model.safetensors", "pytorch_model.bin")
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from brainscore_core.errors import UserError
 
-__all__ = ["library", "unusable"]
-
 _BUILDS = "operator torchvision::"  # in the error of a torchvision that was built for another version of torch
 
 

@@ -12,8 +12,6 @@ from brainscore_vision.metadata_checks import (
     require_url,
 )
 
-__all__ = ["ModelMetadata"]
-
 _FAMILY = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
 
 

@@ -8,8 +8,6 @@ from brainscore_core.numerics import effective_dimensionality
 from brainscore_core.provenance import is_recorded, note
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
-__all__ = ["note_features"]
-
 
 def note_features(recordings: DataAssembly, region: str) -> None:
     """Note how many features a model has in a region, and their effective dimensionality, if this is recorded.

@@ -14,8 +14,6 @@ from brainscore_vision.model_helpers.activations.fingerprints import fingerprint
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 from brainscore_vision.model_helpers.brain_transformation.behavior import Similarity
 
-__all__ = ["CallableWrapper", "FeatureError", "FeatureModel"]
-
 
 class FeatureError(UserError, ValueError):
     """Functions that do not return the features of a layer."""

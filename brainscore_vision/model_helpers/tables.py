@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from brainscore_vision.model_helpers.activations.preprocessing import AppliedTransform, ImagePreprocessing
     from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 
-__all__ = ["REGIONS", "TABLE", "ModelRow", "rows_of", "table_metadata", "table_model", "table_regions"]
-
 TABLE: Final = "models.csv"
 REGIONS: Final = ("V1", "V2", "V4", "IT")
 

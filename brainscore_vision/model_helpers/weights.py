@@ -19,16 +19,6 @@ from brainscore_core.supported_data_standards.brainio.s3 import load_file_from_s
 if TYPE_CHECKING:
     import torch
 
-__all__ = [
-    "FOLDER_VARIABLE",
-    "WeightFile",
-    "load_state_dict",
-    "load_weights",
-    "read_checkpoint",
-    "seeded",
-    "state_dict_of",
-]
-
 FOLDER_VARIABLE = "BRAINSCORE_WEIGHTS"
 """Environment variable that names a folder of manually placed weight files."""
 

@@ -20,8 +20,6 @@ from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.submission.package import Finding, Package, SubmittedPlugin
 from brainscore_vision.submission.plugin_source import Source, called_name, expression_text
 
-__all__ = ["PLACEHOLDERS", "check_metadata_fields", "check_opened_files", "check_template_texts", "is_absolute_path"]
-
 PLACEHOLDERS: Mapping[str, str] = {
     "say here in": "describe the plugin there",
     "say here what": "describe the plugin there",

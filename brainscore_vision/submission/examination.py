@@ -48,15 +48,6 @@ from brainscore_vision.submission.plugin_source import (
     syntax_problem,
 )
 
-__all__ = [
-    "FindRegistration",
-    "examine",
-    "examine_files",
-    "examine_identifiers",
-    "registered_elsewhere",
-    "registered_here",
-]
-
 FindRegistration = Callable[[str, str], str | None]
 """``taken(registry, key)`` describes who already registers an identifier, or returns None."""
 
@@ -634,17 +625,7 @@ _RELEASE_REMEDY = "require a released version that has wheels: name==1.2"
 
 
 def _check_requirements(package: Package, plugin: SubmittedPlugin, root: Path) -> Iterator[Finding]:
-    """Find requirements that the site does not install: repositories, URLs, paths, options, invalid lines.
-
-    Parameters
-    ----------
-    package : Package
-        The submission.
-    plugin : SubmittedPlugin
-        One of its plugins.
-    root : Path
-        Folder to which the files of the submission were written.
-    """
+    """Find requirements that the site does not install: repositories, URLs, paths, options, invalid lines."""
     path = f"{plugin.path}/{FILE_NAME}"
     if path not in package.files:
         for other in package.of(plugin):

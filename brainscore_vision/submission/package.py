@@ -18,21 +18,6 @@ from brainscore_core.archives import is_portable
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import Scan, scan_file
 
-__all__ = [
-    "KIND_FOLDERS",
-    "REGISTRIES",
-    "Finding",
-    "Limits",
-    "Package",
-    "Registered",
-    "Severity",
-    "SubmittedPlugin",
-    "errors_among",
-    "sort_findings",
-    "unpack",
-    "write_files",
-]
-
 Severity = Literal["error", "warning", "note"]
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 

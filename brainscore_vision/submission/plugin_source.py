@@ -14,19 +14,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import UNKNOWN, Literals, parse
 from brainscore_vision.submission.package import Finding, Package, Severity, SubmittedPlugin, write_files
 
-__all__ = [
-    "DeclaredFile",
-    "Source",
-    "called_name",
-    "declared_files",
-    "expression_text",
-    "is_test",
-    "read_declared",
-    "sources_of",
-    "syntax_problem",
-    "syntax_size",
-]
-
 
 @dataclass(frozen=True)
 class Source:

@@ -21,8 +21,6 @@ from brainscore_core.plugins.source import Scan, scan_file
 from brainscore_vision.submission.package import KIND_FOLDERS, REGISTRIES, Finding, Limits, Package, sort_findings
 from brainscore_vision.submission.plugin_source import syntax_size
 
-__all__ = ["Budget", "file_category", "plan_layout", "read_folder", "read_tree", "read_zip"]
-
 _JUNK_FOLDERS = frozenset(
     {"__pycache__", "__MACOSX", ".git", ".hg", ".svn", ".github", ".idea", ".vscode", ".venv", "venv", "node_modules"}
     | {".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".tox", ".eggs", ".cache"}

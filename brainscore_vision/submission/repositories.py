@@ -26,8 +26,6 @@ from brainscore_core.errors import UserError
 from brainscore_vision.submission.package import KIND_FOLDERS, Limits, Package
 from brainscore_vision.submission.readers import Budget, read_tree
 
-__all__ = ["LOCAL_VARIABLE", "is_pull", "parse_address", "read_git", "read_pull", "resolve_host"]
-
 LOCAL_VARIABLE = "BRAINSCORE_GIT_LOCAL"
 """Environment variable that allows repositories in folders of this machine, for tests."""
 

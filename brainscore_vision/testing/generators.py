@@ -17,8 +17,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.testing.pictures import picture_features, write_pictures
 
-__all__ = ["answers", "columns", "pictures", "recordings", "seed_of"]
-
 
 def seed_of(name: str) -> int:
     """Seed that depends on a name only.

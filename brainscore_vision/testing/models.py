@@ -13,8 +13,6 @@ from brainscore_vision.testing.pictures import block_means
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-__all__ = ["small_labeller", "small_models"]
-
 _CLASSES = 1000
 _INPUT = 32  # pixels
 

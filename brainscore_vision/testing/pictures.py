@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-__all__ = ["block_means", "expected_responses", "picture_features", "write_pictures"]
-
 _GRID = 4
 
 

@@ -27,8 +27,6 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from brainscore_web.accounts.models import User
 
-__all__ = ["AccountAdapter", "EmailNotSent", "SecondFactorAdapter", "clean_name"]
-
 _log = logging.getLogger(__name__)
 _LONGEST_ADDRESS = 254
 
@@ -38,14 +36,7 @@ class EmailNotSent(ImmediateHttpResponse):
 
 
 def clean_name(name: str) -> str:
-    """Normalise a display name to one line; refuse invisible characters.
-
-    Raises
-    ------
-    ValidationError
-        If it has control or formatting characters, which could make it look like another name, or contains an e-mail
-        address.
-    """
+    """Normalise a display name to one line; refuse invisible characters."""
     name = " ".join(unicodedata.normalize("NFC", name).split())
     if any(unicodedata.category(character).startswith("C") for character in name):
         raise ValidationError("The name contains invisible characters.")
@@ -89,13 +80,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return super().render_mail(template_prefix, email, context, {"Auto-Submitted": "auto-generated"})
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send an e-mail.
-
-        Raises
-        ------
-        EmailNotSent
-            If the mail server does not accept it. Data saved before stay saved, and another attempt is allowed at once.
-        """
+        """Send an e-mail."""
         try:
             super().send_mail(template_prefix, email, context)
         except (SMTPException, OSError) as error:
@@ -116,11 +101,6 @@ class AccountAdapter(DefaultAccountAdapter):
 
         Failed attempts are counted by account and IP address together; and also by account alone, over all IP addresses
         from which the account has never been logged in to.
-
-        Raises
-        ------
-        ValidationError
-            If there were too many failed attempts, even if this password is correct.
         """
         super().pre_authenticate(request, **credentials)
         self._elsewhere = None
@@ -166,13 +146,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         return _cipher().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Decrypt a secret.
-
-        Raises
-        ------
-        ValidationError
-            If the site's secret key has changed, and the earlier one is not in ``SECRET_KEY_FALLBACKS``.
-        """
+        """Decrypt a secret."""
         try:
             return _cipher().decrypt(encrypted_text.encode()).decode()
         except InvalidToken as error:

@@ -14,8 +14,6 @@ from django.http import HttpRequest
 
 from brainscore_web.accounts.models import SCOPES, ApiToken, User
 
-__all__ = ["ApiTokenAdmin", "PersonAdmin", "ReadOnlyAdmin"]
-
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign] # throttled, and with second factor
 
 

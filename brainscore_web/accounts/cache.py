@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from django.utils.crypto import salted_hmac
 
-__all__ = ["hashed_key"]
-
 
 def hashed_key(key: str, prefix: str, version: int) -> str:
     """Make a cache key that does not reveal the address or code that is counted."""

@@ -7,8 +7,6 @@ from typing import Any
 from django.conf import settings
 from django.core import checks
 
-__all__ = ["email_configured"]
-
 
 @checks.register(checks.Tags.security, deploy=True)
 def email_configured(**_: Any) -> list[checks.Warning]:

@@ -19,8 +19,6 @@ from brainscore_web.accounts.adapter import clean_name
 from brainscore_web.accounts.models import SCOPES, ApiToken, User, clean_address
 from brainscore_web.accounts.personal_data import PrivateModels
 
-__all__ = ["DeleteForm", "NameForm", "TokenForm"]
-
 _LABELS = {
     "Email": "E-mail address",
     "Remember Me": "Stay logged in for two weeks",

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-__all__ = ["NoStore"]
-
 
 class NoStore:
     """Forbid browsers and proxies to store account pages, so that later users of the same machine cannot see them."""

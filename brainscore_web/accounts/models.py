@@ -15,8 +15,6 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-__all__ = ["REVIEWERS", "SCOPES", "ApiToken", "SharedCacheRow", "User", "check_scopes", "clean_address"]
-
 REVIEWERS = "reviewers"
 """Name of the group of reviewers."""
 

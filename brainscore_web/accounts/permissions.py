@@ -14,8 +14,6 @@ from django.views.decorators.cache import never_cache
 
 from brainscore_web.accounts.models import User
 
-__all__ = ["confirmed_email_required", "current_user", "has_confirmed_email"]
-
 View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 

@@ -20,8 +20,6 @@ from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, Ingestion, Visibility, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write
 
-__all__ = ["SECTIONS", "PrivateModels", "delete_account", "exported_rows", "personal_data_of", "session_keys"]
-
 
 def session_keys(user: User) -> Iterator[str]:
     """Yield the keys of a user's valid sessions. Their content is signed, so each session must be read."""
@@ -62,19 +60,7 @@ SECTIONS: dict[str, tuple[type[Model], Callable[[User], Any]]] = {
 
 
 def personal_data_of(user: User) -> dict[str, Any]:
-    """Export everything that the site stores about a user.
-
-    Parameters
-    ----------
-    user : User
-        The user.
-
-    Returns
-    -------
-    dict
-        The sections by name; dates are not converted. Secrets (password, tokens, second factors) are left out; the site
-        itself stores only what is needed to check them.
-    """
+    """Export everything that the site stores about a user."""
     sections = {name: section(user) for name, (_table, section) in SECTIONS.items()}
     return {"exported": timezone.now(), **sections, "sessions": sum(1 for _ in session_keys(user))}
 
@@ -93,18 +79,6 @@ def delete_account(user: User, leftover: PrivateModels) -> None:
     Models and benchmarks stay, without an owner. Private models become public only if the user chooses so. An erased
     model leaves a private row with nothing but its name, since later ingestion of its receipts would otherwise create
     it again as a public model.
-
-    Parameters
-    ----------
-    user : User
-        The user.
-    leftover : PrivateModels
-        What happens to private models.
-
-    Raises
-    ------
-    UserError
-        If the site would have no administrator left.
     """
     with exclusive_write():  # the same order of locks as ingestion
         others = User.objects.select_for_update().filter(is_superuser=True, is_active=True).exclude(pk=user.pk)

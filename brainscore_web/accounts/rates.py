@@ -14,8 +14,6 @@ from django.core.cache import BaseCache, caches
 from django.db import DatabaseError
 from django.http import HttpRequest
 
-__all__ = ["Exceeded", "Usage", "address_of", "client_of", "computing_exceeded", "count_computing"]
-
 _WINDOW = 60.0
 
 
@@ -24,11 +22,6 @@ def address_of(environment: Mapping[str, Any]) -> str:
 
     The header of a proxy is used only if the settings say that there is one; of several addresses, the last one counts,
     which the proxy has added.
-
-    Parameters
-    ----------
-    environment : mapping
-        The WSGI environment of a request, ``request.META``.
     """
     text = environment.get("REMOTE_ADDR") or ""
     if settings.BEHIND_PROXY:
@@ -130,13 +123,6 @@ def computing_exceeded(request: HttpRequest, user: Any) -> Exceeded | None:
     """Return the limit of `COMPUTING` if the client of a request has reached it.
 
     Only reading is limited, and neither accounts, nor the administration, nor what search engines ask for first.
-
-    Parameters
-    ----------
-    request : HttpRequest
-        The request.
-    user : User, AnonymousUser or None
-        The user whose account the request is counted for.
     """
     known = user is not None and user.is_authenticated
     limit = settings.COMPUTING_SECONDS["known" if known else "anonymous"]

@@ -31,20 +31,6 @@ from brainscore_web.accounts.personal_data import delete_account, personal_data_
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write
 
-__all__ = [
-    "Profile",
-    "benchmark_access",
-    "delete",
-    "home",
-    "model_visibility",
-    "name",
-    "new_token",
-    "own_data",
-    "profile",
-    "profile_of",
-    "revoke_token",
-]
-
 _PAGE_SIZE = 50
 
 

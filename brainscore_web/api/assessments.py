@@ -21,8 +21,6 @@ from brainscore_web.leaderboard.clean import objects_in
 from brainscore_web.leaderboard.models import StoredAssessment, StoredAssessmentQuerySet, Visitor
 from brainscore_web.leaderboard.withheld import withheld_assessment
 
-__all__ = ["AssessmentsAsked", "assessments", "router", "write_assessments"]
-
 router = Router()
 _MOST = 20_000  # assessments in a file
 
@@ -51,13 +49,7 @@ class AssessmentsPaged(AssessmentsAsked):
 
 
 def assessments(visitor: Visitor, query: AssessmentsAsked) -> StoredAssessmentQuerySet:
-    """Return the newest assessments that are requested and that the visitor may see, oldest first.
-
-    Raises
-    ------
-    Problem
-        404, if a model or benchmark does not exist or the visitor may not see it.
-    """
+    """Return the newest assessments that are requested and that the visitor may see, oldest first."""
     rows = StoredAssessment.objects.visible_to(visitor).newest()
     if query.benchmark:
         rows = rows.filter(benchmark__in=benchmark_keys(query.benchmark))
@@ -98,22 +90,7 @@ def list_assessments(request: HttpRequest, query: Query[AssessmentsPaged]) -> di
 
 
 def write_assessments(visitor: Visitor, query: AssessmentsAsked, form: str) -> bytes:
-    """Write the requested assessments that the visitor may see as CSV or Parquet.
-
-    Parameters
-    ----------
-    visitor : User or AnonymousUser
-        Who downloads them; of benchmarks whose data are withheld, texts are left out as in :func:`list_assessments`.
-    query : AssessmentsAsked
-        Filters.
-    form : {'csv', 'parquet'}
-        Format.
-
-    Raises
-    ------
-    Problem
-        400, if they are too many for one file.
-    """
+    """Write the requested assessments that the visitor may see as CSV or Parquet."""
     found = assessments(visitor, query).select_related("benchmark")
     if (count := found.count()) > _MOST:
         raise Problem(400, f"{count:,} assessments are too many for one file", "filter by benchmark, model or part")

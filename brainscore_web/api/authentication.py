@@ -21,8 +21,6 @@ from brainscore_web.accounts.rates import Usage, client_of, computing_exceeded
 from brainscore_web.api.problems import Problem
 from brainscore_web.leaderboard.models import Visitor
 
-__all__ = ["RATE", "Access", "caller_of"]
-
 
 class Rate(BaseThrottle):
     """Limits requests per minute of ``anonymous`` and ``known`` callers to ``settings.API_RATES``."""

@@ -17,8 +17,6 @@ from brainscore_web.api.responses import page_of, refuse_unknown_parameters
 from brainscore_web.api.schemas import BenchmarkCard, BenchmarkEntry, ModelCard, ModelEntry, Page, Profile
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, LayerProfile, VisionModel
 
-__all__ = ["Paged", "benchmarks_in_order", "router"]
-
 router = Router()
 
 _ENTRY = tuple(name for name in ModelEntry.model_fields if name != "visibility")

@@ -18,8 +18,6 @@ from brainscore_web.api.authentication import RATE, Access
 from brainscore_web.api.problems import PROBLEM_JSON, answer_problems, problem
 from brainscore_web.api.responses import Renderer
 
-__all__ = ["SiteAPI", "described", "home", "not_found", "page"]
-
 _ETAG = {
     "ETag": {
         "description": "Tag of the content. Send it as If-None-Match to get 304 for unchanged content.",
@@ -131,13 +129,7 @@ class Described:
 
 
 def described(schema: dict[str, Any]) -> Described:
-    """Read an OpenAPI document.
-
-    Parameters
-    ----------
-    schema : dict
-        The document of `NinjaAPI.get_openapi_schema`.
-    """
+    """Read an OpenAPI document."""
     groups: dict[str, list[Operation]] = {}
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():

@@ -22,8 +22,6 @@ from brainscore_web.leaderboard import export, http
 from brainscore_web.leaderboard.board import board_for, owned_models
 from brainscore_web.leaderboard.snapshot import snapshot_for
 
-__all__ = ["MEDIA_TYPES", "router"]
-
 router = Router()
 
 MEDIA_TYPES = {

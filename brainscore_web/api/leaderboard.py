@@ -25,8 +25,6 @@ from brainscore_web.leaderboard.snapshot import SnapshotKey, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.leaderboard.verification import VERIFICATIONS
 
-__all__ = ["BoardAsked", "content", "places", "router", "state_of"]
-
 
 def _many(description: str) -> Any:
     return Field([], description=f"{description} Repeat it for several values.")
@@ -111,24 +109,12 @@ class BoardPart(Schema):
 
 
 def state_of(request: HttpRequest, *more: type[Schema]) -> BoardState:
-    """Read the requested state.
-
-    Raises
-    ------
-    UserError
-        If a parameter is unknown or malformed.
-    """
+    """Read the requested state."""
     return BoardState.from_query(request.GET, ignoring={name for schema in more for name in schema.model_fields})
 
 
 def places(board: Board, wanted: Sequence[str], *, shown: bool) -> list[int]:
-    """Return the indices of the requested nodes, in the order of the board.
-
-    Raises
-    ------
-    UnknownIdentifier
-        If a node is not on this board.
-    """
+    """Return the indices of the requested nodes, in the order of the board."""
     here = {node.identifier: place for place, node in enumerate(board.nodes) if node.kind != "heading"}
     for name in wanted:
         if name not in here:

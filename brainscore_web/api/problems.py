@@ -14,8 +14,6 @@ from ninja.errors import HttpError, Throttled, ValidationError
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_web.api.schemas import ProblemAnswer
 
-__all__ = ["PROBLEM_JSON", "Problem", "answer_problems", "problem", "problem_responses"]
-
 PROBLEM_JSON = "application/problem+json"
 """Media type of problems (RFC 9457)."""
 

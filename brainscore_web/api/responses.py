@@ -23,8 +23,6 @@ from pydantic import BaseModel
 
 from brainscore_web.api.problems import Problem, problem
 
-__all__ = ["Renderer", "answer_part", "page_of", "refuse_unknown_parameters", "url_with", "with_response_headers"]
-
 _RANGE = re.compile(r"bytes=(\d{1,18})-(\d{1,18})?", re.ASCII | re.IGNORECASE)
 _PIECE_SIZE = 1 << 16
 
@@ -34,18 +32,6 @@ def answer_part(request: HttpRequest, response: HttpResponseBase) -> HttpRespons
 
     Ranges are ignored for responses that are not files, have no strong tag, or may be compressed, since the bytes would
     differ. Invalid ranges, several ranges, and ranges of another version of the file give the complete file.
-
-    Parameters
-    ----------
-    request : HttpRequest
-        The request. Only GET gets ranges; HEAD only gets the header that announces them.
-    response : HttpResponseBase
-        The complete response.
-
-    Returns
-    -------
-    HttpResponseBase
-        The complete response, 206 with the requested range, or 416 if the file ends before the range.
     """
     if not _has_parts(request, response):
         return response

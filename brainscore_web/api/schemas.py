@@ -11,29 +11,6 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from brainscore_core.statistics.means import ASSUMPTION
 from brainscore_web.leaderboard.clean import finite
 
-__all__ = [
-    "AssessmentEntry",
-    "AssessmentPage",
-    "BenchmarkCard",
-    "BenchmarkEntry",
-    "BoardAnswer",
-    "BoardColumn",
-    "Ceiling",
-    "Me",
-    "ModelCard",
-    "ModelEntry",
-    "Page",
-    "Posted",
-    "ProblemAnswer",
-    "Profile",
-    "RankedModel",
-    "Refused",
-    "ScoreEntry",
-    "ScorePage",
-    "SubmissionCard",
-    "SubmissionEntry",
-]
-
 T = TypeVar("T")
 
 

@@ -31,19 +31,6 @@ from brainscore_web.leaderboard.withheld import withheld_reason
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = [
-    "COLUMNS",
-    "FIELDS",
-    "MOST_RECEIPTS",
-    "ScoresAsked",
-    "benchmark_keys",
-    "model_keys",
-    "router",
-    "rows_of",
-    "scores",
-    "write_scores",
-]
-
 COLUMNS = (
     "receipt", "version", "state", "reason", "value", "error", "low", "high", "level", "estimates", "error_reason",
     "undetermined", "scale", "unclamped", "raw", "raw_error", "raw_low", "raw_high", "ceiling", "seconds", "created",
@@ -102,11 +89,6 @@ def scores(visitor: Visitor, query: ScoresAsked, after: str = "") -> tuple[NDArr
     """Return the primary keys of the requested scores that the visitor may see, and whether they count.
 
     They are sorted by receipt; with `after`, only those whose receipts come after this one.
-
-    Raises
-    ------
-    Problem
-        404, if a model or benchmark does not exist or the visitor may not see it.
     """
     stored = receipts_in_order()
     models = model_keys(visitor, query.model) if query.model else _visible_models(visitor)
@@ -197,11 +179,6 @@ def write_scores(rows: Iterator[tuple[Any, ...]], form: Literal["csv", "parquet"
     """Write rows with the `FIELDS` of scores to a temporary file, which is deleted when it is closed.
 
     In CSV, text that a spreadsheet would read as a formula gets an apostrophe in front.
-
-    Returns
-    -------
-    file, digest
-        The file, at its start, and the SHA-256 of its content.
     """
     from pyarrow import csv, parquet
 

@@ -36,8 +36,6 @@ from brainscore_web.submissions.receiving import (
 from brainscore_web.submissions.status import count_pairs, status_of, step_status
 from brainscore_web.submissions.views import file_name
 
-__all__ = ["router"]
-
 router = Router()
 
 _WRITES = Access(scope="submit")

@@ -21,8 +21,6 @@ from brainscore_web.jobs.leases import Lease
 from brainscore_web.scoring import remote
 from brainscore_web.scoring.models import Job, RemoteWorker
 
-__all__ = ["router"]
-
 router = Router()
 
 _log = logging.getLogger(__name__)

@@ -18,8 +18,6 @@ from brainscore_web.compare.question import FEWEST, Column, Note, Question, colu
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.snapshot import ModelRow
 
-__all__ = ["Missing", "TwoBenchmarks", "kinds_of", "named_points", "two_benchmarks"]
-
 _KINDS = 8
 _NAMED = 25  # with more models, only the ten farthest from the others are named
 
@@ -142,13 +140,7 @@ class TwoBenchmarks:
 
 
 def two_benchmarks(board: Board, question: Question) -> TwoBenchmarks:
-    """Compare two benchmarks over the models that pass the filters.
-
-    Raises
-    ------
-    UserError
-        If a benchmark is unknown, or the filters exclude all benchmarks of a mean.
-    """
+    """Compare two benchmarks over the models that pass the filters."""
     x, y = (column(board, name) for name in _chosen_names(board, question))
     both = np.isfinite(x.values) & np.isfinite(y.values)
     missing = tuple(

@@ -22,8 +22,6 @@ from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.snapshot import STATES, Snapshot
 
-__all__ = ["Comparison", "compare", "csv_of"]
-
 Comparison: TypeAlias = TwoBenchmarks | TwoModels | Correlations | ScoreAgainstSize
 
 

@@ -17,8 +17,6 @@ from brainscore_core.numerics.correlation import correlation_matrix
 from brainscore_web.compare.question import Note, Question, benchmark_href, group_of
 from brainscore_web.leaderboard.board import Board, BoardNode
 
-__all__ = ["Correlations", "Pair", "correlations"]
-
 _PAIRS = 8
 
 
@@ -147,13 +145,7 @@ class Correlations:
 
 
 def correlations(board: Board, question: Question) -> Correlations:
-    """Correlate the benchmarks or means that pass the filters, over the models that pass.
-
-    Raises
-    ------
-    UserError
-        If there are fewer than two nodes.
-    """
+    """Correlate the benchmarks or means that pass the filters, over the models that pass."""
     kinds = {"means": {"mean"}, "benchmarks": {"benchmark"}, "all": {"mean", "benchmark"}}[question.level]
     places = [place for place, node in enumerate(board.nodes) if node.kind in kinds]
     if len(places) < 2:

@@ -12,8 +12,6 @@ from brainscore_web.compare.size_comparison import ScoreAgainstSize
 from brainscore_web.leaderboard.filters import Facet, active_filters, benchmark_facets, model_facets
 from brainscore_web.leaderboard.snapshot import Snapshot
 
-__all__ = ["Chip", "Form", "comparison_context", "form_of"]
-
 _MODEL_FILTERS = frozenset(
     {
         "q",

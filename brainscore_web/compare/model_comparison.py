@@ -20,8 +20,6 @@ from brainscore_web.compare.question import Note, Question, benchmark_href, grou
 from brainscore_web.leaderboard.board import Board, counted, influences_on, mean_parts
 from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow
 
-__all__ = ["Absent", "Difference", "Group", "TwoModels", "two_models", "without_models"]
-
 _MODEL_FILTERS = {
     "q": "",
     "family": (),
@@ -276,20 +274,7 @@ def without_models(question: Question) -> Question:
 
 
 def two_models(board: Board, question: Question) -> TwoModels:
-    """Compare two models over the benchmarks of the tree that pass the filters.
-
-    Parameters
-    ----------
-    board : Board
-        A board without filters on models.
-    question : Question
-        The question; by default the first two models that have a benchmark in common are compared.
-
-    Raises
-    ------
-    UserError
-        If a model is unknown, or there are fewer than two.
-    """
+    """Compare two models over the benchmarks of the tree that pass the filters."""
     if len(board.rows) < 2:
         remedy = "choose a later day" if board.state.at else "more models must be scored first"
         raise UserError("there are fewer than two models to compare", remedy=remedy)

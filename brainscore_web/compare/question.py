@@ -18,21 +18,6 @@ from brainscore_web.leaderboard.cards.formatting import estimate
 from brainscore_web.leaderboard.snapshot import STATES, Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = [
-    "FEWEST",
-    "MODES",
-    "Column",
-    "Note",
-    "Question",
-    "benchmark_href",
-    "column",
-    "group_of",
-    "model_href",
-    "model_row",
-    "node_names",
-    "pick",
-]
-
 
 class Note(NamedTuple):
     """A sentence, optionally with a link that changes the comparison: its text and its query."""
@@ -99,11 +84,6 @@ def node_names(snapshot: Snapshot) -> dict[str, str]:
 def pick(text: str, names: Mapping[str, str], what: str) -> str:
     """Return the identifier with this identifier or title, ignoring case.
 
-    Raises
-    ------
-    UnknownIdentifier
-        If there is none; the error suggests similar names.
-
     Examples
     --------
     >>> pick("Resnet50", {"resnet50": "ResNet-50", "vit": "ViT"}, "model")
@@ -123,13 +103,7 @@ def pick(text: str, names: Mapping[str, str], what: str) -> str:
 
 
 def column(board: Board, identifier: str) -> Column:
-    """Return values on a benchmark, even if filters exclude it, or on a mean over the benchmarks that pass.
-
-    Raises
-    ------
-    UserError
-        If the filters exclude all benchmarks of a mean.
-    """
+    """Return values on a benchmark, even if filters exclude it, or on a mean over the benchmarks that pass."""
     place = board.place(identifier)
     if place >= 0 and board.nodes[place].kind != "heading":
         node = board.nodes[place]
@@ -251,11 +225,6 @@ class Question:
     @classmethod
     def from_query(cls, query: Mapping[str, Any]) -> Question:
         """Read a query: a dict of lists, or Django's `QueryDict`.
-
-        Raises
-        ------
-        UserError
-            If a parameter is unknown, is malformed, or has two values although it takes one.
 
         Examples
         --------

@@ -17,8 +17,6 @@ from brainscore_web.compare.question import Column, Note, Question, column, mode
 from brainscore_web.leaderboard.board import Board, counted
 from brainscore_web.leaderboard.snapshot import ModelRow
 
-__all__ = ["ScoreAgainstSize", "score_against_size"]
-
 
 @dataclass(frozen=True, eq=False)
 class ScoreAgainstSize:
@@ -100,13 +98,7 @@ class ScoreAgainstSize:
 
 
 def score_against_size(board: Board, question: Question) -> ScoreAgainstSize:
-    """Compare a benchmark or mean, by default the first mean, with the number of parameters of models.
-
-    Raises
-    ------
-    UserError
-        If the benchmark is unknown, or the filters exclude all benchmarks of a mean.
-    """
+    """Compare a benchmark or mean, by default the first mean, with the number of parameters of models."""
     if question.y:
         name = pick(question.y, node_names(board.snapshot), "benchmark or mean")
     else:

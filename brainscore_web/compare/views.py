@@ -17,8 +17,6 @@ from brainscore_web.compare.question import Question
 from brainscore_web.leaderboard.http import answer, conditional, user_errors
 from brainscore_web.leaderboard.snapshot import Snapshot, snapshot_for
 
-__all__ = ["csv", "page", "svg"]
-
 
 @require_safe
 @user_errors

@@ -25,8 +25,6 @@ from brainscore_web.competitions.rules import (
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.submissions.models import Submission
 
-__all__ = ["Candidate", "candidates", "create_entry", "facts_of", "team_of", "withdraw_entry"]
-
 _SINGULAR = {Track.Competes.MODELS: "model", Track.Competes.BENCHMARKS: "benchmark"}
 _ENDED = (Submission.State.REJECTED, Submission.State.WITHDRAWN)
 _MOST = 200
@@ -106,15 +104,7 @@ def team_of(user: User, track: Track) -> str:
 def create_entry(
     user: User, track: Track, candidate: Candidate, *, team: str, title: str, declared: Mapping[str, Any]
 ) -> tuple[Entry | None, tuple[Finding, ...]]:
-    """Enter a candidate in a track.
-
-    Returns
-    -------
-    entry : Entry or None
-        The entry; None if there are errors.
-    findings : tuple of Finding
-        All findings, including warnings.
-    """
+    """Enter a candidate in a track."""
     with transaction.atomic():
         competition = lock_competition(
             track.competition

@@ -24,17 +24,6 @@ from brainscore_web.competitions.models import (
 )
 from brainscore_web.competitions.rules import REGIONS, TASKS
 
-__all__ = [
-    "SECTIONS",
-    "AddEntryForm",
-    "CompetitionForm",
-    "EnterForm",
-    "TrackForm",
-    "WithdrawForm",
-    "awards_formset",
-    "section_formset",
-]
-
 _MOST = 200
 _ROWS = {"rows": 6}
 

@@ -13,19 +13,6 @@ from brainscore_web.competitions.models import Award, Competition, Snapshot, Tra
 from brainscore_web.competitions.rules import Phase
 from brainscore_web.competitions.standings import standings_document
 
-__all__ = [
-    "announce",
-    "close",
-    "format_amount",
-    "freeze",
-    "lock_competition",
-    "missing_parts",
-    "publish",
-    "reopen",
-    "take_winners",
-    "undecided_awards",
-]
-
 
 def lock_competition(competition: Competition) -> Competition:
     """Lock a competition until the transaction ends, and return its current state."""

@@ -29,25 +29,6 @@ from brainscore_web.leaderboard.models import Visitor
 if TYPE_CHECKING:
     from django.db.models.manager import RelatedManager
 
-__all__ = [
-    "Award",
-    "Competition",
-    "Entry",
-    "Milestone",
-    "Person",
-    "ProgrammeItem",
-    "Question",
-    "Snapshot",
-    "Track",
-    "check_days",
-    "check_listing",
-    "check_prizes",
-    "lines_of",
-    "listing",
-    "manages_competitions",
-    "parts_of",
-]
-
 _SLUG = RegexValidator(r"^[a-z0-9][a-z0-9-]*\Z", "Small letters, digits and hyphens.")
 _TAKEN = ("new",)
 MARKDOWN = "Markdown."

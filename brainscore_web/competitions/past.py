@@ -22,8 +22,6 @@ from brainscore_web.competitions.models import (
     listing,
 )
 
-__all__ = ["BEHAVIOR_2022", "LISTED_2022", "PAST", "V1_2022", "create_past_competitions"]
-
 _CONTACT = """\
 Ask a question or report a mistake on [GitHub](https://github.com/brain-score/vision/issues). The
 [community](/community/) page lists further ways to take part.

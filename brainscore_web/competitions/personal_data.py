@@ -7,8 +7,6 @@ from typing import Any
 from brainscore_web.accounts.models import User
 from brainscore_web.competitions.models import Entry, Snapshot
 
-__all__ = ["entries_of", "snapshots_of"]
-
 _OF_ENTRIES = ("team", "title", "identifier", "entered", "declared", "findings", "withdrawn", "withdrawn_because")
 
 

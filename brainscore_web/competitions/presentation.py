@@ -17,8 +17,6 @@ from brainscore_web.competitions.standings import is_shown, public_identifiers, 
 from brainscore_web.leaderboard.models import Visitor
 from brainscore_web.pages.documents import rendered
 
-__all__ = ["competition_for_page", "competition_page"]
-
 _HEADING = re.compile(r'<(/?)h([1-6])(?: id="[^"]*")?>')
 _TABLE = re.compile(r'aria-label="Table (\d+)"')
 _DEEPEST = 6
@@ -26,17 +24,7 @@ _DEEPEST = 6
 
 @lru_cache(maxsize=512)
 def markdown_to_html(text: str, name: str = "", *, below: int = 2) -> SafeString:
-    """Convert Markdown to HTML.
-
-    Parameters
-    ----------
-    text : str
-        Markdown; raw HTML in it is shown as text.
-    name : str
-        A name for screen readers, if it has tables.
-    below : int
-        The level of the heading above it.
-    """
+    """Convert Markdown to HTML."""
     body = rendered("text", text).body
     first = min((int(heading[2]) for heading in _HEADING.finditer(body)), default=1)
 
@@ -93,17 +81,7 @@ def competition_for_page(slug: str, visitor: Visitor) -> Competition | None:
 
 
 def competition_page(competition: Competition, visitor: Visitor, *, now: bool = False) -> dict[str, Any]:
-    """Return the context of a competition's page.
-
-    Parameters
-    ----------
-    competition : Competition
-        The competition, from `competition_for_page`.
-    visitor : User or AnonymousUser
-        The visitor, who always sees their own entries.
-    now : bool
-        Whether to show current standings even if they are frozen.
-    """
+    """Return the context of a competition's page."""
     snapshot = None if now else competition.frozen
     document = standings_document(competition) if snapshot is None else snapshot.document
     frozen_tracks = {row["key"]: row for row in document["tracks"]}

@@ -18,32 +18,6 @@ from typing import Literal, NamedTuple
 
 from brainscore_core.formatting import time_text
 
-__all__ = [
-    "REGIONS",
-    "TASKS",
-    "Cell",
-    "Direction",
-    "Entered",
-    "EntryFacts",
-    "Finding",
-    "NotApplicable",
-    "Phase",
-    "Rule",
-    "Standing",
-    "StandingRow",
-    "Terms",
-    "check_entry",
-    "deadline_end",
-    "phase_of",
-    "places",
-    "prizes_of",
-    "species_group",
-    "standings",
-    "task_kind",
-    "team_key",
-    "weights_of",
-]
-
 
 class Phase(StrEnum):
     """The phase of a competition."""
@@ -71,22 +45,7 @@ def phase_of(
     awarded: bool,
     closed: bool = False,
 ) -> Phase:
-    """Return the phase of a competition at a time.
-
-    Parameters
-    ----------
-    now : datetime
-        The time, with a time zone.
-    published : bool
-        Whether it is published.
-    opens, deadline : date or None
-        First and last day of entries, as last announced. It opens at the start of the first day (UTC), or at once
-        without one; without a last day it does not close by itself.
-    frozen, awarded : bool
-        Whether its standings are frozen, and whether the winners are announced.
-    closed : bool
-        Whether the organisers have closed it before its last day.
-    """
+    """Return the phase of a competition at a time."""
     if not published:
         return Phase.DRAFT
     if awarded:
@@ -112,23 +71,7 @@ def places(values: Sequence[float], *, lowest_wins: bool) -> tuple[int, ...]:
 
 
 def prizes_of(taken: Sequence[int], prizes: Sequence[Decimal], *, split: bool = True) -> tuple[Decimal | None, ...]:
-    """Return the prize of each place.
-
-    Parameters
-    ----------
-    taken : sequence of int
-        Places from `places`.
-    prizes : sequence of Decimal
-        The prizes of the first place, the second, ….
-    split : bool
-        Whether a shared place shares its prizes, and those of the places it takes up, evenly, rounded down to the cent.
-        Otherwise the organisers decide.
-
-    Returns
-    -------
-    tuple
-        The prize of each entry; 0 for none, None if the organisers decide.
-    """
+    """Return the prize of each place."""
     shared = Counter(taken)
     won: list[Decimal | None] = []
     for place in taken:
@@ -488,23 +431,7 @@ def team_key(team: str) -> str:
 def standings(
     entries: Sequence[Entered], rule: Rule, cells_of: Callable[[str], Sequence[Cell]]
 ) -> tuple[StandingRow, ...]:
-    """Compute the standings of a track.
-
-    Parameters
-    ----------
-    entries : sequence of Entered
-        All entries of a track, including late and withdrawn ones.
-    rule : Rule
-        The rule of the track.
-    cells_of : callable
-        An entry's identifier → its results, in the order of `rule.listed`.
-
-    Returns
-    -------
-    tuple of StandingRow
-        Entries with a place first, by place; then those that are not their team's best, incomplete ones, late ones, and
-        withdrawn ones.
-    """
+    """Compute the standings of a track."""
     lowest = rule.direction == Direction.LOWEST
     rows = [_row(entry, rule, tuple(cells_of(entry.identifier))) for entry in entries]
     if rule.one_a_team:
@@ -566,11 +493,6 @@ def _row(entry: Entered, rule: Rule, cells: tuple[Cell, ...]) -> StandingRow:
 
 def weights_of(paths: Sequence[tuple[str, ...]]) -> tuple[Fraction, ...]:
     """Return the weight of each score in a mean over components, which are themselves means.
-
-    Parameters
-    ----------
-    paths : sequence of (tuple of str)
-        The components that each score belongs to, the outermost first; an empty path is a component of its own.
 
     Examples
     --------

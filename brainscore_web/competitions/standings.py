@@ -19,8 +19,6 @@ from brainscore_web.leaderboard.snapshot import STATES, snapshot_for
 from brainscore_web.leaderboard.snapshot import Snapshot as Board
 from brainscore_web.leaderboard.withheld import withheld_reason
 
-__all__ = ["SCHEMA", "is_shown", "public_identifiers", "standings_as_csv", "standings_document"]
-
 SCHEMA = 1
 _LONGEST = 200
 
@@ -41,13 +39,7 @@ def is_shown(entry: Entry, competes: str, public: dict[str, set[str]]) -> bool:
 
 
 def standings_document(competition: Competition) -> dict[str, Any]:
-    """Compute the current standings.
-
-    Returns
-    -------
-    dict
-        Plain JSON: the rules, every entry with its place or why it has none, and every score with its receipt.
-    """
+    """Compute the current standings."""
     tracks = list(competition.tracks.all())
     names = [entry.identifier for track in tracks for entry in track.entries.all() if entry.identifier]
     public = public_identifiers(names)

@@ -32,31 +32,6 @@ from brainscore_web.competitions.models import Competition, Entry, Snapshot, Tra
 from brainscore_web.competitions.presentation import competition_for_page, competition_page
 from brainscore_web.competitions.standings import is_shown, public_identifiers, standings_as_csv, standings_document
 
-__all__ = [
-    "add_entry",
-    "announce",
-    "awards",
-    "close",
-    "enter",
-    "freeze",
-    "frozen",
-    "manage",
-    "new",
-    "new_track",
-    "of_year",
-    "overview",
-    "publish",
-    "reopen",
-    "section",
-    "show",
-    "standings_csv",
-    "standings_json",
-    "take_winners",
-    "texts",
-    "track",
-    "withdraw",
-]
-
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:

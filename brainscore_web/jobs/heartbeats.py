@@ -10,22 +10,12 @@ from django.utils import timezone
 from brainscore_web.jobs.leases import process_name
 from brainscore_web.jobs.models import Heartbeat
 
-__all__ = ["MISSED_AFTER", "heartbeat_ages", "record_heartbeat"]
-
 MISSED_AFTER = timedelta(minutes=2)
 """A process without a heartbeat for this time counts as missing."""
 
 
 def record_heartbeat(kind: str = "worker", name: str = "") -> None:
-    """Record that this process is alive; to be called about every ten seconds.
-
-    Parameters
-    ----------
-    kind : str
-        The kind of process, such as ``'worker'``.
-    name : str
-        Name of the process; by default that of this one.
-    """
+    """Record that this process is alive; to be called about every ten seconds."""
     name, now = name or process_name(), timezone.now()
     if not Heartbeat.objects.filter(kind=kind, name=name).update(seen=now):
         Heartbeat.objects.update_or_create(kind=kind, name=name, defaults={"seen": now})

@@ -29,22 +29,6 @@ from django.utils import timezone
 
 from brainscore_core.results import claims
 
-__all__ = [
-    "LEASE_DURATION",
-    "RENEWAL_SECONDS",
-    "Lease",
-    "LeaseQueue",
-    "LeasedModel",
-    "Renewal",
-    "RetryPolicy",
-    "Turn",
-    "claim",
-    "expired_leases",
-    "has_ended",
-    "process_label",
-    "process_name",
-]
-
 LEASE_DURATION = timedelta(minutes=2)
 """A process that has not renewed its claim for this time has lost it."""
 RENEWAL_SECONDS = 10.0
@@ -238,22 +222,7 @@ class Lease(Generic[M]):
         return bool(self.rows().update(**{"claim": "", self.queue.renewed_field: None} | values))
 
     def release(self, *, after: timedelta = timedelta(0), counts: bool = True, **values: Any) -> bool:
-        """Put the row back, for a later attempt.
-
-        Parameters
-        ----------
-        after : timedelta
-            The pause before it is due again.
-        counts : bool
-            Whether this attempt counts.
-        **values
-            Further columns.
-
-        Returns
-        -------
-        bool
-            False if the claim was lost; nothing was written then.
-        """
+        """Put the row back, for a later attempt."""
         changes: dict[str, Any] = {} if counts else {"attempts": F("attempts") - 1}
         return self.finish(**{**self.queue.on_release, "due": timezone.now() + after, **changes, **values})
 
@@ -268,13 +237,7 @@ class Lease(Generic[M]):
         return most is not None and self.attempts > most
 
     def retry(self, **values: Any) -> bool:
-        """Put the row back for the next attempt, after the pause of the policy.
-
-        Returns
-        -------
-        bool
-            False if all attempts are used up; the row is unchanged then.
-        """
+        """Put the row back for the next attempt, after the pause of the policy."""
         most = self.queue.retry.attempts
         if most is not None and self.attempts >= most:
             return False
@@ -296,30 +259,6 @@ def claim(
     """Claim due rows, each by one process.
 
     Must not be called inside a long transaction, since other processes must see the claim at once.
-
-    Parameters
-    ----------
-    queue : LeaseQueue
-        The table.
-    limit : int
-        The largest number of rows.
-    where : Q, optional
-        A condition of the rows.
-    first : Q, optional
-        A condition of the rows that come first, of those of the same user.
-    in_turn : bool
-        Whether users take turns in a queue with a lane.
-    worker : str
-        The name of the process; by default that of this one.
-    token : str
-        The token of a single claim; by default a random one.
-    **values
-        Further columns that the claim sets.
-
-    Returns
-    -------
-    list of Lease
-        Empty if no row is due.
     """
     leases: list[Lease[M]] = []
     process = {queue.worker_field: worker or process_name()} if queue.worker_field else {}
@@ -404,13 +343,6 @@ def expired_leases(queue: LeaseQueue[M], where: Q | None = None) -> list[Lease[M
     """Return the claims of processes that have ended or stopped responding, for the caller to release.
 
     A claim that is renewed after this call is not released.
-
-    Parameters
-    ----------
-    queue : LeaseQueue
-        The table.
-    where : Q, optional
-        A condition of the rows.
     """
     now = timezone.now()
     columns = ["pk", "claim", queue.renewed_field, *filter(None, [queue.worker_field])]

@@ -26,16 +26,6 @@ from brainscore_web.accounts.personal_data import exported_rows
 from brainscore_web.jobs.leases import Lease, LeaseQueue, RetryPolicy, claim, expired_leases
 from brainscore_web.jobs.models import Email
 
-__all__ = [
-    "EMAILS",
-    "email_body",
-    "email_subject",
-    "exported_emails",
-    "queue_email",
-    "queue_emails",
-    "send_due_emails",
-]
-
 _log = logging.getLogger(__name__)
 _MAX_AGE = timedelta(days=30)
 """Older e-mails are no longer sent."""
@@ -60,27 +50,7 @@ def queue_email(
     context: Mapping[str, Any] | None = None,
     submission: Model | None = None,
 ) -> Email | None:
-    """Queue an e-mail in the current transaction; it is sent after the transaction is committed.
-
-    Parameters
-    ----------
-    to : User or None
-        The recipient; None if the account was deleted, then nothing is queued.
-    subject : str
-        The subject; it is reduced to one line, with the site's name in front.
-    template : str
-        The template of the plain text, such as ``'submissions/email/approved.txt'``; without escaping.
-    context : mapping, optional
-        Context of the template, in addition to ``to``, ``site`` (address of the site, without a trailing slash) and
-        ``submission``.
-    submission : Submission, optional
-        The submission that the e-mail is about.
-
-    Returns
-    -------
-    Email or None
-        The queued e-mail.
-    """
+    """Queue an e-mail in the current transaction; it is sent after the transaction is committed."""
     if to is None:
         return None
     body = email_body(to, template, context, submission)
@@ -111,11 +81,6 @@ def send_due_emails(*, at_most: int = 50) -> int:
 
     Must not be called inside a transaction, since other processes must see claims at once. If a process is killed
     between sending an e-mail and recording it, the e-mail is sent once more with the same message id.
-
-    Parameters
-    ----------
-    at_most : int
-        The largest number of e-mails to try.
     """
     for lease in expired_leases(EMAILS):
         lease.release()

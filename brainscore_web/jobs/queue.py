@@ -11,17 +11,9 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 from django_tasks.backends.immediate import ImmediateBackend
 
-__all__ = ["delete_old_tasks", "wake"]
-
 
 def wake(task_path: str) -> None:
-    """Let a worker run a task, unless one of its kind already waits and will see all due work.
-
-    Parameters
-    ----------
-    task_path : str
-        Dotted path of a task of django-tasks. It is imported here, since tasks import the modules that wake them.
-    """
+    """Let a worker run a task, unless one of its kind already waits and will see all due work."""
     from django_tasks_db.models import DBTaskResult
 
     task = import_string(task_path)

@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["register", "sweep"]
-
 
 @dataclass
 class _Entry:
@@ -25,16 +23,7 @@ _lock = threading.Lock()
 
 
 def register(function: Callable[[], int], *, every: float = 0.0) -> None:
-    """Let the sweep call a function.
-
-    Parameters
-    ----------
-    function : callable
-        Returns how many things it handled. It must allow other processes to do the same at the same time, and must not
-        be called inside a transaction.
-    every : float
-        Seconds between two calls by the same process; 0 for each sweep, which is every few seconds.
-    """
+    """Let the sweep call a function."""
     _entries[function] = _Entry(function, every)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import signal
 import sys
 
-__all__ = ["main"]
-
 
 def main(parent: int, queue: str) -> None:
     """Run the database worker of django-tasks until it is stopped."""

@@ -24,15 +24,6 @@ from brainscore_web.leaderboard.models import (
 )
 from brainscore_web.leaderboard.revision import exclusive_write
 
-__all__ = [
-    "BenchmarkAdmin",
-    "IngestionAdmin",
-    "LayerProfileAdmin",
-    "ScoreAdmin",
-    "StoredAssessmentAdmin",
-    "VisionModelAdmin",
-]
-
 
 class _ExclusiveAdmin(admin.ModelAdmin):
     """Locks the revision before rows, as ingestion does; the reverse order could cause a deadlock."""

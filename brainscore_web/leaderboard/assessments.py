@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 from brainscore_web.leaderboard.clean import number, objects_in
 from brainscore_web.leaderboard.models import StoredAssessment
 
-__all__ = ["BADGES", "MOST_MISSED", "Badge", "badge_of", "outcome_of", "shares_of"]
-
 Outcome = StoredAssessment.Outcome
 
 MOST_MISSED = 0.2
@@ -18,13 +16,6 @@ MOST_MISSED = 0.2
 
 def outcome_of(part: str, result: Mapping[str, Any] | None) -> str:
     """Return the outcome of an audit or a recovery; empty if it has none, or for controls.
-
-    Parameters
-    ----------
-    part : str
-        Part of the assessment.
-    result : mapping or None
-        Fields of its result; None without one.
 
     Examples
     --------

@@ -314,13 +314,7 @@ def _own_benchmarks(state: BoardState) -> bool:
 
 
 def owned_models(visitor: Visitor, state: BoardState) -> tuple[str, ...]:
-    """Return the models of a visitor if the state asks for them, otherwise nothing.
-
-    Raises
-    ------
-    UserError
-        If the visitor is not logged in.
-    """
+    """Return the models of a visitor if the state asks for them, otherwise nothing."""
     if not state.mine:
         return ()
     if not visitor.is_authenticated:
@@ -419,25 +413,7 @@ def clear_caches() -> None:
 
 
 def board_of(snapshot: Snapshot, state: BoardState) -> Board:
-    """Filter, average, rank and sort.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        The data that the visitor may see.
-    state : BoardState
-        The requested state.
-
-    Raises
-    ------
-    UserError
-        If `state` names an unknown benchmark or node.
-
-    Notes
-    -----
-    Means are those of :func:`brainscore_core.results.aggregates.averages` over the tree of the benchmarks that pass
-    the filters; ranks are those of :func:`brainscore_core.statistics.means.rank_means`.
-    """
+    """Filter, average, rank and sort."""
     whole = without_model_filters(snapshot.models, state)
     rows = np.array(chosen_models(snapshot.models, whole), dtype=np.intp)
     columns = np.array(chosen_benchmarks(snapshot, state), dtype=np.intp)
@@ -773,15 +749,6 @@ def board_nodes(
     """Return the nodes of a filtered tree depth first, then headings with the benchmarks outside it; all closed.
 
     A benchmark is called by its identifier. A mean over some of its benchmarks is not called like that over all.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree after filtering.
-    benchmarks : sequence of (int, BenchmarkRow)
-        The benchmarks after filtering, with their columns in the snapshot.
-    whole : Tree, optional
-        The tree before filtering, by which the means are named; by default, they are those over all benchmarks.
     """
     rows = {row.identifier: (column, row) for column, row in benchmarks}
     count = _benchmarks_below(tree)

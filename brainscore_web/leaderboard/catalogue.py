@@ -17,16 +17,6 @@ from brainscore_web.leaderboard.revision import exclusive_write
 if TYPE_CHECKING:
     from brainscore_vision.catalogue import BenchmarkEntry, Catalogue, ModelEntry
 
-__all__ = [
-    "CatalogueReport",
-    "Placement",
-    "SyncedMeans",
-    "fill_in",
-    "placement",
-    "sync_catalogue",
-    "sync_means",
-]
-
 Row = TypeVar("Row", VisionModel, Benchmark, BenchmarkVersion)
 CatalogueRow = TypeVar("CatalogueRow", VisionModel, Benchmark)
 
@@ -60,16 +50,6 @@ def sync_catalogue(known: Catalogue | None = None) -> CatalogueReport:
 
     Values that were edited on the site are kept, and so are visibility and owners. Models and benchmarks that are no
     longer installed are not changed.
-
-    Parameters
-    ----------
-    known : Catalogue, optional
-        The catalogue; by default that of ``brainscore_vision.catalogue.catalogue()``.
-
-    Returns
-    -------
-    CatalogueReport
-        Synchronising with the same catalogue again changes nothing.
     """
     if known is None:
         from brainscore_vision.catalogue import catalogue
@@ -294,17 +274,7 @@ def sync_means() -> SyncedMeans:
 def placement(
     identifier: str, means: Mapping[str, int], *, parent: str | None = None, control: bool = False, version: str = ""
 ) -> Placement:
-    """Return the position of a benchmark: from the installed package if that lists it, otherwise from its receipt.
-
-    Parameters
-    ----------
-    identifier : str
-        The benchmark.
-    means : dict of str to int
-        Primary keys of the means by identifier.
-    parent, control, version
-        The position according to the receipt.
-    """
+    """Return the position of a benchmark: from the installed package if that lists it, otherwise from its receipt."""
     known = listed_benchmark(identifier)
     if known is not None:
         parent, control, version = known.parent, known.control, str(known.version)
@@ -313,20 +283,7 @@ def placement(
 
 
 def fill_in(row: Row, values: Mapping[str, Any]) -> list[str]:
-    """Set attributes that have not been edited; the row is not saved.
-
-    Parameters
-    ----------
-    row : VisionModel, Benchmark or BenchmarkVersion
-        A new or an existing row.
-    values : mapping of str to object
-        Plain JSON values by attribute. None and empty values are ignored.
-
-    Returns
-    -------
-    list of str
-        Names of changed attributes, including ``'synced'``.
-    """
+    """Set attributes that have not been edited; the row is not saved."""
     written = dict(row.synced)
     changed = []
     for name, value in values.items():

@@ -10,22 +10,6 @@ from typing import Any
 
 from django.utils import timezone
 
-__all__ = [
-    "FUTURE",
-    "LARGEST",
-    "LONGEST_TEXT",
-    "REPLACEMENT",
-    "check_identifier",
-    "check_receipt",
-    "finite",
-    "json_value",
-    "moment",
-    "number",
-    "objects_in",
-    "or_nan",
-    "text",
-]
-
 LONGEST_TEXT = 20_000
 """Maximum number of characters of texts without a limit of their own."""
 
@@ -128,13 +112,7 @@ def objects_in(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]
 
 
 def moment(value: str) -> datetime:
-    """Parse a time; without a time zone it is UTC.
-
-    Raises
-    ------
-    ValueError
-        If the text is not a time, or the time is in the future.
-    """
+    """Parse a time; without a time zone it is UTC."""
     time = datetime.fromisoformat(value)
     time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     if time > timezone.now() + FUTURE:
@@ -143,13 +121,7 @@ def moment(value: str) -> datetime:
 
 
 def check_identifier(value: str, what: str, limit: int) -> str:
-    """Refuse names that cannot be stored unchanged, since a shortened name could be another's.
-
-    Raises
-    ------
-    ValueError
-        If the name is not valid; the message says why.
-    """
+    """Refuse names that cannot be stored unchanged, since a shortened name could be another's."""
     if not value or value != value.strip():
         raise ValueError(f"{what} {value[:60]!r} is empty, or has spaces at its ends")
     if not value.isprintable() or REPLACEMENT in value:
@@ -162,13 +134,7 @@ def check_identifier(value: str, what: str, limit: int) -> str:
 
 
 def check_receipt(value: str) -> str:
-    """Refuse text that is not a receipt id.
-
-    Raises
-    ------
-    ValueError
-        If it is not a receipt id.
-    """
+    """Refuse text that is not a receipt id."""
     if _RECEIPT.fullmatch(value) is None:
         raise ValueError(f"{value[:60]!r} is not a receipt id")
     return value

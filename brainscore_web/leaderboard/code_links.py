@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from brainscore_web.leaderboard.models import Visitor
 
-__all__ = ["CodeLink", "code_link", "register"]
-
 
 class CodeLink(NamedTuple):
     """Where a version of a plugin's code can be read and downloaded, and its licence; empty if only files state it."""
@@ -29,18 +27,6 @@ def register(finder: Finder) -> None:
 
 
 def code_link(kind: str, name: str, visitor: Visitor, sha256: str = "", identifier: str = "") -> CodeLink | None:
-    """Return where the code of a plugin is; None if it is not here or the visitor may not read it.
-
-    Parameters
-    ----------
-    kind, name : str
-        The plugin, such as ``'models'`` and the name of its folder.
-    visitor : Visitor
-        Who asks.
-    sha256 : str
-        The hash of its code in a receipt; by default the version that is live.
-    identifier : str
-        What it must register.
-    """
+    """Return where the code of a plugin is; None if it is not here or the visitor may not read it."""
     links = (finder(kind, name, visitor, sha256, identifier) for finder in _finders)
     return next((link for link in links if link is not None), None)

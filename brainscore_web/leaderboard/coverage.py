@@ -42,17 +42,6 @@ class Common(NamedTuple):
 def common_benchmarks(states: NDArray[np.int8]) -> tuple[Common, Common]:
     """Return the benchmarks that all models have, and those that the most complete models have in common.
 
-    Parameters
-    ----------
-    states : array (models, benchmarks)
-        Indices into `STATES`. Models without a score are not considered.
-
-    Returns
-    -------
-    tuple of (Common, Common)
-        Of all models; and of the first models in the order of their number of scores, as many as have the most scores
-        on the benchmarks that they share.
-
     Examples
     --------
     >>> scored, missing = STATES.index("scored"), STATES.index("missing")

@@ -6,8 +6,6 @@ from typing import NamedTuple, Protocol
 
 from brainscore_web.leaderboard.models import Visibility
 
-__all__ = ["DataAccess", "data_access", "plain_name"]
-
 _METRICS = {
     "pls": "PLS regression",
     "spantime_pls": "PLS regression over time",
@@ -46,13 +44,6 @@ class DataAccess(NamedTuple):
 def data_access(access: str, *, has_access: bool = False) -> DataAccess:
     """Return the access to a benchmark's data, in the words of all pages.
 
-    Parameters
-    ----------
-    access : str
-        The attribute `access` of a benchmark.
-    has_access : bool
-        Whether the visitor may see data that are withheld.
-
     Examples
     --------
     >>> data_access("public")
@@ -70,11 +61,6 @@ def data_access(access: str, *, has_access: bool = False) -> DataAccess:
 
 def plain_name(benchmark: _Described) -> str:
     """Return what a benchmark measures in a few words, to stand beside its identifier; empty if nothing is known.
-
-    Parameters
-    ----------
-    benchmark : Benchmark or BenchmarkRow
-        A benchmark of the database or of a snapshot.
 
     Examples
     --------

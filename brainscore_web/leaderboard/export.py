@@ -23,8 +23,6 @@ from brainscore_web.leaderboard.verification import VERIFICATIONS
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["FORMS", "CitedItem", "Form", "bibtex", "csv", "merge_bibtex", "parquet", "table"]
-
 
 class CitedItem(NamedTuple):
     """A cited item: ``'model'`` or ``'benchmark'``, its identifier, and its BibTeX."""
@@ -36,13 +34,6 @@ class CitedItem(NamedTuple):
 
 def merge_bibtex(head: str, cited: Iterable[CitedItem]) -> str:
     """Merge citations into one BibTeX file.
-
-    Parameters
-    ----------
-    head : str
-        Comment on the first line.
-    cited : iterable of CitedItem
-        Cited items, in the order of the entries.
 
     Examples
     --------
@@ -154,16 +145,7 @@ def parquet(board: Board, *, form: Form = "wide") -> bytes:
 
 
 def table(board: Board, *, form: Form = "wide") -> pyarrow.Table:
-    """Return a board as a table with all nodes except headings, whether shown or not, in the order of its models.
-
-    Parameters
-    ----------
-    form : str
-        ``'wide'``: one row per model; each node has the columns ``NODE``, ``NODE:error``, ``NODE:low``, ``NODE:high``,
-        ``NODE:state``, ``NODE:exposure``, ``NODE:verification``, ``NODE:condition`` (for which few subjects or groups
-        alone the values hold), and means also ``NODE:n_scored`` and ``NODE:n_all``.
-        ``'long'``: one row per model and node.
-    """
+    """Return a board as a table with all nodes except headings, whether shown or not, in the order of its models."""
     import pyarrow
 
     if form not in FORMS:

@@ -14,20 +14,6 @@ from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.results.aggregates import Averages, Over, Tree, averages
 from brainscore_vision.training_data import MARKS, Exposure, Stated, Training, compare, inherited
 
-__all__ = [
-    "CHOICES",
-    "EXPOSURES",
-    "EXPOSURE_PAGE",
-    "averages_of_kept",
-    "exposure_matrix",
-    "exposure_of_nodes",
-    "kept",
-    "mark_html",
-    "names_in",
-    "stated_in",
-    "trainings",
-]
-
 EXPOSURES: Final[tuple[Exposure, ...]] = get_args(Exposure)
 """Values of exposure; arrays have indices into this tuple, -1 without a score."""
 
@@ -63,13 +49,7 @@ def stated_in(rows: Iterable[Mapping[str, Any]]) -> dict[str, Stated]:
 
 
 def trainings(rows: Iterable[Mapping[str, Any]]) -> Callable[[str], Training]:
-    """Return a function that returns what a model was trained on, including the models it was fine-tuned from.
-
-    Parameters
-    ----------
-    rows : iterable of mapping
-        The models that a visitor may see: a model that was fine-tuned from another one counts as unknown.
-    """
+    """Return a function that returns what a model was trained on, including the models it was fine-tuned from."""
     stated = stated_in(rows)
     return lambda identifier: inherited(identifier, stated.get)
 
@@ -96,13 +76,6 @@ def mark_html(state: Exposure, reason: str = "") -> SafeString:
 
 def exposure_matrix(models: Sequence[Training], benchmarks: Sequence[tuple[str, ...] | None]) -> NDArray[np.int8]:
     """Return the exposure of each model to each benchmark, as indices into :data:`EXPOSURES`.
-
-    Parameters
-    ----------
-    models : sequence of Training
-        What the models were trained on.
-    benchmarks : sequence
-        What the stimuli are taken from.
 
     Examples
     --------
@@ -133,20 +106,7 @@ def averages_of_kept(
     influences: Sequence[Sequence[ScoreInfluence | None]] | None = None,
     over: Over = "all",
 ) -> Averages:
-    """Average scores along a tree, for each model over the benchmarks that are kept for it.
-
-    Parameters
-    ----------
-    tree, values, errors, influences, over
-        As for :func:`brainscore_core.results.aggregates.averages`.
-    kept : array (models, benchmarks) or None
-        Which scores pass; the others count neither as a score nor as a missing one. None: all of them.
-
-    Returns
-    -------
-    Averages
-        Its `n_all` is an array (models, nodes).
-    """
+    """Average scores along a tree, for each model over the benchmarks that are kept for it."""
     everything = averages(tree, values, errors, influences=influences if kept is None else None, over=over)
     shape = everything.values.shape
     if kept is None:
@@ -179,15 +139,6 @@ def exposure_of_nodes(
     parents: Sequence[int], leaves: Mapping[int, NDArray[np.int8]], n_models: int
 ) -> NDArray[np.int8]:
     """Return the exposure of models at each node: of a mean, the most exposed of its scores.
-
-    Parameters
-    ----------
-    parents : sequence of int
-        Index of the parent of each node, which comes before it; -1 for a root.
-    leaves : mapping of int to array (models,)
-        Exposure to the benchmarks, by the index of their nodes; -1 without a score.
-    n_models : int
-        Number of models.
 
     Examples
     --------

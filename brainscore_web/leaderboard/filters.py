@@ -20,21 +20,6 @@ from brainscore_web.leaderboard.models import StoredAssessment
 from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = [
-    "CONTROLS",
-    "OUTSIDE",
-    "ActiveFilter",
-    "Facet",
-    "active_filters",
-    "benchmark_facets",
-    "chosen_benchmarks",
-    "chosen_models",
-    "model_facets",
-    "suggestion",
-    "tree_checkboxes",
-    "without_model_filters",
-]
-
 OUTSIDE = "Not in the averages"
 CONTROLS = "Controls"
 """Headings of the benchmarks outside the tree."""
@@ -286,13 +271,7 @@ def chosen_models(models: Sequence[ModelRow], state: BoardState) -> list[int]:
 
 
 def chosen_benchmarks(snapshot: Snapshot, state: BoardState) -> list[int]:
-    """Return the columns of the benchmarks that pass.
-
-    Raises
-    ------
-    UserError
-        If a benchmark or node to include or exclude is unknown.
-    """
+    """Return the columns of the benchmarks that pass."""
     included = _below(snapshot, "include", state.include) if state.include else None
     excluded = _below(snapshot, "exclude", state.exclude)
     required = [

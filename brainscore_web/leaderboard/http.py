@@ -22,30 +22,11 @@ from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.snapshot import Snapshot
 
-__all__ = ["answer", "cached_for_visitors", "conditional", "error_response", "user_errors"]
-
 View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 
 def conditional(snapshot: Snapshot, *parts: object, only_snapshot: bool = False) -> str:
-    """Make the ETag of a response.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        The snapshot that the response shows.
-    *parts : object
-        Everything else that the response depends on, as text: the page, the query, the visitor's name if it is shown.
-    only_snapshot : bool
-        Whether the response shows nothing from the database except the snapshot. The tag then changes only if
-        something changes that this visitor sees; otherwise it changes with every revision of the leaderboard.
-
-    Returns
-    -------
-    str
-        A weak tag, since responses are compressed on the way. It differs between audiences, queries and versions of
-        the site.
-    """
+    """Make the ETag of a response."""
     state = snapshot.digest if only_snapshot else f"{snapshot.revision}"
     inputs = (state, snapshot.audience, snapshot.at, _site_version(), *parts)
     text = "\x00".join(f"{len(str(part))}:{part}" for part in inputs)
@@ -181,17 +162,7 @@ def user_errors(view: View) -> View:
 
 
 def error_response(request: HttpRequest, error: UserError, *, status: int | None = None) -> HttpResponse:
-    """Respond with the error and its remedy: as JSON in the API and to clients that prefer it, otherwise as a page.
-
-    Parameters
-    ----------
-    request : HttpRequest
-        The request.
-    error : UserError
-        What is wrong.
-    status : int, optional
-        By default 404 for an unknown identifier, otherwise 400.
-    """
+    """Respond with the error and its remedy: as JSON in the API and to clients that prefer it, otherwise as a page."""
     status = status or (404 if isinstance(error, UnknownIdentifier) else 400)
     content = {"message": error.message, "remedy": error.remedy or ""}
     preferred = request.get_preferred_type(["text/html", "application/json"])

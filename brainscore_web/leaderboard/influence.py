@@ -21,8 +21,6 @@ from brainscore_core.statistics.units import Incomparable, read_influence
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Score, StoredInfluence
 
-__all__ = ["clear_influences", "influences_of", "keep_influences", "pack", "read_compact", "unpack", "write_influences"]
-
 MOST_BYTES = 64_000
 """Largest content of a row; units of which there are more than 512 are summed in blocks, so few come near it."""
 
@@ -131,20 +129,7 @@ def read_compact(store: ResultsStore, receipt: Receipt) -> StoredInfluence | Non
 
 
 def keep_influences(store: ResultsStore, receipts: Iterable[Receipt]) -> int:
-    """Read and keep the influences of those scores that the site has and of which none were read so far.
-
-    Parameters
-    ----------
-    store : ResultsStore
-        The store with the attachments of the receipts.
-    receipts : iterable of Receipt
-        Their receipts.
-
-    Returns
-    -------
-    int
-        Number of rows that were added.
-    """
+    """Read and keep the influences of those scores that the site has and of which none were read so far."""
     by_id = {receipt.id: receipt for receipt in receipts}
     found: list[StoredInfluence] = []
     for some in _chunks(list(by_id)):
@@ -182,13 +167,7 @@ _lock = threading.Lock()
 
 
 def influences_of(scores: dict[int, float]) -> dict[int, ScoreInfluence]:
-    """Return the influences on scores, those read before from memory.
-
-    Parameters
-    ----------
-    scores : dict
-        Primary key of each `Score` that has a row with parts → the value that is shown.
-    """
+    """Return the influences on scores, those read before from memory."""
     with _lock:
         found = {key[0]: _cached[key] for key in scores.items() if key in _cached}
     for some in _chunks([pk for pk in scores if pk not in found]):

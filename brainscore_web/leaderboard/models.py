@@ -22,21 +22,6 @@ from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.clean import check_identifier
 from brainscore_web.leaderboard.withheld import withheld_reason
 
-__all__ = [
-    "Benchmark",
-    "BenchmarkVersion",
-    "Ingestion",
-    "LayerProfile",
-    "Revision",
-    "Score",
-    "StimulusSample",
-    "StoredAssessment",
-    "StoredInfluence",
-    "Visibility",
-    "VisionModel",
-    "Visitor",
-]
-
 Visitor: TypeAlias = User | AnonymousUser
 """The user who makes a request."""
 

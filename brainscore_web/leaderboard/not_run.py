@@ -11,8 +11,6 @@ import re
 from brainscore_core.receipts.receipt import ErrorInfo
 from brainscore_core.scoring import Receipt
 
-__all__ = ["NOT_RUN", "NOT_RUN_REASONS", "lacks_data", "not_run_reason"]
-
 NOT_RUN = "not run"
 
 NOT_RUN_REASONS = {
@@ -48,11 +46,6 @@ def not_run_reason(receipt: Receipt) -> str:
 
     Errors that a submitted model raises in its sandbox are its own: its files were fetched, and its requirements
     installed, before it was published.
-
-    Parameters
-    ----------
-    receipt : Receipt
-        The receipt of the pair.
     """
     error = receipt.error
     if receipt.state != "failed" or error is None:

@@ -41,17 +41,6 @@ from brainscore_web.leaderboard.verification import (
 )
 from brainscore_web.leaderboard.withheld import withheld_reason
 
-__all__ = [
-    "PAGE",
-    "card",
-    "card_links",
-    "card_patterns",
-    "cell_facts",
-    "fact_text",
-    "heads_of",
-    "page_context",
-]
-
 _PLACE = "IDENTIFIER"
 
 
@@ -422,17 +411,7 @@ class _Column(NamedTuple):
 
 
 def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the context of the page's template.
-
-    Parameters
-    ----------
-    board : Board
-        The board to show.
-    errors : bool
-        Whether cells show intervals.
-    typed : mapping, optional
-        The submitted query, if it was invalid.
-    """
+    """Return the context of the page's template."""
     state = board.state
     heads = heads_of(board.nodes)
     pages = max(1, math.ceil(len(board.models) / PAGE))

@@ -18,20 +18,6 @@ from brainscore_web.leaderboard.descriptions import plain_name
 from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models
 from brainscore_web.leaderboard.state import COVERAGE, BoardState
 
-__all__ = [
-    "SCALE",
-    "badge_on",
-    "board_data",
-    "column_data",
-    "columns_below",
-    "counts_text",
-    "n_filters",
-    "rounded",
-    "rounded_limits",
-    "shortcuts",
-    "why_empty",
-]
-
 _OF_MODELS = {
     "q": "the search",
     "models": "the choice of models",
@@ -259,13 +245,7 @@ def badge_on(board: Board, place: int) -> Badge:
 
 
 def columns_below(board: Board, identifiers: Iterable[str]) -> dict[str, Any]:
-    """Return the columns of the children of some nodes; an empty identifier stands for the roots.
-
-    Raises
-    ------
-    UserError
-        If a node is not on this board.
-    """
+    """Return the columns of the children of some nodes; an empty identifier stands for the roots."""
     parents = set()
     for identifier in identifiers:
         if identifier and board.place(identifier) < 0:
@@ -309,19 +289,6 @@ def column_data(
     shades: NDArray[np.int8],
 ) -> dict[str, Any]:
     """Encode one column so that rounding does not change its order.
-
-    Parameters
-    ----------
-    values, low, high, states, shades : array (models,)
-        NaN for missing values and limits.
-
-    Returns
-    -------
-    dict
-        ``o``: rows with a value, highest first, ties in row order; ``v``: the first of these values, then steps down,
-        in 1/:data:`SCALE`; ``t``: indices into ``o`` of values that equal the previous one exactly; ``l`` and ``h``:
-        limits of their intervals in the order of ``o``; ``c``: number of rows in ``o`` with the shade 9, 8, … 0, empty
-        without shades; ``s``: state codes of the other rows, in row order; ``scale``.
 
     Examples
     --------

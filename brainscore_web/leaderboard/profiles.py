@@ -19,8 +19,6 @@ from brainscore_web.leaderboard.revision import exclusive_write
 if TYPE_CHECKING:
     from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile as Profile
 
-__all__ = ["ProfileReport", "keep_profiles"]
-
 _REGION = re.compile(r"\.(?P<region>[A-Za-z0-9_]+?)(?:-|$)")
 
 
@@ -35,24 +33,7 @@ class ProfileReport:
 
 
 def keep_profiles(folder: Path | None = None) -> ProfileReport:
-    """Store the layer profiles of models that are on the site.
-
-    Parameters
-    ----------
-    folder : path, optional
-        The folder; by default ``$BRAINSCORE_HOME/layers``.
-
-    Returns
-    -------
-    ProfileReport
-        Of several profiles of a model on a benchmark, those with held-out stimuli are preferred, then the one with the
-        most layers.
-
-    Raises
-    ------
-    UserError
-        If the folder does not exist.
-    """
+    """Store the layer profiles of models that are on the site."""
     folder = folder or layer_profiles_home()
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}", remedy="run brainscore layers, or name another folder")

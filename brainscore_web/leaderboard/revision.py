@@ -15,8 +15,6 @@ from django.db.models.signals import post_delete, post_save
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard import models
 
-__all__ = ["bump", "connect", "current", "exclusive_write"]
-
 
 def current() -> int:
     """Return the current revision."""

@@ -20,8 +20,6 @@ from brainscore_web.leaderboard.models import Benchmark, StimulusSample, Visibil
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-__all__ = ["LARGEST_SIDE", "keep_samples", "public_benchmarks", "stimuli_of", "thumbnail"]
-
 LARGEST_SIDE = 200
 """Length of the longer side of a sample, in pixels."""
 
@@ -36,27 +34,7 @@ def public_benchmarks() -> list[str]:
 
 
 def keep_samples(identifier: str, *, count: int = 8, replace: bool = False) -> int:
-    """Store samples of a benchmark's stimuli, evenly spread over all of them.
-
-    Parameters
-    ----------
-    identifier : str
-        A benchmark of the site.
-    count : int
-        Maximum number of samples.
-    replace : bool
-        Whether to replace existing samples; otherwise a benchmark with samples is not changed.
-
-    Returns
-    -------
-    int
-        Number of samples stored; 0 if the benchmark already has samples.
-
-    Raises
-    ------
-    UserError
-        If the benchmark is unknown, its data are withheld, or its stimuli are not available or not images.
-    """
+    """Store samples of a benchmark's stimuli, evenly spread over all of them."""
     benchmark = Benchmark.objects.filter(identifier=identifier, is_mean=False).first()
     if benchmark is None:
         raise UserError(
@@ -88,13 +66,7 @@ def keep_samples(identifier: str, *, count: int = 8, replace: bool = False) -> i
 
 
 def stimuli_of(identifier: str) -> StimulusSet:
-    """Return the first stimuli that a benchmark presents; this loads its data.
-
-    Raises
-    ------
-    UserError
-        If the benchmark is not installed, its data are not available, or it presents no stimuli.
-    """
+    """Return the first stimuli that a benchmark presents; this loads its data."""
     from brainscore_vision import load_benchmark
 
     try:
@@ -110,13 +82,7 @@ def stimuli_of(identifier: str) -> StimulusSet:
 
 
 def thumbnail(path: Path) -> bytes:
-    """Make a small PNG of an image, without the metadata of its file.
-
-    Raises
-    ------
-    UserError
-        If the file is not an image.
-    """
+    """Make a small PNG of an image, without the metadata of its file."""
     small = load_image(path, "RGB")
     small.thumbnail((LARGEST_SIDE, LARGEST_SIDE))
     stream = BytesIO()

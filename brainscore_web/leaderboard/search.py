@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from brainscore_core.errors import UserError
 
-__all__ = ["FIELDS", "LONGEST", "Search", "SearchError", "parse"]
-
 FIELDS = {
     "model": ("identifier", "title"),
     "identifier": ("identifier",),
@@ -77,11 +75,6 @@ class _Token(NamedTuple):
 
 def parse(text: str) -> Search:
     """Parse a search.
-
-    Raises
-    ------
-    SearchError
-        If it has a syntax error, or more than 500 characters, 100 words, or 20 levels of parentheses.
 
     Examples
     --------

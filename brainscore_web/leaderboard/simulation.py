@@ -27,8 +27,6 @@ from brainscore_web.leaderboard.models import (
     VisionModel,
 )
 
-__all__ = ["Simulated", "is_simulated", "simulate_leaderboard"]
-
 _START = datetime(2024, 1, 1, tzinfo=UTC)
 _REGIONS = ("V1", "V2", "V4", "IT")
 _FAMILIES = (("convnet", "CNN"), ("resnet", "CNN"), ("vit", "transformer"), ("recurrent", "recurrent network"))
@@ -79,26 +77,7 @@ class Simulated(NamedTuple):
 def simulate_leaderboard(
     *, models: int = 12, benchmarks: int = 24, versions: int = 1, private: int = 1, units: int = 0, seed: int = 0
 ) -> Simulated:
-    """Fill an empty database with simulated models, benchmarks and scores.
-
-    Parameters
-    ----------
-    models, benchmarks : int
-        Number of models and benchmarks. The data of every third benchmark are private.
-    versions : int
-        Number of versions of each benchmark; nearly all models have scores of all versions.
-    private : int
-        Number of private models: the last ones.
-    units : int
-        Number of stimuli of which influences on the scores are stored, by which models can be compared; 0: none.
-    seed : int
-        Seed of the random numbers.
-
-    Notes
-    -----
-    One model in twenty has scores without errors. Of a hundred pairs, about three failed, two are not applicable, one
-    is undefined, four are missing, and three have only a score of an older version, if there are several.
-    """
+    """Fill an empty database with simulated models, benchmarks and scores."""
     rng = np.random.default_rng(seed)
     with transaction.atomic():
         nodes = _nodes()

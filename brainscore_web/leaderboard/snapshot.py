@@ -38,23 +38,6 @@ from brainscore_web.leaderboard.models import (
 from brainscore_web.leaderboard.not_run import NOT_RUN
 from brainscore_web.leaderboard.verification import verification_codes
 
-__all__ = [
-    "NUMBERS",
-    "STATES",
-    "BenchmarkRow",
-    "ModelRow",
-    "Receipts",
-    "Scores",
-    "Snapshot",
-    "SnapshotKey",
-    "all_scores",
-    "clear_snapshots",
-    "load_models",
-    "receipts_in_order",
-    "snapshot_for",
-    "versions_on",
-]
-
 
 class ModelRow(NamedTuple):
     """A model.
@@ -584,16 +567,7 @@ _past: Cache[SnapshotKey, Snapshot] = Cache(most=4)  # separate, so that past da
 
 
 def snapshot_for(visitor: Visitor, *, at: date | None = None) -> Snapshot:
-    """Return the snapshot for a visitor; it is cached until the data change.
-
-    Parameters
-    ----------
-    visitor : User or AnonymousUser
-        The visitor; private models of others are not included.
-    at : date, optional
-        The leaderboard as of the end of this day (UTC): receipts created until then, with the benchmark versions of
-        that day, but current permissions and the current tree. By default, the current leaderboard.
-    """
+    """Return the snapshot for a visitor; it is cached until the data change."""
     key = SnapshotKey(revision.current(), _audience(visitor), at)
 
     def load() -> Snapshot:

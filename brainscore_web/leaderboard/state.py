@@ -176,18 +176,6 @@ class BoardState:
     def from_query(cls, query: Mapping[str, Any], *, ignoring: Iterable[str] = ()) -> BoardState:
         """Read a query: a dict of lists, or Django's `QueryDict`.
 
-        Parameters
-        ----------
-        query : mapping of str to list of str
-            Empty values, which forms send, are ignored; an empty ``open`` opens nothing.
-        ignoring : iterable of str
-            Parameters that the caller reads.
-
-        Raises
-        ------
-        UserError
-            If a parameter is unknown, is malformed, or has two values although it takes one.
-
         Examples
         --------
         >>> state = BoardState.from_query({"region": ["V4", "IT"], "parameters_max": ["25M"], "q": [""]})

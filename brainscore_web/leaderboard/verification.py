@@ -15,16 +15,6 @@ from numpy.typing import NDArray
 from brainscore_vision.training_data import Mark
 from brainscore_web.leaderboard.models import Score
 
-__all__ = [
-    "VERIFICATIONS",
-    "VERIFICATION_MARKS",
-    "VERIFICATION_PAGE",
-    "verification_code",
-    "verification_codes",
-    "verification_mark",
-    "verification_of_score",
-]
-
 VERIFICATIONS = ("", "not verified", "contradicted")
 """Whether there is doubt about who computed a score; arrays have indices into this tuple."""
 
@@ -57,13 +47,7 @@ def verification_code(state: str) -> int:
 
 
 def verification_codes(scores: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Return for each score the index into `VERIFICATIONS`.
-
-    Parameters
-    ----------
-    scores : array of int64
-        Primary keys of scores.
-    """
+    """Return for each score the index into `VERIFICATIONS`."""
     doubtful = _results().exclude(state__in=_RELIABLE).order_by()
     state = doubtful.filter(receipt=OuterRef("receipt")).values("state")[:1]
     rows = Score.objects.order_by().filter(receipt__in=doubtful.values("receipt")).annotate(doubt=Subquery(state))

@@ -21,8 +21,6 @@ from brainscore_web.leaderboard.search import SearchError
 from brainscore_web.leaderboard.snapshot import Snapshot, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = ["cell", "columns", "data", "export", "page"]
-
 _TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet", "bib": "application/x-bibtex"}
 
 

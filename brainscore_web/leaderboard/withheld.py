@@ -9,8 +9,6 @@ from typing import Any
 from brainscore_web.leaderboard.clean import objects_in
 from brainscore_web.leaderboard.not_run import NOT_RUN, NOT_RUN_REASONS
 
-__all__ = ["WITHHELD", "withheld_assessment", "withheld_document", "withheld_reason"]
-
 WITHHELD = "withheld"
 
 _TAIL = "its text is withheld since the benchmark's data are private"
@@ -37,13 +35,6 @@ _SANDBOXED = "the model ran in a cage"  # first words of a note in stored receip
 
 def withheld_reason(state: str, reason: str) -> str:
     """Return why there is no score, in the site's own words, for visitors who may not see the benchmark's data.
-
-    Parameters
-    ----------
-    state : str
-        State of the pair, as in receipts.
-    reason : str
-        Reason in the receipt; only the kind of failure is used.
 
     Examples
     --------
@@ -103,11 +94,6 @@ def withheld_assessment(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return an assessment without anything that may reveal stimuli, for visitors who may not see the benchmark's data.
 
     Numbers and names of models and methods remain; single stimuli, reasons, notes and printed text are removed.
-
-    Parameters
-    ----------
-    document : mapping
-        An assessment in plain JSON types.
 
     Examples
     --------

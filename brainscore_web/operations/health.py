@@ -19,8 +19,6 @@ from brainscore_web.environment import worker_problem
 from brainscore_web.jobs.heartbeats import MISSED_AFTER, heartbeat_ages
 from brainscore_web.uploads.storage import storage
 
-__all__ = ["Check", "checks", "clear_checks", "folders", "free_bytes", "is_ready"]
-
 _FRESH = 5.0  # seconds for which results are reused, since anyone may request them
 
 

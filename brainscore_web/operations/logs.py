@@ -15,19 +15,6 @@ from typing import Any
 
 from brainscore_core.errors import UserError
 
-__all__ = [
-    "JsonLines",
-    "PlainLines",
-    "WithIdentifier",
-    "configuration",
-    "connect_task_signals",
-    "current_identifier",
-    "is_valid_identifier",
-    "log_context",
-    "task_identifier",
-    "without_secrets",
-]
-
 _current: ContextVar[str] = ContextVar("brainscore_log_id", default="")
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:+/=-]{7,63}")
 
@@ -44,13 +31,7 @@ def current_identifier() -> str:
 
 @contextmanager
 def log_context(name: str = "") -> Iterator[str]:
-    """Give a name to all log lines within this context.
-
-    Parameters
-    ----------
-    name : str
-        Name of the request, task or job; by default a random one.
-    """
+    """Give a name to all log lines within this context."""
     name = name or secrets.token_hex(16)
     previous = _current.set(name)
     try:
@@ -136,18 +117,7 @@ class JsonLines(logging.Formatter):
 
 
 def configuration(kind: str) -> dict[str, Any]:
-    """Django's setting ``LOGGING``.
-
-    Parameters
-    ----------
-    kind : str
-        ``'plain'``, or ``'json'``, which also logs every request.
-
-    Raises
-    ------
-    UserError
-        If it is neither.
-    """
+    """Django's setting ``LOGGING``."""
     if kind not in ("plain", "json"):
         raise UserError(f"BRAINSCORE_SITE_LOG is {kind!r}", remedy="set it to plain or json")
     return {

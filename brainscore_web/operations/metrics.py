@@ -29,8 +29,6 @@ from brainscore_web.uploads.models import Upload, UploadedFile
 if TYPE_CHECKING:
     from prometheus_client import Counter, Histogram
 
-__all__ = ["METRICS_FOLDER_VARIABLE", "count_request", "metrics", "process_ended", "request_counts"]
-
 METRICS_FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """The environment variable of the folder; prometheus-client reads it as well."""
 

@@ -15,8 +15,6 @@ from brainscore_web.leaderboard.http import error_response
 from brainscore_web.operations import logs
 from brainscore_web.operations.metrics import count_request
 
-__all__ = ["ComputingTime", "Requests"]
-
 _log = logging.getLogger("brainscore_web.requests")
 _OWN_PATHS = ("/health/", "/metrics")
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}

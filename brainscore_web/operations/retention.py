@@ -23,8 +23,6 @@ from brainscore_web.submissions.pipeline import remove_leftovers
 from brainscore_web.submissions.plugin_folders import delete_old_folders
 from brainscore_web.uploads.withdrawal import sweep
 
-__all__ = ["RemovedItems", "remove_unused_environments", "tidy"]
-
 _HEARTBEATS_KEPT = timedelta(days=7)
 
 
@@ -36,18 +34,7 @@ class RemovedItems(NamedTuple):
 
 
 def tidy(*, dry: bool = False) -> list[RemovedItems]:
-    """Delete data that are older than the settings allow.
-
-    Parameters
-    ----------
-    dry : bool
-        Whether to only count.
-
-    Returns
-    -------
-    list of RemovedItems
-        The deleted items, in order.
-    """
+    """Delete data that are older than the settings allow."""
     return list(_remove_expired(dry))
 
 
@@ -77,16 +64,6 @@ def remove_unused_environments(*, dry: bool = False) -> int:
     """Remove environments of plugins on this machine that were not used for long, or take too much space.
 
     Environments in use stay. One that is needed later is made again.
-
-    Parameters
-    ----------
-    dry : bool
-        Only count them.
-
-    Returns
-    -------
-    int
-        The number of environments.
     """
     unused = (timezone.now() - _before("folders")).total_seconds()
     return len(collect_garbage(older_than=unused, max_bytes=settings.OPERATIONS["environments"], dry_run=dry).removed)

@@ -25,18 +25,6 @@ from gunicorn.workers.gthread import ThreadWorker
 from brainscore_web.accounts.rates import address_of
 from brainscore_web.operations.metrics import METRICS_FOLDER_VARIABLE, process_ended
 
-__all__ = [
-    "CONNECTIONS",
-    "ArrivingBody",
-    "BufferedRequests",
-    "ConnectionWorker",
-    "Deadlines",
-    "buffered_requests",
-    "exit_at_once_on_signals",
-    "server_settings",
-    "shared_request_counts",
-]
-
 
 @contextmanager
 def shared_request_counts() -> Iterator[None]:

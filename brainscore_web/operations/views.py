@@ -12,8 +12,6 @@ from django.views.decorators.http import require_safe
 from brainscore_web.operations.health import checks, is_ready
 from brainscore_web.operations.metrics import metrics
 
-__all__ = ["has_metrics_token", "is_local_request", "live", "numbers", "ready"]
-
 _PROXY_HEADERS = (
     "HTTP_FORWARDED",
     "HTTP_VIA",

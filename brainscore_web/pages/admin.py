@@ -15,8 +15,6 @@ from django.urls import URLPattern, path
 from brainscore_web.pages.documents import rendered, shipped, shipped_names
 from brainscore_web.pages.models import News, Page
 
-__all__ = ["NewsAdmin", "PageAdmin"]
-
 
 class _Text(admin.ModelAdmin):
     """A preview, and the last author; Django's log has all changes."""

@@ -9,8 +9,6 @@ from django.core import checks
 
 from brainscore_web.environment import worker_problem
 
-__all__ = ["footer_complete", "worker_packages"]
-
 _LINKS = (
     ("brainscore_web.E001", "CONTACT", "how to contact the operators", "an e-mail address, or the address of a page"),
     ("brainscore_web.E002", "REPOSITORY", "where the source code is", "the address of its repository"),

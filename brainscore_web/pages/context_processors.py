@@ -11,8 +11,6 @@ from django.utils.encoding import escape_uri_path, iri_to_uri
 from brainscore_web.environment import email_destination
 from brainscore_web.pages.navigation import public_links
 
-__all__ = ["site"]
-
 
 def site(request: HttpRequest) -> dict[str, Any]:
     """Return the links of the head, header and footer, and what is to be said on every page of a demonstration."""

@@ -23,21 +23,6 @@ from brainscore_web.pages.models import HOME, PAGES_WITH_OWN_ADDRESS, News, Page
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-__all__ = [
-    "Document",
-    "Section",
-    "document",
-    "document_names",
-    "moved_to",
-    "page_for",
-    "picture",
-    "render_text",
-    "rendered",
-    "shipped",
-    "shipped_names",
-    "state_of",
-]
-
 
 def shipped_names() -> tuple[str, ...]:
     """Return the names of the pages included in the package."""
@@ -52,15 +37,7 @@ def shipped(name: str) -> str | None:
 
 
 def page_for(name: str, visitor: Visitor) -> tuple[Document, Page | None] | None:
-    """Return a page as the visitor sees it, and its row if administrators have edited it; None if it does not exist.
-
-    Parameters
-    ----------
-    name : str
-        Name of the page.
-    visitor : Visitor
-        Administrators see pages that are not published.
-    """
+    """Return a page as the visitor sees it, and its row if administrators have edited it; None if it does not exist."""
     row = Page.objects.filter(slug=name).first()
     if row is not None and (row.published or edits_texts(visitor)):
         return _rendered_page(row.slug, row.title, row.body), row

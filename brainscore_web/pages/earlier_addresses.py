@@ -11,8 +11,6 @@ from django.views.generic import RedirectView
 
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
-__all__ = ["urlpatterns"]
-
 _PRESENT = {
     "profile": "accounts:profile",
     "vision": "leaderboard:board",

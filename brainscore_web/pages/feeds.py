@@ -15,8 +15,6 @@ from django.views.decorators.http import require_safe
 from brainscore_web.pages.documents import render_text
 from brainscore_web.pages.models import News
 
-__all__ = ["feed"]
-
 _MOST = 30
 _NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 

@@ -15,8 +15,6 @@ from brainscore_web.leaderboard.models import Visitor
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-__all__ = ["PAGES_WITH_OWN_ADDRESS", "News", "Page", "address_of", "edits_texts"]
-
 
 def edits_texts(visitor: Visitor) -> bool:
     """Whether the visitor may see unpublished texts: administrators with permission to change them."""

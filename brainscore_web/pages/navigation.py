@@ -10,8 +10,6 @@ from django.utils.functional import SimpleLazyObject
 
 from brainscore_web.submissions.models import Submission, reviews_submissions
 
-__all__ = ["MenuLink", "Navigation", "public_links", "role_links"]
-
 _PUBLIC = (
     ("Leaderboard", "/vision/leaderboard/"),
     ("Models", "/vision/models/"),

@@ -21,8 +21,6 @@ from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.pages.documents import document, document_names, moved_to, page_for, picture, render_text, state_of
 from brainscore_web.pages.models import News, address_of
 
-__all__ = ["file", "home", "news", "news_item", "text", "tutorial", "tutorials"]
-
 _LEADERS = 5
 _NEWS_AT_HOME = 3
 _NEWS_PER_PAGE = 20

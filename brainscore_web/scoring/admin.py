@@ -13,8 +13,6 @@ from brainscore_web.accounts.admin import ReadOnlyAdmin
 from brainscore_web.scoring.models import Job, RemoteFailure, RemoteResult, RemoteWorker
 from brainscore_web.scoring.services import cancel_job, retry_job
 
-__all__ = ["JobAdmin", "RemoteFailureAdmin", "RemoteResultAdmin", "RemoteWorkerAdmin"]
-
 
 @admin.register(Job)
 class JobAdmin(admin.ModelAdmin[Job]):

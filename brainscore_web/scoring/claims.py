@@ -17,18 +17,6 @@ from brainscore_web.scoring.services import notify_submissions
 from brainscore_web.submissions.models import Plugin
 from brainscore_web.uploads.models import Upload
 
-__all__ = [
-    "JOBS",
-    "NOT_RUN_RETRY",
-    "REMOTE_SUFFIX",
-    "claim_job",
-    "claim_jobs_of_model",
-    "record_failure",
-    "release_expired_jobs",
-    "release_job",
-    "retry_pairs_not_run",
-]
-
 _State = Job.State
 
 JOBS = LeaseQueue(
@@ -53,24 +41,7 @@ NOT_RUN_RETRY = RetryPolicy(timedelta(minutes=10), factor=4, longest=timedelta(d
 def claim_job(
     worker: str, *, prefer: int | None = None, in_turn: bool = False, without: Collection[int] = ()
 ) -> Lease[Job] | None:
-    """Claim the next job.
-
-    Parameters
-    ----------
-    worker : str
-        The name of the worker.
-    prefer : int, optional
-        Primary key of the model that the worker has loaded. Its jobs come first, so that each model is loaded once.
-    in_turn : bool
-        Whether the jobs of the loaded model come first among those of its owner only.
-    without : collection of int
-        Models whose jobs are not claimed.
-
-    Returns
-    -------
-    Lease or None
-        None if no job is due.
-    """
+    """Claim the next job."""
     allowed = ~Q(model__in=list(without))
     loaded = None if prefer is None else Q(model=prefer)
     leases = [] if loaded is None or in_turn else _claim(worker, 1, allowed & loaded, in_turn=False)
@@ -81,17 +52,7 @@ def claim_job(
 def claim_jobs_of_model(
     worker: str, most: int, *, without: Collection[int] = (), only: Collection[int] = ()
 ) -> list[Lease[Job]]:
-    """Claim several jobs of one model, that of the next job.
-
-    Parameters
-    ----------
-    worker : str
-        The name of the worker.
-    most : int
-        The largest number of jobs.
-    without, only : collection of int
-        Models whose jobs are not claimed; if not empty, the only models whose jobs are claimed.
-    """
+    """Claim several jobs of one model, that of the next job."""
     allowed = ~Q(model__in=list(without))
     first = _claim(worker, 1, allowed & Q(model__in=list(only)) if only else allowed)
     if not first:
@@ -108,22 +69,7 @@ def _claim(worker: str, most: int, where: Q, **how: Any) -> list[Lease[Job]]:
 
 
 def release_job(lease: Lease[Job], *, wait: float = 0.0, counts: bool = False) -> bool:
-    """Release a job, for another worker or a later attempt; if it was to be cancelled, it is cancelled.
-
-    Parameters
-    ----------
-    lease : Lease
-        The lease of the job.
-    wait : float
-        Seconds until the job is due again.
-    counts : bool
-        Whether this counts as an attempt.
-
-    Returns
-    -------
-    bool
-        False if the lease was lost; nothing was written then.
-    """
+    """Release a job, for another worker or a later attempt; if it was to be cancelled, it is cancelled."""
     with transaction.atomic():
         if lease.rows().filter(stop=True).select_for_update().exists():
             released = lease.finish(state=_State.CANCELLED, ended=timezone.now())
@@ -180,21 +126,7 @@ _AFTER_LOSS = timedelta(hours=1)
 
 
 def record_failure(worker: RemoteWorker, job: Job, kind: str, reason: str, *, until: datetime | None = None) -> None:
-    """Record that a remote worker did not score a pair.
-
-    Parameters
-    ----------
-    worker : RemoteWorker
-        The worker.
-    job : Job
-        The job of the pair.
-    kind : str
-        How it ended, one of `RemoteFailure.Kind`.
-    reason : str
-        Why, for administrators.
-    until : datetime, optional
-        When the worker may take the pair again; by default not before it is planned again.
-    """
+    """Record that a remote worker did not score a pair."""
     values = {"kind": kind, "reason": reason, "until": until, "created": timezone.now()}
     RemoteFailure.objects.update_or_create(worker=worker, job=job, defaults=values)
 

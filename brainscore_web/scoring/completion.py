@@ -26,32 +26,13 @@ from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.services import REQUESTED, notify_submissions
 from brainscore_web.scoring.verification import VERIFICATION, settle_verification
 
-__all__ = ["complete_job", "give_up_after_attempts", "receipt_of", "run_name", "usable_receipt", "write_failed_receipt"]
-
 _LONGEST_LOG = 100_000  # characters; the whole log is stored with the receipt
 _LONGEST_REASON = 2_000
 _LEFT_OUT = "\n… {:,} characters omitted …\n"
 
 
 def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt, *, reads_influence: bool = True) -> bool:
-    """Add a receipt to the leaderboard, and complete its job.
-
-    Parameters
-    ----------
-    lease : Lease
-        The lease of the job.
-    store : ResultsStore
-        The results store with the receipt and its log.
-    receipt : Receipt
-        The receipt of the pair.
-    reads_influence : bool
-        Whether to read the arrays beside the receipt now; otherwise a task of the worker reads them.
-
-    Returns
-    -------
-    bool
-        False if the claim was lost; nothing was written then.
-    """
+    """Add a receipt to the leaderboard, and complete its job."""
     log = _shortened(store.read_log(receipt) or (receipt.error.traceback if receipt.error is not None else "") or "")
     not_run = not_run_reason(receipt)
     influence = read_compact(store, receipt) if reads_influence else None

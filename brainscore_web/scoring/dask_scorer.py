@@ -8,23 +8,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from brainscore_core.scoring import Receipt
 
-__all__ = ["score_pair"]
-
 _VARIABLE = "BRAINSCORE_PLUGINS"
 
 
 def score_pair(model: str, benchmark: str, *, plugins: str, **how: Any) -> Receipt:
-    """Score a pair with some folders of plugins.
-
-    Parameters
-    ----------
-    model, benchmark : str
-        Identifiers of model and benchmark.
-    plugins : str
-        Value of ``BRAINSCORE_PLUGINS``.
-    **how
-        As for ``brainscore_vision.scoring.score_pair``.
-    """
+    """Score a pair with some folders of plugins."""
     os.environ[_VARIABLE] = plugins  # a process scores for one run, which has one set of plugins
     from brainscore_vision.scoring import score_pair as score
 

@@ -25,8 +25,6 @@ from brainscore_web.submissions.plugin_folders import published_folder
 from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.storage import storage
 
-__all__ = ["VARIABLE", "LivePlugins", "cache_uploaded_files", "current_live_plugins"]
-
 VARIABLE = "BRAINSCORE_PLUGINS"
 _REGISTRIES = {
     "benchmark": "benchmark_registry",
@@ -129,25 +127,7 @@ _BATCH_SIZE = 300
 
 
 def cache_uploaded_files(folder: Path) -> int:
-    """Copy uploaded files into the cache, if their hashes are in live plugins of data, benchmarks or metrics.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder of all live plugins.
-
-    Returns
-    -------
-    int
-        The number of copied files; files already in the cache are not touched.
-
-    Raises
-    ------
-    StorageFailure
-        If the storage does not respond.
-    OSError
-        If the cache cannot be written.
-    """
+    """Copy uploaded files into the cache, if their hashes are in live plugins of data, benchmarks or metrics."""
     count = 0
     rows = Plugin.objects.exclude(kind=PluginKind.MODELS).order_by("kind", "name")
     for kind, name, owner in rows.values_list("kind", "name", "owner"):

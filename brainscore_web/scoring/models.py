@@ -12,8 +12,6 @@ from brainscore_web.jobs.leases import LeasedModel
 from brainscore_web.leaderboard.models import Benchmark, VisionModel, Visitor
 from brainscore_web.submissions.models import Submission
 
-__all__ = ["OPEN", "Job", "RemoteFailure", "RemoteResult", "RemoteWorker"]
-
 
 class JobQuerySet(models.QuerySet["Job"]):
     """Queries of jobs."""

@@ -9,8 +9,6 @@ from django.db.models import Q
 from brainscore_web.accounts.models import User
 from brainscore_web.scoring.models import Job, RemoteWorker
 
-__all__ = ["exported_jobs", "exported_workers"]
-
 
 def exported_jobs(user: User) -> list[dict[str, Any]]:
     """Export jobs of a user's models, of their submissions as far as visible to them, and those that they requested."""

@@ -47,21 +47,6 @@ from brainscore_web.scoring.verification import VERIFICATION, record_result
 from brainscore_web.submissions.declared_files import files_home, files_of
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision
 
-__all__ = [
-    "Assignment",
-    "declared_file",
-    "lease_of",
-    "obstacle",
-    "plugins_archive",
-    "receive_result",
-    "received",
-    "release",
-    "renew",
-    "require_same_code",
-    "take",
-    "worker_named",
-]
-
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _KINDS = frozenset({"raw", "predictions", "influence", "log"})
 _RECEIPT = "receipt.json"
@@ -114,22 +99,7 @@ class Assignment:
 
 
 def worker_named(name: str, token: ApiToken, version: str) -> RemoteWorker:
-    """Return the row of a worker, added at its first request.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    token : ApiToken
-        The token of the request. A worker whose token is not valid any more belongs to the next one of its owner.
-    version : str
-        The version of brainscore on it.
-
-    Raises
-    ------
-    UserError
-        If the name is not valid, belongs to another token, or the worker is suspended.
-    """
+    """Return the row of a worker, added at its first request."""
     if not _NAME.fullmatch(name):
         raise UserError(
             f"{name[:80]!r} is not a name of a worker",
@@ -170,13 +140,7 @@ def _lock(owner: Any) -> None:
 
 
 def require_same_code(code: str, version: str) -> None:
-    """Refuse a worker whose platform differs from the site's, since its scores could differ.
-
-    Raises
-    ------
-    UserError
-        If it differs.
-    """
+    """Refuse a worker whose platform differs from the site's, since its scores could differ."""
     if code != platform_code():
         own = current_environment().packages.get("brainscore", "unknown")
         raise UserError(
@@ -193,20 +157,7 @@ def take(
     without_models: Collection[str] = (),
     without_benchmarks: Collection[str] = (),
 ) -> Assignment | None:
-    """Claim the next pair for a worker; None if there is none, or an `obstacle`.
-
-    Parameters
-    ----------
-    worker : RemoteWorker
-        The worker.
-    sandbox : bool
-        Whether it can run models in a sandbox; otherwise it gets no submitted models.
-    token : str
-        The token of the lease, by default a random one. If the worker already holds a pair with this token, since it
-        did not receive the response to an earlier request, it gets this pair.
-    without_models, without_benchmarks : collection of str
-        Identifiers that the worker cannot score, such as benchmarks whose data it cannot read.
-    """
+    """Claim the next pair for a worker; None if there is none, or an `obstacle`."""
     where = (
         Q(model__in=_public_models(without_models, submitted=sandbox))
         & Q(benchmark__in=_public_benchmarks(without_benchmarks))
@@ -236,13 +187,7 @@ def take(
 
 
 def obstacle(worker: RemoteWorker) -> str:
-    """Return why a worker gets no pair at the moment, whatever is waiting; empty if nothing stands in the way.
-
-    Parameters
-    ----------
-    worker : RemoteWorker
-        The worker.
-    """
+    """Return why a worker gets no pair at the moment, whatever is waiting; empty if nothing stands in the way."""
     if not worker.trusted:
         recent = worker.failures.exclude(kind=RemoteFailure.Kind.RETURNED).filter(created__gt=timezone.now() - _WITHIN)
         if recent.count() >= _MOST_FAILURES:
@@ -383,13 +328,7 @@ def declared_file(lease: Lease[Job], path: str) -> Path | None:
 
 @contextmanager
 def received(stream: Any, length: int) -> Iterator[BinaryIO]:
-    """Receive a body of a given length into a temporary file.
-
-    Raises
-    ------
-    ConnectionError
-        If it is incomplete.
-    """
+    """Receive a body of a given length into a temporary file."""
     with tempfile.TemporaryFile() as file:
         while length and (piece := stream.read(min(length, 1 << 16))):
             file.write(piece)
@@ -401,30 +340,7 @@ def received(stream: Any, length: int) -> Iterator[BinaryIO]:
 
 
 def receive_result(worker: RemoteWorker, job: int, token: str, archive: BinaryIO) -> str:
-    """Store the receipt of a pair, and complete its job.
-
-    Parameters
-    ----------
-    worker : RemoteWorker
-        The worker.
-    job : int
-        The job.
-    token : str
-        The token of its lease. If it is lost, a result that the site already has is confirmed nevertheless.
-    archive : file
-        A ZIP file: ``receipt.json``, and the attachments by their kinds.
-
-    Returns
-    -------
-    str
-        ``'stored'``, ``'known'``, ``'repeated'`` if the pair failed and is given to another worker, or ``'lost'`` if
-        the lease was lost and nothing was stored.
-
-    Raises
-    ------
-    UserError
-        If the result is not one of this pair with the current code, or is not valid.
-    """
+    """Store the receipt of a pair, and complete its job."""
     with _unpacked(archive) as files:
         receipt = _parsed(files.pop(_RECEIPT))
         if _is_complete(worker, job, receipt):

@@ -42,16 +42,6 @@ from brainscore_web.submissions.declared_files import files_home, files_of
 from brainscore_web.submissions.models import Revision
 from brainscore_web.uploads.storage import StorageFailure
 
-__all__ = [
-    "CLAIM_OWNER_PREFIX",
-    "DASK_BATCH_SIZE",
-    "DASK_SCORER",
-    "LOCAL_SCORER",
-    "DaskRunner",
-    "LocalRunner",
-    "clean_environment",
-]
-
 LOCAL_SCORER = "brainscore_vision.scoring:score_pair"
 CLAIM_OWNER_PREFIX = "site "
 """Prefix of the owner of this site's claims in the results store."""
@@ -372,13 +362,6 @@ def _scorer_options(revision: int | None, limit: int | None) -> dict[str, Any]:
 
     In the sandbox a model can read its own folder and its declared files. The process ends after a private benchmark,
     since it could otherwise reveal the stimuli in later, public output.
-
-    Parameters
-    ----------
-    revision : int or None
-        Primary key of the model's revision.
-    limit : int or None
-        Memory in bytes that it may use.
     """
     row = Revision.objects.filter(pk=revision).first()
     sandbox: dict[str, Any] = {

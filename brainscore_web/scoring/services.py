@@ -20,25 +20,6 @@ from brainscore_web.scoring.models import OPEN, Job
 from brainscore_web.scoring.signals import jobs_ended
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Submission
 
-__all__ = [
-    "BENCHMARK_REGISTRY",
-    "MODEL_REGISTRY",
-    "REQUESTED",
-    "Progress",
-    "cancel_all",
-    "cancel_job",
-    "may_change",
-    "notify_submissions",
-    "plan",
-    "plan_for",
-    "progress",
-    "progress_of",
-    "registered_keys",
-    "retry_job",
-    "scored_identifiers",
-    "submitted_models",
-]
-
 MODEL_REGISTRY, BENCHMARK_REGISTRY = "model_registry", "benchmark_registry"
 
 
@@ -121,20 +102,7 @@ def may_change(job: Job, visitor: Visitor) -> bool:
 
 
 def retry_job(job: Job, by: User | None) -> None:
-    """Score a pair again.
-
-    Parameters
-    ----------
-    job : Job
-        A job that has ended.
-    by : User or None
-        The user who requests it; None for the site.
-
-    Raises
-    ------
-    UserError
-        If the job has not ended, or the pair already waits.
-    """
+    """Score a pair again."""
     now = timezone.now()
     try:
         with transaction.atomic():
@@ -201,16 +169,6 @@ def plan_for(submission: Submission) -> int:
     Its models are scored on all benchmarks, all models on its benchmarks, and on those whose newest receipts name its
     data or metrics. A pair has one open job: a waiting job also counts for this submission, and a job that runs with
     earlier versions of the plugins starts again.
-
-    Parameters
-    ----------
-    submission : Submission
-        The submission; its newest revision counts.
-
-    Returns
-    -------
-    int
-        The number of open pairs of the submission.
     """
     revision = submission.latest
     own = registered_keys(revision)
@@ -379,15 +337,7 @@ class Progress:
 
 
 def progress(submission: Submission, visitor: Visitor | None = None) -> Progress:
-    """Count a submission's pairs by state.
-
-    Parameters
-    ----------
-    submission : Submission
-        The submission.
-    visitor : User or AnonymousUser, optional
-        Count only pairs that this visitor may see; by default all.
-    """
+    """Count a submission's pairs by state."""
     return progress_of([submission], visitor)[submission.pk]
 
 

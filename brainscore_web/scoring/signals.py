@@ -2,7 +2,5 @@
 
 from django.dispatch import Signal
 
-__all__ = ["jobs_ended"]
-
 jobs_ended = Signal()
 """Sent after the transaction in which a job of a submission ended, with the submission's key as `submission_id`."""

@@ -13,8 +13,6 @@ from brainscore_web.leaderboard.cards.facts import installed
 from brainscore_web.leaderboard.models import Benchmark, Visibility
 from brainscore_web.scoring.models import Job
 
-__all__ = ["benchmarks_without_samples", "store_samples"]
-
 _LIMIT_SECONDS = 600.0
 _tried: set[str] = set()
 _process: subprocess.Popen[bytes] | None = None

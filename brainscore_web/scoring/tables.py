@@ -20,8 +20,6 @@ from brainscore_web.scoring.models import OPEN, Job, RemoteResult
 from brainscore_web.scoring.services import progress
 from brainscore_web.submissions.models import Submission
 
-__all__ = ["Row", "is_operator", "jobs_of", "overview", "rows_of", "shows_log"]
-
 _PAGE_SIZE = 25
 _RECENT = 25
 _DEFERRED = ("log",)  # may be long
@@ -127,15 +125,7 @@ def _score_text(score: Score | None) -> str:
 
 
 def jobs_of(request: HttpRequest, submission: Submission) -> dict[str, Any]:
-    """Return the context of ``scoring/_jobs.html`` for a submission.
-
-    Parameters
-    ----------
-    request : HttpRequest
-        The request; ``?pairs=failed`` selects a state, ``?pairs_page=2`` a page.
-    submission : Submission
-        The submission.
-    """
+    """Return the context of ``scoring/_jobs.html`` for a submission."""
     visitor: Visitor = request.user
     counts = progress(submission, visitor)
     jobs = Job.objects.filter(submissions=submission).visible_to(visitor).select_related("model", "benchmark")

@@ -9,8 +9,6 @@ from brainscore_web.leaderboard.models import Score
 from brainscore_web.scoring.completion import receipt_of
 from brainscore_web.scoring.models import RemoteResult
 
-__all__ = ["read_influences"]
-
 _MOST = 100
 
 

@@ -19,8 +19,6 @@ from brainscore_web.leaderboard.not_run import not_run_reason
 from brainscore_web.scoring.models import OPEN, Job, RemoteFailure, RemoteResult, RemoteWorker
 from brainscore_web.submissions.notifications import notify_administrators
 
-__all__ = ["VERIFICATION", "record_result", "settle_verification"]
-
 VERIFICATION = "verification of a remote worker's result"
 """The reason of jobs that repeat a result; remote workers do not get them."""
 
@@ -36,15 +34,6 @@ def record_result(worker: RemoteWorker, job: Job, receipt: Receipt) -> RemoteRes
     """Record who computed a receipt, and plan its repetition if it is part of the sample.
 
     Must be called in the transaction that completes the job.
-
-    Parameters
-    ----------
-    worker : RemoteWorker
-        The worker that uploaded it.
-    job : Job
-        The completed job.
-    receipt : Receipt
-        The receipt of the pair.
     """
     state = _State.TRUSTED if worker.trusted else _State.UNVERIFIED
     result, _ = RemoteResult.objects.update_or_create(receipt=receipt.id, defaults={"worker": worker, "state": state})
@@ -77,13 +66,6 @@ def settle_verification(job: Job, receipt: Receipt) -> None:
     A worker with a contradicted result is suspended, and the administrators are notified; the site's own receipt, which
     is newer, counts. A failure of a remote worker that the site repeats is that of the pair. Receipts of remote workers
     settle nothing.
-
-    Parameters
-    ----------
-    job : Job
-        The completed job.
-    receipt : Receipt
-        The receipt of the pair.
     """
     if RemoteResult.objects.filter(receipt=receipt.id).exists():
         return

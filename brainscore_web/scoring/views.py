@@ -21,8 +21,6 @@ from brainscore_web.scoring.services import cancel_all, cancel_job, may_change, 
 from brainscore_web.scoring.tables import jobs_of, overview, rows_of, shows_log
 from brainscore_web.submissions.models import Submission
 
-__all__ = ["cancel", "cancel_of", "home", "job", "live", "of_submission", "retry"]
-
 
 @never_cache
 @require_safe

@@ -32,8 +32,6 @@ from brainscore_web.submissions.pipeline.assessing import assessments_left
 from brainscore_web.submissions.pipeline.testing import sandbox_problem
 from brainscore_web.uploads.models import Upload
 
-__all__ = ["Worker"]
-
 Say = Callable[[str], None]
 _PAUSE = 1.0  # seconds between turns when idle
 _SWEEP = 3.0

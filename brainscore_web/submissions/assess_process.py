@@ -11,21 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-__all__ = ["main"]
-
 
 def main(benchmark: str, part: Any, report: str) -> None:
-    """Assess a benchmark.
-
-    Parameters
-    ----------
-    benchmark : str
-        Its identifier.
-    part : {'audit', 'recovery'}
-        Which part.
-    report : str
-        The file to write the receipt to.
-    """
+    """Assess a benchmark."""
     from brainscore_core.results.assessments import AssessmentStore
     from brainscore_vision.assessment.tasks import Started, plan, run_task
 

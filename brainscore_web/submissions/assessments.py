@@ -12,8 +12,6 @@ from brainscore_web.leaderboard.cards.validity import AuditPanel, LossLine, Reco
 from brainscore_web.leaderboard.models import Benchmark, StoredAssessment, Visibility
 from brainscore_web.submissions.models import BenchmarkAssessment, Revision
 
-__all__ = ["ShownAssessment", "assessment_states", "assessments_of"]
-
 _Part, _State, _Outcome = BenchmarkAssessment.Part, BenchmarkAssessment.State, StoredAssessment.Outcome
 _LABELS = {
     _State.WAITING: "waiting",

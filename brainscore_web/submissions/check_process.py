@@ -13,23 +13,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-__all__ = ["main"]
-
 _SINGULAR = {"models": "model", "benchmarks": "benchmark", "data": "data", "metrics": "metric"}
 
 
 def main(kind: str, folder: str, report: str) -> None:
-    """Check a plugin.
-
-    Parameters
-    ----------
-    kind : str
-        ``'models'``, ``'benchmarks'``, ``'data'`` or ``'metrics'``.
-    folder : str
-        The plugin's folder.
-    report : str
-        The file to write the results to.
-    """
+    """Check a plugin."""
     from brainscore_core.errors import UserError
 
     results: dict[str, Any] = {"checks": [], "about": {}, "error": ""}

@@ -31,17 +31,6 @@ from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.receiving import limits
 from brainscore_web.uploads.storage import storage
 
-__all__ = [
-    "FetchedFile",
-    "available_files",
-    "delete_old_files",
-    "fetch_declared_files",
-    "fetch_request",
-    "files_home",
-    "files_of",
-    "package_of",
-]
-
 _PASSED_VARIABLES = frozenset(
     {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR", "AWS_ENDPOINT_URL", "SSL_CERT_FILE"}
     | {name for proxy in ("http_proxy", "https_proxy", "no_proxy") for name in (proxy, proxy.upper())}
@@ -120,26 +109,7 @@ def _cached_path(request: FetchRequest) -> Path:
 def fetch_declared_files(
     package: Package, submission: Submission, *, say: Callable[[str], None], stopped: Callable[[], bool]
 ) -> list[FetchedFile]:
-    """Fetch the declared files of a package into the cache of this machine, and verify them.
-
-    Parameters
-    ----------
-    package : Package
-        The submission's files.
-    submission : Submission
-        The submission, whose owner's private uploads may be named.
-    say : callable
-        Called with one line for each file.
-    stopped : callable
-        Returns whether to stop early.
-
-    Raises
-    ------
-    StepPostponed
-        If the disk is full.
-    StepUnavailable
-        If a server cannot be reached.
-    """
+    """Fetch the declared files of a package into the cache of this machine, and verify them."""
     wanted = list(declared_files(package))
     if len(wanted) > _MAX_FILES:
         first_refused = wanted[_MAX_FILES]
@@ -296,31 +266,12 @@ def _run_fetch_process(question: dict[str, Any], stopped: Callable[[], bool]) ->
 
 
 def files_of(revision: Revision) -> list[Path]:
-    """Declared files of a revision that are in `files_home` on this machine.
-
-    Parameters
-    ----------
-    revision : Revision
-        The revision.
-    """
+    """Declared files of a revision that are in `files_home` on this machine."""
     return [path for _declared, path in available_files(package_of(revision))]
 
 
 def delete_old_files(before: datetime, *, dry: bool = False) -> int:
-    """Remove fetched files that neither a live plugin nor an open submission names.
-
-    Parameters
-    ----------
-    before : datetime
-        Files fetched after this time are kept.
-    dry : bool
-        Only count them.
-
-    Returns
-    -------
-    int
-        The number of files.
-    """
+    """Remove fetched files that neither a live plugin nor an open submission names."""
     limit = before.timestamp()
     old = [path for path in files_home().glob("*/*") if path.is_file() and path.stat().st_mtime < limit]
     if not old:

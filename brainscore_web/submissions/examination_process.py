@@ -28,8 +28,6 @@ from brainscore_vision.submission import (
     read_zip,
 )
 
-__all__ = ["answer", "main"]
-
 _MAX_FINDINGS = 1_000
 _FILE_SIZE = 400_000_000  # bytes; more than a repository may have
 _PRIORITY = 10  # the server's own processes have precedence
@@ -52,21 +50,7 @@ def main(folder: Path) -> None:
 
 
 def answer(request: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Read and examine a submission.
-
-    Parameters
-    ----------
-    request : dict
-        ``origin`` (``'zip'``, ``'git'`` or ``'pull'``), ``name`` of the uploaded file, ``address`` and ``commit`` of
-        the repository, ``limits`` (fields of `Limits`).
-    folder : Path
-        Has the uploaded file, and receives the submission's archive.
-
-    Returns
-    -------
-    dict
-        The submission without its files; or ``error`` and ``remedy`` if it cannot be read.
-    """
+    """Read and examine a submission."""
     try:
         package = _read(request, folder)
         findings = [*package.findings, *examine_files(package)]

@@ -27,23 +27,6 @@ from brainscore_vision.submission.repositories import LOCAL_VARIABLE
 from brainscore_web.accounts.models import User
 from brainscore_web.submissions.models import Submission
 
-__all__ = [
-    "Examined",
-    "Git",
-    "Limits",
-    "Pull",
-    "Refused",
-    "Source",
-    "Zip",
-    "examine",
-    "limits",
-    "require_news",
-    "run_examination",
-    "source_at",
-    "storable",
-    "title_of",
-]
-
 _log = logging.getLogger(__name__)
 _MAX_OUTPUT = 1 << 20  # bytes that an examination may print
 _PASSED_VARIABLES = frozenset(
@@ -160,13 +143,7 @@ Source = Zip | Git | Pull
 
 
 def source_at(address: str, commit: str = "") -> Git | Pull:
-    """Return the source at an address: a pull request, or a repository at a commit, branch or tag.
-
-    Raises
-    ------
-    Refused
-        If it is neither.
-    """
+    """Return the source at an address: a pull request, or a repository at a commit, branch or tag."""
     address = address.strip()
     if submitting.is_pull(address):
         return Pull(address)
@@ -178,22 +155,7 @@ def source_at(address: str, commit: str = "") -> Git | Pull:
 
 
 def require_news(owner: User | None, digests: Collection[str], *, but: Submission | None = None) -> None:
-    """Refuse files that are already in an open submission, so that a form sent twice creates one submission.
-
-    Parameters
-    ----------
-    owner : User or None
-        The submitter.
-    digests : collection of str
-        Hashes of the files; empty ones do not count.
-    but : Submission, optional
-        A submission that may have them.
-
-    Raises
-    ------
-    Refused
-        If there is such a submission.
-    """
+    """Refuse files that are already in an open submission, so that a form sent twice creates one submission."""
     known = set(filter(None, digests))
     rows = Submission.objects.filter(owner=owner, revisions__digest__in=known).exclude(state__in=Submission.CLOSED)
     same = rows.exclude(pk=None if but is None else but.pk).first()
@@ -290,11 +252,6 @@ def run_examination(folder: Path, *, timeout: float) -> dict[str, Any] | None:
     """Run `examination_process` on a folder, and return its answer; None if it took longer than `timeout`.
 
     The answer is ``{"exceeded": …}`` if the process exceeded a limit.
-
-    Raises
-    ------
-    Refused
-        If the process ended unexpectedly.
     """
     kept = {name: value for name, value in os.environ.items() if name in _PASSED_VARIABLES}
     command = [sys.executable, "-P", "-m", "brainscore_web.submissions.examination_process", str(folder)]

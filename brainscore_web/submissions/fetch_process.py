@@ -16,8 +16,6 @@ import urllib.parse
 import urllib.request
 from typing import Any
 
-__all__ = ["is_private", "main"]
-
 _PREFIXES = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("2002::/16"))
 """IPv6 prefixes that embed IPv4 addresses."""
 

@@ -10,8 +10,6 @@ from django.core.files.uploadedfile import UploadedFile
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.receiving import Refused, Source, Zip, source_at
 
-__all__ = ["RevisionForm", "SubmissionForm"]
-
 _WHO = {
     "public": "everyone sees their scores",
     "private": "only you and the administrators see them and their scores; you can publish them later",

@@ -20,21 +20,6 @@ from brainscore_web.leaderboard.models import Visibility, VisionModel, Visitor
 if TYPE_CHECKING:
     from django.db.models.manager import RelatedManager
 
-__all__ = [
-    "ASPECTS",
-    "BenchmarkAssessment",
-    "Comment",
-    "Plugin",
-    "PluginKind",
-    "PublishedVersion",
-    "Review",
-    "Revision",
-    "Step",
-    "Submission",
-    "UnexaminedFiles",
-    "reviews_submissions",
-]
-
 ASPECTS = {
     "code": "Code quality",
     "science": "Scientific validity",
@@ -200,15 +185,7 @@ class Revision(models.Model):
         return any(plugin["kind"] != PluginKind.MODELS for plugin in self.plugins)
 
     def registered(self, registry: str = "", *, plugin: tuple[str, str] | None = None) -> set[str]:
-        """Return the identifiers that its plugins register.
-
-        Parameters
-        ----------
-        registry : str
-            Only those of this registry, such as ``'model_registry'``.
-        plugin : tuple of str, optional
-            Only those of the plugin with this kind and name.
-        """
+        """Return the identifiers that its plugins register."""
         return {
             entry["key"]
             for one in self.plugins

@@ -22,19 +22,6 @@ from brainscore_web.submissions.review.assignments import carry_over_reviewer, r
 from brainscore_web.submissions.review.comments import open_threads
 from brainscore_web.submissions.steps import Outcome
 
-__all__ = [
-    "COMMENT_DELAY",
-    "counts_in_words",
-    "notify_administrators",
-    "notify_changes_needed",
-    "notify_comment",
-    "notify_done",
-    "notify_gave_up",
-    "notify_review_needed",
-    "notify_verdict",
-    "pair_counts",
-]
-
 _log = logging.getLogger(__name__)
 _NAMES = ("total", "waiting", "running", "scored", "not_applicable", "undefined", "failed", "cancelled", "not_run")
 _COUNT_LABELS = {
@@ -180,11 +167,6 @@ def notify_review_needed(revision: Revision) -> int:
 
     The first time, all reviewers get an e-mail; later, those who took part, if any. Called in the transaction in
     which the review step becomes due.
-
-    Parameters
-    ----------
-    revision : Revision
-        The revision.
     """
     submission = revision.submission
     carry_over_reviewer(revision)

@@ -84,19 +84,7 @@ def reviewers_only(view: View) -> View:
 
 
 def reviewed_revision(request: HttpRequest, key: uuid.UUID, number: int, *, reviewed: bool = True) -> Revision:
-    """Return a revision, or raise 404 if the visitor may not see it.
-
-    Parameters
-    ----------
-    request : HttpRequest
-        The visitor's request.
-    key : uuid.UUID
-        Key of the submission.
-    number : int
-        Number of the revision.
-    reviewed : bool
-        Whether the revision must need review: reviewers do not see private models.
-    """
+    """Return a revision, or raise 404 if the visitor may not see it."""
     submission = visible_submission(request, key)
     revision = get_object_or_404(submission.revisions.select_related("by"), number=number)
     revision.submission = submission
@@ -114,13 +102,7 @@ def return_address(request: HttpRequest, otherwise: str) -> str:
 
 
 def reviewers(*, but: User | None = None) -> QuerySet[User]:
-    """Users who may review submissions: by their group, their own permission, or as administrators.
-
-    Parameters
-    ----------
-    but : User, optional
-        A user to leave out, since users do not review their own submissions.
-    """
+    """Users who may review submissions: by their group, their own permission, or as administrators."""
     permission = Permission.objects.filter(codename="review_submissions", content_type__app_label="accounts")
     may = Q(is_superuser=True) | Q(groups__permissions__in=permission) | Q(user_permissions__in=permission)
     users = User.objects.filter(pk__in=User.objects.filter(may).values("pk"), is_active=True).order_by("pk")

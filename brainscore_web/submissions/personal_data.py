@@ -22,15 +22,6 @@ from brainscore_web.submissions.models import (
     UnexaminedFiles,
 )
 
-__all__ = [
-    "comments_of",
-    "delete_submissions_of",
-    "plugins_of",
-    "reviews_of",
-    "revisions_of",
-    "submissions_of",
-]
-
 
 def submissions_of(user: User) -> list[dict[str, Any]]:
     """Export a user's submissions."""
@@ -91,11 +82,6 @@ def delete_submissions_of(user: User) -> None:
     """Withdraw open submissions and delete those never published; live plugins stay, without an owner.
 
     The code of private models is deleted if the user has erased the models themselves.
-
-    Parameters
-    ----------
-    user : User
-        The user whose account is deleted; called in the same transaction.
     """
     for row in Submission.objects.filter(owner=user).order_by("created", "pk"):
         with suppress(UserError):  # it has ended or is live

@@ -25,15 +25,6 @@ from django.utils import timezone
 from brainscore_core.files import PART_SUFFIX, STALE
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Step
 
-__all__ = [
-    "delete_old_folders",
-    "delete_unused_folders",
-    "folder_shown_to",
-    "folder_with",
-    "published_folder",
-    "unpacked",
-]
-
 _TOUCHED = 3600.0  # seconds; a folder in use is touched at most this often
 
 
@@ -47,41 +38,18 @@ class _LivePlugin(NamedTuple):
 
 
 def published_folder() -> Path:
-    """The folder of all live plugins, for ``BRAINSCORE_PLUGINS``: ``models/``, ``benchmarks/`` and so on.
-
-    Returns
-    -------
-    pathlib.Path
-        Its content never changes: after each publication, this returns another folder.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; no partial folder remains.
-    """
+    """The folder of all live plugins, for ``BRAINSCORE_PLUGINS``: ``models/``, ``benchmarks/`` and so on."""
     live = _live()
     return _create_once(_sets() / _digest(live), lambda folder: _link_plugins(live, folder))
 
 
 def unpacked(revision: Revision) -> Path:
-    """The folder of the plugins of one revision, with the same layout.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; no partial folder remains.
-    """
+    """The folder of the plugins of one revision, with the same layout."""
     return _unpacked(revision.pk, revision.digest)
 
 
 def folder_with(revision: Revision) -> Path:
-    """What `published_folder` would return if this revision were live: its plugins replace those of the same name.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; no partial folder remains.
-    """
+    """What `published_folder` would return if this revision were live: its plugins replace those of the same name."""
     return _with(revision, _live())
 
 
@@ -90,11 +58,6 @@ def folder_shown_to(revision: Revision) -> Path:
 
     It has the plugins of the revision, live plugins of the same owner, and the live data and metrics of others, except
     those that name private files. Models and benchmarks of others are not shown.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; no partial folder remains.
     """
     owner = revision.submission.owner_id
     used = Q(kind__in=(PluginKind.DATA, PluginKind.METRICS))
@@ -124,20 +87,7 @@ def delete_unused_folders() -> int:
 
 
 def delete_old_folders(before: datetime, *, dry: bool = False) -> int:
-    """Remove folders of plugins that have not been used for some time.
-
-    Parameters
-    ----------
-    before : datetime
-        The time of last use before which folders are removed. Live plugins always stay.
-    dry : bool
-        Only count them.
-
-    Returns
-    -------
-    int
-        The number of folders.
-    """
+    """Remove folders of plugins that have not been used for some time."""
     live, old = _live(), before.timestamp()
     kept = {_digest(live), *(plugin.digest for plugin in live)}
     unused = [path for path in _below(_sets(), _revisions()) if path.name not in kept and _age_of(path) < old]

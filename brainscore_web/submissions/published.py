@@ -21,8 +21,6 @@ from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.submissions.models import Plugin, PluginKind, PublishedVersion, Revision, Step, Submission
 from brainscore_web.submissions.source_code import MAX_CONTENT, FileText, decoded, escape_invisible, texts_of
 
-__all__ = ["PublishedCode", "find_code", "find_link", "licence_files", "other_versions"]
-
 _PACKAGE = "brainscore"
 _ROOT = Path(brainscore_vision.__file__).parent
 _REGISTRIES = {"models": "model_registry", "benchmarks": "benchmark_registry"}
@@ -135,13 +133,7 @@ def find_link(kind: str, name: str, visitor: Visitor, sha256: str = "", identifi
 
 
 def find_code(kind: str, name: str, visitor: Visitor, sha256: str = "", identifier: str = "") -> PublishedCode | None:
-    """Return a version of a plugin, or None if there is none that the visitor may read.
-
-    Parameters
-    ----------
-    kind, name, visitor, sha256, identifier
-        As for `brainscore_web.leaderboard.code_links.code_link`.
-    """
+    """Return a version of a plugin, or None if there is none that the visitor may read."""
     if kind not in PluginKind.values or not _NAME.fullmatch(name):
         return None
     versions = PublishedVersion.objects.filter(kind=kind, name=name)

@@ -13,8 +13,6 @@ from brainscore_web.submissions.published import PublishedCode, find_code, licen
 from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, anchor_of, shown_files
 from brainscore_web.submissions.source_code import escape_invisible
 
-__all__ = ["archive", "newest", "show"]
-
 
 @require_safe
 def newest(request: HttpRequest, kind: str, name: str) -> HttpResponse:

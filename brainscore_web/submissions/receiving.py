@@ -93,22 +93,7 @@ def use_of(user: User) -> Use:
 
 
 def require_room(user: User, *, new: bool, size: int = 0) -> None:
-    """Refuse a submission that exceeds the limits.
-
-    Parameters
-    ----------
-    user : User
-        The submitter.
-    new : bool
-        Whether it is a new submission, rather than a revision of one.
-    size : int
-        Its size in bytes, if known.
-
-    Raises
-    ------
-    Refused
-        If a limit is exceeded; the message says which one and how to free space.
-    """
+    """Refuse a submission that exceeds the limits."""
     use, limit = use_of(user), limits()
     if new and use.open >= limit.open:
         raise Refused(
@@ -144,32 +129,7 @@ def receive(
     note: str = "",
     submission: Submission | None = None,
 ) -> Revision:
-    """Store plugins as a new submission or as a new revision, and start the pipeline.
-
-    Parameters
-    ----------
-    user : User
-        The submitter.
-    source : Zip, Git or Pull
-        The source of the plugins.
-    visibility : str
-        Visibility of its models; used for new submissions only.
-    note : str
-        The submitter's note to the reviewer.
-    submission : Submission, optional
-        The submission of which this is a new revision.
-
-    Returns
-    -------
-    Revision
-        The revision with its findings. One with errors is stored as well, but none of its code runs. What is not
-        examined within a short time is stored as it arrived, and the check step examines it.
-
-    Raises
-    ------
-    Refused
-        If it cannot be read, or exceeds a limit; nothing is stored then.
-    """
+    """Store plugins as a new submission or as a new revision, and start the pipeline."""
     require_room(user, new=submission is None)
     if submission is not None:
         _require_revisable(submission)

@@ -29,21 +29,6 @@ from django.utils.safestring import SafeString, mark_safe
 
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision
 
-__all__ = [
-    "MAX_CONTENT",
-    "DiffRow",
-    "FileDiff",
-    "FileText",
-    "decoded",
-    "escape_invisible",
-    "file_diffs",
-    "highlighted",
-    "live_files",
-    "previous_revision",
-    "relocated_lines",
-    "texts_of",
-]
-
 _LARGEST = 2_000_000
 _LONGEST_LINE = 1_000
 MAX_CONTENT = 200_000
@@ -103,15 +88,6 @@ def texts_of(revision: Revision, folder: str = "") -> Mapping[str, FileText]:
 def decoded(path: str, content: bytes, size: int | None = None) -> FileText:
     r"""Decode the beginning of a file into lines.
 
-    Parameters
-    ----------
-    path : str
-        Its path.
-    content : bytes
-        The beginning of the file, at most slightly more than `MAX_CONTENT`.
-    size : int, optional
-        Size of the whole file; by default that of `content`.
-
     Examples
     --------
     >>> decoded("a.py", b"x = 1\r\ny = '\xe2\x80\xae'\n").lines
@@ -156,19 +132,7 @@ _slot = threading.Lock()  # of this server process, so that its other threads an
 
 
 def highlighted(files: Mapping[str, Sequence[str]]) -> dict[str, list[SafeString]]:
-    """Highlight the lines of files.
-
-    Parameters
-    ----------
-    files : mapping of str to sequence of str
-        Path to lines without line ends. The suffix of the path decides the language: Python, JSON, YAML, TOML or
-        Markdown. Everything else, and what takes too long, stays plain.
-
-    Returns
-    -------
-    dict of str to list of SafeString
-        HTML of each line by path.
-    """
+    """Highlight the lines of files."""
     texts = {path: "\n".join(lines) for path, lines in files.items()}
     known = {path: language for path in files if (language := _LANGUAGES.get(Path(path).suffix.lower()))}
     items = {path: [known[path], texts[path]] for path in known if len(texts[path]) <= _MAX_HIGHLIGHTED}
@@ -209,15 +173,6 @@ def _run_process(program: Path, items: Mapping[str, Sequence[Any]], *, seconds: 
     """Send ``[key, *item]`` line by line to a program with limits; return its answers until the first unfinished one.
 
     None if the program runs for another page.
-
-    Parameters
-    ----------
-    program : Path
-        A script that reads and writes a line of JSON for each item.
-    items : mapping
-        Key → values.
-    seconds : int
-        Its processor time.
     """
     request = "".join(json.dumps([key, *item]) + "\n" for key, item in items.items())
     if not _slot.acquire(timeout=_SLOT_SECONDS):
@@ -343,16 +298,6 @@ def _equal_blocks(pairs: Mapping[str, tuple[_Lines, _Lines]]) -> dict[str, _Bloc
 
 def relocated_lines(places: Sequence[tuple[_Lines, _Lines, int]]) -> list[int | None]:
     """Find lines in changed files: by the unchanged text around them, else the nearest line with the same text.
-
-    Parameters
-    ----------
-    places : sequence of tuple
-        Lines of a file before and after the change, and the number of a line before the change, from 1.
-
-    Returns
-    -------
-    list of int or None
-        Their numbers after the change; None if the text no longer exists.
 
     Examples
     --------

@@ -12,8 +12,6 @@ from brainscore_web.scoring.services import Progress
 from brainscore_web.submissions.models import Revision, Step, Submission
 from brainscore_web.submissions.notifications import counts_in_words, pair_counts
 
-__all__ = ["Status", "StepStatus", "count_pairs", "status_of", "step_status"]
-
 _STATE_TEXTS: dict[str, tuple[str, str]] = {
     "queued": (
         "It is being checked and tested.",
@@ -96,15 +94,7 @@ class StepStatus:
 
 
 def step_status(step: Step, submission: Submission) -> StepStatus:
-    """Return what a step has come to: a request for changes is no failure, and scoring without scores no success.
-
-    Parameters
-    ----------
-    step : Step
-        The step.
-    submission : Submission
-        Its submission.
-    """
+    """Return what a step has come to: a request for changes is no failure, and scoring without scores no success."""
     words, style = _STEP_WORDS.get((step.kind, step.state), step.state), step.state
     if step.kind == "review" and step.state == "failed":
         rejected = submission.state == "rejected"
@@ -117,15 +107,7 @@ def step_status(step: Step, submission: Submission) -> StepStatus:
 
 
 def count_pairs(steps: Iterable[Step], pairs: Progress) -> None:
-    """Describe an ended scoring step by its pairs.
-
-    Parameters
-    ----------
-    steps : iterable of Step
-        The steps of the newest revision; reason and result of the scoring step are set, and not saved.
-    pairs : Progress
-        The numbers of pairs that the reader may see.
-    """
+    """Describe an ended scoring step by its pairs."""
     for step in steps:
         if (step.kind, step.state) == (Step.Kind.SCORE, Step.State.PASSED):
             step.result = pair_counts(pairs)
@@ -133,17 +115,7 @@ def count_pairs(steps: Iterable[Step], pairs: Progress) -> None:
 
 
 def status_of(submission: Submission, revision: Revision, steps: Iterable[Step]) -> Status:
-    """Return the status of a submission.
-
-    Parameters
-    ----------
-    submission : Submission
-        The submission.
-    revision : Revision
-        Its newest revision.
-    steps : iterable of Step
-        The steps of that revision, after `count_pairs`.
-    """
+    """Return the status of a submission."""
     by_kind = {step.kind: step for step in steps}
     words, following = _STATE_TEXTS[submission.state]
     retry = None

@@ -21,25 +21,6 @@ from brainscore_web.jobs.leases import Lease, LeaseQueue, RetryPolicy, claim, ex
 from brainscore_web.jobs.queue import wake
 from brainscore_web.submissions.models import Step
 
-__all__ = [
-    "LANES",
-    "LONG_LANE",
-    "STEPS",
-    "Outcome",
-    "OutputLines",
-    "PathFilter",
-    "StepFailed",
-    "StepIsLong",
-    "StepLog",
-    "StepPostponed",
-    "StepUnavailable",
-    "claim_next_step",
-    "failed_lines",
-    "resume_steps",
-    "shortened",
-    "wake_for_steps",
-]
-
 LOG_LIMIT = 256_000
 """Number of characters of a log that are kept, from its beginning and its end."""
 
@@ -160,20 +141,7 @@ LANES = (
 
 
 def claim_next_step(only: int | None = None, *, long: bool | None = None) -> Lease[Step] | None:
-    """Claim the next due step.
-
-    Parameters
-    ----------
-    only : int, optional
-        Primary key of the step to claim.
-    long : bool, optional
-        Whether to claim a long step; by default a short one, or a long one if there is none.
-
-    Returns
-    -------
-    Lease or None
-        None if no step is due.
-    """
+    """Claim the next due step."""
     where = None if only is None else Q(pk=only)
     for queue, _task in LANES:
         if long is None or long == (queue.lane == LONG_LANE):
@@ -322,16 +290,6 @@ def failed_lines(traceback: str) -> tuple[str, int | None, str]:
     r"""Return the place of a failure in the plugin, and its lines, from pytest's short traceback without server paths.
 
     Lines of other packages are left out, except those with the error.
-
-    Parameters
-    ----------
-    traceback : str
-        The text of a failed test in pytest's report.
-
-    Returns
-    -------
-    tuple of str, int or None, str
-        File and line in the plugin where the failure can be seen, ``''`` and None if there is none; the lines.
 
     Examples
     --------

@@ -49,24 +49,6 @@ from brainscore_web.submissions.source_code import FileText, highlighted, texts_
 from brainscore_web.submissions.source_code import file_diffs as changes_between
 from brainscore_web.submissions.status import count_pairs, status_of, step_status
 
-__all__ = [
-    "archive",
-    "cancel",
-    "changes",
-    "code",
-    "file_name",
-    "home",
-    "new",
-    "progress",
-    "quota_context",
-    "retry",
-    "revise",
-    "show",
-    "submission_page",
-    "visibility",
-    "withdraw",
-]
-
 _PAGE_SIZE = 50
 _MAX_FINDINGS = 300  # on one page
 _MAX_FAILURES = 50

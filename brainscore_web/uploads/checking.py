@@ -35,19 +35,6 @@ from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.receiving import limits
 from brainscore_web.uploads.storage import LocalFile, Place, StorageFailure, storage
 
-__all__ = [
-    "CHECKS",
-    "SandboxMissing",
-    "begin_checks",
-    "check",
-    "check_next",
-    "inspect_in_sandbox",
-    "release_expired_checks",
-    "resume",
-    "resume_checks",
-    "wake_for_uploads",
-]
-
 _HEARTBEAT = 10.0  # seconds
 _LONGEST_ANSWER = 64 * 1024 * 1024  # bytes
 _PROCESSES = 16
@@ -65,25 +52,7 @@ class SandboxMissing(UserError):
 
 
 def inspect_in_sandbox(question: Question, *, alive: Callable[[], bool]) -> Report | None:
-    """Inspect files in a sandbox, which sees these files and nothing else of the site.
-
-    Parameters
-    ----------
-    question : Question
-        The files, and the limits.
-    alive : callable
-        Called regularly during the inspection. If it returns False, the inspection is stopped.
-
-    Returns
-    -------
-    Report or None
-        The report; None if the inspection was stopped. A crash is reported as a finding.
-
-    Raises
-    ------
-    SandboxMissing
-        If this machine cannot run a sandbox.
-    """
+    """Inspect files in a sandbox, which sees these files and nothing else of the site."""
     try:
         require_sandbox()
     except UserError as error:
@@ -144,13 +113,7 @@ CHECKS = LeaseQueue(
 
 
 def begin_checks(upload: Upload) -> None:
-    """Accept no more files, and let a worker check those received.
-
-    Raises
-    ------
-    UserError
-        If files are missing or still being uploaded.
-    """
+    """Accept no more files, and let a worker check those received."""
     with transaction.atomic():
         row = Upload.objects.select_for_update(of=("self",)).get(pk=upload.pk)
         if row.state != _State.RECEIVING:
@@ -204,13 +167,7 @@ def check_next() -> bool:
 
 
 def check(key: uuid.UUID) -> bool:
-    """Check an upload if it is due and no other process checks it; return whether this call did.
-
-    Parameters
-    ----------
-    key : uuid.UUID
-        Primary key of the upload.
-    """
+    """Check an upload if it is due and no other process checks it; return whether this call did."""
     leases = claim(CHECKS, where=Q(pk=key), in_turn=False)
     for lease in leases:
         _check_leased(lease)

@@ -14,8 +14,6 @@ from brainscore_core.supported_data_standards.brainio.buckets import s3_endpoint
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.uploads.models import Upload, UploadedFile
 
-__all__ = ["Registration", "Stored", "address_of", "copy_code", "folder_of", "registration_of"]
-
 _CORE = "brainscore_core.supported_data_standards.brainio"
 
 
@@ -84,18 +82,7 @@ def folder_of(identifier: str) -> str:
 
 
 def copy_code(data: Registration) -> str:
-    """Return the code of the plugin's module.
-
-    Parameters
-    ----------
-    data : Registration
-        The data to register.
-
-    Returns
-    -------
-    str
-        Python code that registers the uploaded stimulus set, assembly, or both.
-    """
+    """Return the code of the plugin's module."""
     name = folder_of(data.identifier if data.csv else data.assembly_identifier)
     lines = [f"# brainscore_vision/data/{name}/__init__.py"]
     if data.private:

@@ -9,8 +9,6 @@ from django import forms
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.uploads.models import CLASSES, Upload
 
-__all__ = ["StartForm"]
-
 _WHO = {
     "public": "everyone can load the data",
     "private": "only you and the administrators can load the data; scores on its benchmarks are still public",

@@ -27,8 +27,6 @@ from brainscore_core.formatting import size_text
 from brainscore_core.supported_data_standards.brainio.findings import Finding, format_values
 from brainscore_core.supported_data_standards.brainio.hdf5 import refuse_other_files
 
-__all__ = ["Found", "Question", "Report", "inspect"]
-
 _AGAIN = "package it again with `brainscore package`, which stores plain files without folders"
 _LEAST_BOMB = 10_000_000  # bytes; less unpacked data does no harm
 _MAGIC = (b"\x89HDF\r\n\x1a\n", b"CDF\x01", b"CDF\x02", b"CDF\x05")
@@ -123,18 +121,7 @@ def from_library(finding: Finding, file: str) -> Found:
 
 
 def inspect(question: Question) -> Report:
-    """Check the files of an upload; the library's validation runs last, on files that are safe to read.
-
-    Parameters
-    ----------
-    question : Question
-        The files, their names, and the limits.
-
-    Returns
-    -------
-    Report
-        The findings, the files' hashes, and a summary of their content.
-    """
+    """Check the files of an upload; the library's validation runs last, on files that are safe to read."""
     hashes = {kind: _hashes(Path(path)) for kind, path in question.files.items()}
     findings: list[Found] = []
     for kind, wanted in question.sha1.items():
@@ -196,20 +183,7 @@ def _check_table(path: Path) -> list[Found]:
 
 
 def check_archive(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
-    """Check the list of members of an archive, without unpacking any.
-
-    Parameters
-    ----------
-    path, name : Path, str
-        The archive, and the name used in findings.
-    limits : dict
-        ``members``, ``unpacked``, ``ratio``.
-
-    Returns
-    -------
-    list of Found
-        Findings. If there are errors, the archive must not be unpacked.
-    """
+    """Check the list of members of an archive, without unpacking any."""
     with path.open("rb") as stream:
         announced = archives.announced_members(stream)
     if announced is not None and announced > limits["members"]:

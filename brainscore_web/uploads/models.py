@@ -16,8 +16,6 @@ from brainscore_web.leaderboard.models import Visibility, Visitor
 if TYPE_CHECKING:
     from django.db.models.manager import RelatedManager
 
-__all__ = ["CLASSES", "RECEPTIONS", "STALE_AFTER", "Upload", "UploadedFile", "sees_all_uploads"]
-
 STALE_AFTER = LEASE_DURATION
 """A request without progress for this time is considered dead, and its reservation is released."""
 

@@ -11,8 +11,6 @@ from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.uploads.models import Upload
 from brainscore_web.uploads.withdrawal import withdraw
 
-__all__ = ["exported_uploads", "withdraw_private_uploads"]
-
 _HIDDEN = {"owner_id", "claim", "claimed", "attempts"}
 _OF_FILES = ("kind", "size", "sent_as", "sha1", "sha256", "bucket", "key", "version_id")
 

@@ -27,18 +27,6 @@ from brainscore_web.jobs.leases import RENEWAL_SECONDS, Lease
 from brainscore_web.uploads.models import RECEPTIONS, STALE_AFTER, Upload, UploadedFile
 from brainscore_web.uploads.storage import Grant, StorageFailure, storage
 
-__all__ = [
-    "Limits",
-    "Refused",
-    "bytes_used",
-    "finish_direct_upload",
-    "grant_direct_upload",
-    "limits",
-    "receive",
-    "release_file",
-    "reserve_file",
-]
-
 _FIELD = "file"
 _ENVELOPE = 16_384  # the most bytes that a form needs besides its file
 _CHUNK = 1 << 18
@@ -93,15 +81,7 @@ def limits() -> Limits:
 
 
 def bytes_used(owner: User, *, without: UploadedFile | None = None) -> int:
-    """Return the total size in bytes of a user's files, including those being received.
-
-    Parameters
-    ----------
-    owner : User
-        The owner. Lock the owner's row first if a decision depends on the result.
-    without : UploadedFile, optional
-        A file that is not counted.
-    """
+    """Return the total size in bytes of a user's files, including those being received."""
     files = UploadedFile.objects.filter(upload__owner=owner, upload__state__in=_KEPT)
     if without is not None:
         files = files.exclude(pk=without.pk)
@@ -119,24 +99,7 @@ class Refused(UserError):
 
 
 def reserve_file(upload: Upload, kind: str, announced: int, *, sent_as: str = "") -> UploadedFile:
-    """Reserve space for a file and claim it for this request; an earlier file stays until this one has arrived.
-
-    Parameters
-    ----------
-    upload : Upload
-        The upload.
-    kind : str
-        ``'csv'``, ``'zip'`` or ``'nc'``.
-    announced : int
-        The largest number of bytes that will be sent.
-    sent_as : str
-        The file name on the uploader's machine.
-
-    Raises
-    ------
-    Refused
-        If it is too large, there is no space, or another request is sending it.
-    """
+    """Reserve space for a file and claim it for this request; an earlier file stays until this one has arrived."""
     _require_size(announced, kind)
     with transaction.atomic():
         owner = User.objects.select_for_update().get(pk=upload.owner_id)
@@ -158,13 +121,7 @@ def reserve_file(upload: Upload, kind: str, announced: int, *, sent_as: str = ""
 
 
 def finish(slot: UploadedFile, size: int, *, sent_as: str = "", sha1: str = "") -> None:
-    """Record a file that has arrived completely; from now on it belongs to its upload.
-
-    Raises
-    ------
-    Refused
-        If there is no space after all, or the claim has expired meanwhile.
-    """
+    """Record a file that has arrived completely; from now on it belongs to its upload."""
     _require_size(size, slot.kind)
     with transaction.atomic():
         owner = User.objects.select_for_update().get(pk=slot.upload.owner_id)
@@ -197,13 +154,7 @@ def release_file(slot: UploadedFile) -> None:
 
 
 def receive(request: HttpRequest, upload: Upload, kind: str) -> QueryDict:
-    """Stream the file of a form into the storage; return the form's fields.
-
-    Raises
-    ------
-    Refused
-        If the file is refused; nothing is stored then.
-    """
+    """Stream the file of a form into the storage; return the form's fields."""
     length = _length(request)
     if length > limits().of(kind) + _ENVELOPE:
         raise _too_large(kind)
@@ -246,13 +197,7 @@ def grant_direct_upload(upload: Upload, kind: str, size: int, *, sent_as: str) -
 
 
 def finish_direct_upload(upload: Upload, kind: str, fields: QueryDict) -> None:
-    """Record a file that a browser sent directly to the storage; the form may give the expected SHA-1.
-
-    Raises
-    ------
-    Refused
-        If no file has arrived, or it is larger than allowed.
-    """
+    """Record a file that a browser sent directly to the storage; the form may give the expected SHA-1."""
     sha1 = _sha1_in(fields)
     slot = upload.files.exclude(claim="").filter(kind=kind).first()
     size = None if slot is None else storage().size(slot.claim)

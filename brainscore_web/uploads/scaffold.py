@@ -12,8 +12,6 @@ from typing import Any
 
 from brainscore_web.uploads.copy_code import Registration, copy_code, folder_of
 
-__all__ = ["Scaffold", "scaffold_of", "zipped_scaffold"]
-
 _REGIONS = ("V1", "V2", "V4", "IT")
 _STUDY = re.compile(r"[A-Z][A-Za-z]*(?:19|20)\d\d")
 _MANY_STIMULI = 40  # from which partial least squares with 25 components can be cross-validated
@@ -40,15 +38,7 @@ class Scaffold:
 
 
 def scaffold_of(data: Registration, facts: Mapping[str, Any]) -> Scaffold:
-    """Write plugins for an accepted upload.
-
-    Parameters
-    ----------
-    data : Registration
-        The upload's registration.
-    facts : mapping
-        What its checks found: ``stimuli``, ``shape``, ``regions``, ``repetitions``.
-    """
+    """Write plugins for an accepted upload."""
     name = folder_of(data.identifier if data.csv else data.assembly_identifier)
     files = {f"data/{name}/__init__.py": copy_code(data), f"data/{name}/test.py": _data_test(data, facts)}
     regions, repetitions = list(facts.get("regions") or ()), int(facts.get("repetitions") or 0)

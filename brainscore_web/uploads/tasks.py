@@ -4,8 +4,6 @@ from django_tasks import task
 
 from brainscore_web.uploads.checking import check_next
 
-__all__ = ["do_next_upload"]
-
 
 @task(queue_name="long")
 def do_next_upload() -> bool:

@@ -40,21 +40,6 @@ from brainscore_web.uploads.scaffold import scaffold_of, zipped_scaffold
 from brainscore_web.uploads.storage import StorageFailure, storage
 from brainscore_web.uploads.withdrawal import withdraw
 
-__all__ = [
-    "arrived",
-    "check",
-    "code",
-    "file",
-    "grant",
-    "home",
-    "new",
-    "receive",
-    "scaffold",
-    "show",
-    "state",
-    "take_back",
-]
-
 _PAGE_SIZE = 50
 _STATE_LABELS = {
     "receiving": "waiting for files",

@@ -17,8 +17,6 @@ from brainscore_web.leaderboard.models import Score
 from brainscore_web.uploads.models import RECEPTIONS, Upload, UploadedFile
 from brainscore_web.uploads.storage import StorageFailure, storage
 
-__all__ = ["sweep", "uses_of", "withdraw"]
-
 _MAX_USES_SHOWN = 5
 
 
@@ -27,16 +25,6 @@ def uses_of(upload: Upload) -> list[str]:
 
     These are rows of other tables that refer to it and forbid its deletion, and scores whose receipts contain the hash
     of one of its files.
-
-    Parameters
-    ----------
-    upload : Upload
-        The upload.
-
-    Returns
-    -------
-    list of str
-        Some of the uses; empty if there are none. Models that the upload's owner may not see are not named.
     """
     uses = []
     for relation in Upload._meta.related_objects:
@@ -63,20 +51,7 @@ _LEFTOVERS = 24 * 3600.0  # seconds
 
 
 def withdraw(upload: Upload, *, while_checked: bool = False) -> None:
-    """Remove the files of an unused upload. Its row stays, so that its versions are not used again.
-
-    Parameters
-    ----------
-    upload : Upload
-        The upload.
-    while_checked : bool
-        Whether running checks may be interrupted.
-
-    Raises
-    ------
-    UserError
-        If it is in use or being checked.
-    """
+    """Remove the files of an unused upload. Its row stays, so that its versions are not used again."""
     with transaction.atomic():
         row = Upload.objects.select_for_update(of=("self",)).get(pk=upload.pk)
         if row.state == Upload.State.WITHDRAWN:

@@ -7,8 +7,6 @@ import os
 import time
 from pathlib import Path
 
-__all__ = ["Groups"]
-
 _ROOT = Path("/sys/fs/cgroup")
 
 

@@ -9,8 +9,6 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["SLACK", "tasks_of", "watch"]
-
 SLACK = 24
 """Tasks that the system allows beyond the limit, so that exceeding the limit can be observed."""
 

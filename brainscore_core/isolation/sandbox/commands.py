@@ -14,8 +14,6 @@ from brainscore_core.isolation.children import Output, end, ender, ending_text, 
 from brainscore_core.isolation.sandbox.sandbox import Sandbox, Verdict
 from brainscore_core.memory import format_size
 
-__all__ = ["Ended", "run_in_sandbox"]
-
 Cause = Literal["", "exit", "crash", "timeout", "memory", "processes", "scratch", "entries", "output", "stopped"]
 
 _TICK = 0.1

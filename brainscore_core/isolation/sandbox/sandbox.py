@@ -24,8 +24,6 @@ from brainscore_core.isolation.sandbox._groups import Groups
 from brainscore_core.memory import format_size
 from brainscore_core.plugins.environments.base import base_of
 
-__all__ = ["FOLDERS", "HOME", "Exchange", "Loan", "OpenSandbox", "Sandbox", "Verdict", "bubblewrap", "require_sandbox"]
-
 _INSTALL = "install bubblewrap: apt install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora)"
 _UNSHARE = """
 import ctypes, os

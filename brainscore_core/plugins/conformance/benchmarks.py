@@ -16,8 +16,6 @@ from brainscore_core.plugins.bibtex import BibtexError, missing_fields, parse_bi
 from brainscore_core.plugins.conformance.outcomes import Failed, Unusual
 from brainscore_core.plugins.declared_tests import TestsRead, read_tests
 
-__all__ = ["CHECKS", "BenchmarkContext", "require_tests", "tests_load"]
-
 _NAME = re.compile(r"(?P<study>[A-Za-z0-9_]+)(?:\.[A-Za-z0-9_]+)*-[A-Za-z0-9_.-]+")
 _AUTHOR_YEAR = re.compile(r"[A-Z][A-Za-z]*(19|20)\d\d(?!\d)")
 _PLACEHOLDERS = ("your paper title", "your title", "journal name", "author, a. and coauthor", "your name")

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-__all__ = ["check_benchmark", "check_data", "check_metric", "check_model", "example_stimuli"]
-
 
 def check_model(model: Any, *, stimuli: StimulusSet | None = None, raise_errors: bool = True) -> tuple[Check, ...]:
     """Check that a model meets the requirements of models.

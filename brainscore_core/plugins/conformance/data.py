@@ -23,8 +23,6 @@ from brainscore_core.supported_data_standards.brainio.validation import (
     validate_stimulus_set,
 )
 
-__all__ = ["DataUnderTest", "checks_for"]
-
 _SHA1, _SHA256 = re.compile(r"[0-9a-f]{40}"), re.compile(r"[0-9a-f]{64}")
 # arguments of loaders for hashes and versions, with their positions
 _HASHES: Mapping[str, Mapping[str, int | None]] = {

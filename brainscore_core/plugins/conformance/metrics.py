@@ -22,8 +22,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     walk_coords,
 )
 
-__all__ = ["CHECKS", "Arguments", "MetricUnderTest"]
-
 _STIMULI, _FEATURES, _NEUROIDS, _REPETITIONS, _SUBJECTS = 60, 40, 30, 4, 5
 _LABELS = np.array(["cat", "dog"])
 

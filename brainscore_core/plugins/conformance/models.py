@@ -14,8 +14,6 @@ from brainscore_core.provenance import NOT_REPEATABLE, recording
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-__all__ = ["CHECKS"]
-
 _REGIONS = ("V1", "V2", "V4", "IT")
 _ONE_BIN = [(70, 170)]
 _TWO_BINS = [(70, 170), (170, 270)]

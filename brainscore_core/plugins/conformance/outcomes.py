@@ -6,8 +6,6 @@ from typing import Literal
 
 from brainscore_core.errors import UserError
 
-__all__ = ["Check", "ConformanceError"]
-
 Result = Literal["passed", "not applicable", "warning", "failed"]
 
 

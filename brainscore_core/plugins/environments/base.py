@@ -21,18 +21,6 @@ from packaging.version import InvalidVersion, Version
 import brainscore_core
 from brainscore_core.errors import UserError
 
-__all__ = [
-    "Base",
-    "Installed",
-    "base_of",
-    "closure",
-    "declared_limits",
-    "installed_in",
-    "minimal_variables",
-    "platform_needs",
-    "without_python_settings",
-]
-
 _START_SECONDS = 60.0  # in which an interpreter must start
 _DISTRIBUTION = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(-.*)?\.(dist|egg)-info")
 _VARIABLES = frozenset(

@@ -24,8 +24,6 @@ from brainscore_core.plugins.environments.base import (
 from brainscore_core.plugins.environments.requirements import Wanted
 from brainscore_core.plugins.environments.wheels import LINK, UMASK, install
 
-__all__ = ["build", "relocate"]
-
 _APPEND = "import sys; {0} in sys.path or sys.path.append({0})"  # Python may read the file twice
 _TRY = "import brainscore_core.errors, numpy"
 _SCRIPT_LIMIT = 1_000_000  # bytes; larger ones are programs

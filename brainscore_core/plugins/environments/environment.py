@@ -22,8 +22,6 @@ from brainscore_core.plugins.environments.base import Base, Installed, base_of
 from brainscore_core.plugins.environments.build import build, relocate
 from brainscore_core.plugins.environments.requirements import Wanted, what_is_wanted
 
-__all__ = ["Environment", "environment_of"]
-
 _VERSION = 2  # of the build; a new version rebuilds all environments
 _DIGITS = 12
 _PAUSE = 0.01  # seconds between two checks of a lock

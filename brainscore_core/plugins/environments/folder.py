@@ -22,33 +22,6 @@ from brainscore_core.files import PART_SUFFIX, STALE, replacing
 from brainscore_core.paths import environments_home
 from brainscore_core.plugins.environments.base import installed_in
 
-__all__ = [
-    "PATIENCE",
-    "Collected",
-    "Manifest",
-    "StoredEnvironment",
-    "collect_garbage",
-    "environments",
-    "exclusive",
-    "folder_of",
-    "keys",
-    "lease",
-    "lease_file",
-    "lock_file",
-    "move_away",
-    "new_part",
-    "python_of",
-    "read_manifest",
-    "release",
-    "remove_environment",
-    "site_of",
-    "state_of",
-    "take_alone",
-    "touch",
-    "unfinished",
-    "write_manifest",
-]
-
 try:
     import fcntl
 except ImportError:  # Windows: two processes may build the same environment, and the second result is discarded

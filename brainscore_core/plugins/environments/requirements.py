@@ -19,19 +19,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest
 from brainscore_core.plugins.environments.base import Base, Installed, marker_holds
 
-__all__ = [
-    "FILE_NAME",
-    "Item",
-    "Line",
-    "Refusals",
-    "RequirementsError",
-    "RequirementsUnavailable",
-    "Wanted",
-    "plugin_requirements",
-    "read_lines",
-    "what_is_wanted",
-]
-
 
 class RequirementsError(UserError):
     """Requirements that cannot be met.

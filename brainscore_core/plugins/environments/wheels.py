@@ -47,8 +47,6 @@ from brainscore_core.plugins.environments.requirements import (
     Wanted,
 )
 
-__all__ = ["LINK", "UMASK", "examine_wheel", "install"]
-
 LINK = "_brainscore_base.pth"
 ASKED = "requirements.txt"
 UMASK = 0o022 if os.name == "posix" else -1  # readable for other users, such as that of a sandbox

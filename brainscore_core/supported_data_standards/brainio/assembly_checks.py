@@ -15,16 +15,6 @@ from brainscore_core.supported_data_standards.brainio.levels import is_missing, 
 from brainscore_core.supported_data_standards.brainio.netcdf import checked_name, encode
 from brainscore_core.supported_data_standards.brainio.stimulus_checks import check_id_types, duplicates
 
-__all__ = [
-    "NAN_ALLOWED",
-    "check_alignment",
-    "check_class",
-    "check_coordinates",
-    "check_storable",
-    "check_values",
-    "levels_of",
-]
-
 #: attribute that gives the reason for an assembly's missing values
 NAN_ALLOWED = "nan_allowed"
 _REQUIRED = {

@@ -34,23 +34,6 @@ from brainscore_core.supported_data_standards.brainio.downloads import (
 if TYPE_CHECKING:
     from botocore.exceptions import BotoCoreError, ClientError
 
-__all__ = [
-    "AlreadyThere",
-    "NoCredentials",
-    "PublicAccessWarning",
-    "S3Object",
-    "UploadError",
-    "check_overwrite",
-    "download_signed",
-    "is_public",
-    "list_objects",
-    "object_url",
-    "s3_endpoint",
-    "s3_object",
-    "signed_client",
-    "upload_to_s3",
-]
-
 INSTALL = "pip install 'brainscore[s3]'"
 CREDENTIALS_REMEDY = "run `aws configure`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 # error codes of S3 for wrong credentials, as opposed to missing permissions

@@ -16,21 +16,6 @@ from brainscore_core.files import PART_SUFFIX, file_digest, folder_lock, sweep
 from brainscore_core.paths import cache_home, mirrors
 from brainscore_core.supported_data_standards.brainio.downloads import StorageError
 
-__all__ = [
-    "CacheEntry",
-    "CheckedEntry",
-    "Digest",
-    "cache_entries",
-    "digest_mismatch",
-    "files_in_mirrors",
-    "is_digest",
-    "parse_digest",
-    "remove_entry",
-    "unpacked_files",
-    "unzip",
-    "verify_entry",
-]
-
 _LENGTHS = {"sha1": 40, "sha256": 64}
 
 

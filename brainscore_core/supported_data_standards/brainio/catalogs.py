@@ -13,20 +13,6 @@ import pandas as pd
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 from brainscore_core.files import folder_lock, replacing
 
-__all__ = [
-    "ASSEMBLY",
-    "CATALOG_COLUMNS",
-    "STIMULUS_SET",
-    "Catalog",
-    "UploadedFile",
-    "add_assembly",
-    "add_rows",
-    "add_stimulus_set",
-    "check_not_taken",
-    "installed_catalogs",
-    "kind_of_file",
-]
-
 STIMULUS_SET = "stimulus_set"
 ASSEMBLY = "assembly"
 ENTRY_POINTS = "brainio_lookups"

@@ -12,8 +12,6 @@ from brainscore_core.files import file_digest, replacing
 from brainscore_core.supported_data_standards.brainio.stimulus_checks import stored_identifier
 from brainscore_core.supported_data_standards.brainio.tables import read_csv
 
-__all__ = ["CONFORMS_TO", "CONTEXT", "dataset_document", "write_croissant"]
-
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
 
 _TERMS = (

@@ -20,30 +20,6 @@ from brainscore_core.progress import Stage, stage
 if TYPE_CHECKING:
     import requests
 
-__all__ = [
-    "MIRROR_REMEDY",
-    "TIMEOUT",
-    "TRANSIENT",
-    "AccessDenied",
-    "BatchMeter",
-    "FetchError",
-    "HashMismatch",
-    "IncompleteDownload",
-    "Meter",
-    "NotFound",
-    "Offline",
-    "SeveralFailures",
-    "SeveralUnavailable",
-    "StorageError",
-    "UnverifiedFileWarning",
-    "download",
-    "file_meter",
-    "is_unreachable",
-    "redacted_url",
-    "status_error",
-    "storage_error",
-]
-
 
 class FetchError(UserError):
     """A file could not be fetched.

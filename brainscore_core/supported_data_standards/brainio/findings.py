@@ -6,17 +6,6 @@ from typing import Any, Literal
 
 from brainscore_core.errors import UserError
 
-__all__ = [
-    "Finding",
-    "ValidationError",
-    "ValidationWarning",
-    "errors_among",
-    "format_values",
-    "join_first",
-    "raise_for_errors",
-    "with_source",
-]
-
 _SHOWN = 5
 
 

@@ -15,8 +15,6 @@ from typing import BinaryIO
 
 from brainscore_core.errors import UserError
 
-__all__ = ["refuse_other_files"]
-
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _CLASSIC = (b"CDF\x01", b"CDF\x02", b"CDF\x05")  # netCDF 3, which has no links
 _LINK_INFO, _LINK, _EXTERNAL_FILES, _LAYOUT, _CONTINUATION, _SYMBOL_TABLE = 0x02, 0x06, 0x07, 0x08, 0x10, 0x11

@@ -22,22 +22,6 @@ from brainscore_core.errors import UserError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = [
-    "GREY",
-    "VIDEO_SUFFIXES",
-    "ImageError",
-    "ImageProperties",
-    "UndefinedLevels",
-    "image_properties",
-    "load_contrast",
-    "load_frames",
-    "load_grey",
-    "load_image",
-    "load_rgb",
-    "naming_stimuli",
-    "open_image",
-]
-
 GREY = 128
 """Level of the screen around stimuli, and behind their transparent pixels."""
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-__all__ = ["IMPORT_REPORT", "ImportChange", "ImportReport", "count_text"]
-
 IMPORT_REPORT = "import_report"
 """Attribute of an imported assembly that holds its report; it is not written to files."""
 

@@ -16,28 +16,6 @@ from xarray.indexes import PandasIndex, PandasMultiIndex
 
 from brainscore_core.errors import UnknownIdentifier
 
-__all__ = [
-    "build_array",
-    "coords_for_dim",
-    "format_values",
-    "gather_coords",
-    "gathered_coords_of",
-    "get_levels",
-    "get_metadata",
-    "group_codes",
-    "holds_tuples",
-    "index_order",
-    "is_canonical",
-    "is_missing",
-    "level_dims",
-    "named_coords",
-    "normalise_coords",
-    "plan_selection",
-    "sorted_positions",
-    "unknown_name_error",
-    "walk_coords",
-]
-
 Array = TypeVar("Array", bound=xr.DataArray)
 
 

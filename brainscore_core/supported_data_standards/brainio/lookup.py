@@ -19,22 +19,6 @@ from brainscore_core.supported_data_standards.brainio.catalogs import (
     kind_of_file,
 )
 
-__all__ = [
-    "SOURCE_CATALOG",
-    "TYPE_ASSEMBLY",
-    "TYPE_STIMULUS_SET",
-    "AssemblyLookupError",
-    "StimulusSetLookupError",
-    "append",
-    "combined_catalog",
-    "get_catalogs",
-    "list_assemblies",
-    "list_installed_catalogs",
-    "list_stimulus_sets",
-    "lookup_assembly",
-    "lookup_stimulus_set",
-]
-
 TYPE_ASSEMBLY = ASSEMBLY
 TYPE_STIMULUS_SET = STIMULUS_SET
 SOURCE_CATALOG = "source_catalog"

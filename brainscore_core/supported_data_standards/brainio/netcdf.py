@@ -23,8 +23,6 @@ from brainscore_core.supported_data_standards.brainio.levels import index_order,
 if TYPE_CHECKING:
     import netCDF4
 
-__all__ = ["EncodedFile", "decode", "encode", "read_netcdf", "write_netcdf", "write_new_netcdf"]
-
 #: attributes that describe how values are stored; attributes of an assembly cannot have these names
 RESERVED = frozenset({"_FillValue", "missing_value", "coordinates", "dtype", "scale_factor", "add_offset", "calendar"})
 
@@ -391,6 +389,7 @@ def _prepare(assembly: xr.DataArray, known: dict[tuple[int, str], Encoded]) -> _
 
 
 def checked_name(name: Hashable, what: str) -> str:
+    """Return a name that a NetCDF file can hold, or say why it cannot."""
     if not isinstance(name, str) or not name or "/" in name or name != name.strip() or not name.isprintable():
         raise UserError(f"{name!r} cannot be the name of a {what} in a file", remedy="use letters, digits and '_'")
     return name

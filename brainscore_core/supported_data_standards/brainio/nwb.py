@@ -36,8 +36,6 @@ from brainscore_core.supported_data_standards.brainio.tables import (
 if TYPE_CHECKING:
     from pynwb import NWBFile
 
-__all__ = ["from_nwb"]
-
 DANDI_API = "https://api.dandiarchive.org/api"
 _TIMEOUT = 30  # seconds
 _DANDI = re.compile(r"dandi:(?://)?(?P<dandiset>\d{6})(?:@(?P<version>[\w.-]+))?/(?P<path>.+)")

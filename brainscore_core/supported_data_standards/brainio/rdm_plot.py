@@ -14,8 +14,6 @@ from brainscore_core.figures import Matrix, MatrixGroup, Panel, Plot, panels
 from brainscore_core.numerics.dissimilarity import expanded, rdm
 from brainscore_core.supported_data_standards.brainio.levels import level_codes, level_dims
 
-__all__ = ["rdm_panel", "rdm_plot"]
-
 _ORDER = ("object_name", "category_name")
 
 

@@ -44,8 +44,6 @@ from brainscore_core.supported_data_standards.brainio.downloads import (
     storage_error,
 )
 
-__all__ = ["FetchRequest", "cache_folder", "fetch", "fetch_all", "recorded_digest"]
-
 
 @dataclass(frozen=True)
 class FetchRequest:

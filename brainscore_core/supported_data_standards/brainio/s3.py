@@ -33,17 +33,6 @@ from brainscore_core.supported_data_standards.brainio.remote_files import (
 )
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-__all__ = [
-    "download_file_if_not_exists",
-    "load_assembly_from_s3",
-    "load_file",
-    "load_file_from_s3",
-    "load_folder_from_s3",
-    "load_stimulus_set_from_s3",
-    "load_weight_file",
-    "sha1_hash",
-]
-
 _SHOWN = 5  # maximum number of names in a message
 _logger = logging.getLogger(__name__)
 

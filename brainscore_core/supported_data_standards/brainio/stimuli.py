@@ -20,8 +20,6 @@ from brainscore_core.supported_data_standards.brainio.tables import (
     table_format,
 )
 
-__all__ = ["StimulusSet", "StimulusSetLoader", "link_files", "read_stimulus_table", "require_files"]
-
 
 class StimulusSet(pd.DataFrame):
     """A table with one row for each stimulus, and the paths of the stimuli's files.
@@ -452,6 +450,7 @@ def link_files(table: pd.DataFrame, files: Mapping[str, Path], cls: type[Stimulu
 
 
 def list_first(names: Iterable[Any]) -> str:
+    """List the first few names, and how many more there are."""
     names = list(names)
     more = f", and {len(names) - LISTED_AT_MOST} more" if len(names) > LISTED_AT_MOST else ""
     return ", ".join(repr(str(name)) for name in names[:LISTED_AT_MOST]) + more

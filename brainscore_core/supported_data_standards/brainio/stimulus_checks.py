@@ -24,22 +24,6 @@ from brainscore_core.supported_data_standards.brainio.images import (
 )
 from brainscore_core.supported_data_standards.brainio.levels import is_missing
 
-__all__ = [
-    "check_files",
-    "check_id_types",
-    "check_identifier",
-    "check_ids",
-    "check_media",
-    "check_stimulus_ids",
-    "check_stored_names",
-    "check_table",
-    "csv_bytes",
-    "duplicates",
-    "paths_by_id",
-    "stored_identifier",
-    "stored_names",
-]
-
 _USABLE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 _BASE = re.compile(r"[A-Z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 _PART = re.compile(r"[A-Za-z0-9]+(_[A-Za-z0-9]+)*")

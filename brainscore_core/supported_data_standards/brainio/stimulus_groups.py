@@ -11,18 +11,6 @@ from numpy.typing import NDArray
 from brainscore_core.populations import FEWEST_GROUPS
 from brainscore_core.supported_data_standards.brainio.levels import coords_for_dim
 
-__all__ = [
-    "ATTRIBUTE",
-    "CLASSES",
-    "DECLARED",
-    "GROUPS",
-    "INDEPENDENT",
-    "ORIGINS",
-    "STIMULUS_GROUPS",
-    "Grouping",
-    "grouping_of",
-]
-
 STIMULUS_GROUPS: Final = "object_name"
 """Coordinate of stimuli that resemble each other, unless another one is declared."""
 

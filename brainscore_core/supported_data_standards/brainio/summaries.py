@@ -19,8 +19,6 @@ from brainscore_core.formatting import number_text, size_text
 from brainscore_core.supported_data_standards.brainio.images import ImageError, load_image, open_image
 from brainscore_core.supported_data_standards.brainio.levels import level_codes, level_dims
 
-__all__ = ["assembly_rows", "stimulus_previews"]
-
 _MOST_COUNTED = 20_000_000  # values among which missing ones are counted
 _LONGEST_DIMENSION = 2_000_000  # along which distinct values are counted
 _PREVIEWS = 12

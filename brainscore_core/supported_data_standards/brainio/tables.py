@@ -19,21 +19,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.findings import format_values
 from brainscore_core.supported_data_standards.brainio.import_report import ImportChange
 
-__all__ = [
-    "IDENTIFIER_MARKS",
-    "MISSING_MARKS",
-    "UNNAMED",
-    "Marked",
-    "Missing",
-    "convert_texts",
-    "identifier_text",
-    "identifier_texts",
-    "mark_missing",
-    "read_csv",
-    "read_texts",
-    "table_format",
-]
-
 IDENTIFIER_MARKS = ("", "n/a", "N/A", "#N/A")
 """Texts that mark a missing identifier of a stimulus or participant; all others are names."""
 

@@ -30,19 +30,6 @@ from brainscore_core.supported_data_standards.brainio.stimuli import (
     list_first,
 )
 
-__all__ = [
-    "MultiGroupBy",
-    "apply_to_cells",
-    "array_is_element",
-    "gather_indexes",
-    "merge_data_arrays",
-    "reduce_over_levels",
-    "stack_dims",
-    "subset",
-    "with_stimulus_columns",
-    "with_stimulus_ids",
-]
-
 Array = TypeVar("Array", bound=xr.DataArray)
 
 

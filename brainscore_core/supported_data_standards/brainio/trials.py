@@ -32,8 +32,6 @@ from brainscore_core.supported_data_standards.brainio.tables import (
     read_texts,
 )
 
-__all__ = ["from_trials"]
-
 _NOTICED = {("noticed", "column"), ("noticed", "identifier")}
 _IMAGES = ("image_1", "image_2", "image_3")
 _CONTAINERS = (list, tuple, dict, set, np.ndarray)

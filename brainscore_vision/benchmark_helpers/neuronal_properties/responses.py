@@ -8,22 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import UserError
 
-__all__ = [
-    "Factorial",
-    "Harmonics",
-    "Preferred",
-    "RateScale",
-    "as_curves",
-    "condition_ranks",
-    "factorial",
-    "harmonics",
-    "preferred",
-    "rate_scale",
-    "receptive_field_centres",
-    "receptive_field_maps",
-    "require_ascending",
-]
-
 _SHOWN = 3
 
 

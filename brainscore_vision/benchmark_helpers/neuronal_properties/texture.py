@@ -7,16 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import UserError
 
-__all__ = [
-    "MeanSquares",
-    "TextureModulation",
-    "VarianceRatio",
-    "mean_squares",
-    "sparseness",
-    "texture_modulation",
-    "variance_ratio",
-]
-
 _REGULARISER = 0.02
 
 

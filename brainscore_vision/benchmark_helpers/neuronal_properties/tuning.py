@@ -8,17 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from brainscore_core.errors import UserError
 from brainscore_vision.benchmark_helpers.neuronal_properties.responses import as_curves, require_ascending
 
-__all__ = [
-    "OrientationTuning",
-    "SizeTuning",
-    "SpatialFrequencyTuning",
-    "circular_variance",
-    "orientation_tuning",
-    "orthogonal_preferred_ratio",
-    "size_tuning",
-    "spatial_frequency_tuning",
-]
-
 _ORIENTATION_KERNELS = {
     "hanning": (0.0, 0.4, 1.0, 0.4, 0.0),
     "flat": (1.0, 1.0, 1.0, 1.0, 1.0),

@@ -13,8 +13,6 @@ from brainscore_vision.data.baker2022 import BIBTEX
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["COMPARISONS", "Baker2022AccuracyDelta", "Comparison"]
-
 VISUAL_DEGREES: Final = 8.8
 NUMBER_OF_TRIALS: Final = 1
 

@@ -8,8 +8,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
 )
 from brainscore_vision.data.baker2022 import BIBTEX
 
-__all__ = ["METADATA"]
-
 _DISTORTIONS = {  # name in the identifier: what is compared with whole silhouettes, number of stimuli, people
     "frankenstein": ("silhouettes rearranged so that their local features stay", 716, 32),
     "fragmented": ("fragmented silhouettes", 716, 32),

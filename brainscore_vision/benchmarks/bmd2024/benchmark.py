@@ -11,8 +11,6 @@ from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["CONDITIONS", "BMD2024AccuracyDistance"]
-
 CONDITIONS: Final = ("texture_1", "texture_2", "dotted_1", "dotted_2")
 """Silhouettes filled with the character 3 or %; outlines of near and of distant dots."""
 

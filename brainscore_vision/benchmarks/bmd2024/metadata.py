@@ -7,8 +7,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
     StimuliMetadata,
 )
 
-__all__ = ["METADATA"]
-
 _PICTURES = {  # name in the identifier: how the objects are drawn, people
     "texture_1": ("silhouettes filled with the character 3", 51),
     "texture_2": ("silhouettes filled with the character %", 52),

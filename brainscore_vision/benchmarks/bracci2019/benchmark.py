@@ -17,8 +17,6 @@ from brainscore_vision.metric_helpers.uncertainty import attach_interval, attach
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["Bracci2019RSA", "between_subjects"]
-
 VISUAL_DEGREES: Final = 8
 NUMBER_OF_TRIALS: Final = 1
 TIME_BIN: Final = (70, 170)

@@ -8,8 +8,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
 )
 from brainscore_vision.data.bracci2019 import BIBTEX
 
-__all__ = ["METADATA"]
-
 METADATA = {
     "Bracci2019.anteriorVTC-rdm": BenchmarkMetadata(
         title="Animals, lookalikes and objects in ventral cortex",

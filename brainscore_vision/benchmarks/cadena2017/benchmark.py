@@ -12,8 +12,6 @@ from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import cadena2017
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["complete_presentations", "load_repetitions", "make"]
-
 
 def make(benchmark: str) -> Benchmark:
     """Make a benchmark of the table."""

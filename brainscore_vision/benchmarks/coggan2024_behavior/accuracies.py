@@ -11,8 +11,6 @@ from brainscore_core.numerics import bootstrap_interval, jackknife_interval, mea
 from brainscore_core.numerics.discrimination import masked_correlation
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out
 
-__all__ = ["consistency", "mean_by_condition", "similarity"]
-
 Table = NDArray[np.float64]
 
 

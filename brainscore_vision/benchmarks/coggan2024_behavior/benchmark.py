@@ -20,8 +20,6 @@ from brainscore_vision.metric_helpers.behaviour import attach_remarks, matched_c
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["ConditionWiseAccuracySimilarity"]
-
 VISUAL_DEGREES: Final = 10
 NUMBER_OF_TRIALS: Final = 1
 SQUARED: Final = "as published, the score is the square of raw / ceiling, with the sign of raw"

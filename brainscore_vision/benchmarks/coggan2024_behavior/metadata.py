@@ -8,8 +8,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
 )
 from brainscore_vision.data.coggan2024_behavior import BIBTEX
 
-__all__ = ["METADATA"]
-
 METADATA = {
     "tong.Coggan2024_behavior-ConditionWiseAccuracySimilarity": BenchmarkMetadata(
         title="Naming occluded objects",

@@ -19,16 +19,6 @@ from brainscore_vision.metric_helpers.uncertainty import attach_influence, attac
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-__all__ = [
-    "Coggan2024_IT",
-    "Coggan2024_V1",
-    "Coggan2024_V2",
-    "Coggan2024_V4",
-    "Coggan2024_fMRI_Benchmark",
-    "between_subjects",
-    "similarities",
-]
-
 VISUAL_DEGREES: Final = 9
 NUMBER_OF_TRIALS: Final = 1
 TIME_BIN: Final = (0, 250)

@@ -8,8 +8,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
 )
 from brainscore_vision.data.coggan2024_fMRI import BIBTEX
 
-__all__ = ["METADATA"]
-
 METADATA = {
     f"tong.Coggan2024_fMRI.{region}-rdm": BenchmarkMetadata(
         title=f"Occluded objects in {region}",

@@ -20,8 +20,6 @@ from brainscore_vision.metric_helpers.behaviour import attach_remarks, matched_c
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["SearchAsymmetry", "asymmetry", "make"]
-
 DISTRACTORS: Final = (1.0, 5.0, 11.0)
 SCALE: Final = 0.75
 

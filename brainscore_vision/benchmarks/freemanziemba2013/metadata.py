@@ -10,8 +10,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
 )
 from brainscore_vision.data.freemanziemba2013 import BIBTEX
 
-__all__ = ["METADATA"]
-
 _NEURONS = {"V1": 102, "V2": 103}
 
 

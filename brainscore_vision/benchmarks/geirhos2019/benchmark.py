@@ -11,8 +11,6 @@ from brainscore_vision.data.geirhos2019 import BIBTEX
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["Geirhos2019ShapeBias", "load_assembly"]
-
 VISUAL_DEGREES: Final = 3
 NUMBER_OF_TRIALS: Final = 1
 _DATA: Final = "Geirhos2019_cue-conflict"

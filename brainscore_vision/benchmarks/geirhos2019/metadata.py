@@ -8,8 +8,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
 )
 from brainscore_vision.data.geirhos2019 import BIBTEX
 
-__all__ = ["METADATA"]
-
 METADATA = {
     "Geirhos2019-shape_bias": BenchmarkMetadata(
         title="Shape bias",

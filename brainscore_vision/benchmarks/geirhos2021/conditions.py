@@ -9,8 +9,6 @@ from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, walk_coords
 from brainscore_vision.metric_helpers.alignment import listed
 
-__all__ = ["EXCLUDED", "cast_coordinate_type", "is_excluded", "scored"]
-
 EXCLUDED: Final[dict[str, tuple[str | float, ...]]] = {
     "colour": ("cr",),
     "contrast": ("c100", "c03", "c01"),

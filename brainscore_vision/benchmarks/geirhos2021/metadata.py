@@ -8,8 +8,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
 )
 from brainscore_vision.data.geirhos2021 import BIBTEX
 
-__all__ = ["METADATA"]
-
 _TESTS = {  # name in the identifier: what is shown, kind of stimuli, images that are scored, people
     "colour": ("photographs without colour", "distorted photographs", 640, 4),
     "contrast": ("photographs of low contrast", "distorted photographs", 800, 4),

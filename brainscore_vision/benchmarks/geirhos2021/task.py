@@ -13,8 +13,6 @@ from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures,
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_interface import BrainModel
 
-__all__ = ["Answers", "label", "only_shown", "say_coverage"]
-
 
 class Answers(NamedTuple):
     """What a model was shown, and how it named that."""

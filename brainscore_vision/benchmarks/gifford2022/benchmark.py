@@ -12,8 +12,6 @@ from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import gifford2022
 
-__all__ = ["ALPHAS", "WINDOW", "make", "prepare"]
-
 WINDOW: Final = (0, 600)
 """Recorded time in milliseconds; the data set states it in seconds."""
 

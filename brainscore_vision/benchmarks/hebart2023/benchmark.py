@@ -18,8 +18,6 @@ from brainscore_vision.metric_helpers.alignment import coord_values
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["Hebart2023Match", "Triplets"]
-
 VISUAL_DEGREES: Final = 8
 NUMBER_OF_TRIALS: Final = 1
 CEILING: Final = 0.6767

@@ -8,8 +8,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
 )
 from brainscore_vision.data.hebart2023 import BIBTEX
 
-__all__ = ["METADATA"]
-
 METADATA = {
     "Hebart2023-match": BenchmarkMetadata(
         title="Odd one out of three objects",

@@ -17,8 +17,6 @@ from brainscore_vision.benchmarks.geirhos2021.task import label, say_coverage
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, check_labels, matched_choices
 from brainscore_vision.model_interface import BrainModel
 
-__all__ = ["CueConflict", "make"]
-
 _CUES: Final = (("shape", "texture"), ("original_image_category", "conflict_image_category"))
 """Columns with the categories of the two cues: of the authors' files, and of the Brain-Score platform's."""
 

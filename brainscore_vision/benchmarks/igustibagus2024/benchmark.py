@@ -23,8 +23,6 @@ from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import igustibagus2024
 from brainscore_vision.model_interface import BrainModel
 
-__all__ = ["DOMAINS", "Readout", "keep_backgrounds_apart", "make", "reliable_of_styles"]
-
 SOURCES: Final = ("COCOColor", "Art", "COCOGray", "TDW", "Silhouette")
 STYLES: Final = (
     *("silhouettes", "edges", "original", "sketch", "textures", "painting", "mosaic", "grayscale"),

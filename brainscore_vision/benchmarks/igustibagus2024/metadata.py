@@ -9,8 +9,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow, table_metadata
 from brainscore_vision.benchmarks.igustibagus2024 import BIBTEX
 
-__all__ = ["METADATA"]
-
 
 def _describe(row: BenchmarkRow) -> BenchmarkMetadata:
     stimuli = StimuliMetadata(kind="objects in many styles")

@@ -14,8 +14,6 @@ from brainscore_vision.model_helpers.brain_transformation.labels import imagenet
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["NUMBER_OF_TRIALS", "Imagenet2012"]
-
 NUMBER_OF_TRIALS: Final = 10
 
 

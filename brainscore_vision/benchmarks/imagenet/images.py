@@ -16,8 +16,6 @@ from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.data._sources import fetch_sources, read_sources
 
-__all__ = ["IMAGES_VARIABLE", "load_images", "read_table"]
-
 IMAGES_VARIABLE: Final = "BRAINSCORE_IMAGENET2012"
 """Environment variable that names the folder of the images."""
 

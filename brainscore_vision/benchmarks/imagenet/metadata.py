@@ -8,8 +8,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
 )
 from brainscore_vision.data.imagenetslim15000 import BIBTEX
 
-__all__ = ["METADATA"]
-
 METADATA = {
     "ImageNet-top1": BenchmarkMetadata(
         title="Accuracy on ImageNet",

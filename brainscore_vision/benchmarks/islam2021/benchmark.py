@@ -18,8 +18,6 @@ from brainscore_vision.benchmarks import islam2021
 from brainscore_vision.metric_helpers.alignment import require_same
 from brainscore_vision.model_interface import BrainModel
 
-__all__ = ["Dimensionality", "draw_pairs", "make"]
-
 TIME_BIN: Final = (70, 170)
 SEED: Final = 1751
 """Of the pairs, which are the same for all models, as published."""

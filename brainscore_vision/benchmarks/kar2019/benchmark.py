@@ -15,8 +15,6 @@ from brainscore_vision.metric_helpers.alignment import PUBLISHED_ORDER
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["BIBTEX", "NUMBER_OF_TRIALS", "TIME_BINS", "VISUAL_DEGREES", "DicarloKar2019OST", "load_assembly"]
-
 VISUAL_DEGREES: Final = 8
 NUMBER_OF_TRIALS: Final = 44
 TIME_BINS: Final = [(start, start + 10) for start in range(70, 250, 10)]

@@ -7,8 +7,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
     StimuliMetadata,
 )
 
-__all__ = ["METADATA"]
-
 METADATA = {
     "Kar2019-ost": BenchmarkMetadata(
         title="Object solution times in IT",

@@ -16,8 +16,6 @@ from brainscore_vision.metric_helpers.uncertainty import attach_influence, attac
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["Kriegeskorte2008HumanRDM", "Kriegeskorte2008MonkeyRDM", "model_rdm", "subject_rdms"]
-
 HUMAN_VISUAL_DEGREES: Final = 2.9
 MONKEY_VISUAL_DEGREES: Final = 7.0
 HUMAN_TIME_BIN: Final = (70, 170)

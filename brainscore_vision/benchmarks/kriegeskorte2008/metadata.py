@@ -8,8 +8,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
 )
 from brainscore_vision.data.kriegeskorte2008 import BIBTEX
 
-__all__ = ["METADATA"]
-
 _STIMULI = "objects on grey"
 _DESCRIPTION = "Are 92 faces, bodies, natural and artificial things similar to a model as they are to {} IT?"
 

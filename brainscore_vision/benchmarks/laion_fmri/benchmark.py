@@ -24,8 +24,6 @@ from brainscore_vision.benchmarks import laion_fmri
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["ALPHAS", "SUBJECTS", "Alignment", "load_side", "make"]
-
 SUBJECTS: Final = ("sub-01", "sub-03", "sub-05", "sub-06", "sub-07")
 ALPHAS: Final = tuple(10.0**exponent for exponent in range(-10, 11))
 """Penalties among which the regression chooses."""

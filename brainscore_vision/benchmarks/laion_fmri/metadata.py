@@ -9,9 +9,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow, table_metadata
 from brainscore_vision.benchmarks.laion_fmri import BIBTEX
 
-__all__ = ["METADATA"]
-
-
 _SPLITS = {"tau": "held-out", "ood": "unusual"}
 
 

@@ -6,8 +6,6 @@ from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark,
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import li2026
 
-__all__ = ["make", "prepare"]
-
 
 def make(benchmark: str) -> Benchmark:
     """Make a benchmark of the table."""

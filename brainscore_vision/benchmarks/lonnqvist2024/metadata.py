@@ -4,8 +4,6 @@ from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata, Data
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow, table_metadata
 from brainscore_vision.benchmarks.lonnqvist2024 import BIBTEX
 
-__all__ = ["METADATA"]
-
 
 def _describe(row: BenchmarkRow) -> BenchmarkMetadata:
     asked = row.data[0].removeprefix("Lonnqvist2024_").replace("-", ", ")

@@ -10,19 +10,6 @@ from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, a
 from brainscore_vision.benchmarks.majajhong2015.over_time import CeilingOverTime, ExplainedOverTime
 from brainscore_vision.utils import LazyLoad
 
-__all__ = [
-    "BIBTEX",
-    "DicarloMajajHong2015ITPLS",
-    "DicarloMajajHong2015V4PLS",
-    "MajajHongITPublicBenchmark",
-    "MajajHongITTemporalPublicBenchmark",
-    "MajajHongV4PublicBenchmark",
-    "MajajHongV4TemporalPublicBenchmark",
-    "load_assembly",
-    "pls_benchmark",
-    "temporal_benchmark",
-]
-
 VISUAL_DEGREES: Final = 8
 NUMBER_OF_TRIALS: Final = 50
 VERSION: Final = 4

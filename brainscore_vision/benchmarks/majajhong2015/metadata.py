@@ -9,8 +9,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
     StimuliMetadata,
 )
 
-__all__ = ["METADATA"]
-
 _SITES = {"V4": 88, "IT": 168}
 _RELIABILITY = "reliability: split halves of the repetitions, Spearman–Brown corrected, median over sites"
 _PLS = "PLS regression with 25 components, cross-validated over stimuli"

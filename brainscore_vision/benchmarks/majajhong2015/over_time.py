@@ -10,8 +10,6 @@ from brainscore_core.metrics import Ceiling, Metric, Score, attach_uncertainty
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.uncertainty import attach_interval
 
-__all__ = ["CeilingOverTime", "ExplainedOverTime"]
-
 _Transform = Callable[[NDArray[Any]], NDArray[Any]]
 
 

@@ -26,8 +26,6 @@ from brainscore_vision.metric_helpers.uncertainty import attach_influence, attac
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["VernierAcuity"]
-
 
 class VernierAcuity(BenchmarkBase):
     """Closeness of a model's threshold for a vernier without flankers to people's, mean over nine ways to learn.

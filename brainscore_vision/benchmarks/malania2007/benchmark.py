@@ -21,8 +21,6 @@ from brainscore_vision.data.malania2007 import BIBTEX
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["DATASETS", "ThresholdElevation"]
-
 DATASETS: Final = [*(f"{condition}-threshold_elevation" for condition in CONDITIONS), "vernieracuity-threshold"]
 """What follows ``Malania2007.`` in the names of the ten benchmarks."""
 

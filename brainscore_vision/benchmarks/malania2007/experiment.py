@@ -15,17 +15,6 @@ from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.metric_helpers.alignment import listed
 from brainscore_vision.model_interface import BrainModel
 
-__all__ = [
-    "BASELINE_CONDITION",
-    "CONDITIONS",
-    "THRESHOLD_ACCURACY",
-    "independent_variable",
-    "load_test_stimuli",
-    "load_thresholds",
-    "look",
-    "start",
-]
-
 BASELINE_CONDITION: Final = "vernier_only"
 CONDITIONS: Final = ("short2", "short4", "short6", "short8", "short16", "equal2", "long2", "equal16", "long16")
 """Length of the flankers relative to the vernier, and how many there are."""

@@ -8,8 +8,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
 )
 from brainscore_vision.data.malania2007 import BIBTEX
 
-__all__ = ["METADATA"]
-
 _CONDITIONS = {  # name in the identifier: flankers, people
     "short2": ("two flankers shorter than the vernier", 6),
     "short4": ("four flankers shorter than the vernier", 5),

@@ -10,8 +10,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import Behavior
 from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
 from brainscore_vision.benchmarks import maniquet2024
 
-__all__ = ["by_task", "make", "shown_in"]
-
 MANIPULATIONS: Final = {"clutter": "clutter", "occlusion": "occluder", "scrambling": "phasescrambling"}
 """Part of a task's name → ``manipulation`` of the pictures."""
 

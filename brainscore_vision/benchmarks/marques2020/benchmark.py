@@ -9,8 +9,6 @@ from brainscore_vision.benchmark_helpers.properties_common import PropertiesBenc
 from brainscore_vision.benchmarks.marques2020 import citations, properties
 from brainscore_vision.metrics.distribution_similarity import BootstrapDistributionSimilarity, NeuronalPropertyCeiling
 
-__all__ = ["STUDIES", "Study", "property_benchmark"]
-
 TIMEBINS = [(70, 170)]
 
 

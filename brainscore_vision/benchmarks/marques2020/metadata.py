@@ -17,8 +17,6 @@ from brainscore_vision.benchmarks.marques2020.citations import (
     SCHILLER,
 )
 
-__all__ = ["METADATA"]
-
 _GRATINGS = "Further gratings tell where a model's neurons look."
 
 

@@ -17,15 +17,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision.benchmark_helpers import neuronal_properties as properties
 from brainscore_vision.benchmark_helpers.stimulus_designs import cycle_design, grating_design, texture_design
 
-__all__ = [
-    "cavanaugh2002_properties",
-    "devalois1982a_properties",
-    "devalois1982b_properties",
-    "freemanziemba2013_properties",
-    "ringach2002_properties",
-    "schiller1976_properties",
-]
-
 RESPONSE_THRESHOLD = 5
 """Spikes per second beyond the response to a blank that a neuroid's largest response must exceed."""
 ORIENTATION_BIN_LIM = 157.5

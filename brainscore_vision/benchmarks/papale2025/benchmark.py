@@ -13,8 +13,6 @@ from brainscore_vision.benchmark_helpers.neural_common import (
 )
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["BIBTEX", "RELIABILITY_THRESHOLD", "VISUAL_DEGREES", "Papale2025", "load_assembly"]
-
 VISUAL_DEGREES: Final = 18
 """The two animals saw the pictures at 17.3° and 18.6°. Of a picture that a model sees at 8°, most is cropped."""
 

@@ -7,8 +7,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
     StimuliMetadata,
 )
 
-__all__ = ["METADATA"]
-
 _SITES = {"V1": 742, "V4": 315, "IT": 298}  # reliable ones of both animals
 _MAPPINGS = {
     "ridge": ("ridge_split", "ridge regression with penalty 1, one for each animal"),

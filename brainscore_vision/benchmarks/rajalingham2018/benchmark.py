@@ -11,8 +11,6 @@ from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["BIBTEX", "Rajalingham2018I2n", "load_assembly"]
-
 BIBTEX: Final = """@article{Rajalingham240614,
   author = {Rajalingham, Rishi and Issa, Elias B. and Bashivan, Pouya and Kar, Kohitij and Schmidt, Kailyn and
     DiCarlo, James J.},

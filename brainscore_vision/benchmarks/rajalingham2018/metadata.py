@@ -9,8 +9,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
     StimuliMetadata,
 )
 
-__all__ = ["METADATA"]
-
 
 def _metadata(title: str, access: Literal["public", "private"], images: int, note: str) -> BenchmarkMetadata:
     return BenchmarkMetadata(

@@ -4,8 +4,6 @@ from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata, Data
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow, table_metadata
 from brainscore_vision.benchmarks.sanghavi2020 import BIBTEX
 
-__all__ = ["METADATA"]
-
 _SHOWN = {
     "Sanghavi2020": "objects on backgrounds",
     "SanghaviJozwik2020": "photographs of scenes and objects",

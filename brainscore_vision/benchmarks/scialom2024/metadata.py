@@ -4,8 +4,6 @@ from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata, Data
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow, table_metadata
 from brainscore_vision.benchmarks.scialom2024 import BIBTEX
 
-__all__ = ["METADATA"]
-
 _DRAWN = {"rgb": "photographs", "contours": "contours", "phosphenes": "phosphenes", "segments": "segments"}
 _ASKED = {
     "accuracy": "How often is a model right?",

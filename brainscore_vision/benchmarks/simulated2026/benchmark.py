@@ -8,8 +8,6 @@ from brainscore_vision.benchmarks.simulated2026.ceiling import SplitHalfRDM
 from brainscore_vision.data.simulated2026.responses import REPETITIONS
 from brainscore_vision.data.simulated2026.stimuli import VISUAL_DEGREES
 
-__all__ = ["ControlBenchmark", "simulated2026"]
-
 _REGIONS = ("V1", "IT")
 _METRICS = ("pls", "rdm")
 

@@ -11,8 +11,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision.benchmark_helpers.neural_common import average_repetition
 from brainscore_vision.metric_helpers.uncertainty import attach_interval
 
-__all__ = ["SplitHalfRDM"]
-
 
 class SplitHalfRDM(Ceiling):
     """Expected Spearman correlation of the measured RDM with the RDM of the responses without noise.

@@ -7,8 +7,6 @@ from brainscore_vision.benchmark_helpers.metadata import (
     StimuliMetadata,
 )
 
-__all__ = ["METADATA"]
-
 _METRICS = {
     "pls": MetricMetadata(
         name="pls",

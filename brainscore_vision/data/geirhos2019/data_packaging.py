@@ -16,8 +16,6 @@ from brainscore_vision.data._sources import Source, fetch_sources, read_sources
 from brainscore_vision.data.geirhos2019.folder import stimuli_in_folder
 from brainscore_vision.data.geirhos2019.trials import behavior, read_trials, stimulus_table
 
-__all__ = ["STIMULI_VARIABLE", "TESTS", "load_networks", "load_observers", "load_stimuli", "network_sources"]
-
 STIMULI_VARIABLE: Final = "BRAINSCORE_GEIRHOS2019_STIMULI"
 """Environment variable that names a folder with all images."""
 

@@ -7,8 +7,6 @@ from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.data.geirhos2019.trials import stimulus_id
 
-__all__ = ["stimuli_in_folder"]
-
 _SHOWN = 3
 _ENDINGS = {".png", ".jpg", ".jpeg"}
 

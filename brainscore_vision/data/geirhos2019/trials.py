@@ -10,8 +10,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-__all__ = ["CUE_CONFLICT", "behavior", "read_trials", "stimulus_id", "stimulus_table", "with_shape_and_texture"]
-
 CUE_CONFLICT = "cue-conflict"
 """The test whose images have the shape of one object and the texture of another."""
 

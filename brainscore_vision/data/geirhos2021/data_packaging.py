@@ -32,8 +32,6 @@ from brainscore_vision.data.geirhos2021.published import (
     under_authors_names,
 )
 
-__all__ = ["STIMULI_VARIABLE", "load_observers", "load_stimuli"]
-
 STIMULI_VARIABLE: Final = "BRAINSCORE_GEIRHOS2021_STIMULI"
 """Environment variable that names a folder with images, one folder a test below it."""
 

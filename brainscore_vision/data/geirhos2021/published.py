@@ -10,8 +10,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.data.geirhos2019.trials import stimulus_id
 
-__all__ = ["PUBLISHED", "Published", "load_published_assembly", "load_published_stimuli", "under_authors_names"]
-
 BUCKET: Final = "brainscore-storage/brainio-brainscore"
 VERSION: Final = "null"
 

@@ -19,8 +19,6 @@ from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.data._sources import fetch_sources, read_sources
 from brainscore_vision.data.kriegeskorte2008.images import image_folder, write_images
 
-__all__ = ["STIMULUS_IDS", "load_human_it", "load_judgements", "load_models", "load_monkey_it", "load_stimuli"]
-
 STIMULUS_IDS: Final = tuple(f"object_{number:02}" for number in range(1, 93))
 """Names of the objects in the order of the published files, which give them none."""
 

@@ -8,8 +8,6 @@ import numpy as np
 from brainscore_core.files import replacing, sweep
 from brainscore_core.supported_data_standards.brainio.fetch import cache_home
 
-__all__ = ["image_folder", "write_images"]
-
 
 def image_folder(sha256: str) -> Path:
     """Folder of the cache for images out of the file with this hash."""

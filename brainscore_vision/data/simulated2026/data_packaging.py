@@ -16,8 +16,6 @@ from brainscore_core.supported_data_standards.brainio.packaging import (
 )
 from brainscore_vision.data.simulated2026.packages import IDENTIFIER, assembly, stimulus_set
 
-__all__ = ["package"]
-
 
 def package(folder: Path) -> dict[str, Any]:
     """Write stimuli and measurements into `folder`; returns where they are and their hashes."""

@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from brainscore_vision.data.simulated2026.stimuli import CATEGORIES, IMAGE_SIZE, PER_CATEGORY, VISUAL_DEGREES, draw
 from brainscore_vision.model_helpers.gabor_bank import GaborBank, GaborFilters
 
-__all__ = ["NEUROIDS", "EncodingModel"]
-
 NEUROIDS = 96
 """Neuroids of each region."""
 

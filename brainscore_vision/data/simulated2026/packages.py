@@ -20,8 +20,6 @@ from brainscore_vision.data.simulated2026.responses import SEED, Simulation, sim
 from brainscore_vision.data.simulated2026.stimuli import CATEGORIES, PER_CATEGORY, draw, parameters
 from brainscore_vision.model_helpers import gabor_bank
 
-__all__ = ["IDENTIFIER", "assembly", "stimulus_set"]
-
 IDENTIFIER = "Simulated2026"
 _VERSION = 1  # raise it whenever stimuli are drawn otherwise
 

@@ -5,8 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["REPETITIONS", "SEED", "Simulation", "noise_sd_for", "reliability_of", "simulate"]
-
 REPETITIONS = 12
 _RELIABILITIES = (0.75, 0.95)
 SEED = 2026

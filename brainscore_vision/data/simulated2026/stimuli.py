@@ -5,8 +5,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CATEGORIES", "IMAGE_SIZE", "PER_CATEGORY", "VISUAL_DEGREES", "draw", "parameters"]
-
 IMAGE_SIZE = 128
 VISUAL_DEGREES = 8
 PER_CATEGORY = 100

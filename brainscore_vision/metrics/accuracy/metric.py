@@ -16,8 +16,6 @@ from brainscore_vision.metric_helpers.alignment import MetricInputError, as_tabl
 from brainscore_vision.metric_helpers.behaviour import Images, attach_remarks, images_of, right_choices
 from brainscore_vision.metric_helpers.uncertainty import DECLARED, attach_influence, attach_varied, clipped
 
-__all__ = ["Accuracy"]
-
 
 class Accuracy(Metric):
     """Share of choices that equal the right ones.

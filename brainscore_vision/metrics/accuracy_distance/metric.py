@@ -21,8 +21,6 @@ from brainscore_vision.metric_helpers.behaviour import (
 )
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out, clipped
 
-__all__ = ["AccuracyDistance"]
-
 
 class AccuracyDistance(Metric):
     """1 − |accuracy of the model − accuracy of a subject| / the largest distance possible, mean over subjects.

@@ -14,8 +14,6 @@ from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, choices_of, right_choices
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 
-__all__ = ["BakerAccuracyDelta"]
-
 _NO_LOSS = "people lose no accuracy, so there is nothing to compare a loss with"
 
 

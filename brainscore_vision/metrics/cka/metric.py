@@ -10,8 +10,6 @@ from brainscore_core.numerics.deletion import cka_without_neuroids, cka_without_
 from brainscore_vision.metric_helpers.geometry import Array, GeometryMetric
 from brainscore_vision.metric_helpers.uncertainty import DECLARED, Units
 
-__all__ = ["CKAMetric"]
-
 
 class CKAMetric(GeometryMetric):
     """Centred kernel alignment, invariant to rotation and overall scale of either side.

@@ -17,8 +17,6 @@ from brainscore_vision.metric_helpers.alignment import (
 )
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 
-__all__ = ["Dimensionality"]
-
 RESIDUAL = "residual"
 
 

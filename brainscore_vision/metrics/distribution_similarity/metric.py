@@ -15,8 +15,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 
-__all__ = ["BootstrapDistributionSimilarity", "NeuronalPropertyCeiling", "ks_similarity"]
-
 MAX_UNDEFINED = 0.1
 """Share of empty samples above which the published score is 0."""
 

@@ -11,8 +11,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision.metric_helpers.geometry import matched
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 
-__all__ = ["EffectiveDimensionality"]
-
 
 class EffectiveDimensionality(Metric):
     """Ratio of the smaller to the larger effective dimensionality of source and target.

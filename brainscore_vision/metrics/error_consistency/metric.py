@@ -36,8 +36,6 @@ from brainscore_vision.metric_helpers.uncertainty import (
     clipped,
 )
 
-__all__ = ["ErrorConsistency"]
-
 _RIGHT_THROUGHOUT = "undefined for every subject: there kappa is 0/0, as both are always right or always wrong"
 
 

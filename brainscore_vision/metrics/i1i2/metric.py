@@ -37,9 +37,6 @@ from brainscore_vision.metric_helpers.uncertainty import Units, attach_influence
 
 from .trials import SUBJECT, Trials, probabilities, trials_of
 
-__all__ = ["I1", "I2", "O1", "O2", "I1n", "I2n"]
-
-
 _BLOCKS = 40
 """More subjects are left out in as many blocks; and trials."""
 
@@ -66,28 +63,7 @@ class _Consistency(Metric):
         self._seed = seed
 
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
-        """Compare a model's probabilities with people's choices.
-
-        Parameters
-        ----------
-        source : BehavioralAssembly, presentation × choice
-            The model's probabilities, one row a stimulus, with ``stimulus_id`` and ``choice``. It is not changed.
-            Stimuli and choices that the target does not have are left aside.
-        target : BehavioralAssembly, presentation
-            What people chose, one a trial, with ``stimulus_id``, ``sample_obj`` (the object shown) and ``dist_obj``
-            (the other one offered), which may also be called ``sample_object`` and ``distractor_object``. ``truth``,
-            where there is one, must equal ``sample_obj``.
-
-        Returns
-        -------
-        Score
-            In [−1, 1].
-
-        Raises
-        ------
-        MetricInputError
-            If coordinates, stimuli or choices are missing, or a trial's choice was not on offer.
-        """
+        """Compare a model's probabilities with people's choices."""
         trials = trials_of(target, self._subject_coord)
         ours = self._side(pairwise_probabilities(probabilities(source, trials), trials.truth), trials)
         pairs = [(ours, self._measured(trials, first)) for first, _ in self._halves(trials)]

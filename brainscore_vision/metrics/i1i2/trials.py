@@ -16,8 +16,6 @@ from brainscore_vision.metric_helpers.alignment import (
     listed,
 )
 
-__all__ = ["SUBJECT", "Trials", "probabilities", "trials_of"]
-
 SUBJECT = "subject"
 """Coordinate of the subjects that may be missing."""
 

@@ -28,8 +28,6 @@ from brainscore_vision.metric_helpers.uncertainty import (
 )
 from brainscore_vision.metric_helpers.xarray_utils import XarrayCorrelation
 
-__all__ = ["InternalConsistency", "PearsonCorrelation"]
-
 _AVERAGED = (
     "pass the recordings before repetitions were averaged (for example load_assembly(average_repetitions=False)), "
     "or name the coordinate that tells them apart with split_coord"

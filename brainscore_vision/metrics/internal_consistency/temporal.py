@@ -10,8 +10,6 @@ from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metric_helpers.uncertainty import attach_each
 from brainscore_vision.metrics.internal_consistency.ceiling import InternalConsistency
 
-__all__ = ["TemporalInternalConsistency"]
-
 
 class TemporalInternalConsistency(InternalConsistency):
     """Split-half reliability of each time bin: :class:`InternalConsistency`, bin by bin.

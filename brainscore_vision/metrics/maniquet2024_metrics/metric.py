@@ -14,8 +14,6 @@ from brainscore_vision.metric_helpers.alignment import MetricInputError, as_tabl
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, right_choices
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out, clipped
 
-__all__ = ["ConfusionSimilarity", "TasksConsistency"]
-
 _Float = NDArray[np.float64]
 _Pattern = Callable[[_Float], _Float]
 

@@ -11,8 +11,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
 from brainscore_vision.metric_helpers.xarray_utils import XarrayRegression
 
-__all__ = ["FittedMask", "MaskRegression", "mask_regression"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

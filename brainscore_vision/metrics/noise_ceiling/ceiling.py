@@ -29,8 +29,6 @@ from brainscore_vision.metric_helpers.uncertainty import (
     note_undefined,
 )
 
-__all__ = ["InterSubjectConsistency", "NoiseCeilingSNR"]
-
 _FLAT = 1e-20
 """Variance, as a share of the largest one of a subject, below which a correlation is 0/0."""
 

@@ -14,8 +14,6 @@ from brainscore_vision.metric_helpers.alignment import MetricInputError, as_tabl
 from brainscore_vision.metric_helpers.uncertainty import attach_influence
 from brainscore_vision.metrics.accuracy.metric import Accuracy
 
-__all__ = ["OddOneOutMatch"]
-
 _TARGET = ("image_1", "image_2", "image_3")
 _SOURCE = ("stimulus_id_0", "stimulus_id_1", "stimulus_id_2")
 

@@ -29,8 +29,6 @@ from brainscore_vision.metric_helpers.uncertainty import (
 )
 from brainscore_vision.metrics.ost.readout import Readout, make_readout
 
-__all__ = ["OSTCorrelation", "solution_times"]
-
 Floats = NDArray[np.float64]
 
 

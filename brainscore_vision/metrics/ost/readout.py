@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 
-__all__ = ["LogisticReadout", "Readout", "SoftmaxReadout", "make_readout"]
-
 WEIGHT_DECAY = 0.463
 """Published L2 penalty: this times half the sum of squared weights is added to the mean cross-entropy."""
 

@@ -14,8 +14,6 @@ from brainscore_vision.metric_helpers.alignment import MetricInputError, as_tabl
 from brainscore_vision.metric_helpers.repetitions import require_own_responses
 from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined, over_splits
 
-__all__ = ["SplitHalfPredictorConsistency"]
-
 MIN_IMAGES = 10
 """With fewer images that were repeated the published ceiling is undefined."""
 

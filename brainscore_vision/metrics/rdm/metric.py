@@ -21,8 +21,6 @@ from brainscore_vision.metric_helpers.alignment import as_table, finite_values
 from brainscore_vision.metric_helpers.geometry import Array, GeometryMetric
 from brainscore_vision.metric_helpers.uncertainty import DECLARED, Units, attach_interval
 
-__all__ = ["NAMES", "RDM", "Comparison", "RDMMetric", "RDMSimilarity", "compare", "known_comparison"]
-
 Comparison = Literal["spearman", "whitened"]
 
 _EXACT = 4_000_000

@@ -25,8 +25,6 @@ from brainscore_vision.metric_helpers.repetitions import require_own_responses
 
 from .metric import NAMES, Comparison, compare, known_comparison
 
-__all__ = ["NoiseNormalisedRDMMetric", "repetitions"]
-
 _GROUPS = 20
 """Groups of stimuli that are left out in turn."""
 

@@ -373,17 +373,7 @@ def _too_few(tested: Sequence[int], stimuli: int) -> str:
 
 
 def _remark_on_penalties(regression: Any, chosen: Sequence[Any], raw: Score) -> None:
-    """Say that a penalty at the end of the grid was chosen in most splits: the best one may lie beyond.
-
-    Parameters
-    ----------
-    regression : XarrayRegression
-        Its estimator has the penalties to choose from as ``alphas``.
-    chosen : sequence of float or array
-        Penalty of each split, or those of its responses.
-    raw : Score
-        Correlations; if none is defined, no penalty was better than another.
-    """
+    """Say that a penalty at the end of the grid was chosen in most splits: the best one may lie beyond."""
     estimator = getattr(regression, "estimator", None)
     grid = getattr(estimator, "alphas", None)
     if grid is None or len(grid) < 2 or np.isnan(raw.values).all():

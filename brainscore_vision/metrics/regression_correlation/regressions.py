@@ -9,20 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from brainscore_core.numerics import PLS, LeastSquares, LinearFit, OneToOne, Ridge, RidgeCV
 from brainscore_vision.metric_helpers.xarray_utils import XarrayRegression
 
-__all__ = [
-    "ALPHA_LIST",
-    "RELATIVE_ALPHAS",
-    "DualRidgeCVRegression",
-    "dual_ridge_cv_regression",
-    "dual_ridge_regression",
-    "linear_regression",
-    "neuron_to_neuron_regression",
-    "pls_regression",
-    "relative_ridge_cv_regression",
-    "ridge_cv_regression",
-    "ridge_regression",
-]
-
 Options = Mapping[str, Any] | None
 
 ALPHA_LIST: list[float] = [

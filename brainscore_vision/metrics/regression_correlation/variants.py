@@ -21,12 +21,6 @@ from brainscore_vision.metric_helpers.xarray_utils import Defaults, XarrayCorrel
 
 from .metric import CrossRegressedCorrelation, SplitRegressedCorrelation, attach_interval_over_units
 
-__all__ = [
-    "ReverseCrossRegressedCorrelation",
-    "ReverseSplitRegressedCorrelation",
-    "SpanTimeCrossRegressedCorrelation",
-]
-
 _WHAT = "the correlation of predicted and measured responses in a time bin"
 
 

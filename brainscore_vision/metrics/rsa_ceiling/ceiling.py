@@ -13,8 +13,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, listed, match_rows
 from brainscore_vision.metric_helpers.uncertainty import attach_interval, attach_left_out, clipped
 
-__all__ = ["RSACeiling", "ceiling_of_rdms"]
-
 
 class RSACeiling(Ceiling):
     """Noise ceiling of representational similarity over subjects [1]_.

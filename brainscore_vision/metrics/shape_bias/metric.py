@@ -17,8 +17,6 @@ from brainscore_vision.metrics.shape_bias.numerics import (
     shape_bias,
 )
 
-__all__ = ["ShapeBias"]
-
 _TAILS = (0.025, 0.975)
 
 

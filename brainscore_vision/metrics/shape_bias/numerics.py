@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["CueCounts", "bias_influence", "bootstrap_similarity", "count_cues", "shape_bias"]
-
 
 class CueCounts(NamedTuple):
     """How often each stimulus was named after its shape and after its texture."""

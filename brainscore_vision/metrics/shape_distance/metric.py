@@ -5,8 +5,6 @@ from brainscore_core.numerics import shape_similarity
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.geometry import geometry_score, matched, numbered
 
-__all__ = ["ProcrustesMetric"]
-
 _ENOUGH = 30
 """Stimuli below which the fitted rotation's bias is corrected too badly for an interval that holds what it says."""
 

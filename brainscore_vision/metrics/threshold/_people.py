@@ -14,8 +14,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, listed
 from brainscore_vision.metric_helpers.uncertainty import attach_interval, attach_left_out, clipped
 
-__all__ = ["People", "ceiling_of", "closeness", "elevations_of", "people_of"]
-
 
 class People(NamedTuple):
     """Thresholds, or their elevations."""

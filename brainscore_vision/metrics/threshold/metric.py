@@ -18,8 +18,6 @@ from brainscore_vision.metric_helpers.uncertainty import attach_influence, attac
 
 from ._people import People, ceiling_of, closeness, elevations_of, people_of
 
-__all__ = ["ModelThreshold", "Threshold", "ThresholdElevation"]
-
 _REQUIRED_R2 = 0.4
 
 

@@ -8,8 +8,6 @@ import numpy as np
 from brainscore_core.metrics import Metric, Score, attach_uncertainty, declare_no_error
 from brainscore_vision.metric_helpers.alignment import MetricInputError
 
-__all__ = ["ValueDelta"]
-
 
 class ValueDelta(Metric):
     """exp(−scale · |source − target|): 1 where the two are equal, towards 0 the farther apart they are [1]_.

@@ -23,18 +23,6 @@ from brainscore_vision.model_helpers.activations.fingerprints import fingerprint
 from brainscore_vision.model_helpers.activations.layouts import Layout
 from brainscore_vision.model_helpers.activations.microsaccades import Shifts
 
-__all__ = [
-    "LayerUnits",
-    "Presentations",
-    "ShownStimuli",
-    "make_assembly",
-    "neuroid_coords",
-    "presentation_coords",
-    "with_dimension",
-    "with_level",
-    "with_stimulus_columns",
-]
-
 AssemblyT = TypeVar("AssemblyT", bound=DataAssembly)
 
 

@@ -42,8 +42,6 @@ from brainscore_vision.model_helpers.activations.reduction import Pooling, make_
 from brainscore_vision.model_helpers.activations.repeatability import known_causes
 from brainscore_vision.model_helpers.activations.store import ActivationStore, default_store
 
-__all__ = ["ActivationsExtractorHelper", "HookHandle", "LayerReader", "flatten"]
-
 VERSION = 2  # increase it whenever values change for the same model and stimuli
 _logger = logging.getLogger(__name__)
 

@@ -22,8 +22,6 @@ from brainscore_vision.model_helpers.activations.assemblies import (
 )
 from brainscore_vision.model_helpers.activations.microsaccades import spiral
 
-__all__ = ["FeaturesOnDisk"]
-
 _IDS = "stimulus_id"
 
 

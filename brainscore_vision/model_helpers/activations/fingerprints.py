@@ -27,17 +27,6 @@ from brainscore_core.plugins.source import plugin_hash
 if TYPE_CHECKING:
     import torch
 
-__all__ = [
-    "Unhashable",
-    "calling_plugin",
-    "code_fingerprint",
-    "fingerprint",
-    "is_library",
-    "named_globals",
-    "network_state",
-    "weights_fingerprint",
-]
-
 _DEPTH = 24
 """Levels of objects within each other: a function, its closure, an object's attributes, their items."""
 

@@ -11,8 +11,6 @@ from brainscore_core.errors import UserError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Layout", "StimulusAxis", "find_layout", "stimulus_axis"]
-
 _TOLERANCE = 1e-3  # relative to the largest value, between responses to a stimulus alone and beside another
 _MOST_EXTRA_TOKENS = 16  # of networks that do not name theirs
 _STAGES = 6  # each of which may halve the height and the width of the map of tokens

@@ -18,8 +18,6 @@ from brainscore_vision.model_helpers.activations.reduction import IncrementalPCA
 if TYPE_CHECKING:
     from brainscore_vision.model_helpers.activations.store import ActivationStore
 
-__all__ = ["MemoryPlan", "plan"]
-
 _WORKING = 3.0  # a running network holds about this multiple of the recorded activations, unless measured
 _CHUNKS = 1 << 27  # bytes in which regressions work through large features, and through groups of splits
 _NAMES = 800  # bytes of coordinates for each neuroid: those of an assembly, and of a second one made from it

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 
-__all__ = ["EXTENT_DEGREES", "Shifts", "shift_images", "spiral"]
-
 EXTENT_DEGREES = 0.05
 
 

@@ -22,25 +22,6 @@ from brainscore_vision.model_helpers.activations.preprocessing import require_on
 if TYPE_CHECKING:
     import torch
 
-__all__ = [
-    "FirstPass",
-    "LayerNames",
-    "Listener",
-    "across_devices",
-    "autocast_type",
-    "autocasting",
-    "choose_devices",
-    "final_tensor",
-    "image_tower",
-    "is_pattern",
-    "match_layers",
-    "plain_name",
-    "run_images",
-    "to_input",
-    "unwrapped",
-    "without_compilation",
-]
-
 LOGITS = "logits"
 _COMPILED = "_orig_mod"  # name that torch.compile gives to the network inside
 _locks: "WeakKeyDictionary[torch.nn.Module, Any]" = WeakKeyDictionary()

@@ -23,21 +23,6 @@ from brainscore_vision.model_helpers.activations.microsaccades import Shifts, sh
 from brainscore_vision.model_helpers.activations.preprocessing import as_image_preprocessing, pixel_values
 from brainscore_vision.model_helpers.activations.reduction import Pooling
 
-__all__ = [
-    "Forward",
-    "Loader",
-    "OutputFormat",
-    "Pass",
-    "Recorder",
-    "TakeOutput",
-    "Timeline",
-    "Workers",
-    "as_rows",
-    "plain_recorder",
-    "stack_images",
-    "tensor_of",
-]
-
 Workers = Literal["threads", "processes"]
 _BATCHES_AHEAD = 2  # batches that are read while one is in the network
 _FEW = 3  # stimuli that are read as fast as workers start

@@ -18,15 +18,6 @@ from brainscore_vision.model_helpers.activations.preprocessing import (
 )
 from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
 
-__all__ = [
-    "as_preprocessing",
-    "from_huggingface",
-    "from_timm",
-    "from_torchvision",
-    "own_preprocessing",
-    "repository_preprocessing",
-]
-
 
 def as_preprocessing(preprocessing: Any) -> Any:
     """Make a function from file paths to a network's input of what a library describes its preprocessing with.

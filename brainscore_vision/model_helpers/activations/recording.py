@@ -36,8 +36,6 @@ from brainscore_vision.model_helpers.activations.repeatability import (
 )
 from brainscore_vision.model_helpers.activations.store import ActivationStore, LayerWriter, StoredLayer, layer_key
 
-__all__ = ["RecordedLayers", "Recording", "Response", "first_responses"]
-
 _PROBES = 2  # stimuli that are shown again, besides the first, if a layer is read from the store
 _COMPARED = 64  # features of a layer from which these stimuli are chosen
 _FLUSHED = 1 << 23  # bytes of a layer after which it is made sure that they are on the disk

@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.activations.layouts import Layout
 
-__all__ = ["IncrementalPCA", "Pooling", "RandomProjection", "Reduction", "learning_bytes", "make_reduction"]
-
 _TOKENS = ("cls", "mean", "patch_mean", "last")
 _SPATIAL = ("mean", "max")
 

@@ -19,8 +19,6 @@ from brainscore_vision.model_helpers.activations.fingerprints import (
     named_globals,
 )
 
-__all__ = ["Cause", "are_random", "explanation", "known_causes", "nearly_equal"]
-
 _TOLERANCE = 1e-3  # relative to a layer's largest value, between two responses to one stimulus
 _WIDE_TOLERANCE = 5e-2  # in half precision
 _TINY = float(np.finfo(np.float32).tiny)  # smaller values are 0 on some devices

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-__all__ = ["BasicBlock", "Bottleneck", "ResNet", "resnet18", "resnet50"]
-
 
 class BasicBlock(nn.Module):
     """Two 3 × 3 convolutions and a shortcut [1]_.

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
     from brainscore_vision.model_helpers.brain_transformation.selection import SelectedLayer
 
-__all__ = ["ModelCommitment"]
-
 _logger = logging.getLogger(__name__)
 
 _REGIONS = [str(region) for region in BrainModel.RecordingTarget]  # in the order of the ventral stream

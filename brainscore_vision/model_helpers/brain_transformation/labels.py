@@ -10,8 +10,6 @@ import numpy as np
 
 from brainscore_core.errors import UserError, nearest
 
-__all__ = ["NUMBER_OF_CLASSES", "imagenet_synsets", "index_lists", "known_labels", "label_to_indices", "plain_label"]
-
 NUMBER_OF_CLASSES = 1000
 _FOLDER = Path(__file__).parent / "label_maps"
 

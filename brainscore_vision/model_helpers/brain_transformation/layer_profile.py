@@ -23,18 +23,6 @@ from brainscore_vision.model_helpers.brain_transformation.temporal import in_tim
 if TYPE_CHECKING:
     from brainscore_core.figures import Plot, Svg
 
-__all__ = [
-    "HeldOut",
-    "LayerProfile",
-    "LayerScore",
-    "half_scores",
-    "part_scorer",
-    "profile_file",
-    "random_halves",
-    "read_profile",
-    "write_profile",
-]
-
 SCHEMA = 1
 """Version of the format of stored profiles."""
 

@@ -31,21 +31,6 @@ from brainscore_vision.model_interface import BrainModel
 if TYPE_CHECKING:
     import torch
 
-__all__ = [
-    "ActivationsModel",
-    "RegionLayerMap",
-    "candidate_layers",
-    "layer_calls",
-    "layer_names",
-    "layers_of_regions",
-    "load_region_layer_map",
-    "logits_width",
-    "repeated_layers",
-    "resolve_layers",
-    "time_step",
-    "unique",
-]
-
 _logger = logging.getLogger(__name__)
 _TIME_STEP = re.compile(r"-t(\d+)$")
 _LOGITS = "logits"

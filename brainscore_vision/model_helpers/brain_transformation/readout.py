@@ -13,8 +13,6 @@ from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.brain_transformation.labels import imagenet_synsets, index_lists, plain_label
 from brainscore_vision.model_helpers.brain_transformation.layers import ActivationsModel
 
-__all__ = ["FittedReadout", "LogisticReadout", "ReadoutStimuli"]
-
 ReadoutStimuli = StimulusSet | str | Callable[[], StimulusSet]
 Aggregation = Literal["mean", "max"]
 ChoiceLabels = str | Sequence[str] | Mapping[str, Sequence[int]]

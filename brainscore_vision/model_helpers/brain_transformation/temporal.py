@@ -10,17 +10,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, walk_coords
 from brainscore_vision.model_helpers.activations.assemblies import with_dimension
 
-__all__ = [
-    "TemporalAligned",
-    "assembly_time_align",
-    "checked_time_bins",
-    "fix_timebin_naming",
-    "in_time_bins",
-    "steps_for",
-    "steps_in_time",
-    "time_align",
-]
-
 AssemblyT = TypeVar("AssemblyT", bound=DataAssembly)
 
 

@@ -10,8 +10,6 @@ from typing import Any
 from brainscore_core.errors import UserError
 from brainscore_core.plugins import check_model
 
-__all__ = ["check_base_models", "check_brain_model_processing", "check_brain_models"]
-
 
 def check_brain_models(module: str | ModuleType) -> None:
     """Check every model that a module lists.

@@ -4,8 +4,6 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-__all__ = ["VisionTransformer"]
-
 _EPSILON = 1e-6  # of layer normalisation, as in the release
 
 

@@ -10,8 +10,6 @@ from brainscore_vision.model_helpers.weights import WeightFile
 if TYPE_CHECKING:
     from brainscore_vision.models.ViT_L_32_imagenet1k.architecture import VisionTransformer
 
-__all__ = ["MODEL"]
-
 _IMAGE_SIZE = 384
 
 

@@ -6,8 +6,6 @@ from typing import Any, Final
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.reference_models import ReferenceModel, torchvision_network, torchvision_weights
 
-__all__ = ["MODEL"]
-
 
 def _build() -> Any:
     return torchvision_network("alexnet", needed_by="alexnet")

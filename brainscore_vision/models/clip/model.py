@@ -11,8 +11,6 @@ from brainscore_vision.model_helpers.reference_models import ReferenceModel, loa
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["FINE_TUNED", "MODEL"]
-
 _MEAN = (0.48145466, 0.4578275, 0.40821073)
 _STD = (0.26862954, 0.26130258, 0.27577711)
 

@@ -17,8 +17,6 @@ from brainscore_vision.model_helpers.weights import load_state_dict
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["IN12K", "MODEL"]
-
 _REGIONS = Path(__file__).with_name("region_layer_map")
 
 

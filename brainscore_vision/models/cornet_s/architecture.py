@@ -4,8 +4,6 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-__all__ = ["Area", "CORnetS"]
-
 _SCALE = 4  # how much wider the middle of an area is than what it hands on
 
 

@@ -10,8 +10,6 @@ from brainscore_vision.model_helpers.weights import WeightFile, load_weights
 if TYPE_CHECKING:
     from brainscore_vision.models.cornet_s.architecture import CORnetS
 
-__all__ = ["MODEL", "TIME_MAPPING"]
-
 TIME_MAPPING: Final = {
     "V1": {0: (50, 150)},
     "V2": {0: (70, 170), 1: (170, 270)},

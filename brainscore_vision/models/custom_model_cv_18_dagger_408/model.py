@@ -8,8 +8,6 @@ from brainscore_vision.model_helpers.activations.preprocessing import ImagePrepr
 from brainscore_vision.model_helpers.reference_models import ReferenceModel, timm_network
 from brainscore_vision.model_helpers.weights import WeightFile, load_weights
 
-__all__ = ["MODEL"]
-
 _IDENTIFIER = "custom_model_cv_18_dagger_408"
 
 MODEL: Final = ReferenceModel(

@@ -11,8 +11,6 @@ from brainscore_vision.model_helpers.reference_models import ReferenceModel, loa
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["MODEL"]
-
 
 def _build() -> Any:
     return timm_network("vit_base_patch14_dinov2.lvd142m", needed_by="dinov2")

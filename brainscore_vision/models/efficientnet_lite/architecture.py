@@ -10,8 +10,6 @@ from torch import nn
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["EfficientNetLite"]
-
 _EPSILON = 1e-3
 _STEM, _HEAD = 32, 1280
 _STAGES = (

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from brainscore_vision.models.efficientnet_lite.architecture import EfficientNetLite
 
-__all__ = ["MODELS"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class _PackagedWeights(WeightFile):

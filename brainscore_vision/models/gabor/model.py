@@ -10,8 +10,6 @@ from brainscore_vision.model_helpers.gabor_bank import GaborBank, GaborFilters
 from brainscore_vision.model_helpers.images import load_contrast
 from brainscore_vision.model_helpers.static_features import FeatureModel
 
-__all__ = ["V1Bank", "draw_filters", "gabor"]
-
 _SIZE = 224
 _VISUAL_DEGREES = 8
 _FILTERS = 48

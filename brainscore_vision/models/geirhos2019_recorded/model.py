@@ -10,8 +10,6 @@ from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_dataset
 from brainscore_vision.benchmark_helpers.precomputed import RecordedDecisions
 
-__all__ = ["NETWORKS", "RecordedNetwork", "load_recorded"]
-
 _MAIN = ("edge-experiment", "silhouette-filled-experiment", "style-transfer-512-nomask-experiment")
 
 NETWORKS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {

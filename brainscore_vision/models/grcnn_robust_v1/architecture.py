@@ -3,8 +3,6 @@
 import torch
 from torch import nn
 
-__all__ = ["GRCNN", "GatedRecurrentLayer"]
-
 _GROUPS = 32  # of the convolutions that expand
 
 

@@ -9,8 +9,6 @@ from brainscore_vision.model_helpers.weights import WeightFile
 if TYPE_CHECKING:
     from brainscore_vision.models.grcnn_robust_v1.architecture import GRCNN
 
-__all__ = ["MODEL"]
-
 
 def _build() -> "GRCNN":
     from brainscore_vision.models.grcnn_robust_v1.architecture import GRCNN

@@ -14,19 +14,6 @@ from torch.nn import functional
 
 from brainscore_core.errors import UserError
 
-__all__ = [
-    "HMAX",
-    "PATCHES",
-    "PATCH_SIZES",
-    "S1_SIZES",
-    "C1Layer",
-    "C2Layer",
-    "S1Layer",
-    "S2Layer",
-    "gabor_filters",
-    "read_patches",
-]
-
 ORIENTATIONS = (0.0, 45.0, 90.0, 135.0)
 """Of the bars that the four S1 filters prefer, in degrees, counterclockwise from horizontal."""
 

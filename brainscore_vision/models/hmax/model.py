@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from brainscore_vision.models.hmax.architecture import HMAX
 
-__all__ = ["MODEL", "load_weights"]
-
 
 def load_weights(module: "torch.nn.Module", path: str | os.PathLike[str]) -> None:
     """Put the universal set of patches, a MATLAB file, into `module`.

@@ -2,6 +2,4 @@
 
 from brainscore_vision.model_helpers.tables import table_metadata
 
-__all__ = ["METADATA"]
-
 METADATA = table_metadata(__file__)

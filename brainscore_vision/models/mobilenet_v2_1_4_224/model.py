@@ -13,8 +13,6 @@ from brainscore_vision.model_helpers.weights import load_state_dict
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["MODEL", "load_weights"]
-
 _BACKGROUND = ("classifier.weight", "classifier.bias")
 _CLASSES = 1000
 

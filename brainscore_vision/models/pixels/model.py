@@ -7,8 +7,6 @@ import numpy as np
 from brainscore_vision.model_helpers.images import load_rgb
 from brainscore_vision.model_helpers.static_features import FeatureModel
 
-__all__ = ["pixels"]
-
 
 def pixels() -> FeatureModel:
     """Red, green and blue levels (0–255) of each image, resized to 256 × 256, as the responses of every region.

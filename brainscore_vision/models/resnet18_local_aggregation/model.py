@@ -10,8 +10,6 @@ from brainscore_vision.model_helpers.weights import WeightFile, load_state_dict,
 if TYPE_CHECKING:
     from brainscore_vision.model_helpers.architectures.resnet import ResNet
 
-__all__ = ["MODEL", "read_network"]
-
 
 def read_network(path: str | os.PathLike[str]) -> "ResNet":
     """The network whose weights a file holds; its ``fc`` says how wide the embedding is.

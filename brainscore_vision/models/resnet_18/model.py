@@ -9,8 +9,6 @@ from brainscore_vision.model_helpers.reference_models import ReferenceModel, tor
 if TYPE_CHECKING:
     from brainscore_vision.model_helpers.architectures.resnet import ResNet
 
-__all__ = ["MODEL"]
-
 
 def _build() -> "ResNet":
     from brainscore_vision.model_helpers.architectures.resnet import resnet18

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from brainscore_vision.model_helpers.architectures.resnet import ResNet
 
-__all__ = ["MODEL", "load_weights"]
-
 _NETWORK = "model."  # beside it, the checkpoint holds the attacker's copy of the network and the normalisation
 
 

@@ -10,8 +10,6 @@ from brainscore_vision.data.simulated2026.stimuli import IMAGE_SIZE, VISUAL_DEGR
 from brainscore_vision.model_helpers.images import load_grey
 from brainscore_vision.model_helpers.static_features import FeatureModel
 
-__all__ = ["simulated_truth"]
-
 
 def simulated_truth() -> FeatureModel:
     """Expected responses of the neuroids of Simulated2026, computed from the pixels of whatever image it is shown.

@@ -13,8 +13,6 @@ from torch.nn import functional
 from brainscore_vision.model_helpers.architectures.resnet import ResNet, resnet50
 from brainscore_vision.model_helpers.gabor_bank import GaborFilters
 
-__all__ = ["VOneBlock", "VOneResNet50", "gabor_kernels"]
-
 KERNEL_SIZE = 25  # pixels
 PIXELS_PER_DEGREE = 224 / 8
 

@@ -28,8 +28,6 @@ from brainscore_vision.model_helpers.weights import WeightFile, load_state_dict,
 if TYPE_CHECKING:
     from brainscore_vision.models.voneresnet_50_non_stochastic.architecture import VOneResNet50
 
-__all__ = ["MODEL", "build", "read_network"]
-
 _SEED = 2020
 _FRONT = "vone_block."
 _DEFAULTS = {"stride": 4, "k_exc": 25.0, "simple_channels": 256, "complex_channels": 256}

@@ -8,8 +8,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidA
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.testing.pictures import expected_responses, write_pictures
 
-__all__ = ["ASSEMBLIES", "STIMULUS_SETS"]
-
 _LABELS = ("lookalike", "animal", "object")
 _GROUPS = 9
 _SUBJECTS = 6

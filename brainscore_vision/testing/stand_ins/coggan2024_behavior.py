@@ -12,8 +12,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import Behavior
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.testing.pictures import write_pictures
 
-__all__ = ["ASSEMBLIES", "CLASSES", "STIMULUS_SETS"]
-
 CLASSES = {  # index among ImageNet's classes, synset, description
     "bear": (294, "n02132136", "brown bear, bruin, Ursus arctos"),
     "bison": (347, "n02410509", "bison"),

@@ -10,8 +10,6 @@ from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.testing.pictures import expected_responses, write_pictures
 from brainscore_vision.testing.stand_ins.coggan2024_behavior import CLASSES
 
-__all__ = ["ASSEMBLIES", "STIMULUS_SETS"]
-
 _OCCLUSIONS = ("complete", "lower", "upper")
 _REGIONS = ("V1", "V2", "V4", "IT")
 _SUBJECTS = 9

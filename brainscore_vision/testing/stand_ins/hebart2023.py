@@ -9,8 +9,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import Behavior
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.testing.pictures import picture_features, write_pictures
 
-__all__ = ["ASSEMBLIES", "STIMULUS_SETS"]
-
 _IMAGES, _KINDS, _TRIPLETS = 24, 6, 600
 
 

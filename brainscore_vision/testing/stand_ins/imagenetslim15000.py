@@ -7,8 +7,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.testing.pictures import write_pictures
 
-__all__ = ["ASSEMBLIES", "STIMULUS_SETS"]
-
 
 def _stimuli(folder: Path) -> StimulusSet:
     classes = [number // 2 for number in range(20)]

@@ -7,8 +7,6 @@ import numpy as np
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-__all__ = ["ASSEMBLIES", "STIMULUS_SETS"]
-
 _OBJECTS = ("bear", "elephant", "person", "car", "dog")  # the first of the published ten
 _PICTURES = 14  # of each object
 _TWICE = 2  # presentations of a picture that is there already

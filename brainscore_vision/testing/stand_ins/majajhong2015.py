@@ -9,8 +9,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import NeuronRe
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.testing.pictures import expected_responses, write_pictures
 
-__all__ = ["ASSEMBLIES", "STIMULUS_SETS"]
-
 _OBJECTS = {
     "bear": "Animals",
     "ELEPHANT_M": "Animals",

@@ -11,8 +11,6 @@ from PIL import Image
 from brainscore_core.supported_data_standards.brainio.assemblies import PropertyAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-__all__ = ["ASSEMBLIES", "STIMULUS_SETS"]
-
 _BASELINE = "vernier_only"
 _CONDITIONS = ("short2", "short4", "short6", "short8", "short16", "equal2", "long2", "equal16", "long16")
 _SIZE, _DEGREES = 64, 2.986667

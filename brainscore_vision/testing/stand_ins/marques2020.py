@@ -13,8 +13,6 @@ from PIL import Image
 from brainscore_core.supported_data_standards.brainio.assemblies import PropertyAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-__all__ = ["ASSEMBLIES", "STIMULUS_SETS"]
-
 _SIZE = 96
 _DEGREES = 12
 _TEXTURE_SIZE = 64

@@ -9,8 +9,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidA
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.testing.pictures import picture_features, write_pictures
 
-__all__ = ["ASSEMBLIES", "STIMULUS_SETS"]
-
 _CATEGORIES = 20
 _EXAMPLES = {"train": 3, "test": 1}  # of each category
 _REPETITIONS = {"train": 1, "test": 4}

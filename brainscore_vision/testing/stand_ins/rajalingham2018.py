@@ -10,8 +10,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import Behavior
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.testing.pictures import picture_features, write_pictures
 
-__all__ = ["ASSEMBLIES", "STIMULUS_SETS"]
-
 _OBJECTS = np.array(["MB30203", "build51", "calc01", "dromedary", "weimaraner", "zebra"])
 _WORKERS = 5
 _EASE = 1.2  # of choices; and how much easier they are for images that are closer to their object than others of it

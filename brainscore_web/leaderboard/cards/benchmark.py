@@ -57,22 +57,6 @@ from brainscore_web.leaderboard.simulation import is_simulated
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 from brainscore_web.leaderboard.verification import verification_mark
 
-__all__ = [
-    "BenchmarkCard",
-    "BenchmarkData",
-    "CeilingView",
-    "ChildLine",
-    "ModelLine",
-    "Sample",
-    "UnscoredModels",
-    "VersionLine",
-    "benchmark_card",
-    "benchmark_data",
-    "find_benchmark",
-    "models_chart",
-    "near_benchmarks",
-]
-
 _MEANINGS = {
     "reliability": (
         "How well repeated measurements agree with each other. A model cannot be expected to predict more than the "
@@ -322,17 +306,7 @@ def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
 
 
 def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> BenchmarkCard:
-    """Return the content of the card of a benchmark or a mean.
-
-    Parameters
-    ----------
-    benchmark : Benchmark
-        The benchmark, with its owner.
-    board : Board
-        Board of all models and benchmarks that the visitor sees.
-    data : BenchmarkData
-        Data of this benchmark.
-    """
+    """Return the content of the card of a benchmark or a mean."""
     place = board.place(benchmark.identifier)
     mean = benchmark.is_mean
     values = board.values[:, place] if place >= 0 else np.array([])

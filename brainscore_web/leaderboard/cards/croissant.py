@@ -10,8 +10,6 @@ from brainscore_web.leaderboard.cards.formatting import web_address
 from brainscore_web.leaderboard.descriptions import data_access, plain_name
 from brainscore_web.leaderboard.models import Benchmark, Score, Visitor
 
-__all__ = ["croissant_document"]
-
 _FORMATS = {"csv": "text/csv", "zip": "application/zip", "nc": "application/x-netcdf"}
 _PREFIXES = ("stimulus_", "assy_")  # names of packaged files; a receipt also lists those of the model
 
@@ -20,15 +18,6 @@ def croissant_document(benchmark: Benchmark, visitor: Visitor, url: str) -> dict
     """Return the document of a benchmark, with the files that this visitor may see.
 
     Files are those of the newest scored receipt that have a SHA-256, which Croissant requires.
-
-    Parameters
-    ----------
-    benchmark : Benchmark
-        A benchmark, not a mean.
-    visitor : User
-        Who asks.
-    url : str
-        Address of its card.
     """
     details = benchmark.details if isinstance(benchmark.details, dict) else {}
     shows_data = benchmark.shows_data_to(visitor)

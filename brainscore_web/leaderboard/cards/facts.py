@@ -17,20 +17,6 @@ from brainscore_web.leaderboard.descriptions import data_access
 from brainscore_web.leaderboard.exposure import EXPOSURE_PAGE, names_in
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
-__all__ = [
-    "Citation",
-    "Code",
-    "Fact",
-    "benchmark_code",
-    "benchmark_facts",
-    "citation_of",
-    "distribution_of",
-    "installed",
-    "model_code",
-    "model_facts",
-    "notes_of",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Code:
@@ -64,19 +50,6 @@ def model_code(
 ) -> Code | None:
     """Return code that scores a model; None if the model cannot be run from published code and weights.
 
-    Parameters
-    ----------
-    model : str
-        Identifier of the model.
-    benchmark : str or None
-        Identifier of a benchmark with public data; None if there is none, so that the code only loads the model.
-    runnable : bool
-        Whether the model can be loaded from published code and weights.
-    packaged : bool
-        Whether the model is part of an installed package.
-    distribution : str
-        The package of the model, if it is not `brainscore`.
-
     Examples
     --------
     >>> print(model_code("pixels", "Simulated2026.V1-pls").python)
@@ -108,17 +81,6 @@ def model_code(
 
 def benchmark_code(benchmark: str, model: str, *, public: bool, packaged: bool = True, distribution: str = "") -> Code:
     """Return code that scores a model on a benchmark.
-
-    Parameters
-    ----------
-    benchmark, model : str
-        Identifiers; the model is an example from the package.
-    public : bool
-        Whether the data are public; otherwise a note says who can score on the benchmark.
-    packaged : bool
-        Whether the benchmark is part of an installed package.
-    distribution : str
-        The package of the benchmark, if it is not `brainscore`.
 
     Examples
     --------
@@ -183,15 +145,7 @@ class Fact(NamedTuple):
 
 
 def model_facts(model: VisionModel, training: Training) -> tuple[Fact, ...]:
-    """Return the facts about a model: architecture, size, training, licences.
-
-    Parameters
-    ----------
-    model : VisionModel
-        The model.
-    training : Training
-        What it was trained on, including the models it was fine-tuned from.
-    """
+    """Return the facts about a model: architecture, size, training, licences."""
     details = _mapping(model.details)
     total = details.get("total_parameters")
     parameters = count_text(model.parameters)
@@ -266,13 +220,7 @@ def _taken_from(names: tuple[str, ...] | None) -> str:
 
 @lru_cache(maxsize=2)
 def installed(kind: str) -> frozenset[str]:
-    """Return the identifiers that installed packages register; cached, since they do not change in a process.
-
-    Parameters
-    ----------
-    kind : {'model', 'benchmark'}
-        What to list; nothing is imported for this.
-    """
+    """Return the identifiers that installed packages register; cached, since they do not change in a process."""
     import brainscore_vision
 
     return frozenset(getattr(brainscore_vision, f"{kind}_registry"))

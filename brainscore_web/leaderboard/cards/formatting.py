@@ -13,25 +13,6 @@ from numpy.typing import ArrayLike
 from brainscore_core.formatting import estimate_text, number_text, size_text
 from brainscore_web.leaderboard.clean import finite
 
-__all__ = [
-    "NONE",
-    "STATES",
-    "Axis",
-    "Bin",
-    "StateText",
-    "axis_of",
-    "bar",
-    "bins",
-    "estimate",
-    "histogram",
-    "limits",
-    "megabytes",
-    "number",
-    "seconds",
-    "spark",
-    "web_address",
-]
-
 NONE = "–"
 """Text for a missing number."""
 
@@ -83,14 +64,6 @@ def estimate(
     none: str = NONE,
 ) -> str:
     """Format a number with its interval; with its standard error if there is only that.
-
-    Parameters
-    ----------
-    value, error, low, high, level : float or None
-        A number, its standard error, the limits of its interval and their level (default .95). The database has no
-        infinite numbers: if one limit is missing, there is none on that side.
-    none : str
-        Text for a missing number.
 
     Examples
     --------
@@ -232,15 +205,7 @@ def bar(
 
 
 def spark(axis: Axis, points: Sequence[tuple[float, float | None, float | None, float | None, bool]]) -> SafeString:
-    """Draw values over time.
-
-    Parameters
-    ----------
-    axis : Axis
-        Axis of the values.
-    points : sequence of (time, value, low, high, current)
-        Points, with any unit of time; those of the current version are filled.
-    """
+    """Draw values over time."""
     width, height = 110, 26
     there = [point for point in points if finite(point[1]) is not None]
     if not there:

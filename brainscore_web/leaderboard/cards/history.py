@@ -23,23 +23,6 @@ from brainscore_web.leaderboard.coverage import covered
 from brainscore_web.leaderboard.not_run import NOT_RUN
 from brainscore_web.leaderboard.state import COVERAGE
 
-__all__ = [
-    "HistoryLine",
-    "MeanHistory",
-    "MeanPoint",
-    "Rescored",
-    "ResultText",
-    "ScorePoint",
-    "VersionSince",
-    "history_lines",
-    "mean_history",
-    "means_chart",
-    "means_lines",
-    "moments",
-    "newest",
-    "rescored",
-]
-
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -167,28 +150,7 @@ def mean_history(
     days: Sequence[date],
     nodes: Sequence[str],
 ) -> dict[str, tuple[MeanPoint, ...]]:
-    """Return the means of one model on several days.
-
-    Parameters
-    ----------
-    tree : Tree
-        Today's tree.
-    scores : sequence of ScorePoint
-        All scores of the model.
-    versions : iterable of VersionSince
-        Versions of all benchmarks; those after the version that counts today are ignored.
-    there : mapping of str to datetime
-        Since when each benchmark exists; the start of its first version counts if it is earlier.
-    days : sequence of date
-        The days; everything until the end of a day (UTC) counts.
-    nodes : sequence of str
-        The means to return.
-
-    Returns
-    -------
-    dict
-        One point per day for each node, except days before the first benchmark below the node.
-    """
+    """Return the means of one model on several days."""
     known: dict[str, list[VersionSince]] = {}
     for version in sorted(versions, key=lambda version: (version.since, version.version)):
         known.setdefault(version.benchmark, []).append(version)

@@ -18,19 +18,6 @@ from brainscore_web.leaderboard.filters import active_filters, chosen_models
 from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = [
-    "PAGE",
-    "BenchmarkLine",
-    "Chip",
-    "ListedModel",
-    "ModelList",
-    "benchmark_lines",
-    "chips",
-    "model_list",
-    "sorts",
-    "unscored",
-]
-
 PAGE = 50
 """Number of models on one page."""
 

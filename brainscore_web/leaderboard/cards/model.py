@@ -68,21 +68,6 @@ from brainscore_web.leaderboard.simulation import is_simulated
 from brainscore_web.leaderboard.snapshot import Snapshot
 from brainscore_web.leaderboard.withheld import withheld_reason
 
-__all__ = [
-    "ModelCard",
-    "ModelData",
-    "ProfileView",
-    "TrainingLine",
-    "TrainingStates",
-    "find_model",
-    "model_card",
-    "model_data",
-    "near_models",
-    "profile_chart",
-    "rank_days",
-    "training_of",
-]
-
 _MOST_TRAINING = 24
 """Maximum number of benchmarks whose scores during training are drawn."""
 
@@ -420,17 +405,7 @@ class TrainingStates(NamedTuple):
 
 
 def training_of(snapshot: Snapshot, identifier: str, address: str) -> TrainingStates | None:
-    """Return the states of a model during its training that the visitor may see; None if there is only one.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        What the visitor may see.
-    identifier : str
-        One of the states.
-    address : str
-        Address of cards of models; points lead to those of the states.
-    """
+    """Return the states of a model during its training that the visitor may see; None if there is only one."""
     model = series_point(identifier).model
     alike = [row.identifier for row in snapshot.models if series_point(row.identifier).model == model]
     if len(alike) < 2:
@@ -461,19 +436,7 @@ def training_of(snapshot: Snapshot, identifier: str, address: str) -> TrainingSt
 
 
 def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collection[str] | None = None) -> ModelCard:
-    """Return the content of a model's card.
-
-    Parameters
-    ----------
-    model : VisionModel
-        A model that the visitor may see.
-    board : Board
-        Board of all models and benchmarks that the visitor sees.
-    data : ModelData
-        Data of this model.
-    opened : collection of str, optional
-        Nodes whose children are shown.
-    """
+    """Return the content of a model's card."""
     shown = default_open(board.nodes) if opened is None else frozenset(opened)
     there = model.identifier in board.snapshot.model_index
     lines = {key: line for key, (_, line) in data.scores.items()}

@@ -30,8 +30,6 @@ from brainscore_web.leaderboard.models import Score, StoredInfluence
 from brainscore_web.leaderboard.snapshot import NUMBERS, STATES, Snapshot, all_scores, versions_on
 from brainscore_web.leaderboard.state import COVERAGE
 
-__all__ = ["CAUSES", "RankStep", "rank_steps"]
-
 CAUSES = ("new benchmarks", "new versions", "new code", "new receipts", "other models")
 """What a step is split into."""
 
@@ -90,17 +88,7 @@ class _Day(NamedTuple):
 
 
 def rank_steps(snapshot: Snapshot, model: str, days: Sequence[date]) -> tuple[RankStep, ...]:
-    """Return the steps between these days in which the rank changed, or a cause moved it.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        The current data that the visitor sees.
-    model : str
-        Identifier of the model.
-    days : sequence of date
-        In ascending order.
-    """
+    """Return the steps between these days in which the rank changed, or a cause moved it."""
     history = _History(snapshot, model)
     ends = [datetime.combine(day, time.max, UTC) for day in days]
     states = [history.at(day, end, then) for day, end, then in zip(days, ends, versions_on(ends), strict=True)]

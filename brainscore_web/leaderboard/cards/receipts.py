@@ -20,8 +20,6 @@ from brainscore_web.leaderboard.withheld import withheld_document, withheld_reas
 
 _MOST_LINKS = 20  # plugins of a receipt whose code is looked up
 
-__all__ = ["ReceiptCard", "Section", "public_document", "receipt_card"]
-
 
 _MOST_ROWS = 500
 
@@ -78,19 +76,7 @@ def public_document(document: Mapping[str, Any], *, shows_data: bool) -> dict[st
 
 
 def receipt_card(score: Score, reader: Visitor, *, shows_data: bool, shows_hints: bool = False) -> ReceiptCard:
-    """Make the card of a receipt.
-
-    Parameters
-    ----------
-    score : Score
-        The score, with its model and benchmark.
-    reader : Visitor
-        The reader, for links to code.
-    shows_data : bool
-        Whether the reader may see the benchmark's stimuli and measurements.
-    shows_hints : bool
-        Whether the reader operates the site: errors of pairs that it could not run tell what to do about them.
-    """
+    """Make the card of a receipt."""
     shows_traceback = shows_data and (shows_hints or score.state != NOT_RUN)
     document = public_document(score.document, shows_data=shows_data) if isinstance(score.document, dict) else {}
     return ReceiptCard(

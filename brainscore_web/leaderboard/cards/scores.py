@@ -35,22 +35,6 @@ from brainscore_web.leaderboard.snapshot import STATES as NAMES
 from brainscore_web.leaderboard.snapshot import SnapshotKey
 from brainscore_web.leaderboard.verification import verification_mark
 
-__all__ = [
-    "UNREPEATABLE",
-    "ScoreLine",
-    "ScoreRow",
-    "default_open",
-    "exposure_mark",
-    "has_ceiling",
-    "node_ranks",
-    "reason_of",
-    "score_axis",
-    "score_rows",
-    "score_text",
-    "standings",
-    "upper",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
@@ -84,13 +68,6 @@ class Standing:
 
 def standings(values: NDArray[np.float64], model: int) -> tuple[Standing, ...]:
     """Return the standing of one model at all nodes.
-
-    Parameters
-    ----------
-    values : array (models, nodes)
-        NaN if not available.
-    model : int
-        Row of the model.
 
     Examples
     --------

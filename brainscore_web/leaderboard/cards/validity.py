@@ -19,8 +19,6 @@ from brainscore_web.leaderboard.clean import number, objects_in, or_nan, text
 from brainscore_web.leaderboard.models import Benchmark, StoredAssessment, Visibility, Visitor
 from brainscore_web.leaderboard.withheld import WITHHELD, withheld_assessment
 
-__all__ = ["AssessmentKey", "Validity", "assessment_keys", "load_validity", "validity_of"]
-
 _LEVEL: Final = 0.05
 _MOST: Final = 100  # rows of a table
 _MEANINGS = {
@@ -210,17 +208,7 @@ def assessment_keys(benchmark: Benchmark, visitor: Visitor) -> tuple[AssessmentK
 
 
 def load_validity(benchmark: Benchmark, keys: Sequence[AssessmentKey], *, shows_data: bool) -> Validity:
-    """Read the assessments and return the panel, with at most one query.
-
-    Parameters
-    ----------
-    benchmark : Benchmark
-        The benchmark.
-    keys : sequence of AssessmentKey
-        From `assessment_keys`, which checks what the visitor may see.
-    shows_data : bool
-        Whether the visitor may see stimuli and measurements; otherwise texts that could reveal them are left out.
-    """
+    """Read the assessments and return the panel, with at most one query."""
     identifiers = [key.identifier for key in keys]
     rows = StoredAssessment.objects.newest().filter(identifier__in=identifiers) if identifiers else ()
     documents = [row.document for row in rows if row.document is not None]
@@ -230,17 +218,7 @@ def load_validity(benchmark: Benchmark, keys: Sequence[AssessmentKey], *, shows_
 
 
 def validity_of(benchmark: Benchmark, documents: Iterable[Mapping[str, Any]], *, withheld: bool = False) -> Validity:
-    """Return the panel.
-
-    Parameters
-    ----------
-    benchmark : Benchmark
-        The benchmark.
-    documents : iterable of mapping
-        Assessments, newest first.
-    withheld : bool
-        Whether texts were left out of them.
-    """
+    """Return the panel."""
     assessed: dict[str, list[Mapping[str, Any]]] = {part: [] for part in StoredAssessment.Part.values}
     missing: dict[str, Missing] = {}
     for document in documents:

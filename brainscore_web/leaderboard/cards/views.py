@@ -54,8 +54,6 @@ from brainscore_web.leaderboard.models import Score, StimulusSample, Visibility
 from brainscore_web.leaderboard.snapshot import load_models, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = ["benchmark", "benchmark_croissant", "benchmarks", "model", "models", "receipt", "receipt_json", "sample"]
-
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),

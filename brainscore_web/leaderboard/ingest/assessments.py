@@ -24,8 +24,6 @@ from brainscore_web.leaderboard.ingest.rows import Row, Writer, benchmarks_of, l
 from brainscore_web.leaderboard.models import Benchmark, StoredAssessment, Visibility, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write
 
-__all__ = ["MOST_BYTES", "MOST_MODELS", "keep_assessments", "keep_published"]
-
 MOST_BYTES = 500_000
 """Largest assessment that is stored, in bytes of JSON."""
 
@@ -62,13 +60,6 @@ def keep_assessments(store: ResultsStore, writer: Writer) -> None:
     Each batch is written completely or not at all, so that an interrupted ingestion continues with the next one. An
     assessment that is not valid, has more than :data:`MOST_BYTES` or :data:`MOST_MODELS`, or cannot be stored is
     reported as a problem.
-
-    Parameters
-    ----------
-    store : ResultsStore
-        The store.
-    writer : Writer
-        Creates models, and collects counts and problems.
     """
     assessments = AssessmentStore(store)
     known = set(StoredAssessment.objects.order_by().values_list("identifier", flat=True))
@@ -92,11 +83,6 @@ def keep_published(documents: Iterable[Any]) -> None:
 
     They were written by the submitted code: one that is not valid, or names a model that is neither public on this
     site nor installed, is not stored.
-
-    Parameters
-    ----------
-    documents : iterable of JSON values
-        The assessments.
     """
     entries = []
     for document in documents:
@@ -112,13 +98,7 @@ def keep_published(documents: Iterable[Any]) -> None:
 
 
 def _checked(entry: Assessment) -> _Checked:
-    """Validate an assessment.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be stored; the message says why.
-    """
+    """Validate an assessment."""
     document = json_value(entry.to_dict())
     size = len(json.dumps(document, ensure_ascii=False).encode())
     if size > MOST_BYTES:

@@ -17,8 +17,6 @@ from brainscore_web.leaderboard.models import Score, Visibility
 if TYPE_CHECKING:
     from brainscore_web.accounts.models import User
 
-__all__ = ["BATCH", "Progress", "ingest_receipts", "ingest_store"]
-
 BATCH = 500
 """Number of receipts that are written at once."""
 
@@ -30,25 +28,7 @@ def ingest_receipts(
     default_visibility: str = Visibility.PRIVATE,
     source: str = "posted",
 ) -> IngestReport:
-    """Ingest receipts.
-
-    Parameters
-    ----------
-    documents : iterable of mapping or Receipt
-        Receipts, as plain JSON of this or an earlier version of the schema.
-    by : User or None
-        The user who posts them, and becomes the owner of new private models.
-    default_visibility : {'private', 'public'}
-        Visibility of new models.
-    source : str
-        Their origin, for the record.
-
-    Returns
-    -------
-    IngestReport
-        Receipts that break the schema or cannot be stored are among the problems, with their number and id; the others
-        are stored, each completely or not at all. A receipt that is posted twice, even concurrently, is stored once.
-    """
+    """Ingest receipts."""
     writer = Writer(by, default_visibility)
     with writer.ingesting(source):
         waiting: list[Row] = []
@@ -88,27 +68,7 @@ def ingest_store(
     on_progress: Progress | None = None,
     default_visibility: str = Visibility.PUBLIC,
 ) -> IngestReport:
-    """Ingest the new receipts and assessments of a results folder or bucket; known ones are not opened.
-
-    Parameters
-    ----------
-    address : str or path
-        A folder or ``s3://bucket/prefix``.
-    on_progress : callable, optional
-        Called after each batch with the number of receipts read so far, and their total number.
-    default_visibility : {'public', 'private'}
-        Visibility of new models.
-
-    Returns
-    -------
-    IngestReport
-        Files that are not receipts or assessments are among the problems.
-
-    Raises
-    ------
-    UserError
-        If the address is empty, the folder does not exist, or the bucket cannot be read.
-    """
+    """Ingest the new receipts and assessments of a results folder or bucket; known ones are not opened."""
     if not str(address).strip():
         raise UserError("the address is empty", remedy="name a results folder, or s3://bucket/prefix")
     if not str(address).startswith("s3:/") and not Path(address).expanduser().is_dir():

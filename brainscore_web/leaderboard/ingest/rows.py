@@ -38,23 +38,6 @@ from brainscore_web.leaderboard.revision import exclusive_write
 if TYPE_CHECKING:
     from brainscore_web.accounts.models import User
 
-__all__ = [
-    "MEASURED",
-    "SCORE_COLUMNS",
-    "IngestReport",
-    "Row",
-    "Tally",
-    "Writer",
-    "benchmarks_of",
-    "chunks",
-    "insert_scores",
-    "keep_versions",
-    "limits",
-    "model_ids",
-    "row_of",
-    "too_large",
-]
-
 _ROWS_PER_STATEMENT = 5000
 SCORE_COLUMNS = (
     *("receipt", "version", "state", "reason", "value", "error", "low", "high", "level", "estimates"),
@@ -76,13 +59,7 @@ SCORE_COLUMNS = (
 
 
 def insert_scores(rows: Iterable[tuple[Any, ...]]) -> None:
-    """Insert scores; those with a known receipt are skipped.
-
-    Parameters
-    ----------
-    rows : iterable of tuple
-        Values of `SCORE_COLUMNS`, with times in UTC and documents as plain JSON or None.
-    """
+    """Insert scores; those with a known receipt are skipped."""
     # both are many times faster than bulk_create, which creates an object for each row
     if connection.vendor == "postgresql":
         _insert_as_json(rows)
@@ -417,18 +394,7 @@ def limits() -> dict[str, int | None]:
 
 
 def row_of(document: Mapping[str, Any] | Receipt) -> Row:
-    """Validate a receipt, and return what the site shows of it.
-
-    Parameters
-    ----------
-    document : mapping or Receipt
-        The receipt, as plain JSON of this or an earlier version of the schema.
-
-    Raises
-    ------
-    ReceiptError, ValueError
-        If it does not follow a schema, or cannot be stored; the message says why.
-    """
+    """Validate a receipt, and return what the site shows of it."""
     plain = json_value(document.to_dict() if isinstance(document, Receipt) else document)
     receipt = Receipt.from_dict(plain)
     max_length = limits()

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 
-__all__ = ["ingest_table"]
-
 _NEEDED = ("id", "created", "model", "benchmark", "version", "state", "score")
 _NAMED = ("receipt", "model", "benchmark", "version", "state")  # too long values are refused rather than cut
 _COLUMN = {
@@ -57,20 +55,7 @@ _STATES = frozenset(get_args(State))
 
 
 def columns_of(schema: Any, path: str) -> list[str]:
-    """Return the columns to read.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        Schema of the file.
-    path : str
-        Path of the file, for messages.
-
-    Raises
-    ------
-    UserError
-        If columns are missing, duplicated or of another type.
-    """
+    """Return the columns to read."""
     remedy = "ingest a file that brainscore results export FILE.parquet wrote"
     if missing := [name for name in _NEEDED if name not in schema.names]:
         raise UserError(f"{path} has no column {', '.join(map(repr, missing))}", remedy=remedy)
@@ -89,17 +74,7 @@ def columns_of(schema: Any, path: str) -> list[str]:
 
 
 def rows_of(batch: Any, before: int, tally: Tally) -> list[Row]:
-    """Return the valid rows of a batch; the others are reported.
-
-    Parameters
-    ----------
-    batch : pyarrow.RecordBatch
-        A batch with the columns of `columns_of`.
-    before : int
-        Number of rows of the table before this batch.
-    tally : Tally
-        Collects the problems.
-    """
+    """Return the valid rows of a batch; the others are reported."""
     names = [_COLUMN.get(name, name) for name in Row._fields]
     lists = [_values(batch, attribute, name) for attribute, name in zip(Row._fields, names, strict=True)]
     rows = []
@@ -243,24 +218,6 @@ def ingest_table(
     """Ingest a Parquet file that ``brainscore results export`` wrote.
 
     It is processed in batches of 10,000 rows. NaN, infinities and null all count as missing.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    on_progress, default_visibility
-        As for `ingest_store`; progress is counted in rows.
-
-    Returns
-    -------
-    IngestReport
-        Rows that do not describe a receipt (no id, an unknown state, scored without a score …) are among the problems;
-        the others are stored. A row whose receipt is known, also from a previous row, counts as known.
-
-    Raises
-    ------
-    UserError
-        If the file cannot be read, or columns are missing or of another type.
     """
     with _opened(Path(path).expanduser()) as file:
         columns = columns_of(file.schema_arrow, str(path))

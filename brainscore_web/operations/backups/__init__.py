@@ -93,13 +93,7 @@ def engine() -> str:
 
 @contextmanager
 def snapshot(folder: Path) -> Iterator[Snapshot]:
-    """Write the database into a folder, while other processes may write to it.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The folder; it must not exist yet.
-    """
+    """Write the database into a folder, while other processes may write to it."""
     folder.mkdir(parents=True)
     with _sqlite_snapshot(folder) if engine() == "sqlite" else _postgresql_snapshot(folder) as made:
         yield made
@@ -220,13 +214,7 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of a backup.
-
-    Raises
-    ------
-    UserError
-        If the folder is not a complete backup, or has another format.
-    """
+    """Read the manifest of a backup."""
     try:
         document = json.loads((folder / MANIFEST_NAME).read_text(encoding="utf-8"))
         if document.get("format") != _MANIFEST_FORMAT:
@@ -295,25 +283,6 @@ def back_up(folder: Path, *, incomplete: bool = False, say: Callable[[str], None
 
     Files are copied before the database and, if it refers to more, after it, so that the backup has every file in its
     copy of the database, and none withdrawn meanwhile. The folder gets its name only when it is complete.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The folder to create.
-    incomplete : bool
-        Whether files that the database refers to may be missing.
-    say : callable
-        Called with each message.
-
-    Returns
-    -------
-    Manifest
-        The content of the backup.
-
-    Raises
-    ------
-    UserError
-        If the folder exists and is not empty, or cannot be written.
     """
     folder = folder.expanduser().absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -490,30 +459,6 @@ def restore(
 
     Everything is checked before anything is changed. Files are first copied next to their place, then the database is
     replaced as a whole, then the files are moved into place.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The backup.
-    replace : bool
-        Whether a site that is in use may be replaced. Its files are kept next to the new ones.
-    check_only : bool
-        Whether to only check the backup.
-    incomplete : bool
-        Whether to restore without checking that uploaded objects are in their bucket.
-    say : callable
-        Called with each message.
-
-    Returns
-    -------
-    Manifest
-        The content of the backup.
-
-    Raises
-    ------
-    UserError
-        If the backup is damaged or does not fit this site, the site is in use, or its server or a worker is running; or
-        if uploaded objects are missing in their bucket, or it does not respond. Nothing is changed then.
     """
     folder = folder.expanduser().absolute()
     manifest = read_manifest(folder)

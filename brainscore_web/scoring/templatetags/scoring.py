@@ -10,8 +10,6 @@ from brainscore_web.scoring import tables
 from brainscore_web.scoring.models import RemoteResult
 from brainscore_web.submissions.models import Submission
 
-__all__ = ["jobs_of", "register", "remote_result_of"]
-
 register = template.Library()
 
 

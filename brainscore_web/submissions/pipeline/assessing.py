@@ -41,15 +41,6 @@ from brainscore_web.submissions.pipeline.testing import (
 from brainscore_web.submissions.pipeline.transitions import lock_submission
 from brainscore_web.submissions.steps import LANES, LONG_LANE, StepLog, StepPostponed
 
-__all__ = [
-    "ASSESSMENTS",
-    "assessments_left",
-    "plan_assessments",
-    "publish_assessments",
-    "resume_assessments",
-    "run_next_assessment",
-]
-
 _log = logging.getLogger(__name__)
 _Part, _State = BenchmarkAssessment.Part, BenchmarkAssessment.State
 _SECONDS = 1800.0  # of a part
@@ -89,18 +80,7 @@ class _Result:
 
 
 def plan_assessments(revision: Revision) -> int:
-    """Plan the assessments of a revision's benchmarks, in the transaction that records its tests.
-
-    Parameters
-    ----------
-    revision : Revision
-        The revision; one without benchmarks has no assessments.
-
-    Returns
-    -------
-    int
-        Number of assessments.
-    """
+    """Plan the assessments of a revision's benchmarks, in the transaction that records its tests."""
     now, rows = timezone.now(), []
     for place, (plugin, benchmark) in enumerate(_benchmarks(revision)):
         possible = place < _MOST_BENCHMARKS
@@ -128,18 +108,7 @@ def _benchmarks(revision: Revision) -> Iterator[tuple[str, str]]:
 
 
 def run_next_assessment(only: int | None = None) -> bool:
-    """Run the next due assessment, or the given one, unless a long step can be run, which comes first.
-
-    Parameters
-    ----------
-    only : int, optional
-        Primary key of the assessment to run.
-
-    Returns
-    -------
-    bool
-        Whether one was run.
-    """
+    """Run the next due assessment, or the given one, unless a long step can be run, which comes first."""
     if _steps_come_first():
         return False
     leases = claim(ASSESSMENTS, where=None if only is None else Q(pk=only), started=timezone.now())

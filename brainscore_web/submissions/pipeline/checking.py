@@ -53,8 +53,6 @@ from brainscore_web.submissions.models import Plugin, Revision, Step, Submission
 from brainscore_web.submissions.plugin_folders import unpacked
 from brainscore_web.submissions.steps import Outcome, StepIsLong, StepLog, StepUnavailable
 
-__all__ = ["check", "environment_for", "examine_names", "examine_submission"]
-
 _Key = tuple[str, str]
 
 _ALLOWED = frozenset({"--no-index", "--pre", "--prefer-binary", "--only-binary", "--require-hashes"})
@@ -62,20 +60,7 @@ _REMEDY = "name packages of the Python Package Index, or put a wheel into the pl
 
 
 def environment_for(folder: Path, *, say: Callable[[str], None]) -> Environment:
-    """Find or create the environment of a plugin. The caller must release it.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The plugin's folder.
-    say : callable
-        Called with one line for each operation that takes time.
-
-    Raises
-    ------
-    RequirementsError
-        If requirements cannot be met, or name addresses, from which the site does not install.
-    """
+    """Find or create the environment of a plugin. The caller must release it."""
     files = plugin_requirements(folder)
     _refuse_addresses(files, folder.name)
     return environment_of(files, plugin=folder.name, on_progress=say)
@@ -96,13 +81,7 @@ _PERMANENT_CHECKS = frozenset({"data in code", "layout", "link", "program", "siz
 
 
 def check(lease: Lease[Step]) -> Outcome | None:
-    """Run the check step.
-
-    Parameters
-    ----------
-    lease : Lease
-        The lease of the step.
-    """
+    """Run the check step."""
     revision = lease.row.revision
     try:
         _examine_arrived(lease)
@@ -136,13 +115,7 @@ def _takes_long(package: Package, root: Path, revision: Revision) -> bool:
 
 
 def _examine_arrived(lease: Lease[Step]) -> None:
-    """Examine the files of a revision for which its request did not wait, and store what was found.
-
-    Raises
-    ------
-    Refused
-        If they cannot be read, or exceed a limit.
-    """
+    """Examine the files of a revision for which its request did not wait, and store what was found."""
     revision = lease.row.revision
     arrived = UnexaminedFiles.objects.filter(revision=revision).first()
     if arrived is None:
@@ -220,17 +193,7 @@ def _environments(root: Path, revision: Revision, log: StepLog) -> tuple[list[di
 
 
 def examine_submission(package: Package, *, owner: User | None, submission: Submission | None = None) -> list[Finding]:
-    """Find problems of a submission from its source, and names that are taken on this site.
-
-    Parameters
-    ----------
-    package : Package
-        The submitted package.
-    owner : User or None
-        Its submitter.
-    submission : Submission, optional
-        The submission it belongs to; None for a new one.
-    """
+    """Find problems of a submission from its source, and names that are taken on this site."""
     names = examine_names(package.plugins, owner=owner, submission=submission)
     return [*sort_findings([*names, *examine_files(package)])]
 
@@ -238,17 +201,7 @@ def examine_submission(package: Package, *, owner: User | None, submission: Subm
 def examine_names(
     plugins: Sequence[SubmittedPlugin], *, owner: User | None, submission: Submission | None = None
 ) -> list[Finding]:
-    """Find identifiers that are invalid or taken, and folder names that are taken on this site.
-
-    Parameters
-    ----------
-    plugins : sequence of SubmittedPlugin
-        The submitted plugins.
-    owner : User or None
-        Their submitter.
-    submission : Submission, optional
-        The submission they belong to; None for a new one.
-    """
+    """Find identifiers that are invalid or taken, and folder names that are taken on this site."""
     taken = _holders(plugins, owner=owner, submission=submission)
     clashes = _clashes(plugins, owner=owner, submission=submission)
     return [*examine_identifiers(plugins, taken=taken), *clashes]
@@ -257,22 +210,7 @@ def examine_names(
 def _holders(
     plugins: Sequence[SubmittedPlugin], *, owner: User | None, submission: Submission | None = None
 ) -> Callable[..., str | None]:
-    """Return a function that says who has an identifier, for `examine_identifiers`.
-
-    Parameters
-    ----------
-    plugins : sequence of SubmittedPlugin
-        The submitted plugins.
-    owner : User or None
-        Its submitter. The identifiers of their own live plugin that they submit again are not taken.
-    submission : Submission, optional
-        The submission it belongs to. Of two open submissions, the older one has the name.
-
-    Returns
-    -------
-    callable
-        ``taken(registry, key)``, a description of who has it, or None if it is free.
-    """
+    """Return a function that says who has an identifier, for `examine_identifiers`."""
     asked = {(entry.registry, entry.key) for plugin in plugins for entry in plugin.registrations}
     mine = {(str(plugin.kind), plugin.name) for plugin in plugins}
     own: set[_Key] = set()

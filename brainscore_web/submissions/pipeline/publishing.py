@@ -38,8 +38,6 @@ from brainscore_web.submissions.plugin_folders import folder_with, unpacked
 from brainscore_web.submissions.steps import Outcome, StepFailed
 from brainscore_web.uploads.models import Upload
 
-__all__ = ["publish"]
-
 _MODEL_FIELDS = {
     "architecture": str, "family": str, "parameters": int, "size_mb": float, "training_data": str, "runnable": bool,
     "fine_tuned_from": str, "source": str,
@@ -67,15 +65,7 @@ class BenchmarkFacts(NamedTuple):
 
 
 def model_attributes(about: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the attributes of a model's row.
-
-    Parameters
-    ----------
-    about : mapping
-        The plugin's metadata in the form of ``brainscore_vision.catalogue``; their types are not trusted.
-    folder : pathlib.Path
-        The plugin's folder.
-    """
+    """Return the attributes of a model's row."""
     metadata = _part(about, "metadata")
     values = {name: _typed(metadata.get(name), cls) for name, cls in _MODEL_FIELDS.items()}
     values["trained_on"] = _names_in(metadata.get("trained_on"))
@@ -109,18 +99,7 @@ def benchmark_attributes(about: Mapping[str, Any], folder: Path) -> dict[str, An
 
 
 def benchmark_facts(folder: Path) -> dict[str, BenchmarkFacts]:
-    """Read versions and parents of benchmarks from the source of their plugin, without running it.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The plugin's folder.
-
-    Returns
-    -------
-    dict
-        The facts by identifier. The empty identifier has what applies to all benchmarks whose identifier is computed.
-    """
+    """Read versions and parents of benchmarks from the source of their plugin, without running it."""
     facts_by_name: dict[str, BenchmarkFacts] = {}
     all_versions, all_parents = set(), set()
     for tree in _trees(folder):
@@ -251,17 +230,7 @@ class DescribedPlugin:
 
 
 def describe_plugins(revision: Revision, root: Path, metadata: Mapping[str, Any]) -> list[DescribedPlugin]:
-    """Read the plugins of a revision.
-
-    Parameters
-    ----------
-    revision : Revision
-        The revision.
-    root : pathlib.Path
-        The folder in which it is unpacked.
-    metadata : mapping
-        Plugin → identifier → metadata, as the checks in the sandbox reported them.
-    """
+    """Read the plugins of a revision."""
     described = []
     for plugin in revision.plugins:
         path = f"{plugin['kind']}/{plugin['name']}"
@@ -270,22 +239,7 @@ def describe_plugins(revision: Revision, root: Path, metadata: Mapping[str, Any]
 
 
 def write_rows(revision: Revision, plugins: list[DescribedPlugin], *, private_files: bool) -> None:
-    """Publish a revision's plugins, with rows for its models and benchmarks.
-
-    Parameters
-    ----------
-    revision : Revision
-        The revision.
-    plugins : list of DescribedPlugin
-        Its plugins.
-    private_files : bool
-        Whether its code names private uploads.
-
-    Raises
-    ------
-    UserError
-        If a plugin's name belongs to another owner. The caller has checked names in the same transaction.
-    """
+    """Publish a revision's plugins, with rows for its models and benchmarks."""
     owner, now = revision.submission.owner, timezone.now()
     withheld = private_files or _names_private(set().union(*(plugin.texts for plugin in plugins)))
     _withhold_replaced(plugins)
@@ -381,13 +335,7 @@ def _dictionary(value: Any) -> dict[str, Any]:
 
 
 def publish(lease: Lease[Step]) -> Outcome | None:
-    """Run the publish step.
-
-    Parameters
-    ----------
-    lease : Lease
-        The lease of the step.
-    """
+    """Run the publish step."""
     revision = lease.row.revision
     results = dict(Step.objects.filter(revision=revision).values_list("kind", "result"))
     plugins = describe_plugins(revision, unpacked(revision), results[Step.Kind.TEST].get("about", {}))

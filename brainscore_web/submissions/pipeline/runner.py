@@ -43,8 +43,6 @@ from brainscore_web.submissions.steps import (
 )
 from brainscore_web.uploads.storage import StorageFailure
 
-__all__ = ["close_scored", "remove_leftovers", "run_next_step", "withdraw_of_deleted_accounts"]
-
 _log = logging.getLogger(__name__)
 _DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _STEP_FUNCTIONS: Mapping[str, Callable[[Lease[Step]], Outcome | None]] = {
@@ -56,20 +54,7 @@ _GAVE_UP = "the site could not complete this step. Its administrators have been 
 
 
 def run_next_step(only: int | None = None, *, long: bool | None = None) -> bool:
-    """Run the next due step, or the given one.
-
-    Parameters
-    ----------
-    only : int, optional
-        Primary key of the step to run.
-    long : bool, optional
-        Whether to run a long step; by default a short one, or a long one if there is none.
-
-    Returns
-    -------
-    bool
-        Whether a step was run.
-    """
+    """Run the next due step, or the given one."""
     lease = claim_next_step(only, long=long)
     if lease is None:
         return False

@@ -43,21 +43,6 @@ from brainscore_web.submissions.steps import (
     failed_lines,
 )
 
-__all__ = [
-    "TEST_FOLDERS",
-    "EventReader",
-    "Report",
-    "SandboxInputs",
-    "SandboxRun",
-    "empty_file",
-    "prepared_inputs",
-    "read_report",
-    "require_sandbox_here",
-    "run_python",
-    "run_tests",
-    "sandbox_problem",
-]
-
 _LONGEST = 8_000_000  # bytes of a report of checks
 _KEPT = 200
 _TEXT = 2000
@@ -344,13 +329,7 @@ class SandboxRun:
 
 
 def run_tests(lease: Lease[Step]) -> Outcome | None:
-    """Run the test step.
-
-    Parameters
-    ----------
-    lease : Lease
-        The lease of the step.
-    """
+    """Run the test step."""
     require_sandbox_here()
     revision = lease.row.revision
     with prepared_inputs(revision) as shown:
@@ -475,26 +454,7 @@ def run_python(
     *,
     events: EventReader | None = None,
 ) -> Ended:
-    """Run Python in a sandbox with the revision's plugins, their environment and public files, but no network.
-
-    Parameters
-    ----------
-    run : SandboxRun
-        The work; its output becomes the log, and it ends when the lease is lost.
-    environment : Environment
-        Environment of the plugin.
-    report : pathlib.Path or None
-        The only file outside of its temporary folder that it may write; its content is not to be trusted.
-    arguments : list of str
-        Of the interpreter. A script must be among the files of the sandbox.
-    events : EventReader, optional
-        Reads the events of tests, which do not become part of the log.
-
-    Raises
-    ------
-    StepPostponed
-        If sandboxes are not possible now.
-    """
+    """Run Python in a sandbox with the revision's plugins, their environment and public files, but no network."""
     shown, memory = run.shown, int(settings.UPLOADS["memory"])
     own = [environment.folder] if environment.folder.is_dir() else []
     sandbox = Sandbox(

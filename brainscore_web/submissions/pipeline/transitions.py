@@ -23,23 +23,6 @@ from brainscore_web.submissions.notifications import notify_done
 from brainscore_web.submissions.review.comments import open_threads
 from brainscore_web.submissions.steps import wake_for_steps
 
-__all__ = [
-    "Change",
-    "Event",
-    "apply_change",
-    "approve",
-    "cancel",
-    "change_after",
-    "lock_submission",
-    "reject",
-    "request_changes",
-    "retry",
-    "scoring_ended",
-    "start",
-    "withdraw",
-    "withdraw_abandoned",
-]
-
 _S: Any = Submission.State
 _K: Any = Step.Kind
 _T: Any = Step.State
@@ -88,26 +71,7 @@ class Change:
 def change_after(
     event: Event, state: str, steps: Mapping[str, str], *, kind: str = "", review: bool = True
 ) -> Change | None:
-    """Return the change that an event causes.
-
-    Parameters
-    ----------
-    event : Event
-        The event.
-    state : str
-        The state of the submission.
-    steps : mapping of str
-        Kind → state of the newest revision's steps.
-    kind : str
-        Kind of the step that passed, failed, or is to be retried.
-    review : bool
-        Whether the revision needs review.
-
-    Returns
-    -------
-    Change or None
-        None if the event is not possible in this state; nothing changes then.
-    """
+    """Return the change that an event causes."""
     match event:
         case Event.STARTED if state in (_S.QUEUED, _S.CHANGES, _S.REVIEW):
             return Change(_S.QUEUED, due=_K.CHECK)
@@ -175,18 +139,6 @@ def start(revision: Revision, *, has_errors: bool) -> None:
 
     Unfinished steps of earlier revisions are cancelled. Must be called in the transaction that creates the
     revision.
-
-    Parameters
-    ----------
-    revision : Revision
-        The newest one of its submission.
-    has_errors : bool
-        Whether the check on arrival found errors. Then no step runs, and the submission waits for changes.
-
-    Raises
-    ------
-    UserError
-        If the submission accepts no further revision.
     """
     _require_transaction()
     submission = lock_submission(revision.submission_id)
@@ -216,42 +168,17 @@ def start(revision: Revision, *, has_errors: bool) -> None:
 
 
 def approve(revision: Revision, review: Review) -> None:
-    """Approve a revision, which is then published.
-
-    Parameters
-    ----------
-    revision : Revision
-        The reviewed revision.
-    review : Review
-        The review, already saved.
-
-    Raises
-    ------
-    UserError
-        If it no longer waits for review.
-    """
+    """Approve a revision, which is then published."""
     _reviewed(Event.APPROVED, revision, review)
 
 
 def request_changes(revision: Revision, review: Review) -> None:
-    """Request changes; the submission waits for another revision.
-
-    Raises
-    ------
-    UserError
-        If it no longer waits for review.
-    """
+    """Request changes; the submission waits for another revision."""
     _reviewed(Event.CHANGES, revision, review)
 
 
 def reject(revision: Revision, review: Review) -> None:
-    """Reject a submission permanently; nothing of it is published.
-
-    Raises
-    ------
-    UserError
-        If it is already published or was withdrawn.
-    """
+    """Reject a submission permanently; nothing of it is published."""
     _reviewed(Event.REJECTED, revision, review)
 
 
@@ -271,13 +198,7 @@ def _reviewed(event: Event, revision: Revision, review: Review) -> None:
 
 
 def withdraw(submission: Submission, by: User) -> None:
-    """Withdraw a submission at its submitter's request; nothing of it is published.
-
-    Raises
-    ------
-    UserError
-        If it is already published or has ended.
-    """
+    """Withdraw a submission at its submitter's request; nothing of it is published."""
     if not _handle_event(Event.WITHDRAWN, submission.pk, reason=f"withdrawn by {by}"):
         raise UserError(
             "it can no longer be withdrawn",
@@ -291,13 +212,7 @@ def withdraw_abandoned(submission_id: Any) -> None:
 
 
 def retry(step: Step, by: User) -> None:
-    """Retry an automatic step that failed or was cancelled; for scoring, retry the failed pairs.
-
-    Raises
-    ------
-    UserError
-        If the step has not failed, or a newer revision exists.
-    """
+    """Retry an automatic step that failed or was cancelled; for scoring, retry the failed pairs."""
     with transaction.atomic():
         revision = step.revision
         values = {step.kind: {"reason": "", "internal": "", "log": "", "attempts": 0, "result": {}, "ended": None}}
@@ -315,13 +230,7 @@ def _retry_jobs(submission: Submission, by: User) -> None:
 
 
 def cancel(submission: Submission, by: User) -> None:
-    """Cancel the automatic step in progress; it can be retried.
-
-    Raises
-    ------
-    UserError
-        If no step is in progress.
-    """
+    """Cancel the automatic step in progress; it can be retried."""
     with transaction.atomic():
         scoring = lock_submission(submission.pk).state == Submission.State.SCORING
         if not _handle_event(Event.CANCELLED, submission.pk, reason=f"cancelled by {by}"):
@@ -334,11 +243,6 @@ def scoring_ended(submission_id: Any) -> None:
     """Close a submission if all its pairs have ended. May be called any number of times.
 
     The numbers of pairs are not stored: they depend on which models a reader may see.
-
-    Parameters
-    ----------
-    submission_id : UUID
-        Primary key of the submission.
     """
     if not Submission.objects.filter(pk=submission_id, state=_S.SCORING).exists():
         return
@@ -358,19 +262,7 @@ def lock_submission(key: Any) -> Submission:
 def apply_change(
     revision: Revision, submission: Submission, change: Change, values: Mapping[str, Mapping[str, Any]] | None = None
 ) -> None:
-    """Write a change, in a transaction that has locked the submission.
-
-    Parameters
-    ----------
-    revision : Revision
-        The revision whose steps change.
-    submission : Submission
-        Its submission, as returned by `lock_submission`.
-    change : Change
-        The change.
-    values : mapping, optional
-        Kind → further attributes of a step.
-    """
+    """Write a change, in a transaction that has locked the submission."""
     now = timezone.now()
     submission.state, submission.changed = change.state, now
     submission.save(update_fields=["state", "changed"])

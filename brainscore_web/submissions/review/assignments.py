@@ -16,17 +16,6 @@ from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.submissions.models import PluginKind, Revision, Step, Submission
 
-__all__ = [
-    "STATES",
-    "QueuedSubmission",
-    "assigned_since",
-    "carry_over_reviewer",
-    "queued_submissions",
-    "release_review",
-    "reviewer_key",
-    "take_review",
-]
-
 
 def reviewer_key(result: Any) -> int | None:
     """Return the primary key of the assigned reviewer, from the result of the review step."""
@@ -41,22 +30,7 @@ def assigned_since(result: Any) -> Any:
 
 
 def take_review(submission: Submission, reviewer: User, *, over: bool = False) -> None:
-    """Assign a reviewer to a submission.
-
-    Parameters
-    ----------
-    submission : Submission
-        The submission.
-    reviewer : User
-        The reviewer.
-    over : bool
-        Whether to take it over from the assigned reviewer.
-
-    Raises
-    ------
-    UserError
-        If it is the reviewer's own submission, has ended, or another reviewer is assigned.
-    """
+    """Assign a reviewer to a submission."""
     with transaction.atomic():
         step = _lock_review_step(submission, reviewer)
         holder = reviewer_key(step.result)
@@ -148,21 +122,7 @@ class QueuedSubmission:
 def queued_submissions(
     reader: User, *, state: str = "review", kind: str = "", who: str = "", text: str = ""
 ) -> list[QueuedSubmission]:
-    """Return submissions that need review, oldest first.
-
-    Parameters
-    ----------
-    reader : User
-        The reviewer who views the queue.
-    state : str
-        One of `STATES`.
-    kind : str
-        Only submissions with plugins of this kind.
-    who : str
-        ``'mine'``: assigned to the reader; ``'nobody'``: not assigned.
-    text : str
-        Only submissions whose title or owner contains this text.
-    """
+    """Return submissions that need review, oldest first."""
     numbers = Revision.objects.filter(submission=OuterRef("submission")).order_by("-number").values("number")[:1]
     steps = (
         Step.objects.exclude(kind__in=(Step.Kind.PUBLISH, Step.Kind.SCORE)).defer("log", "internal").order_by("order")

@@ -26,8 +26,6 @@ from brainscore_web.submissions.review.plugin_code import (
 )
 from brainscore_web.submissions.source_code import FileText, texts_of
 
-__all__ = ["Item", "Material", "checklist_of", "compute_checklist", "material_of"]
-
 
 @dataclass(frozen=True)
 class Evidence:
@@ -573,13 +571,7 @@ def checklist_of(revision: Revision, reader: User) -> list[Item]:
 
 
 def compute_checklist(material: Material) -> list[Item]:
-    """Compute a checklist.
-
-    Parameters
-    ----------
-    material : Material
-        The input, from `material_of`.
-    """
+    """Compute a checklist."""
     groups: dict[str, tuple[bool, Mapping[str, Callable[[Any], list[Evidence]]]]] = {
         "Data": (bool(material.data) or bool(material.uploads), DATA_RULES),
         "Benchmark": (bool(material.benchmarks), BENCHMARK_RULES),

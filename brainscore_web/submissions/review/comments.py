@@ -16,23 +16,6 @@ from brainscore_web.accounts.models import User
 from brainscore_web.submissions.models import Comment, Revision, Submission, reviews_submissions
 from brainscore_web.submissions.source_code import FileText, escape_invisible, highlighted, relocated_lines, texts_of
 
-__all__ = [
-    "LINES_OF_ONE_FILE",
-    "MAX_COMMENT_LENGTH",
-    "Line",
-    "ShownFile",
-    "Thread",
-    "add_comment",
-    "anchor_of",
-    "comment_anchor",
-    "discussion",
-    "may_resolve",
-    "open_threads",
-    "resolve",
-    "shown_files",
-    "threads_of",
-]
-
 MAX_COMMENT_LENGTH = 10_000
 _MOST = 500
 
@@ -82,15 +65,7 @@ class Thread:
 
 
 def threads_of(revision: Revision, texts: Mapping[str, FileText]) -> list[Thread]:
-    """Return the threads on a revision, and the open ones on earlier revisions.
-
-    Parameters
-    ----------
-    revision : Revision
-        The revision.
-    texts : mapping of str to FileText
-        Its files.
-    """
+    """Return the threads on a revision, and the open ones on earlier revisions."""
     comments = Comment.objects.filter(
         revision__submission=revision.submission_id, revision__number__lte=revision.number
     )
@@ -125,13 +100,7 @@ def open_threads(submission: Submission) -> list[Thread]:
 
 
 def add_comment(revision: Revision, author: User, text: str, *, path: str = "", line: int | None = None) -> Comment:
-    """Store a comment.
-
-    Raises
-    ------
-    UserError
-        If the text is empty or too long, the author has too many comments, or the file or line does not exist.
-    """
+    """Store a comment."""
     text = text.replace("\r\n", "\n").strip()
     if not text:
         raise UserError("the comment is empty", remedy="write a comment")
@@ -248,29 +217,7 @@ def discussion(
     lines: int = _LINES_OF_A_FILE,
     texts: Mapping[str, FileText] | None = None,
 ) -> dict[str, Any]:
-    """Return the context for `submissions/_file.html` and `review/_comments.html`.
-
-    Parameters
-    ----------
-    revision : Revision
-        The revision. The caller has checked that the user may see it.
-    user : User
-        The user who views the page.
-    back : str
-        Path of the page that shows it; forms for comments return there.
-    only : str, optional
-        Show only this file.
-    lines : int
-        The largest number of lines shown of a file.
-    texts : mapping of str to FileText, optional
-        Its files, if they have been read already.
-
-    Returns
-    -------
-    dict
-        ``files`` (ShownFile), ``general`` (threads on no shown file), ``open`` (number of open threads), ``revision``,
-        ``may_comment``, ``resolvable`` (keys of comments whose threads the user may resolve), ``back``.
-    """
+    """Return the context for `submissions/_file.html` and `review/_comments.html`."""
     texts = texts_of(revision) if texts is None else texts
     threads = threads_of(revision, texts)
     for thread in threads:
@@ -296,17 +243,7 @@ def shown_files(
     *,
     lines: int = _LINES_OF_A_FILE,
 ) -> list[ShownFile]:
-    """Return files for `submissions/_file.html`, highlighted.
-
-    Parameters
-    ----------
-    texts : mapping of str to FileText
-        The files.
-    findings, threads : iterable
-        What is shown at their lines.
-    lines : int
-        The largest number of lines shown of a file.
-    """
+    """Return files for `submissions/_file.html`, highlighted."""
     findings_in, threads_in = defaultdict(list), defaultdict(list)
     for finding in findings:
         findings_in[finding.get("file") or ""].append(finding)

@@ -25,18 +25,6 @@ from brainscore_web.submissions.review.assignments import reviewer_key
 from brainscore_web.submissions.review.checklist import checklist_of
 from brainscore_web.submissions.review.comments import open_threads
 
-__all__ = [
-    "ReviewCase",
-    "VerdictRefused",
-    "announced_decision",
-    "earlier_notes",
-    "is_own",
-    "record_verdict",
-    "refusal",
-    "review_case",
-    "reviews_of",
-]
-
 _V = Review.Verdict
 _S = Submission.State
 _AUTOMATIC = ("check", "test")
@@ -87,19 +75,7 @@ class ReviewCase:
 
 
 def refusal(case: ReviewCase, verdict: str, aspects: Mapping[str, Any], text: str) -> VerdictRefused | None:
-    """Return why a decision is not possible, or None if it is.
-
-    Parameters
-    ----------
-    case : ReviewCase
-        The state of the submission and its review.
-    verdict : str
-        One of `Review.Verdict`.
-    aspects : mapping
-        ``{aspect: {"fine": True | False | None, "note": ""}}``; aspects without a judgement are missing.
-    text : str
-        The reviewer's explanation.
-    """
+    """Return why a decision is not possible, or None if it is."""
     if case.own:
         return VerdictRefused("this is your own submission", "another reviewer must review it")
     if case.newer:
@@ -125,26 +101,7 @@ def refusal(case: ReviewCase, verdict: str, aspects: Mapping[str, Any], text: st
 def record_verdict(
     revision: Revision, reviewer: User, verdict: str, *, aspects: Mapping[str, Any], text: str
 ) -> Review:
-    """Record a decision; the e-mail to the submitter is queued in the same transaction.
-
-    Parameters
-    ----------
-    revision : Revision
-        The reviewed revision.
-    reviewer : User
-        The reviewer.
-    verdict : str
-        One of `Review.Verdict`.
-    aspects : mapping
-        As for `refusal`.
-    text : str
-        As for `refusal`.
-
-    Raises
-    ------
-    VerdictRefused
-        If the decision is not possible; nothing is changed then.
-    """
+    """Record a decision; the e-mail to the submitter is queued in the same transaction."""
     text = text.strip()
     with transaction.atomic():
         submission = Submission.objects.select_for_update(of=("self",)).get(pk=revision.submission_id)
@@ -232,21 +189,7 @@ def reviews_of(submission: Submission) -> list[dict[str, Any]]:
 
 
 def announced_decision(submission: Submission, latest: Revision) -> dict[str, Any] | None:
-    """Return the decision that the state of a submission announces, with what its submitter is to read.
-
-    Parameters
-    ----------
-    submission : Submission
-        The submission.
-    latest : Revision
-        Its newest revision.
-
-    Returns
-    -------
-    dict or None
-        An item of `reviews_of`, with ``threads`` (the first open comments) and ``more`` (the number of others); None
-        unless a reviewer has requested changes of the newest revision or rejected it.
-    """
+    """Return the decision that the state of a submission announces, with what its submitter is to read."""
     verdicts = {_S.CHANGES: _V.CHANGES, _S.REJECTED: _V.REJECTED}
     if submission.state not in verdicts:
         return None

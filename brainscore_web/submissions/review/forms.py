@@ -9,8 +9,6 @@ from django import forms
 from brainscore_web.submissions.models import ASPECTS, PluginKind, Review
 from brainscore_web.submissions.review.comments import MAX_COMMENT_LENGTH
 
-__all__ = ["FilterForm", "VerdictForm"]
-
 _FINE = {"fine": True, "not": False, "none": None}
 _NOTE = 2_000
 

@@ -17,8 +17,6 @@ from brainscore_web.submissions.models import Revision
 from brainscore_web.submissions.source_code import FileText
 from brainscore_web.uploads.models import Upload, UploadedFile
 
-__all__ = ["Call", "DataSet", "PluginCode", "Test", "files_left_out", "named_uploads", "read_plugin"]
-
 _HASH = re.compile(r"\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b")
 _VERSION = re.compile(r"version_id\s*=\s*[\"']([^\"'\n]{1,200})[\"']")
 _MOST_HASHES = 300
@@ -82,17 +80,7 @@ def files_left_out(texts: Mapping[str, FileText]) -> set[str]:
 
 
 def read_plugin(folder: str, texts: Mapping[str, FileText], left_out: Collection[str] = ()) -> PluginCode:
-    """Read the Python files of a plugin.
-
-    Parameters
-    ----------
-    folder : str
-        The plugin's folder, such as ``'benchmarks/mine/'``.
-    texts : mapping of str to FileText
-        Files of the revision.
-    left_out : collection of str
-        Paths that are not analysed, see `files_left_out`.
-    """
+    """Read the Python files of a plugin."""
     found = PluginCode()
     for path, file in texts.items():
         if not path.startswith(folder) or not path.endswith(".py"):
@@ -278,17 +266,7 @@ class DataSet:
 
 
 def named_uploads(revision: Revision, texts: Mapping[str, FileText], reader: User) -> list[DataSet]:
-    """Find uploads by the hashes and version ids in the code.
-
-    Parameters
-    ----------
-    revision : Revision
-        The revision.
-    texts : mapping of str to FileText
-        Its files.
-    reader : User
-        The reviewer.
-    """
+    """Find uploads by the hashes and version ids in the code."""
     hashes, versions = hashes_of(texts)
     if not hashes and not versions:
         return []

@@ -39,8 +39,6 @@ from brainscore_web.submissions.source_code import file_diffs as changes_between
 from brainscore_web.submissions.source_code import live_files, previous_revision, texts_of
 from brainscore_web.submissions.status import count_pairs, step_status
 
-__all__ = ["changes", "claim", "comment", "file", "judge", "newest", "queue", "resolve", "review_page", "show"]
-
 _PAGE_SIZE = 50
 _LOG = 40_000
 

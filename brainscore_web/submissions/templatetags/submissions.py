@@ -10,8 +10,6 @@ from django.db.models import Count, Q
 from brainscore_web.accounts.models import User
 from brainscore_web.submissions.models import Submission
 
-__all__ = ["submissions_of"]
-
 register = template.Library()
 
 

@@ -16,13 +16,7 @@ __all__ = ["Grant", "LocalFile", "Place", "Published", "Storage", "StorageFailur
 
 
 def storage() -> Storage:
-    """Return the storage of the settings.
-
-    Raises
-    ------
-    UserError
-        If the address in the settings is not valid.
-    """
+    """Return the storage of the settings."""
     return _made(str(settings.UPLOADS["address"]))
 
 

@@ -11,8 +11,6 @@ from typing import Protocol
 
 from brainscore_core.errors import UserError
 
-__all__ = ["Grant", "LocalFile", "Place", "Published", "Storage", "StorageFailure"]
-
 
 class StorageFailure(UserError):
     """The storage is unreachable, refuses, or is full; no partial file remains."""

@@ -16,8 +16,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.buckets import S3Object, is_public, object_url, signed_client
 from brainscore_web.uploads.storage.base import Grant, LocalFile, Place, Published, StorageFailure
 
-__all__ = ["BucketStorage"]
-
 _FOR_SENDING = 3600  # seconds for which a grant is valid
 _FOR_READING = 600
 _LARGEST_POST = 5 * 1024**3  # bytes, by S3's rules
@@ -149,18 +147,7 @@ class BucketStorage:
                         yield item["Key"].removeprefix(prefix)
 
     def missing(self, objects: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Return the keys of published objects of which a version does not exist, or has another size.
-
-        Parameters
-        ----------
-        objects : sequence of mapping
-            Each with ``bucket``, ``key``, ``version_id`` and ``size``.
-
-        Raises
-        ------
-        StorageFailure
-            If the bucket does not respond, or refuses to.
-        """
+        """Return the keys of published objects of which a version does not exist, or has another size."""
 
         def is_there(wanted: Mapping[str, Any]) -> bool:
             head = self._head(wanted["key"], bucket=wanted["bucket"], version_id=wanted["version_id"])

@@ -12,8 +12,6 @@ from pathlib import Path
 from brainscore_core.files import PART_SUFFIX
 from brainscore_web.uploads.storage.base import Grant, LocalFile, Place, Published, StorageFailure
 
-__all__ = ["FolderStorage"]
-
 _BUCKET = "brainscore-storage"
 _PREFIX = "brainscore-vision/data"
 

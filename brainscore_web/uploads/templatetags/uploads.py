@@ -10,8 +10,6 @@ from brainscore_web.accounts.models import User
 from brainscore_web.uploads.models import Upload
 from brainscore_web.uploads.receiving import bytes_used, limits
 
-__all__ = ["uploads_of"]
-
 register = template.Library()
 
 

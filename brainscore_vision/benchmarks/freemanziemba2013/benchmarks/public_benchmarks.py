@@ -3,8 +3,6 @@
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
 from brainscore_vision.benchmarks.freemanziemba2013.benchmarks.benchmark import pls_benchmark
 
-__all__ = ["FreemanZiembaV1PublicBenchmark", "FreemanZiembaV2PublicBenchmark", "public_benchmark"]
-
 
 def public_benchmark(region: str) -> NeuralBenchmark:
     """``FreemanZiemba2013public.<region>-pls``, region V1 or V2."""

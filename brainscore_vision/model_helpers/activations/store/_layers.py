@@ -12,23 +12,6 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "CheckedLayer",
-    "DamagedLayer",
-    "Manifest",
-    "StoredEntry",
-    "StoredLayer",
-    "checksum",
-    "data_file_key",
-    "is_key",
-    "layer_key",
-    "open_layer",
-    "plain_value",
-    "read_manifest",
-    "row_digest",
-    "verify_layer",
-]
-
 _FORMAT = 1  # increase it whenever values change for the same parts
 
 

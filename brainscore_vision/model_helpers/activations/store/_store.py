@@ -29,8 +29,6 @@ from brainscore_vision.model_helpers.activations.store._layers import (
 )
 from brainscore_vision.model_helpers.activations.store._writer import LayerWriter
 
-__all__ = ["ActivationStore", "Leftover", "default_store", "leftovers", "scan"]
-
 
 @dataclass(frozen=True)
 class Leftover:
@@ -219,24 +217,7 @@ class ActivationStore:
         return self._limit(None)
 
     def get(self, key: str) -> StoredLayer | None:
-        """Open a layer, and record that it was used.
-
-        Parameters
-        ----------
-        key : str
-            From :func:`layer_key`.
-
-        Returns
-        -------
-        StoredLayer or None
-            None if it is not stored, or, with a warning in the log, if its files are damaged: size and header are
-            compared with the manifest. :meth:`verify` compares all values.
-
-        Raises
-        ------
-        UserError
-            If the folder cannot be read.
-        """
+        """Open a layer, and record that it was used."""
         if not is_key(key):
             raise ValueError(f"{key!r} is not a key of a layer; make one with layer_key")
         for _ in range(_ATTEMPTS):
@@ -273,34 +254,7 @@ class ActivationStore:
         parts: Mapping[str, Any],
         info: Mapping[str, Any] | None = None,
     ) -> LayerWriter:
-        """Write a layer, row by row, inside a ``with`` block.
-
-        Parameters
-        ----------
-        key : str
-            ``layer_key(parts)``.
-        shape : tuple of int
-            Stimuli × features; more axes are possible.
-        dtype : dtype
-            Type on disk; assigned values are converted to it.
-        parts : mapping
-            Parts of the key.
-        info : mapping, optional
-            Descriptive names of the same plain types, which ``brainscore cache ls`` shows: ``model``, ``layer``,
-            ``stimulus_set``.
-
-        Returns
-        -------
-        LayerWriter
-            Entering its block removes other layers if the limit requires it. Entering the block and writing rows raise
-            `UserError` if the folder is not writable or has no space.
-
-        Raises
-        ------
-        ValueError
-            If shape or dtype cannot be stored, or `key` is not that of `parts`. On leaving the block: if rows are
-            missing.
-        """
+        """Write a layer, row by row, inside a ``with`` block."""
         return LayerWriter(
             self.folder, key, shape=shape, dtype=dtype, parts=parts, info=info, make_room=self._make_room
         )
@@ -341,13 +295,7 @@ class ActivationStore:
         return [verify_layer(entry) for entry in self.entries() if wanted is None or entry.key in wanted]
 
     def remove(self, keys: Iterable[str]) -> None:
-        """Remove layers; keys that are not stored are ignored. Opened layers keep their values.
-
-        Raises
-        ------
-        UserError
-            If a file cannot be removed.
-        """
+        """Remove layers; keys that are not stored are ignored. Opened layers keep their values."""
         data = scan(self.folder).data
         for key in keys:
             if not is_key(key):
@@ -355,13 +303,7 @@ class ActivationStore:
             remove_layer(self.folder, key, data.get(key, []))
 
     def trim(self) -> list[str]:
-        """Remove layers, the least recently used first, until the folder is within its limit.
-
-        Returns
-        -------
-        list of str
-            Keys of the removed layers. Layers that are being written and layers of other users stay.
-        """
+        """Remove layers, the least recently used first, until the folder is within its limit."""
         sweep_folder(self.folder)
         return self._trim(0)
 

@@ -33,8 +33,6 @@ from brainscore_vision.model_helpers.activations.store._layers import (
     row_digest,
 )
 
-__all__ = ["LayerWriter"]
-
 _DISK_FULL_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 

@@ -13,8 +13,6 @@ from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.ingest import IngestReport, ingest_store, ingest_table
 from brainscore_web.leaderboard.models import Visibility
 
-__all__ = ["Command"]
-
 _SHOWN = 20
 
 

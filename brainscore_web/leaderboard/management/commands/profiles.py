@@ -11,8 +11,6 @@ from django.core.management.base import BaseCommand, CommandError
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.profiles import keep_profiles
 
-__all__ = ["Command"]
-
 
 class Command(BaseCommand):
     """Store layer profiles for the cards of models."""

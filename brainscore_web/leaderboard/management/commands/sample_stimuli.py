@@ -10,8 +10,6 @@ from django.core.management.base import BaseCommand, CommandError
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.samples import keep_samples, public_benchmarks
 
-__all__ = ["Command"]
-
 
 class Command(BaseCommand):
     """Store thumbnails of stimuli for the cards of benchmarks."""

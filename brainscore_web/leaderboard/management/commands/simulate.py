@@ -11,8 +11,6 @@ from django.db import DatabaseError
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
-__all__ = ["Command"]
-
 
 class Command(BaseCommand):
     """Fill an empty site with a simulated leaderboard."""

@@ -10,8 +10,6 @@ from django.db import DatabaseError
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.catalogue import sync_catalogue
 
-__all__ = ["Command"]
-
 
 class Command(BaseCommand):
     """Synchronise models and benchmarks of the site with the installed plugins."""

@@ -32,8 +32,6 @@ from brainscore_vision.model_helpers.activations.temporal.inputs import Before, 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["ALIGNMENTS", "CausalTimeline", "ClipTimeline", "PytorchWrapper"]
-
 ALIGNMENTS = ("evenly_spaced", "ignore_time", "estimate_layer_fps", "per_frame_aligned")
 _ORDER = "KCHW"  # order of the other axes, after the time axis
 
