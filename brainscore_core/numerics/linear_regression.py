@@ -5,6 +5,7 @@ Maps are fitted from second moments, in their primal or dual form.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -23,6 +24,7 @@ from brainscore_core.numerics._matrices import (
     require_finite,
 )
 from brainscore_core.numerics._products import centred_gram, gram, moments
+from brainscore_core.numerics._threads import SHORT_PRODUCT, one_thread
 
 
 @dataclass(frozen=True)
@@ -144,19 +146,21 @@ class LeftOut(ABC):
         ----------
         .. [1] Bell & McCaffrey (2002). Survey Methodology 28, 169–181.
         """
-        hat, residuals = self.hat(), self.residuals(trained)
-        values = sums_of_groups(self.hat_transposed(slopes) * residuals, trained)
-        for group in np.intersect1d(trained, tested):
-            rows, own = np.flatnonzero(tested == group), np.flatnonzero(trained == group)
-            values[group] -= self.through(hat, slopes, residuals, rows, own)
-            hat[np.ix_(rows, own)] = 0.0
-        pairs = hat * product(slopes, residuals.T)
-        hat *= hat
-        cells = np.einsum("ti,ti->t", hat, product(slopes**2, (residuals**2).T))
-        if len(values) < len(trained):
-            members = (trained[:, None] == np.arange(len(values))).astype(np.float64)
-            return TrainingEffects(values, product(pairs, members), cells)
-        return TrainingEffects(values, pairs[:, np.argsort(trained)], cells)
+        short = slopes.size * len(trained) < SHORT_PRODUCT
+        with one_thread() if short else nullcontext():
+            hat, residuals = self.hat(), self.residuals(trained)
+            values = sums_of_groups(self.hat_transposed(slopes) * residuals, trained)
+            for group in np.intersect1d(trained, tested):
+                rows, own = np.flatnonzero(tested == group), np.flatnonzero(trained == group)
+                values[group] -= self.through(hat, slopes, residuals, rows, own)
+                hat[np.ix_(rows, own)] = 0.0
+            pairs = hat * product(slopes, residuals.T)
+            hat *= hat
+            cells = np.einsum("ti,ti->t", hat, product(slopes**2, (residuals**2).T))
+            if len(values) < len(trained):
+                members = (trained[:, None] == np.arange(len(values))).astype(np.float64)
+                return TrainingEffects(values, product(pairs, members), cells)
+            return TrainingEffects(values, pairs[:, np.argsort(trained)], cells)
 
 
 class SplitFit(NamedTuple):
@@ -200,6 +204,7 @@ def scaled_residuals(
     block : callable
         ``block(rows)``: the entries of M² of these rows and columns.
     groups : array of int, n
+        Group of each row, numbered from 0 on.
 
     Returns
     -------
@@ -207,6 +212,8 @@ def scaled_residuals(
         (M²)_gg^−½ (M Y)_g for each group g.
     """
     result = responses / np.sqrt(diagonal)[:, None]
+    if groups.max(initial=-1) + 1 == len(groups):  # each row is a group of its own
+        return result
     order = np.argsort(groups, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1):
         if len(rows) == 1:
