@@ -408,7 +408,7 @@ def _decode(image: "Image", file: Source) -> _Decoded:
         if transparent is None:
             return _Decoded(grey, None, orientation, None)
         level = min(255, transparent * _SCALES.get(raw, 1))
-        return _Decoded(grey, grey.point([255 * (other != level) for other in range(256)]), orientation, None)
+        return _Decoded(grey, grey.point([255 * (value != level) for value in range(256)]), orientation, None)
     if not image.has_transparency_data:
         return _Decoded(image if image.mode == "RGB" else image.convert("RGB"), None, orientation, None)
     if image.mode == "RGB" and raw.startswith("RGB;16"):

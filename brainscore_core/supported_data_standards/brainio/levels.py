@@ -138,9 +138,9 @@ def get_metadata(
     str or tuple
         The name, or the tuple ``(name, dims, values)``.
     """
-    wanted = (*assembly.dims, None) if dims is None else tuple(dims)
+    selected = (*assembly.dims, None) if dims is None else tuple(dims)
     indexes = assembly.xindexes
-    for dim in wanted:
+    for dim in selected:
         for name, variable in named_coords(assembly).items():
             along = variable.dims[0] if variable.ndim == 1 else None
             if along != dim:
@@ -421,8 +421,8 @@ def _selections_on_levels(array: xr.DataArray, dim: Hashable, value: Any) -> lis
 def _check_scalar(array: xr.DataArray, name: Hashable, value: Any) -> None:
     """Raise an error if a scalar coordinate does not have the wanted value."""
     present = array.coords.variables[name].values.item()
-    wanted = list(value) if np.ndim(value) else [value]
-    if isinstance(value, slice) or not any(item == present or (pd.isna(item) and pd.isna(present)) for item in wanted):
+    values = list(value) if np.ndim(value) else [value]
+    if isinstance(value, slice) or not any(item == present or (pd.isna(item) and pd.isna(present)) for item in values):
         raise KeyError(f"coordinate {name!r} has the single value {present!r}, not {value!r}")
 
 
@@ -461,7 +461,7 @@ def format_values(values: Iterable[Any], *, most: int = 10) -> str:
 def unknown_name_error(array: xr.DataArray, name: Hashable, *, what: str) -> UnknownIdentifier:
     """Make the error for a name that is neither a dimension nor a level; `what` is the name of the method."""
     levels = list(level_dims(array))
-    near = get_close_matches(str(name), [str(known) for known in (*array.dims, *levels)], n=1)
+    near = get_close_matches(str(name), [str(present) for present in (*array.dims, *levels)], n=1)
     return UnknownIdentifier(
         f"{what}: unknown dimension or level {name!r}; dimensions: {format_values(array.dims)}; "
         f"levels: {format_values(levels)}",
@@ -509,10 +509,16 @@ def positions_of(array: xr.DataArray, wanted: Sequence[tuple[Hashable, Any]]) ->
             codes_of_values = [_codes_for(uniques, item) for item in values]
             occurs = np.zeros(len(uniques) + 1, dtype=bool)
             occurs[codes] = True  # the last entry is for missing values, whose code is −1
-            absent = [item for item, own in zip(values, codes_of_values, strict=True) if not occurs[own].any()]
+            absent = [
+                item
+                for item, codes_of_value in zip(values, codes_of_values, strict=True)
+                if not occurs[codes_of_value].any()
+            ]
             if absent:
                 raise _unknown_value_error(name, absent, codes, uniques)
-            chosen = _in_order(codes[positions], [code for own in codes_of_values for code in own])
+            chosen = _in_order(
+                codes[positions], [code for codes_of_value in codes_of_values for code in codes_of_value]
+            )
             chosen = np.sort(chosen) if unordered else chosen
             if not len(chosen) and values:
                 raise _no_combination_error(array, name, wanted)
@@ -528,11 +534,11 @@ def _codes_for(uniques: pd.Index, value: Any) -> list[int]:
     if is_missing(value):
         return [-1]
     try:
-        found = uniques.get_loc(value)
+        position = uniques.get_loc(value)
     except (KeyError, TypeError, pd.errors.InvalidIndexError):
         return []
     # in an index of dates, a partial date such as a year can match several values
-    return [found] if isinstance(found, int) else list(np.arange(len(uniques))[found])
+    return [position] if isinstance(position, int) else list(np.arange(len(uniques))[position])
 
 
 def _in_order(codes: np.ndarray, wanted: list[int]) -> np.ndarray:
@@ -543,8 +549,8 @@ def _in_order(codes: np.ndarray, wanted: list[int]) -> np.ndarray:
     sorted_codes = codes[order]
     starts = np.searchsorted(sorted_codes, wanted, side="left")
     ends = np.searchsorted(sorted_codes, wanted, side="right")
-    parts = [order[start:end] for start, end in zip(starts, ends, strict=True)]
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
+    runs = [order[start:end] for start, end in zip(starts, ends, strict=True)]
+    return np.concatenate(runs) if runs else np.zeros(0, dtype=np.intp)
 
 
 def _in_slice(name: Hashable, codes: np.ndarray, uniques: pd.Index, wanted: slice) -> np.ndarray:
