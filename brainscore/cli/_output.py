@@ -98,9 +98,9 @@ def echo_pairs(pairs: Iterable[tuple[str, str]]) -> None:
     rows = list(pairs)
     width = max((len(name) for name, _ in rows), default=0)
     for name, text in rows:
-        first, *rest = text.splitlines() or [""]
+        first, *more_lines = text.splitlines() or [""]
         echo(f"{style(name.ljust(width), bold=True)}  {first}".rstrip())
-        for line in rest:
+        for line in more_lines:
             echo(f"{' ' * width}  {line}".rstrip())
 
 
@@ -149,11 +149,11 @@ def change_lines(changes: Sequence[Change]) -> Iterable[str]:
     for change in changes:
         by_part.setdefault(change.part, []).append(str(change))
     rows = []
-    for part, texts in by_part.items():
+    for section, texts in by_part.items():
         shown = (
             texts if len(texts) <= _MAX_CHANGES else [*texts[:_MAX_CHANGES], f"… and {len(texts) - _MAX_CHANGES} more"]
         )
-        rows += [("" if index else part, text) for index, text in enumerate(shown)]
+        rows += [("" if index else section, text) for index, text in enumerate(shown)]
     return _aligned(rows)
 
 
