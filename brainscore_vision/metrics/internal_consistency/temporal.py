@@ -70,12 +70,12 @@ class TemporalInternalConsistency(InternalConsistency):
         for dim in first.dims:
             raw_coords |= coords_for_dim(first, dim)
 
-        score = Score(np.array([float(one) for one in bins]), coords=along, dims=["time_bin"])
-        values = np.stack([one.attrs[Score.RAW_VALUES_KEY].values for one in bins])
+        score = Score(np.array([float(of_bin) for of_bin in bins]), coords=along, dims=["time_bin"])
+        values = np.stack([of_bin.attrs[Score.RAW_VALUES_KEY].values for of_bin in bins])
         score.attrs = {
             Score.RAW_VALUES_KEY: Score(values, coords=raw_coords, dims=["time_bin", *first.dims]),
             "meaning": self.meaning,
-            "undefined": sum(one.attrs["undefined"] for one in bins),
+            "undefined": sum(of_bin.attrs["undefined"] for of_bin in bins),
         }
         return attach_each(score, bins, what="time bin")
 
