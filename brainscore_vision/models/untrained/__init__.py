@@ -45,8 +45,8 @@ _MODELS = "brainscore_vision.models."
 def reference_model(trained: str) -> "ReferenceModel":
     """The reference model of this name."""
     module = import_module(f"{_MODELS}{TRAINED[trained]}.model")
-    found: ReferenceModel = module.MODELS[trained] if hasattr(module, "MODELS") else module.MODEL
-    return found
+    model: ReferenceModel = module.MODELS[trained] if hasattr(module, "MODELS") else module.MODEL
+    return model
 
 
 def _untrained(trained: str) -> "BrainModel":
@@ -54,9 +54,9 @@ def _untrained(trained: str) -> "BrainModel":
 
 
 def _metadata(trained: str) -> "ModelMetadata":
-    known: ModelMetadata = import_module(_MODELS + TRAINED[trained]).METADATA[trained]
+    metadata_of_trained: ModelMetadata = import_module(_MODELS + TRAINED[trained]).METADATA[trained]
     return replace(
-        known,
+        metadata_of_trained,
         training_data=None,
         weights_licence=None,
         twin_of=trained,
