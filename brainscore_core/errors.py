@@ -194,9 +194,8 @@ def spelling_hint(names: Iterable[object], known: Iterable[object]) -> str:
     """
     names, known = list(names), list(known)
     for name, near_name in respelled(names, known).items():
-        shown = [
-            repr(each.item() if hasattr(each, "item") else each) for each in (name, near_name)
-        ]  # not as np.str_('…')
+        # not as np.str_('…')
+        shown = [repr(each.item() if hasattr(each, "item") else each) for each in (name, near_name)]
         return f"{' and '.join(shown)} differ in {' and '.join(_differences(name, near_name))}"
     kinds = [{_as_number(name) is not None for name in side} for side in (names, known)]
     if kinds == [{True}, {False}]:

@@ -104,17 +104,12 @@ def site_of(url: str | None) -> str:
     'https://www.example.org'
     """
     address = url or os.environ.get("BRAINSCORE_SITE") or saved_tokens().site or DEFAULT_SITE
-    address_fields = urlsplit(address)
+    fields = urlsplit(address)
     try:
-        valid = (
-            address_fields.scheme in ("http", "https")
-            and address_fields.hostname
-            and (address_fields.port or 1)
-            and not address_fields.username
-        )
+        valid = fields.scheme in ("http", "https") and fields.hostname and (fields.port or 1) and not fields.username
     except ValueError:  # the port is not a number
         valid = False
-    if not valid or address_fields.query or address_fields.fragment:
+    if not valid or fields.query or fields.fragment:
         remedy = "write it as https://www.example.org"
         raise UserError(f"{address!r} is not the address of a site", remedy=remedy)
     return address.rstrip("/")

@@ -509,16 +509,10 @@ def positions_of(array: xr.DataArray, wanted: Sequence[tuple[Hashable, Any]]) ->
             codes_of_values = [_codes_for(uniques, item) for item in values]
             occurs = np.zeros(len(uniques) + 1, dtype=bool)
             occurs[codes] = True  # the last entry is for missing values, whose code is −1
-            absent = [
-                item
-                for item, codes_of_value in zip(values, codes_of_values, strict=True)
-                if not occurs[codes_of_value].any()
-            ]
+            absent = [item for item, sought in zip(values, codes_of_values, strict=True) if not occurs[sought].any()]
             if absent:
                 raise _unknown_value_error(name, absent, codes, uniques)
-            chosen = _in_order(
-                codes[positions], [code for codes_of_value in codes_of_values for code in codes_of_value]
-            )
+            chosen = _in_order(codes[positions], [code for sought in codes_of_values for code in sought])
             chosen = np.sort(chosen) if unordered else chosen
             if not len(chosen) and values:
                 raise _no_combination_error(array, name, wanted)
