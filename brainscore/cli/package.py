@@ -254,7 +254,7 @@ def _read_stimuli(
 
 
 def _names_by_id(folder: Path, ids: list[str]) -> list[str]:
-    """Names of the files whose stems are the ids; the id itself if there is no file, which validation then reports."""
+    """Names of the files whose stems are the ids; the id itself without a file, which validation then reports."""
     by_stem: dict[str, list[str]] = {}
     for path in sorted(folder.iterdir()):
         if path.is_file() and not path.name.startswith("."):

@@ -165,7 +165,7 @@ class Client:
         Raises
         ------
         UnknownIdentifier
-            If there is no such model; the message has the nearest names.
+            If the model is unknown; the message has the nearest names.
 
         Notes
         -----

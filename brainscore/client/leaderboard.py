@@ -72,7 +72,7 @@ def compare_public_models(connection: Connection, first: str, second: str) -> li
     Raises
     ------
     UnknownIdentifier
-        If there is no such public model.
+        If no public model has this name.
     UserError
         If the file is not as expected.
     """
@@ -128,7 +128,7 @@ def public_identifier(connection: Connection, name: str) -> str:
     Raises
     ------
     UnknownIdentifier
-        If there is no such public model, with the nearest names.
+        If no public model has this name; the message has the nearest names.
     """
     return _table(connection, name, name)[0][0]
 

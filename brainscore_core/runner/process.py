@@ -251,7 +251,7 @@ class ScoringProcess:
                 return
             if answer is None:  # it has ended
                 return
-            if isinstance(answer, Written):  # not an answer, which nobody waits for after the run was stopped
+            if isinstance(answer, Written):  # not an answer: after the run was stopped, no caller waits for one
                 self._pass_on(answer)
 
     def _next_answer(self, timeout: float) -> Message | None:

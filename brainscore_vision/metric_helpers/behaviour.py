@@ -92,7 +92,7 @@ class RightChoices(NamedTuple):
     correct: NDArray[np.bool_]
     """A missing choice is wrong."""
     others: list[Any]
-    """Choices that are no right label, nor one in another spelling."""
+    """Choices that are not a right label, nor one in another spelling."""
     remark: str
     """Warning of :func:`check_labels`, or ``''``."""
 
@@ -179,7 +179,7 @@ def check_labels(
     role : str
         Whose answers these are, for messages.
     others : iterable
-        Further labels that are no mistake, such as people's answers.
+        Further labels that are not mistakes, such as people's answers.
     offered : iterable
         All labels that the answers were chosen from, if these are known: if none of them is among `labels`, this is not
         a coincidence.

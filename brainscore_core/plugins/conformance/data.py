@@ -140,7 +140,7 @@ def _hashes(given: DataUnderTest) -> None:
             if by_sha256 is not None and (value is None or getattr(value, "value", "") is None):
                 if isinstance(by_sha256, ast.Constant) and not _SHA256.fullmatch(str(by_sha256.value).lower()):
                     raise Failed(
-                        f"{where} has {argument.replace('sha1', 'sha256')}={by_sha256.value!r}, which is no sha256",
+                        f"{where} has {argument.replace('sha1', 'sha256')}={by_sha256.value!r}, which is not a SHA-256",
                         "register the hash that packaging printed: 64 hexadecimal digits",
                     )
                 continue
@@ -150,7 +150,7 @@ def _hashes(given: DataUnderTest) -> None:
                 isinstance(value.value, str) and _SHA1.fullmatch(value.value.lower())
             ):
                 raise Failed(
-                    f"{where} has {argument}={value.value!r}, which is no sha1",
+                    f"{where} has {argument}={value.value!r}, which is not a SHA-1",
                     "register the hash that packaging printed: 40 hexadecimal digits",
                 )
     for file, call, name in calls:

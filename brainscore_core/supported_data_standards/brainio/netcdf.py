@@ -273,7 +273,7 @@ def write_new_netcdf(
     Raises
     ------
     UserError
-        If a value, coordinate or name cannot be stored; then there is no file.
+        If a value, coordinate or name cannot be stored; no file is written then.
 
     Examples
     --------

@@ -62,7 +62,7 @@ class Grouping(NamedTuple):
     shared : dict of str to int
         If no groups are declared: coordinates that may group the stimuli → number of their values.
     missing : str
-        What the recordings declare, if there is no such coordinate; else ``''``.
+        The declared coordinate if it is missing; else ``''``.
     """
 
     name: str | None = None
@@ -172,7 +172,7 @@ class _Columns:
         return [str(name) for name in (*self._coords, *further)]
 
     def values(self, name: str) -> NDArray[Any] | None:
-        """Value of each presentation; None if there is no such column."""
+        """Value of each presentation; None if the column is missing."""
         if name in self._coords:
             return np.asarray(self._coords[name].values)
         if self._stimuli is None or name not in self._stimuli.columns:

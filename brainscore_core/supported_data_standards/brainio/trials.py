@@ -108,7 +108,7 @@ def from_trials(
     ------
     UserError
         If the table cannot be read or is empty, a column does not exist or has values of several types, ids are rounded
-        numbers, trials are not unique, or a response is none of the options.
+        numbers, trials are not unique, or a response is not one of the options.
     ValidationError
         If stimuli are not in `stimulus_set`.
 

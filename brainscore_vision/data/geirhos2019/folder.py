@@ -34,7 +34,7 @@ def stimuli_in_folder(stimuli: StimulusSet, folder: Path, *, variable: str) -> S
     Raises
     ------
     DataUnavailable
-        If there is no such folder, or images are missing in it.
+        If the folder or some of its images are missing.
     UserError
         If two different files could be the same stimulus.
     """

@@ -48,7 +48,7 @@ class _Trials(NamedTuple):
     conditions: NDArray[Any]
     condition_codes: NDArray[np.intp]
     others: list[Any]
-    """Subjects' choices that are no right label."""
+    """Subjects' choices that are not a right label."""
     remark: str
 
 

@@ -254,7 +254,7 @@ def _model(source: DataAssembly, label_coord: str) -> _Answers:
         values = np.asarray(source.values)
         if values.dtype.kind not in "fiub" or np.isnan(values).any():
             raise MetricInputError(
-                "the source's probabilities are no numbers or NaN", remedy="check the model's output"
+                "the source's probabilities are not numbers, or are NaN", remedy="check the model's output"
             )
         offered = coord_values(source, "choice", role="source", dim="choice")
         chosen = offered[values.argmax(axis=1)]
@@ -288,7 +288,7 @@ def _categories(ours: _Answers, theirs: _Answers) -> tuple[NDArray[Any], NDArray
 
 
 def _confusions(answers: _Answers, rows: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.intp]:
-    """Cell of each trial; those without an answer come to the diagonal, which nobody looks at."""
+    """Cell of each trial; trials without an answer come to the diagonal, which is not used."""
     row = np.searchsorted(rows, answers.truth)
     column = pd.Index(columns).get_indexer(pd.Index(answers.chosen))
     column = np.where(column < 0, np.searchsorted(columns, answers.truth), column)

@@ -292,7 +292,7 @@ def _answers(source: DataAssembly, variable: str, label_coord: str) -> tuple[NDA
         x = np.full(len(strength), np.nan)
     values = np.asarray(source.values, dtype=np.float64)
     for bad, problem in (
-        (~np.isfinite(x), f"{variable!r} is no finite number"),
+        (~np.isfinite(x), f"{variable!r} is not a finite number"),
         (np.isnan(values).any(axis=1), "are NaN"),
     ):
         if bad.any() or not len(x):

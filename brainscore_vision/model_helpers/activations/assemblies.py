@@ -176,7 +176,7 @@ def _numbered(prefix: str, count: int) -> list[str]:
 
 
 def _places(layers: Sequence[LayerUnits]) -> dict[str, NDArray[np.intp]]:
-    """Position of each unit along each named dimension of its layer's output; −1 if there is no such dimension."""
+    """Position of each unit along each named dimension of its layer's output; −1 without such a dimension."""
     axes = [layer.axes for layer in layers]
     level_names = {name for layer in layers if layer.shape is not None for name in _PLACES.get(len(layer.shape), ())}
     if any(names == ("channel",) for names in axes):  # as published: NaN for features without positions

@@ -32,7 +32,7 @@ def as_preprocessing(preprocessing: Any) -> Any:
     Raises
     ------
     UserError
-        If it is none of these, or settings are not supported.
+        If it is not one of these, or settings are not supported.
 
     Examples
     --------

@@ -127,9 +127,9 @@ class PytorchWrapper:
     Notes
     -----
     A layer is a name as in ``named_modules()``, a pattern (``'layer?.0'``), ``'logits'`` (the output of the network,
-    or its ``logits``; if that is no list of numbers for each stimulus, of the last module without children), or a name
-    with a call number such as ``'IT.output-t1'``: the output of a module in its second call of a forward pass. Without
-    a number, the last call is recorded. If a layer returns several tensors, the first is used. If stimuli are not the
+    or its ``logits``; if that is not a list of numbers for each stimulus, of the last module without children), or a
+    name with a call number such as ``'IT.output-t1'``: the output of a module in its second call of a forward pass.
+    Without a number, the last call is recorded. If a layer returns several tensors, the first is used. If stimuli are not the
     first axis of its output, they are found with two further passes and moved there; :meth:`describe_layers` says so.
 
     Subclasses may override how layers are read, as in brain-score 2.x: `get_activations`, `get_layer`,
@@ -306,7 +306,7 @@ class PytorchWrapper:
         if self._names.is_output(layer):
             last = self._names.canonical(layer)
             if self._known.logits == "not the output":
-                words.append(f"output of {last}, the last module, since that of the network is no list of numbers")
+                words.append(f"output of {last}, the last module, since that of the network is not a list of numbers")
             else:
                 words.append("output of the network")
                 words += [f"that of {last}"] if self._known.logits == "last module" else []

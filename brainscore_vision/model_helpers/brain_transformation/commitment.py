@@ -97,7 +97,7 @@ class ModelCommitment(BrainModel):
     *Time.* Without a time course, all time bins have the same response; it is not copied, so do not write to it. A time
     course of the activations is averaged into the time bins (weights: the share of each source bin). A single time bin
     is squeezed. An activations model with ``set_recorded_time((start, end))``, such as one of a network that takes
-    clips, is told the time that the bins span.
+    clips, receives the time that the bins span.
 
     *Selection.* The layer with the highest score on the selection benchmark of the region. Measurements of the stimuli
     that are being shown are never used: if the benchmark has these stimuli, the next benchmark is used. A warning names

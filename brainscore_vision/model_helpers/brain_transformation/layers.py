@@ -353,7 +353,7 @@ def _is_layers(value: Any) -> bool:
 
 
 def _file_of(identifier: str) -> Path | None:
-    """The plugin's file for this model; None if no plugin registers the model or there is no file."""
+    """The plugin's file for this model; None if no plugin registers the model or the file is missing."""
     from brainscore_vision.registries import model_registry
 
     locations = model_registry.locations(identifier)

@@ -219,7 +219,7 @@ def read_patches(path: str | os.PathLike[str]) -> list[NDArray[np.float32]]:
         content = loadmat(name, variable_names=["patches", "patchSizes"])
         cells, sizes = content["patches"].ravel(), np.asarray(content["patchSizes"], dtype=int).T
     except (OSError, ValueError, TypeError, KeyError, NotImplementedError) as error:
-        raise UserError(f"{name} is no set of patches: {error}", remedy="pass universal_patch_set.mat") from error
+        raise UserError(f"{name} is not a set of patches: {error}", remedy="pass universal_patch_set.mat") from error
     if len(cells) != len(sizes) or sizes.shape[1:] != (4,):
         raise UserError(
             f"{name} has {len(cells)} sizes of patches, patchSizes says {sizes.shape}",

@@ -69,7 +69,7 @@ def _metadata(trained: str) -> "ModelMetadata":
 
 
 def __getattr__(name: str) -> Any:
-    if name == "METADATA":  # of models whose plugins nobody may have asked for
+    if name == "METADATA":  # not at import, as it imports the plugins of all trained models
         return {f"{trained}-untrained": _metadata(trained) for trained in TRAINED}
     raise AttributeError(name)
 
