@@ -129,8 +129,9 @@ class PytorchWrapper:
     A layer is a name as in ``named_modules()``, a pattern (``'layer?.0'``), ``'logits'`` (the output of the network,
     or its ``logits``; if that is not a list of numbers for each stimulus, of the last module without children), or a
     name with a call number such as ``'IT.output-t1'``: the output of a module in its second call of a forward pass.
-    Without a number, the last call is recorded. If a layer returns several tensors, the first is used. If stimuli are not the
-    first axis of its output, they are found with two further passes and moved there; :meth:`describe_layers` says so.
+    Without a number, the last call is recorded. If a layer returns several tensors, the first is used. If stimuli are
+    not the first axis of its output, they are found with two further passes and moved there; :meth:`describe_layers`
+    says so.
 
     Subclasses may override how layers are read, as in brain-score 2.x: `get_activations`, `get_layer`,
     `register_hook`, ``_output_layer`` and ``_tensor_to_numpy``. Their layers are then passed on unchanged, without
