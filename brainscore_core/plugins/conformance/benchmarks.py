@@ -80,7 +80,7 @@ def _own_prefix(study: str) -> str:
 def _citation(benchmark: Any, given: BenchmarkContext) -> None:
     bibtex = getattr(benchmark, "bibtex", None)
     if bibtex is None and getattr(benchmark, "control", False):
-        raise NotApplicable("a control stands for no measurements")
+        raise NotApplicable("a control benchmark has no measurements to cite")
     example = "@article{author2024, author={…}, title={…}, journal={…}, year={2024}, url={…}}"
     if not isinstance(bibtex, str) or not bibtex.strip():
         raise Failed("bibtex is missing", f"pass bibtex={example!r}")
