@@ -100,7 +100,7 @@ def test_above_all_controls():
 def test_controls_that_were_not_tested_or_not_scored():
     untested = controls(control(p=None), above=None)
     assert untested.sentence.startswith("net was not tested against gabor. Best baseline model")
-    assert controls(control(value=None, p=None)).sentence == "No control has a score."
+    assert controls(control(value=None, p=None)).sentence == "No baseline model has a score."
     assert controls(control(), model=None).sentence == "Best baseline model: gabor, 0.200 (0.100–0.300)."
 
 
