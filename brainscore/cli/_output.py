@@ -129,7 +129,7 @@ def difference_lines(difference: Difference) -> Iterable[str]:
     """Format the differences between two receipts: numbers, arrays, other changes, and the explanation."""
     if difference.numbers:
         rows = [
-            (n.name, _number_text(n.a), _number_text(n.b), _distance_text(n.apart), _verdict_text(n))
+            (n.name, _number_text(n.a), _number_text(n.b), f"{n.apart:.2g}" if n.apart else "", _verdict_text(n))
             for n in difference.numbers
         ]
         yield from _aligned([("", "first", "second", "difference", ""), *rows])
@@ -171,10 +171,6 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterable[str]:
 
 def _number_text(value: float | None) -> str:
     return "–" if value is None else f"{value:.9g}"
-
-
-def _distance_text(distance: float | None) -> str:
-    return f"{distance:.2g}" if distance else ""
 
 
 def _verdict_text(number: NumberDifference) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from brainscore_core.runner import Event, PairFinished, PairSkipped
-    from brainscore_core.runner.plan import Cost, Pair, Pending, Plan, Prediction
+    from brainscore_core.runner.plan import Pair, Pending, Plan, Prediction
     from brainscore_core.scoring import ResultsStore
 
 
@@ -38,7 +38,7 @@ class Progress:
         self.skipped: list[PairSkipped] = []
         self._total = len(plan.pending)
         self._left: dict[tuple[str, str], float | None] = {
-            entry.pair: _cost_value(entry.cost) for entry in plan.pending
+            entry.pair: None if entry.cost.seconds is None else entry.cost.seconds.value for entry in plan.pending
         }
         self._expected_left = sum(value for value in self._left.values() if value is not None)
         self._unknown_left = sum(value is None for value in self._left.values())
@@ -171,10 +171,6 @@ class Progress:
             for (model, benchmark), began in list(self._running.items())
         ]
         return Group(bar, *running)
-
-
-def _cost_value(cost: Cost) -> float | None:
-    return cost.seconds.value if cost.seconds is not None else None
 
 
 def _outcome(event: PairFinished) -> str:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,7 @@ def make(models: Sequence[str], *, as_json: bool) -> None:
     environments, failed = [], False
     for model in models:
         try:
-            environment = environment_of(_requirements(model), plugin=model, on_progress=_echo_progress)
+            environment = environment_of(_requirements(model), plugin=model, on_progress=partial(echo, err=True))
         except UserError as error:
             if len(models) == 1:
                 raise
@@ -182,10 +183,6 @@ def collect(*, older_than: float | None, max_size: str | None, dry_run: bool, as
         f"{len(done.kept)} left, {format_size(_total(done.kept))}",
         err=True,
     )
-
-
-def _echo_progress(text: str) -> None:
-    echo(text, err=True)
 
 
 def _requirements(model: str) -> tuple[Path, ...]:

@@ -636,13 +636,9 @@ def end_idle_templates(seconds: float = 0.0) -> None:
         template.close()
 
 
-def _purpose(settings: Mapping[str, Any], environment: Mapping[str, str], limit: int | None) -> str:
-    return json.dumps([settings["scorer"], sorted(environment.items()), limit])
-
-
 def _take(settings: Mapping[str, Any], environment: Mapping[str, str], limit: int | None) -> Template | None:
     """The template for this purpose, started if there is none; None if there cannot be one."""
-    purpose = _purpose(settings, environment, limit)
+    purpose = json.dumps([settings["scorer"], sorted(environment.items()), limit])
     if sys.platform != "linux":
         return None
     with _changing:

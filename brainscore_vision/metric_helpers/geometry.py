@@ -188,7 +188,7 @@ def _attach(
             stimuli=None if further else variation.units,
         )
     if interval is None:
-        centre = _clip_correlation(float(score) - bias)
+        centre = min(max(float(score) - bias, -1.0), 1.0)
         interval = combined_interval(
             centre, [variation.influence for variation in varied], shared=varied[-1].shared, correlation=True
         )
@@ -454,7 +454,3 @@ def _if_enough(interval: Interval, bias: float, stimuli: int, enough: int) -> In
         return interval
     reason = f"{stimuli} stimuli: at least {enough} are needed to correct the value's bias"
     return interval._replace(low=math.nan, high=math.nan, reason=reason)
-
-
-def _clip_correlation(value: float) -> float:
-    return min(max(value, -1.0), 1.0)

@@ -425,7 +425,8 @@ def _text_arguments(call: ast.Call) -> list[str]:
 
 
 def _check_paths(source: Source) -> Iterator[Finding]:
-    docstrings = _docstring_ids(source.tree)
+    # docstrings, and other expressions without effect
+    docstrings = {id(node.value) for node in ast.walk(source.tree) if isinstance(node, ast.Expr)}
     findings: dict[int, Finding] = {}  # one for each line: calls come before their arguments
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call) and _writes_to_fixed_path(node):
@@ -438,11 +439,6 @@ def _check_paths(source: Source) -> Iterator[Finding]:
                 remedy = "fetch the file by its hash, or read it from the plugin's folder: Path(__file__).parent"
                 findings.setdefault(node.lineno, Finding("warning", "paths", source.path, node.lineno, message, remedy))
     yield from findings.values()
-
-
-def _docstring_ids(tree: ast.Module) -> set[int]:
-    """Return the ids of the nodes of docstrings and other expressions without effect."""
-    return {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
 
 
 def _writes_to_fixed_path(call: ast.Call) -> bool:

@@ -348,16 +348,12 @@ def naming_stimuli(paths: Mapping[Any, Any]) -> Iterator[None]:
 
 
 def _error(kind: type[ImageError], file: Source, reason: str, remedy: str) -> ImageError:
-    path = _path_of(file)
+    path = os.fsdecode(file) if isinstance(file, str | bytes | os.PathLike) else None
     if path is not None and Path(path).suffix.lower() in VIDEO_SUFFIXES:
         remedy = "show videos to a network that takes clips (frame_rate of brainscore.wrap_model)"
     error = kind(f"{path or 'the file'} cannot be read as an image: {reason}", remedy)
     error.path, error.reason = path, reason
     return error
-
-
-def _path_of(file: Source) -> str | None:
-    return os.fsdecode(file) if isinstance(file, str | bytes | os.PathLike) else None
 
 
 _lock = Lock()

@@ -234,7 +234,7 @@ def gather_coords(coords: Mapping[Hashable, Any], dims: Sequence[Hashable]) -> G
             continue
         if dim in names:
             # in xarray, a level cannot have the name of its dimension: such a coordinate must be the index by itself
-            index: Any = PandasIndex(_pandas_index(dim, variables[dim]), dim)
+            index: Any = PandasIndex(pd.Index(variables[dim].values, name=dim, tupleize_cols=False), dim)
             index_variables = index.create_variables({dim: variables[dim]})
         else:
             # without these types, a boolean level would convert missing values to True when read
@@ -247,10 +247,6 @@ def gather_coords(coords: Mapping[Hashable, Any], dims: Sequence[Hashable]) -> G
     # the coordinate with the tuples comes before its levels, as in xarray
     tuples_first = {name: variables[name] for name in variables if name in dims and name not in coords}
     return GatheredCoords(tuples_first | variables, indexes)
-
-
-def _pandas_index(name: Hashable, variable: xr.Variable) -> pd.Index:
-    return pd.Index(variable.values, name=name, tupleize_cols=False)
 
 
 def _multi_index(names: Sequence[Hashable], variables: Mapping[Hashable, xr.Variable]) -> pd.MultiIndex:

@@ -252,7 +252,7 @@ def check_media(files: Sequence[tuple[str, PurePath, Callable[..., IO[bytes]]]])
     files : sequence of (label, path, open)
         ``open('rb')`` returns the opened file.
     """
-    selected = [(label, opener) for label, path, opener in files if _is_image(path)]
+    selected = [(label, opener) for label, path, opener in files if _IMAGE.fullmatch(path.suffix)]
     if not selected:
         return []
     with warnings.catch_warnings(), ThreadPoolExecutor(min(_WORKERS, os.cpu_count() or 1)) as pool:
@@ -319,10 +319,6 @@ def _image_details(opener: Callable[..., IO[bytes]]) -> list[tuple[str, str]]:
         "large image": f"{width} × {height} pixels" if width * height > _LARGE else "",
     }
     return [(check, detail) for check, detail in details.items() if detail]
-
-
-def _is_image(path: PurePath) -> bool:
-    return _IMAGE.fullmatch(path.suffix) is not None
 
 
 STIMULUS_ID = "stimulus_id"

@@ -63,7 +63,8 @@ class TemporalInternalConsistency(InternalConsistency):
                 remedy="record in several time bins, or use the ceiling 'internal_consistency'",
             )
         n_bins = assembly.sizes["time_bin"]
-        bins = [super(TemporalInternalConsistency, self).__call__(_bin(assembly, i)) for i in range(n_bins)]
+        estimate = super().__call__
+        bins = [estimate(assembly.isel(time_bin=i, drop=True)) for i in range(n_bins)]
         along = coords_for_dim(assembly, "time_bin")
         first = bins[0].attrs[Score.RAW_VALUES_KEY]
         raw_coords: dict[str, Any] = dict(along)
@@ -78,7 +79,3 @@ class TemporalInternalConsistency(InternalConsistency):
             "undefined": sum(of_bin.attrs["undefined"] for of_bin in bins),
         }
         return attach_each(score, bins, what="time bin")
-
-
-def _bin(assembly: DataAssembly, index: int) -> DataAssembly:
-    return assembly.isel(time_bin=index, drop=True)

@@ -245,7 +245,7 @@ def preprocess_images(images: "Iterable[Image]", image_size: int, **kwargs: Any)
     (1, 3, 8, 8)
     """
     preprocessing = _preprocessing(image_size, **kwargs)
-    return _stacked([preprocessing.image(_rgb(image)) for image in images])
+    return _stacked([preprocessing.image(image if image.mode == "RGB" else image.convert("RGB")) for image in images])
 
 
 def as_image_preprocessing(preprocessing: Any) -> ImagePreprocessing | None:
@@ -269,10 +269,6 @@ def _preprocessing(
     if kind == "inception":
         return ImagePreprocessing(resize=int(image_size * 256 / 224), crop=image_size, mean=_HALF, std=_HALF)
     raise ValueError(f"preprocess_type is {preprocess_type!r}, not 'imagenet' or 'inception'")
-
-
-def _rgb(image: "Image") -> "Image":
-    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 def _pair(size: int | tuple[int, int]) -> tuple[int, int]:
