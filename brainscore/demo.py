@@ -170,8 +170,8 @@ def score_pair(pair: Pair, address: str) -> PairResult:
     except Exception as error:  # noqa: BLE001 - reported at the end; the other pairs are scored
         receipt = store.latest(pair.model, pair.benchmark)
         # an error before the scoring began, such as in finding the plugins, leaves no receipt
-        own = receipt is not None and receipt.state == "failed" and receipt.created >= start
-        return PairResult(receipt if own else None, error=f"{type(error).__name__}: {error}")
+        is_of_this_run = receipt is not None and receipt.state == "failed" and receipt.created >= start
+        return PairResult(receipt if is_of_this_run else None, error=f"{type(error).__name__}: {error}")
 
 
 def _in_processes(

@@ -74,8 +74,8 @@ class Events:
         phases.append(report)
         if report.when == "teardown":
             del self._phases[report.nodeid]
-            worst = next((one for one in phases if one.failed), None)
-            worst = worst or next((one for one in phases if one.skipped), report)
+            worst = next((phase for phase in phases if phase.failed), None)
+            worst = worst or next((phase for phase in phases if phase.skipped), report)
             message, text = _explanation(worst)
             outcome = "passed" if hasattr(worst, "wasxfail") and worst.skipped else worst.outcome
             self._write(event="test", name=report.nodeid, outcome=outcome, message=message, text=text)
@@ -93,13 +93,13 @@ class Events:
 
 
 def _parts(names: list[str]) -> Iterable[list[str]]:
-    part: list[str] = []
+    batch: list[str] = []
     for name in names:
-        if part and sum(map(len, part)) + len(name) > _NAMES_AT_ONCE:
-            yield part
-            part = []
-        part.append(name[:_LONGEST_TEXT])
-    yield part
+        if batch and sum(map(len, batch)) + len(name) > _NAMES_AT_ONCE:
+            yield batch
+            batch = []
+        batch.append(name[:_LONGEST_TEXT])
+    yield batch
 
 
 def _explanation(report: pytest.TestReport) -> tuple[str, str]:
@@ -120,9 +120,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marks known, and report tests if that is requested."""
     if _events is not None:
         config.pluginmanager.register(_events)
-    known = {line.partition(":")[0].strip() for line in config.getini("markers")}
+    registered = {line.partition(":")[0].strip() for line in config.getini("markers")}
     for name, meaning in MARKS.items():
-        if name not in known:
+        if name not in registered:
             config.addinivalue_line("markers", f"{name}: {meaning}")
 
 
@@ -203,5 +203,5 @@ def _module_name(file: Path) -> str | None:
     plugin = plugin_index.plugin_of(str(folder / "__init__.py"))
     if plugin is None or plugin.source != PLUGINS_VARIABLE:
         return None
-    parts = file.relative_to(folder).with_suffix("").parts
-    return ".".join((plugin.package, *parts))
+    names = file.relative_to(folder).with_suffix("").parts
+    return ".".join((plugin.package, *names))

@@ -60,8 +60,8 @@ class WorkerFolder:
     """
 
     def __init__(self, site: str, root: Path | None = None) -> None:
-        parts = urlsplit(site)
-        host = re.sub(r"[^A-Za-z0-9.-]", "-", f"{parts.hostname or 'site'}-{parts.port or parts.scheme}")
+        address = urlsplit(site)
+        host = re.sub(r"[^A-Za-z0-9.-]", "-", f"{address.hostname or 'site'}-{address.port or address.scheme}")
         self._lock, self.path = _first_free((root or remote_worker_home()) / host)
         self.results = ResultsStore(self.path / "results")
 
@@ -126,7 +126,7 @@ class WorkerFolder:
 
     def files_of(self, pair: Pair, work: Work) -> list[Path]:
         """Return the declared files of a submitted model, fetched if they are not here."""
-        found = []
+        paths = []
         for name in pair.files:
             if leaves_folder(name):
                 raise UserError(f"the site sent an invalid path of a file: {name!r}", remedy="update brainscore")
@@ -134,8 +134,8 @@ class WorkerFolder:
             if not path.is_file():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 work.fetch_file(pair, name, path)
-            found.append(path)
-        return found
+            paths.append(path)
+        return paths
 
     @property
     def files_home(self) -> Path:
@@ -406,8 +406,8 @@ class RemoteWorker:
             + ("" if value is None else f" {value:.3f}")
             + (f" ({receipt.reason})" if receipt.reason else "")
         )
-        others = {"lost": "lost; another worker scores it", "repeated": f"{state}; another worker repeats it"}
-        self.say(f"{pair}: {others.get(result, state)}")
+        outcomes = {"lost": "lost; another worker scores it", "repeated": f"{state}; another worker repeats it"}
+        self.say(f"{pair}: {outcomes.get(result, state)}")
 
     def _give_back(self, pair: Pair, folder: WorkerFolder, reason: str, *, wait: float = _NOT_HERE_SECONDS) -> None:
         self.work.release(pair, wait=wait)
@@ -479,8 +479,8 @@ def _code_problem(pair: Pair, plugins: Path | None) -> str:
         identifier = pair.model if kind == "model" else pair.benchmark
         if expected is None or (plugins is not None and _is_among(plugins, kind, expected)):
             continue
-        places = plugin_index.locations(f"{kind}_registry").get(identifier, ())
-        folder = places[0].folder if places else None
+        locations = plugin_index.locations(f"{kind}_registry").get(identifier, ())
+        folder = locations[0].folder if locations else None
         if folder is None:
             return f"the {kind} {identifier} is not installed here"
         if plugin_hash(folder) != expected:

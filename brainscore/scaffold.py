@@ -105,13 +105,13 @@ def _write_benchmark(name: str, root: Path) -> Written:
     if match is None:  # pragma: no cover - checked above
         raise UserError(f"{name!r} is not a name for a benchmark")
     study, subset, metric = match["study"], match["subset"], match["metric"]
-    known = (*BEHAVIORAL_METRICS, *NEURAL_METRICS)
-    if metric not in known:
-        near = nearest(metric, known, limit=2)
+    metrics = (*BEHAVIORAL_METRICS, *NEURAL_METRICS)
+    if metric not in metrics:
+        near = nearest(metric, metrics, limit=2)
         raise UserError(
             f"there is no template for a benchmark with the metric {metric!r}",
             remedy=(f"did you mean {' or '.join(near)}? " if near else "")
-            + f"There are {', '.join(known)}: start from one of them and put your metric in its place.",
+            + f"There are {', '.join(metrics)}: start from one of them and put your metric in its place.",
         )
     neural = metric in NEURAL_METRICS
     region = subset if subset in _REGIONS else "IT"
@@ -132,19 +132,19 @@ def _write_benchmark(name: str, root: Path) -> Written:
         "score": None,
     }
     folder = _free_folder("benchmark", name, root, folder_name=_folder_name(study))
-    others = _data_of(study, root, neural=neural, region=region)
+    data = _data_of(study, root, neural=neural, region=region)
     form = "neural" if neural else "behavioral"
     sources = {"__init__.py": "__init__.py", f"{form}.py": "benchmark.py", "metadata.py": "metadata.py"}
-    made = [*(other.folder for other in others), folder]
+    folders = [*(plugin.folder for plugin in data), folder]
     try:
         _render("benchmark", folder, sources, values)
         make_discoverable(folder)
         _render("benchmark", folder, {"test.py": "test.py"}, values | _measure(name))
     except BaseException:
-        for each in made:
+        for each in folders:
             shutil.rmtree(each, ignore_errors=True)
         raise
-    return Written("benchmark", name, folder, others)
+    return Written("benchmark", name, folder, data)
 
 
 def _data_of(study: str, root: Path, *, neural: bool, region: str) -> tuple[Written, ...]:
@@ -214,7 +214,9 @@ def _free_folder(kind: str, name: str, root: Path, *, folder_name: str | None = 
     if folder.exists():
         raise UserError(f"{folder} exists, and is not changed", remedy="choose another name")
     package = f"brainscore_vision.{PLUGIN_KINDS[kind]}.{folder.name}"
-    for plugin in (known.folder / PLUGIN_KINDS[kind] / folder.name for known in brainscore_vision.plugin_index.roots):
+    for plugin in (
+        index_root.folder / PLUGIN_KINDS[kind] / folder.name for index_root in brainscore_vision.plugin_index.roots
+    ):
         if plugin.exists():
             raise UserError(f"{package} is {plugin} already", remedy="choose another name")
     return folder

@@ -90,7 +90,7 @@ class EpochScorer:
             raise UserError("no benchmark is named", remedy="name at least one")
         self.identifier, self.every, self.seed = identifier, every, seed
         self._results, self._how = results, how
-        self._loggers = [_make_logger(one) if isinstance(one, str) else one for one in loggers]
+        self._loggers = [_make_logger(logger) if isinstance(logger, str) else logger for logger in loggers]
         self._network: Any = None
         self._model: Any = None
 
@@ -171,15 +171,15 @@ def _undisturbed(network: Any) -> Iterator[None]:
 
 
 def _make_logger(name: str) -> MetricsLogger:
-    known: dict[str, Callable[[], MetricsLogger]] = {
+    factories: dict[str, Callable[[], MetricsLogger]] = {
         "wandb": _WeightsAndBiases,
         "mlflow": _MLflow,
         "tensorboard": _TensorBoard,
     }
-    if name not in known:
-        raise UserError(f"there is no logger {name!r}", remedy=f"name one of {', '.join(known)}, or pass a logger")
+    if name not in factories:
+        raise UserError(f"there is no logger {name!r}", remedy=f"name one of {', '.join(factories)}, or pass a logger")
     try:
-        return known[name]()
+        return factories[name]()
     except ImportError as error:
         raise UserError(f"{name} is not installed: {error}", remedy=f"pip install {name}") from error
 
@@ -315,11 +315,11 @@ def trajectory(
     from brainscore_core.scoring import ResultsStore
 
     store = results if isinstance(results, ResultsStore) else ResultsStore(results)
-    wanted = None if benchmarks is None else {benchmarks} if isinstance(benchmarks, str) else set(benchmarks)
+    chosen = None if benchmarks is None else {benchmarks} if isinstance(benchmarks, str) else set(benchmarks)
     rows = []
     for identifier, benchmark in store.pairs():
         point = series_point(identifier)
-        if point.model != model or (wanted is not None and benchmark not in wanted):
+        if point.model != model or (chosen is not None and benchmark not in chosen):
             continue
         receipt = store.latest(identifier, benchmark)
         if receipt is None or receipt.score is None or receipt.score.value is None:

@@ -39,8 +39,8 @@ def leaves_folder(name: str) -> bool:
     >>> [leaves_folder(name) for name in ("a/b.png", "../b.png", "/b.png", "C:b.png", r"a\..\b.png", "")]
     [False, True, True, True, True, True]
     """
-    parts = name.replace("\\", "/").split("/")
-    return name[1:2] == ":" or ".." in parts or (parts[0] == "" and len(parts) > 1) or set(parts) <= {"", "."}
+    names = name.replace("\\", "/").split("/")
+    return name[1:2] == ":" or ".." in names or (names[0] == "" and len(names) > 1) or set(names) <= {"", "."}
 
 
 def is_reserved(name: str) -> bool:
@@ -72,8 +72,8 @@ def is_portable(name: str) -> bool:
     if unicodedata.normalize("NFC", name) != name or _NOT_ON_WINDOWS.search(name) or not name.isprintable():
         return False
     return not any(
-        part == "" or part != part.strip() or is_reserved(part) or len(part.encode()) > _LONGEST_NAME
-        for part in name.split("/")
+        segment == "" or segment != segment.strip() or is_reserved(segment) or len(segment.encode()) > _LONGEST_NAME
+        for segment in name.split("/")
     )
 
 
@@ -124,10 +124,10 @@ def announced_members(archive: BinaryIO) -> int | None:
     archive.seek(max(0, size - (1 << 16) - _END.size))
     tail = archive.read()
     archive.seek(0)
-    place = tail.rfind(b"PK\x05\x06")
-    if place < 0 or place + _END.size > len(tail):
+    position = tail.rfind(b"PK\x05\x06")
+    if position < 0 or position + _END.size > len(tail):
         return None
-    _, _, _, _, total, directory, _, _ = _END.unpack_from(tail, place)
+    _, _, _, _, total, directory, _, _ = _END.unpack_from(tail, position)
     if total != 0xFFFF:
         return max(int(total), int(directory) // 200)  # the list is read by its size, whatever the number
     return int(directory) // 46 if directory != 0xFFFFFFFF else total  # a member needs at least 46 bytes of the list

@@ -76,7 +76,7 @@ class MissingColumn(UserError, KeyError):
         the table has no column 'Truth'; it has stimulus_id, truth
         'Truth' and 'truth' differ in capitals
         """
-        names = [str(other) for other in present]
+        names = [str(column) for column in present]
         near = nearest(name, names, limit=2)
         suggestion = f"did you mean {' or '.join(map(repr, near))}?" if near else None
         message = f"{data} has no {kind} {name!r}; it has {', '.join(names) or 'none'}"
@@ -132,10 +132,10 @@ def nearest(name: str, candidates: Iterable[str], *, limit: int = 5) -> list[str
     close = difflib.get_close_matches(lower, spellings, n=limit, cutoff=0.6)
     if len(lower) >= 3:
         close += sorted(
-            (known for known in spellings if lower in known or (len(known) >= 3 and known in lower)),
-            key=lambda known: (abs(len(known) - len(lower)), known),
+            (spelling for spelling in spellings if lower in spelling or (len(spelling) >= 3 and spelling in lower)),
+            key=lambda spelling: (abs(len(spelling) - len(lower)), spelling),
         )
-    return [candidate for known in dict.fromkeys(close) for candidate in spellings[known]][:limit]
+    return [candidate for spelling in dict.fromkeys(close) for candidate in spellings[spelling]][:limit]
 
 
 _SPELLINGS: dict[str, Callable[[str], str]] = {
@@ -173,8 +173,8 @@ def respelled(names: Iterable[object], known: Iterable[object]) -> dict[object, 
     """
     present = dict.fromkeys(known)
     spellings = {_plain(name): name for name in reversed(present)}
-    others = dict.fromkeys(name for name in names if name not in present)
-    return {name: spellings[plain] for name in others if (plain := _plain(name)) in spellings}
+    unknown = dict.fromkeys(name for name in names if name not in present)
+    return {name: spellings[plain] for name in unknown if (plain := _plain(name)) in spellings}
 
 
 def spelling_hint(names: Iterable[object], known: Iterable[object]) -> str:
@@ -193,9 +193,10 @@ def spelling_hint(names: Iterable[object], known: Iterable[object]) -> str:
     'the former are numbers, the latter are names'
     """
     names, known = list(names), list(known)
-    for name, other in respelled(names, known).items():
-        shown = [repr(each.item() if hasattr(each, "item") else each) for each in (name, other)]  # not as np.str_('…')
-        return f"{' and '.join(shown)} differ in {' and '.join(_differences(name, other))}"
+    for name, near_name in respelled(names, known).items():
+        # not as np.str_('…')
+        shown = [repr(each.item() if hasattr(each, "item") else each) for each in (name, near_name)]
+        return f"{' and '.join(shown)} differ in {' and '.join(_differences(name, near_name))}"
     kinds = [{_as_number(name) is not None for name in side} for side in (names, known)]
     if kinds == [{True}, {False}]:
         return "the former are numbers, the latter are names"

@@ -47,15 +47,15 @@ def replacing(target: Path, *, mode: int = 0o666) -> Iterator[IO[bytes]]:
         A file object, open for writing bytes.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
+    unfinished = target.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
     try:
-        with open(part, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as stream:
+        with open(unfinished, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(part, target)
+        os.replace(unfinished, target)
     finally:
-        part.unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -88,29 +88,29 @@ def remove_abandoned_folders(prefix: str) -> int:
     count = 0
     if fcntl is None:  # without locks, a folder in use cannot be recognized
         return count
-    for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+    for abandoned in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
         with suppress(OSError):  # its process is still running, or another process is removing it
-            if left.stat().st_uid == os.getuid():
-                with open(left / _LOCK_FILE) as lock:
+            if abandoned.stat().st_uid == os.getuid():
+                with open(abandoned / _LOCK_FILE) as lock:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(left, ignore_errors=True)
+                    shutil.rmtree(abandoned, ignore_errors=True)
                     count += 1
     return count
 
 
 def sweep(folder: Path) -> None:
     """Remove unfinished files and folders that have been left in `folder` for longer than `STALE`."""
-    for part in folder.glob(f".*{PART_SUFFIX}"):
+    for unfinished in folder.glob(f".*{PART_SUFFIX}"):
         try:
-            age = time.time() - part.lstat().st_mtime
+            age = time.time() - unfinished.lstat().st_mtime
         except FileNotFoundError:  # its process has just finished it
             continue
         if age <= STALE:
             continue
-        if part.is_dir() and not part.is_symlink():
-            shutil.rmtree(part, ignore_errors=True)
+        if unfinished.is_dir() and not unfinished.is_symlink():
+            shutil.rmtree(unfinished, ignore_errors=True)
         else:
-            part.unlink(missing_ok=True)
+            unfinished.unlink(missing_ok=True)
 
 
 def file_digest(path: Path, algorithm: str) -> str:
@@ -152,22 +152,22 @@ def replacing_together(targets: Sequence[Path], *, warning: type[Warning] = User
     """
     folder = targets[0].parent
     created = [path for path in (folder, *folder.parents) if not path.exists()]
-    parts = [_hidden_name(folder, _TOGETHER_SUFFIX) for _ in targets]
+    unfinished = [_hidden_name(folder, _TOGETHER_SUFFIX) for _ in targets]
     done = False
     try:
         _make_writable_folder(folder)
         _sweep_together(folder)
-        yield parts
-        for part in parts:
-            with part.open("rb+") as stream:
+        yield unfinished
+        for path in unfinished:
+            with path.open("rb+") as stream:
                 os.fsync(stream.fileno())
         with folder_lock(folder):  # otherwise two processes could mix their files
-            replaced = _move_together(parts, targets)
+            replaced = _move_together(unfinished, targets)
         done = True
     finally:
-        for part in parts:
+        for path in unfinished:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-                part.unlink()
+                path.unlink()
         if not done:
             _remove_empty(created)
     for target, before in replaced:
@@ -197,28 +197,28 @@ def _move_together(parts: Sequence[Path], targets: Sequence[Path]) -> list[tuple
         if target.is_dir():
             raise UserError(f"{target} is a folder, but a file must be written there", remedy="move the folder away")
     # target -> its previous content, kept under another name until all files are moved
-    kept: dict[Path, Path | None] = {}
+    previous_files: dict[Path, Path | None] = {}
     replaced = []
     try:
-        for part, target in zip(parts, targets, strict=True):
+        for unfinished, target in zip(parts, targets, strict=True):
             if target.exists():
                 before = file_digest(target, "sha1")
-                if before != file_digest(part, "sha1"):
+                if before != file_digest(unfinished, "sha1"):
                     replaced.append((target, before))
-                kept[target] = old = _hidden_name(target.parent, _KEPT_SUFFIX)
+                previous_files[target] = old = _hidden_name(target.parent, _KEPT_SUFFIX)
                 _keep_copy(target, old)
             else:
-                kept[target] = None
-            os.replace(part, target)
+                previous_files[target] = None
+            os.replace(unfinished, target)
     except BaseException:
-        for target, previous in kept.items():
+        for target, previous in previous_files.items():
             if previous is None:
                 target.unlink(missing_ok=True)
             elif previous.exists():
                 os.replace(previous, target)
         raise
     finally:
-        for previous in kept.values():
+        for previous in previous_files.values():
             if previous is not None:
                 previous.unlink(missing_ok=True)
     return replaced
@@ -233,10 +233,10 @@ def _keep_copy(target: Path, copy: Path) -> None:
 
 def _sweep_together(folder: Path) -> None:
     """Remove files of `replacing_together` that have been left here for longer than `STALE`."""
-    for left in folder.glob(f"{_TOGETHER_PREFIX}*"):
+    for remains in folder.glob(f"{_TOGETHER_PREFIX}*"):
         with contextlib.suppress(FileNotFoundError):  # its process has just finished
-            if left.suffix in (_TOGETHER_SUFFIX, _KEPT_SUFFIX) and time.time() - left.stat().st_mtime > STALE:
-                left.unlink()
+            if remains.suffix in (_TOGETHER_SUFFIX, _KEPT_SUFFIX) and time.time() - remains.stat().st_mtime > STALE:
+                remains.unlink()
 
 
 def _remove_empty(folders: Sequence[Path]) -> None:

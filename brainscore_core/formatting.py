@@ -62,8 +62,8 @@ def count_text(value: float | None) -> str:
     for unit, digits in (("G", 9), ("M", 6)):
         size = 10**digits
         if value >= 0.9995 * size:
-            places = 2 if value < 10 * size else 1 if value < 100 * size else 0
-            return f"{round(value, places - digits) / size:.{places}f} {unit}"
+            decimals = 2 if value < 10 * size else 1 if value < 100 * size else 0
+            return f"{round(value, decimals - digits) / size:.{decimals}f} {unit}"
     return f"{value:,.0f}"
 
 
@@ -179,10 +179,10 @@ def estimate_text(
         return text
     low, high = (None, None) if ci is None else ci
     if low is None or high is None or math.isnan(low) or math.isnan(high):
-        known = error is not None and math.isfinite(error)
+        has_error = error is not None and math.isfinite(error)
         if finding:
             return f"{text} ({finding})"
-        return f"{text} (standard error {number_text(error)})" if known else text
+        return f"{text} (standard error {number_text(error)})" if has_error else text
     over = "" if brief else population(estimates)
     before = "" if brief and level in {None, 0.95} else f"{100 * (level or 0.95):g} %: "
     return f"{text} ({before}{range_text(low, high)}{f'; {over}' if over else ''})"

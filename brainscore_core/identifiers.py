@@ -54,7 +54,7 @@ def identifier_problem(identifier: str) -> str | None:
         if invalid is None:
             return f"{shown} begins with {identifier[0]!r}"
         return f"{shown} has U+{ord(invalid):04X} {unicodedata.name(invalid, '')}".rstrip()
-    if any(not part.strip(".") for part in identifier.split("/")):
+    if any(not segment.strip(".") for segment in identifier.split("/")):
         return f"{shown} has a part between slashes that is empty or has only dots"
     return None
 

@@ -230,7 +230,7 @@ def _groups(root: Path) -> list[Path]:
         if controllers:
             top /= "memory"
         # inside a container, the group's path may differ from the path written there
-        inside = top.joinpath(*(part for part in name.split("/") if part not in ("", "..")))
+        inside = top.joinpath(*(folder for folder in name.split("/") if folder not in ("", "..")))
         folders += [inside, *(parent for parent in inside.parents if parent == top or top in parent.parents)]
     return list(dict.fromkeys(folders))
 

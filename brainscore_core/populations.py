@@ -92,8 +92,8 @@ def condition(estimates: str | None) -> str:
             few.append((f"{article} {noun}", noun if number > 1 else these(2, noun).removeprefix("these 2 ")))
     if not few:
         return ""
-    named, others = (" and ".join(texts) for texts in zip(*few, strict=True))
-    return f"{named} only; other {others}: unknown"
+    named, nouns = (" and ".join(texts) for texts in zip(*few, strict=True))
+    return f"{named} only; other {nouns}: unknown"
 
 
 def condition_of_all(conditions: Iterable[str]) -> str:

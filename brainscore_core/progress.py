@@ -197,19 +197,19 @@ def _line(room: int | None = None) -> tuple[str, Stage | None]:
     if not stages:
         return "", None
     innermost = stages[-1]
-    parts = [
-        printable(one.text) + (f": {_count(one)}" if one.total or (one is innermost and one.done) else "")
-        for one in stages
+    texts = [
+        printable(stage.text) + (f": {_count(stage)}" if stage.total or (stage is innermost and stage.done) else "")
+        for stage in stages
     ]
-    parts.append(_seconds(stages[0]))
-    while room is not None and len(parts) > 2 and len(" · ".join(parts)) > room:
-        if len(parts) > 3:
-            del parts[-3]
+    texts.append(_seconds(stages[0]))
+    while room is not None and len(texts) > 2 and len(" · ".join(texts)) > room:
+        if len(texts) > 3:
+            del texts[-3]
             continue
-        left = room - len(" · ".join(["", *parts[1:]]))
-        parts[:1] = [f"{parts[0][: left - 1]}…"] if left >= _SHORTEST else []
+        free = room - len(" · ".join(["", *texts[1:]]))
+        texts[:1] = [f"{texts[0][: free - 1]}…"] if free >= _SHORTEST else []
         break
-    return " · ".join(parts), innermost
+    return " · ".join(texts), innermost
 
 
 def _count(one: Stage) -> str:

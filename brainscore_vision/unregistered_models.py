@@ -632,7 +632,7 @@ def _is_factory(value: Any) -> bool:
 
 
 def _source_file(model: Any) -> Path | None:
-    """File of a model's code; None if there is no file, or the code is from an installed library."""
+    """File of a model's code; None without a file, or if the code is from an installed library."""
     described = model if inspect.isfunction(model) or inspect.ismethod(model) else type(model)
     try:
         file = inspect.getsourcefile(described)

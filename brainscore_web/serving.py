@@ -255,14 +255,14 @@ def _worker_process() -> Iterator[None]:
 
     # not a daemon: the system ends a worker when the thread that started it ends. The first one starts before the
     # server forks: a process that is forked meanwhile would keep the pipe open at whose end `Popen` waits
-    keeper = threading.Thread(target=keep_running, args=[start()], name="worker")
-    keeper.start()
+    supervisor = threading.Thread(target=keep_running, args=[start()], name="worker")
+    supervisor.start()
     try:
         yield
     finally:
         if os.getpid() == mine:  # otherwise this is a child process that ends
             closing.set()
-            keeper.join()
+            supervisor.join()
 
 
 def end_with_parent(parent: int) -> None:

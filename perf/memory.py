@@ -4,9 +4,9 @@
 
 A convolutional network with one layer for each metric records all layers in one pass into the activation store; then
 each layer is scored by its metric, with the interval, through `ModelCommitment` and a benchmark with random responses
-in another order of stimuli. At last the controls of the benchmark of the first metric are scored, with an untrained
-twin of the network. All of it runs in one process, whose memory is read every 2 ms: what no file backs (RssAnon) and
-what is shared (RssShmem). The disk needs room for three times the layers.
+in another order of stimuli. At last the baseline models of the benchmark of the first metric are scored, with an
+untrained twin of the network. All of it runs in one process, whose memory is read every 2 ms: what no file backs
+(RssAnon) and what is shared (RssShmem). The disk needs room for three times the layers.
 """
 
 import argparse
@@ -140,7 +140,8 @@ def measure(folder, limit, count, channels, metrics):
         if not np.isfinite(float(score.raw)):
             sys.exit(f"{metric} has no value: {score.attrs}")
     watch.step(
-        f"controls, {metrics[0]}", lambda: score_controls(benchmark(metrics[0], names[0]), model=model, seeds=(0,))
+        f"baseline models, {metrics[0]}",
+        lambda: score_controls(benchmark(metrics[0], names[0]), model=model, seeds=(0,)),
     )
     watch.stop()
     found = {"steps": watch.steps, "planned": planned.predicted_peak, "layers": sum(extracted.values())}

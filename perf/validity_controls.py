@@ -1,4 +1,4 @@
-"""Controls of benchmarks on simulated experiments: false claims, what artefact checks find, and seconds.
+"""Baseline models of benchmarks on simulated experiments: false claims, what artefact checks find, and seconds.
 
     python perf/validity_controls.py                        all; a quarter of an hour on one core
     python perf/validity_controls.py claims --simulations 50 --print
@@ -72,7 +72,7 @@ def benchmark(responses, shown, metric, *, grouped_by=None, **columns) -> Neural
 
 
 def claims(simulations: int) -> str:
-    """How often a model is said to be above all controls.
+    """How often a model is said to be above all baseline models.
 
     Neuroids respond to the labelled categories and to other, crossed ones, which the model knows. With equal weights,
     model and labels are exchangeable, so that every claim is false.
@@ -102,7 +102,14 @@ def claims(simulations: int) -> str:
                 rows.append([f"`{metric}`", true, *shares, str(count), f"{error:.1f}"])
                 print(*rows[-1], "untested", untested, flush=True)
     return table(
-        ["metric", "model, compared with labels", "above labels, %", "above all controls, %", "experiments", "s.e."],
+        [
+            "metric",
+            "model, compared with labels",
+            "above labels, %",
+            "above all baseline models, %",
+            "experiments",
+            "s.e.",
+        ],
         rows,
     )
 
@@ -116,7 +123,7 @@ def drift(rng):
 
 
 def artefacts(simulations: int) -> str:
-    """Mean scores of controls where the truth is known, and how often their interval is above 0."""
+    """Mean scores of baseline models where the truth is known, and how often their interval is above 0."""
     labels = np.arange(STIMULI) // 5
     session = np.arange(STIMULI) // SESSION
     rows = []
@@ -197,7 +204,7 @@ def seconds() -> str:
             + [f"{without[0] / alone[0]:.2f}", f"{rest[0] / alone[0]:.2f}"]
         )
         print(*rows[-1], flush=True)
-    head = ["benchmark", "score of the network", "controls without twins", "controls with two twins"]
+    head = ["benchmark", "score of the network", "baseline models without twins", "baseline models with two twins"]
     return table([*head, "ratio without twins", "ratio with twins"], rows)
 
 

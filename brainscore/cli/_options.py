@@ -53,8 +53,8 @@ class Filters:
         return self != Filters()
 
     def __str__(self) -> str:
-        parts = {"model": self.models, "benchmark": self.benchmarks, "state": self.states}
-        texts = [f"{name} {' or '.join(values)}" for name, values in parts.items() if values]
+        criteria = {"model": self.models, "benchmark": self.benchmarks, "state": self.states}
+        texts = [f"{name} {' or '.join(values)}" for name, values in criteria.items() if values]
         texts += [f"since {self.since:%Y-%m-%d %H:%M}"] if self.since else []
         texts += [f"before {self.before:%Y-%m-%d %H:%M}"] if self.before else []
         texts += [f"run {self.run}"] if self.run else []
@@ -63,15 +63,15 @@ class Filters:
     def match(self, receipt: Receipt) -> bool:
         """Whether the selection has a receipt."""
         run = receipt.run.id if receipt.run is not None else ""
-        made = datetime.fromisoformat(receipt.created)
-        return self._match(receipt.model.identifier, receipt.benchmark.identifier, receipt.state, run, made)
+        created = datetime.fromisoformat(receipt.created)
+        return self._match(receipt.model.identifier, receipt.benchmark.identifier, receipt.state, run, created)
 
     def match_row(self, row: Mapping[str, Any]) -> bool:
         """Whether the selection has a row of a :class:`~brainscore_core.results.index.ReceiptTable`."""
-        made = None
+        created = None
         if self.since is not None or self.before is not None:  # an id begins with the time
-            made = datetime.strptime(row["id"].partition("-")[0], "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
-        return self._match(row["model"], row["benchmark"], row["state"], row["run"] or "", made)
+            created = datetime.strptime(row["id"].partition("-")[0], "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
+        return self._match(row["model"], row["benchmark"], row["state"], row["run"] or "", created)
 
     def _match(self, model: str, benchmark: str, state: str, run: str, made: datetime | None) -> bool:
         return (
@@ -85,12 +85,12 @@ class Filters:
 
     def match_assessment(self, assessment: Assessment) -> bool:
         """Whether the selection has an assessment: its benchmark, one of its models, and its time."""
-        made = datetime.fromisoformat(assessment.created or "")
+        created = datetime.fromisoformat(assessment.created or "")
         models = [model.identifier for model in assessment.models]
         return (
             (not self.models or any(_matches(model, self.models) for model in models))
             and _matches(assessment.benchmark.identifier, self.benchmarks)
-            and (self.since is None or made >= self.since)
+            and (self.since is None or created >= self.since)
         )
 
 

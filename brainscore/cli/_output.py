@@ -98,9 +98,9 @@ def echo_pairs(pairs: Iterable[tuple[str, str]]) -> None:
     rows = list(pairs)
     width = max((len(name) for name, _ in rows), default=0)
     for name, text in rows:
-        first, *rest = text.splitlines() or [""]
+        first, *more_lines = text.splitlines() or [""]
         echo(f"{style(name.ljust(width), bold=True)}  {first}".rstrip())
-        for line in rest:
+        for line in more_lines:
             echo(f"{' ' * width}  {line}".rstrip())
 
 
@@ -129,7 +129,7 @@ def difference_lines(difference: Difference) -> Iterable[str]:
     """Format the differences between two receipts: numbers, arrays, other changes, and the explanation."""
     if difference.numbers:
         rows = [
-            (n.name, _number_text(n.a), _number_text(n.b), _distance_text(n.apart), _verdict_text(n))
+            (n.name, _number_text(n.a), _number_text(n.b), f"{n.apart:.2g}" if n.apart else "", _verdict_text(n))
             for n in difference.numbers
         ]
         yield from _aligned([("", "first", "second", "difference", ""), *rows])
@@ -149,11 +149,11 @@ def change_lines(changes: Sequence[Change]) -> Iterable[str]:
     for change in changes:
         by_part.setdefault(change.part, []).append(str(change))
     rows = []
-    for part, texts in by_part.items():
+    for section, texts in by_part.items():
         shown = (
             texts if len(texts) <= _MAX_CHANGES else [*texts[:_MAX_CHANGES], f"… and {len(texts) - _MAX_CHANGES} more"]
         )
-        rows += [("" if index else part, text) for index, text in enumerate(shown)]
+        rows += [("" if index else section, text) for index, text in enumerate(shown)]
     return _aligned(rows)
 
 
@@ -171,10 +171,6 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterable[str]:
 
 def _number_text(value: float | None) -> str:
     return "–" if value is None else f"{value:.9g}"
-
-
-def _distance_text(distance: float | None) -> str:
-    return f"{distance:.2g}" if distance else ""
 
 
 def _verdict_text(number: NumberDifference) -> str:

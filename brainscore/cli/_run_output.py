@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from brainscore_core.runner import Event, PairFinished, PairSkipped
-    from brainscore_core.runner.plan import Cost, Pair, Pending, Plan, Prediction
+    from brainscore_core.runner.plan import Pair, Pending, Plan, Prediction
     from brainscore_core.scoring import ResultsStore
 
 
@@ -37,7 +37,9 @@ class Progress:
         self.finished: list[PairFinished] = []
         self.skipped: list[PairSkipped] = []
         self._total = len(plan.pending)
-        self._left: dict[tuple[str, str], float | None] = {one.pair: _cost_value(one.cost) for one in plan.pending}
+        self._left: dict[tuple[str, str], float | None] = {
+            entry.pair: None if entry.cost.seconds is None else entry.cost.seconds.value for entry in plan.pending
+        }
         self._expected_left = sum(value for value in self._left.values() if value is not None)
         self._unknown_left = sum(value is None for value in self._left.values())
         self._expected = self._taken = 0.0  # of finished pairs with a prediction
@@ -105,13 +107,13 @@ class Progress:
             return None
         # as if one minute had passed as predicted, so that the first short pair does not decide
         factor = (self._taken + 60) / (self._expected + 60)
-        left = self._expected_left * factor + self._unknown_left * (mean or 0.0)
+        remaining = self._expected_left * factor + self._unknown_left * (mean or 0.0)
         now = time.monotonic()
         for pair, began in list(self._running.items()):  # another thread draws
             value = self._left.get(pair)
             whole = value * factor if value is not None else mean or 0.0
-            left -= min(now - began, whole)
-        return max(left, 0.0) / max(min(self._workers, len(self._left)), 1)
+            remaining -= min(now - began, whole)
+        return max(remaining, 0.0) / max(min(self._workers, len(self._left)), 1)
 
     def _end(self, event: PairFinished | PairSkipped) -> None:
         pair = (event.model, event.benchmark)
@@ -149,14 +151,14 @@ class Progress:
 
         number = len(self.finished) + len(self.skipped)
         failed = sum(1 for event in self.finished if event.state == "failed")
-        left = self.seconds_left()
+        remaining = self.seconds_left()
         words = f"{number} of {self._total}"
         words += f", {failed} failed" if failed else ""
         words += f", {readable_seconds(self.seconds)}"
         if self._total and not self._workers_ready:
             words += ", starting workers"
-        elif left is not None and left >= 1 and number < self._total:
-            words += f", {readable_seconds(left)} left"
+        elif remaining is not None and remaining >= 1 and number < self._total:
+            words += f", {readable_seconds(remaining)} left"
         bar = Table.grid(padding=(0, 1))
         bar.add_row(ProgressBar(total=max(self._total, 1), completed=number, width=40), Text(words))
         now = time.monotonic()
@@ -169,10 +171,6 @@ class Progress:
             for (model, benchmark), began in list(self._running.items())
         ]
         return Group(bar, *running)
-
-
-def _cost_value(cost: Cost) -> float | None:
-    return cost.seconds.value if cost.seconds is not None else None
 
 
 def _outcome(event: PairFinished) -> str:
@@ -215,8 +213,8 @@ def echo_plan(plan: Plan, workers: int) -> None:
                 model,
                 str(len(pending)),
                 str(done),
-                _sum_of([one.cost.seconds for one in pending]),
-                _largest_of([one.cost.memory for one in pending]),
+                _sum_of([entry.cost.seconds for entry in pending]),
+                _largest_of([entry.cost.memory for entry in pending]),
                 _reasons(pending),
             )
         )
@@ -237,16 +235,18 @@ def plan_as_dict(plan: Plan, workers: int) -> dict[str, Any]:
     return {
         "pending": [
             {
-                **one.pair._asdict(),
-                "why": one.why,
-                "detail": one.detail or None,
-                "seconds": _prediction_values(one.cost.seconds),
-                "memory": _prediction_values(one.cost.memory),
+                **entry.pair._asdict(),
+                "why": entry.why,
+                "detail": entry.detail or None,
+                "seconds": _prediction_values(entry.cost.seconds),
+                "memory": _prediction_values(entry.cost.memory),
             }
-            for one in plan.pending
+            for entry in plan.pending
         ],
         "done": [pair._asdict() for pair in plan.done],
-        "skipped": [{**one.pair._asdict(), "why": one.why, "detail": one.detail or None} for one in plan.skipped],
+        "skipped": [
+            {**entry.pair._asdict(), "why": entry.why, "detail": entry.detail or None} for entry in plan.skipped
+        ],
         "tasks": [
             {"model": task.model, "benchmarks": task.benchmarks, "seconds": task.seconds, "memory": task.memory}
             for task in plan.tasks
@@ -346,43 +346,43 @@ def _log_of(event: PairFinished, store: ResultsStore) -> str | None:
 def _by_model(plan: Plan) -> dict[str, tuple[list[Pending], int]]:
     done = Counter(pair.model for pair in plan.done)
     pending: dict[str, list[Pending]] = {}
-    for one in plan.pending:
-        pending.setdefault(one.pair.model, []).append(one)
-    models = dict.fromkeys([*pending, *done, *(one.pair.model for one in plan.skipped)])
+    for entry in plan.pending:
+        pending.setdefault(entry.pair.model, []).append(entry)
+    models = dict.fromkeys([*pending, *done, *(entry.pair.model for entry in plan.skipped)])
     return {model: (pending.get(model, []), done[model]) for model in models}
 
 
 def _sum_of(predictions: Sequence[Prediction | None]) -> str:
-    known = [one for one in predictions if one is not None]
-    if not known:
+    present = [prediction for prediction in predictions if prediction is not None]
+    if not present:
         return "unknown" if predictions else "–"
-    low, high = (readable_seconds(sum(getattr(one, end) for one in known)) for end in ("low", "high"))
-    missing = len(predictions) - len(known)
-    return f"{readable_seconds(sum(one.value for one in known))} ({low} to {high})" + (
+    low, high = (readable_seconds(sum(getattr(prediction, end) for prediction in present)) for end in ("low", "high"))
+    missing = len(predictions) - len(present)
+    return f"{readable_seconds(sum(prediction.value for prediction in present))} ({low} to {high})" + (
         f" + {missing} unknown" if missing else ""
     )
 
 
 def _largest_of(predictions: Sequence[Prediction | None]) -> str:
-    known = [one for one in predictions if one is not None]
-    if not known:
+    present = [prediction for prediction in predictions if prediction is not None]
+    if not present:
         return "unknown" if predictions else "–"
-    largest = max(known, key=lambda one: one.value)
+    largest = max(present, key=lambda prediction: prediction.value)
     return f"{format_size(largest.value)} (to {format_size(largest.high)})"
 
 
 def _reasons(pending: Iterable[Pending]) -> str:
-    counts = Counter(f"code {one.detail} changed" if one.why == "code changed" else one.why for one in pending)
+    counts = Counter(f"code {entry.detail} changed" if entry.why == "code changed" else entry.why for entry in pending)
     return ", ".join(f"{count} {why}" for why, count in counts.items())
 
 
 def _expectation(plan: Plan, workers: int) -> str:
-    known = len(plan.pending) - plan.unknown
-    if not known:
+    n_known = len(plan.pending) - plan.unknown
+    if not n_known:
         return "The time is unknown: no earlier receipts."
     value, low, high = plan.seconds
     unknown = f", and {_count(plan.unknown, 'pair')} of unknown duration" if plan.unknown else ""
-    sources = Counter(one.cost.seconds.source for one in plan.pending if one.cost.seconds is not None)
+    sources = Counter(entry.cost.seconds.source for entry in plan.pending if entry.cost.seconds is not None)
     origin = "; ".join(f"{count} from {_SOURCES[source]}" for source, count in sources.items())
     return (
         f"About {readable_seconds(value)} of work ({readable_seconds(low)} to {readable_seconds(high)}){unknown}; "
@@ -396,10 +396,10 @@ def _prediction_values(prediction: Prediction | None) -> dict[str, Any] | None:
 
 
 def _by_reason(events: Iterable[PairFinished | PairSkipped]) -> dict[str, list[tuple[str, str]]]:
-    found: dict[str, list[tuple[str, str]]] = {}
+    pairs_of: dict[str, list[tuple[str, str]]] = {}
     for event in events:
-        found.setdefault(event.reason or _NO_REASON, []).append((event.model, event.benchmark))
-    return found
+        pairs_of.setdefault(event.reason or _NO_REASON, []).append((event.model, event.benchmark))
+    return pairs_of
 
 
 def _echo_first_pairs(pairs: Sequence[tuple[str, str]]) -> None:

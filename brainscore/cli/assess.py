@@ -49,7 +49,7 @@ def command(
     \b
     brainscore assess MajajHong2015public.IT-pls --model alexnet
 
-    The audit looks for duplicates, groups and trends in the data that make scores too high; the controls score
+    The audit looks for duplicates, groups and trends in the data that make scores too high; baseline models score
     features that are simpler than a model; the recovery simulates whether the benchmark finds the true model among
     candidates. Results are stored beside the receipts of scores; parts that are stored and whose code has not changed
     are not computed again.

@@ -55,7 +55,7 @@ class StoredLayer:
     def matches(self, name: str) -> bool:
         """Whether `name` selects the layer: beginning of the key, or pattern of model, model.layer or stimulus set."""
         by_key = self.key is not None and len(name) >= _SHORTEST_KEY and self.key.startswith(name.lower())
-        return by_key or any(fnmatchcase(own, name) for own in self.names)
+        return by_key or any(fnmatchcase(layer_name, name) for layer_name in self.names)
 
     @property
     def names(self) -> list[str]:
@@ -63,7 +63,7 @@ class StoredLayer:
         if self.kind == "unfinished":
             return [self.name]
         of_layer = f"{self.model}.{self.layer}" if self.model and self.layer else self.layer
-        return [own for own in (self.model, of_layer, self.stimulus_set) if own] or [self.name]
+        return [layer_name for layer_name in (self.model, of_layer, self.stimulus_set) if layer_name] or [self.name]
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,13 @@ def _stored_layers() -> list[StoredLayer]:
 def _verify_layers(entries: Sequence[StoredLayer]) -> list[CheckedLayer]:
     """Compare layers with their checksums."""
     keys = {entry.key for entry in entries if entry.key is not None}
-    found = {item.entry.key: item for item in _activation_store().verify(keys)} if keys else {}
+    verified = {item.entry.key: item for item in _activation_store().verify(keys)} if keys else {}
     checked = []
     for entry in entries:
         if entry.kind == "unfinished":
             checked.append(CheckedLayer(entry, "unknown", "unfinished"))
-        elif entry.key in found:  # otherwise another process has removed it
-            checked.append(CheckedLayer(entry, found[entry.key].state, found[entry.key].found))
+        elif entry.key in verified:  # otherwise another process has removed it
+            checked.append(CheckedLayer(entry, verified[entry.key].state, verified[entry.key].found))
     return checked
 
 
@@ -185,12 +185,12 @@ class _Chosen(NamedTuple):
         return _total(self.files) + sum(layer.bytes for layer in self.layers)
 
     def __str__(self) -> str:
-        parts = []
+        texts = []
         if self.files or not self.layers:
-            parts.append(f"{_number(len(self.files))} from {cache_home()}")
+            texts.append(f"{_number(len(self.files))} from {cache_home()}")
         if self.layers:
-            parts.append(f"{_number(len(self.layers))} from {activations_home()}")
-        return " and ".join(parts)
+            texts.append(f"{_number(len(self.layers))} from {activations_home()}")
+        return " and ".join(texts)
 
 
 def _number(entries: int) -> str:
@@ -308,14 +308,14 @@ def _matching(names: Sequence[str], kind: str) -> _Chosen:
     files: set[CacheEntry] = set()
     stored: set[StoredLayer] = set()
     for name in names:
-        found = [entry for entry in entries if _file_matches(entry, name)]
+        matching = [entry for entry in entries if _file_matches(entry, name)]
         computed = [entry for entry in layers if entry.matches(name)]
-        if not found and not computed:
-            known = {entry.name for entry in entries} | {own for entry in layers for own in entry.names}
-            near = nearest(name, sorted(known), limit=3)
+        if not matching and not computed:
+            present = {entry.name for entry in entries} | {layer_name for entry in layers for layer_name in entry.names}
+            near = nearest(name, sorted(present), limit=3)
             hint = f"did you mean {' or '.join(near)}?" if near else "`brainscore cache ls` lists what is there"
             raise UserError(f"the cache {_where(kind)} has no {name!r}", remedy=hint)
-        files.update(found)
+        files.update(matching)
         stored.update(computed)
     return _Chosen([entry for entry in entries if entry in files], [entry for entry in layers if entry in stored])
 

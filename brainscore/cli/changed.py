@@ -99,15 +99,15 @@ def changes_since(base: str, *, repository: Path | None = None) -> Changes:
 def sort_changes(base: str, changed: Iterable[str], *, root: Path, before: set[str]) -> Changes:
     """Sort changed files by plugin."""
     in_package = any(path.startswith(f"{_PACKAGE}/") for path in before) or (root / _PACKAGE).is_dir()
-    found: dict[PurePosixPath, ChangedPlugin] = {}
+    plugins: dict[PurePosixPath, ChangedPlugin] = {}
     outside = []
     for path in sorted(set(changed)):
         folder = _plugin_folder(PurePosixPath(path), root, before, in_package=in_package)
         if folder is None:
             outside.append(path)
-        elif folder not in found:
-            found[folder] = _describe(folder, root, before)
-    return Changes(base, tuple(sorted(found.values(), key=lambda plugin: plugin.path)), tuple(outside))
+        elif folder not in plugins:
+            plugins[folder] = _describe(folder, root, before)
+    return Changes(base, tuple(sorted(plugins.values(), key=lambda plugin: plugin.path)), tuple(outside))
 
 
 def _plugin_folder(path: PurePosixPath, root: Path, before: set[str], *, in_package: bool) -> PurePosixPath | None:
@@ -115,12 +115,12 @@ def _plugin_folder(path: PurePosixPath, root: Path, before: set[str], *, in_pack
     if in_package and path.parent == _STAND_INS and not path.name.startswith("_"):
         data = PurePosixPath(_PACKAGE, "data", path.stem)  # what a data set's tests use in place of its measurements
         return data if _is_plugin(data, root, before) else None
-    for place, part in enumerate(path.parts[:-2]):
-        if part not in _KIND_OF or path.parts[place + 1].startswith(("_", ".")):
+    for index, kind in enumerate(path.parts[:-2]):
+        if kind not in _KIND_OF or path.parts[index + 1].startswith(("_", ".")):
             continue
-        if in_package and path.parts[:place] != (_PACKAGE,):
+        if in_package and path.parts[:index] != (_PACKAGE,):
             return None
-        folder = PurePosixPath(*path.parts[: place + 2])
+        folder = PurePosixPath(*path.parts[: index + 2])
         if _is_plugin(folder, root, before):
             return folder
     return None
@@ -147,8 +147,8 @@ def _git(folder: Path, *arguments: str, remedy: str = "see the message of git") 
             "git is not installed", remedy="install it; changes are determined from the repository"
         ) from error
     if run.returncode:
-        said = (run.stderr.strip().splitlines() or ["git failed"])[-1]
-        raise UserError(f"git {arguments[0]}: {said}", remedy=remedy)
+        message = (run.stderr.strip().splitlines() or ["git failed"])[-1]
+        raise UserError(f"git {arguments[0]}: {message}", remedy=remedy)
     return run.stdout
 
 

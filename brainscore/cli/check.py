@@ -24,12 +24,14 @@ def report_checks(checked: Iterable[CheckedReference], *, as_json: bool = False)
     """Print checks as they finish; return whether none failed."""
     results: Counter[str] = Counter()
     listed = []
-    for one in checked:
-        results.update(check.result for check in one.checks)
+    for reference in checked:
+        results.update(check.result for check in reference.checks)
         if as_json:
-            listed += [{"kind": one.kind, "subject": one.name, **asdict(check)} for check in one.checks]
+            listed += [
+                {"kind": reference.kind, "subject": reference.name, **asdict(check)} for check in reference.checks
+            ]
         else:
-            _echo(one)
+            _echo(reference)
     if as_json:
         echo_json(listed)
     return not results["failed"]
@@ -44,11 +46,11 @@ def _echo(checked: CheckedReference) -> None:
             echo(f"    → {check.remedy}")
     results = Counter(check.result for check in checked.checks)
     failed, total = results["failed"], len(checked.checks)
-    said = f"{failed} of {total} checks failed" if failed else "all checks passed"
+    summary = f"{failed} of {total} checks failed" if failed else "all checks passed"
     if results["warning"]:
-        said += f", {results['warning']} with a warning"
+        summary += f", {results['warning']} with a warning"
     kind = "" if checked.kind == "model" else f" ({checked.kind})"
-    echo(f"{checked.name}{kind}: {said}")
+    echo(f"{checked.name}{kind}: {summary}")
 
 
 @click.group("check", cls=Subcommands)

@@ -208,8 +208,8 @@ def _select_models(wanted: Sequence[str], benchmarks: Sequence[str], store: Resu
     """Return the models that match any of the names and patterns; all models with a receipt if there are none."""
     if len(set(wanted)) > 1 and not any(map(_is_pattern, wanted)):
         return list(dict.fromkeys(wanted))
-    known = sorted({model for model, benchmark in store.pairs() if benchmark in benchmarks})
-    return _selected(wanted or ["*"], known, f"a receipt of {' or '.join(benchmarks)} in {store.address}")
+    scored = sorted({model for model, benchmark in store.pairs() if benchmark in benchmarks})
+    return _selected(wanted or ["*"], scored, f"a receipt of {' or '.join(benchmarks)} in {store.address}")
 
 
 def _selected(wanted: Sequence[str], known: Sequence[str], what: str) -> list[str]:
@@ -226,11 +226,11 @@ def _selected(wanted: Sequence[str], known: Sequence[str], what: str) -> list[st
         selected += matching
     selected = list(dict.fromkeys(selected))
     if len(selected) < 2:
-        others = [model for model in known if model not in selected]
+        unselected = [model for model in known if model not in selected]
         raise UserError(
             f"a comparison needs two models; only {selected[0]!r} is selected",
-            remedy=f"add one of those with {what}: {', '.join(others[:10])}{' …' if len(others) > 10 else ''}"
-            if others
+            remedy=f"add one of those with {what}: {', '.join(unselected[:10])}{' …' if len(unselected) > 10 else ''}"
+            if unselected
             else f"score another model first: no other has {what}",
         )
     return selected

@@ -52,10 +52,10 @@ def command(ctx: click.Context, output: Path, results: Path | None, jobs: int | 
     with _Progress(console, plan.pairs) as progress:
         result = run_demo(store, pairs=plan.pairs, jobs=jobs or min(2, os.cpu_count() or 1), after=progress.after)
     profiles = find_profiles({receipt.model.identifier for receipt in result.receipts})
-    made = report_of(result.receipts, profiles=profiles)
-    view = made.view
+    report_content = report_of(result.receipts, profiles=profiles)
+    view = report_content.view
     report, plot = output / "report.html", output / "scores.svg"
-    write_report(made, report)
+    write_report(report_content, report)
     save_plot(view, plot)
     if json_:
         echo_json(

@@ -87,7 +87,7 @@ def submission(identifier: str, revision: int | None, output: Path | None, site:
 
 
 def _plain(identifier: str) -> str:
-    if not identifier or not all(one.isalnum() or one in "-_." for one in identifier) or identifier[0] == ".":
+    if not identifier or not all(char.isalnum() or char in "-_." for char in identifier) or identifier[0] == ".":
         raise UserError(f"{identifier!r} is not an identifier", remedy="copy it as the site shows it")
     return identifier
 

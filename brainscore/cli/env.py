@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,24 +71,24 @@ def make(models: Sequence[str], *, as_json: bool) -> None:
     MODEL is an identifier, path/to/file.py:make_model, a plugin's folder, or a requirements file. No code of the
     model is run. Making an environment needs a network; later runs do not.
     """
-    made, failed = [], False
+    environments, failed = [], False
     for model in models:
         try:
-            environment = environment_of(_requirements(model), plugin=model, on_progress=_echo_progress)
+            environment = environment_of(_requirements(model), plugin=model, on_progress=partial(echo, err=True))
         except UserError as error:
             if len(models) == 1:
                 raise
             echo(f"{style('Error:', fg='red', bold=True)} {error}", err=True)
             failed = True
             continue
-        made.append({"model": model, **_plain_environment(environment)})
+        environments.append({"model": model, **_plain_environment(environment)})
         for note in environment.notes:
             echo(f"{style('Note:', fg='yellow')} {note}", err=True)
         if not as_json:
             echo(environment.key)
         environment.release()
     if as_json:
-        echo_json({"path": environments_home(), "environments": made})
+        echo_json({"path": environments_home(), "environments": environments})
     if failed:
         sys.exit(2)
 
@@ -120,14 +121,14 @@ def remove(names: Sequence[str], *, yes: bool, as_json: bool) -> None:
     if not yes:
         click.confirm(f"Remove {_counted(chosen)}, {format_size(_total(chosen))}?", abort=True, err=True)
     removed = [entry for entry in chosen if remove_environment(entry)]
-    kept = [entry for entry in chosen if entry not in removed]
+    in_use = [entry for entry in chosen if entry not in removed]
     if as_json:
-        echo_json({"removed": [_plain(entry) for entry in removed], "in_use": [_plain(entry) for entry in kept]})
+        echo_json({"removed": [_plain(entry) for entry in removed], "in_use": [_plain(entry) for entry in in_use]})
     else:
         echo(f"Removed {_counted(removed)}, {format_size(_total(removed))}")
-        for entry in kept:
+        for entry in in_use:
             echo(f"{entry.key} is in use", err=True)
-    if kept:
+    if in_use:
         sys.exit(1)
 
 
@@ -184,10 +185,6 @@ def collect(*, older_than: float | None, max_size: str | None, dry_run: bool, as
     )
 
 
-def _echo_progress(text: str) -> None:
-    echo(text, err=True)
-
-
 def _requirements(model: str) -> tuple[Path, ...]:
     """Requirement files of what stands on the command line."""
     path = Path(model)
@@ -212,13 +209,13 @@ def _matching(names: Sequence[str]) -> list[StoredEnvironment]:
         return entries
     chosen: set[str] = set()
     for name in names:
-        found = {entry.key for entry in entries if _matches(entry, name)}
-        if not found:
-            known = {entry.key for entry in entries} | {_plugin(entry) for entry in entries}
-            near = nearest(name, sorted(known), limit=3)
+        matching = {entry.key for entry in entries if _matches(entry, name)}
+        if not matching:
+            present = {entry.key for entry in entries} | {_plugin(entry) for entry in entries}
+            near = nearest(name, sorted(present), limit=3)
             hint = f"did you mean {' or '.join(near)}?" if near else "`brainscore env ls` lists what is there"
             raise UserError(f"there is no environment {name!r} in {environments_home()}", remedy=hint)
-        chosen |= found
+        chosen |= matching
     return [entry for entry in entries if entry.key in chosen]
 
 

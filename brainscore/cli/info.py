@@ -101,14 +101,14 @@ def _describe_library_model(identifier: str) -> dict[str, Any]:
     from brainscore_vision.library_models import LIBRARIES, parse_library_model, require_library_model
 
     require_library_model(identifier)
-    parts = parse_library_model(identifier)
-    distribution = LIBRARIES[parts.library].distribution
+    model = parse_library_model(identifier)
+    distribution = LIBRARIES[model.library].distribution
     return {
         "identifier": identifier,
         "kind": "models",
         "library": f"{distribution} {version(distribution)}",
-        "name": parts.name,
-        "weights": parts.weights if parts.seed is None else f"as initialised, seed {parts.seed}",
+        "name": model.name,
+        "weights": model.weights if model.seed is None else f"as initialised, seed {model.seed}",
     }
 
 
@@ -146,17 +146,17 @@ def _network(model: Any) -> dict[str, Any]:
 def _describe(kind: str, identifier: str, registry: Any) -> dict[str, Any]:
     from brainscore_vision.plugin_metadata import bibtex_entries
 
-    places: list[Location] = registry.locations(identifier)
-    place = places[0]
-    folder = place.folder
+    locations: list[Location] = registry.locations(identifier)
+    location = locations[0]
+    folder = location.folder
     entry = {
         "identifier": identifier,
         "kind": kind,
-        "package": place.package,
-        "source": place.source,
-        "file": str(place),
-        "also_in": [str(other) for other in places[1:]],
-        "about": _docstring(Path(place.file)),
+        "package": location.package,
+        "source": location.source,
+        "file": str(location),
+        "also_in": [str(further) for further in locations[1:]],
+        "about": _docstring(Path(location.file)),
         "readme": _existing(folder, "README.md"),
         "requirements": _existing(folder, "requirements.txt"),
         "bibtex": bibtex_entries(folder) if folder is not None else [],
@@ -170,20 +170,20 @@ def _catalogued(kind: str, identifier: str) -> dict[str, Any]:
 
     if kind not in ("models", "benchmarks"):
         return {}
-    known = catalogue(**{"models": [], "benchmarks": [], kind: [identifier]})
-    (said,) = (one.as_dict() for one in getattr(known, kind))
-    problems = [problem.message for problem in known.problems if problem.kind == kind]
-    metadata = said["metadata"] or {}
+    listing = catalogue(**{"models": [], "benchmarks": [], kind: [identifier]})
+    (values,) = (entry.as_dict() for entry in getattr(listing, kind))
+    problems = [problem.message for problem in listing.problems if problem.kind == kind]
+    metadata = values["metadata"] or {}
     metadata.pop("bibtex", None)
-    found = {"metadata": metadata or None, "problems": problems}
+    described = {"metadata": metadata or None, "problems": problems}
     if kind == "models":
         from brainscore_vision.exposure import training_of
 
-        found["training"] = training_of(identifier)._asdict()
-    if said["bibtex"] is not None:
-        found["bibtex"] = [_dedent(said["bibtex"])]
+        described["training"] = training_of(identifier)._asdict()
+    if values["bibtex"] is not None:
+        described["bibtex"] = [_dedent(values["bibtex"])]
     names = ("layers",) if kind == "models" else ("version", "parent", "control")
-    return found | {name: said[name] for name in names}
+    return described | {name: values[name] for name in names}
 
 
 def _rows(entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -217,7 +217,7 @@ def _assessments(benchmark: str, results: str | None) -> list[dict[str, Any]] | 
     from brainscore_vision.assessment.tasks import changed_plugins
 
     try:
-        found, problems = AssessmentStore(results).newest(benchmark)
+        newest, problems = AssessmentStore(results).newest(benchmark)
     except UserError as error:
         echo(f"Warning: assessments cannot be read: {error.message}", err=True)
         return None
@@ -225,16 +225,16 @@ def _assessments(benchmark: str, results: str | None) -> list[dict[str, Any]] | 
         echo(f"Warning: an assessment cannot be read: {problem}", err=True)
     return [
         {
-            "part": one.part,
-            "models": [model.identifier for model in one.models],
-            "version": one.benchmark.version,
-            "created": one.created,
-            "id": one.id,
-            "state": one.state,
-            "summary": summary_of(one).sentence,
-            "changed": list(changed_plugins(one)),
+            "part": assessment.part,
+            "models": [model.identifier for model in assessment.models],
+            "version": assessment.benchmark.version,
+            "created": assessment.created,
+            "id": assessment.id,
+            "state": assessment.state,
+            "summary": summary_of(assessment).sentence,
+            "changed": list(changed_plugins(assessment)),
         }
-        for one in sorted(found, key=lambda one: (PARTS.index(one.part), one.id or ""))
+        for assessment in sorted(newest, key=lambda assessment: (PARTS.index(assessment.part), assessment.id or ""))
     ]
 
 
@@ -243,18 +243,18 @@ def _validity(benchmark: str, assessments: list[dict[str, Any]]) -> str:
     if not assessments:
         return f"not assessed: brainscore assess {benchmark}"
     lines = []
-    for one in assessments:
-        about = [one["created"][:10]]
-        about += [] if one["version"] is None else [f"version {one['version']}"]
-        about += ["code changed since"] if one["changed"] else []
-        lines.append(f"{one['part']} ({', '.join(about)}): {one['summary']}")
+    for assessment in assessments:
+        about = [assessment["created"][:10]]
+        about += [] if assessment["version"] is None else [f"version {assessment['version']}"]
+        about += ["code changed since"] if assessment["changed"] else []
+        lines.append(f"{assessment['part']} ({', '.join(about)}): {assessment['summary']}")
     return _lines(lines)
 
 
 def _row(name: str, value: Any) -> tuple[str, Any]:
     if isinstance(value, dict):  # one of the parts of a benchmark's metadata
         return name, _lines(
-            f"{key.replace('_', ' ')}: {_plainly(part)}" for key, part in value.items() if _has_content(part)
+            f"{key.replace('_', ' ')}: {_plainly(content)}" for key, content in value.items() if _has_content(content)
         )
     return _NAMES.get(name, name), _plainly(value)
 
@@ -339,10 +339,10 @@ def _loaded(kind: str, identifier: str, *, ceiling: bool, attainable: bool) -> d
 def _attainable(benchmark: Any) -> dict[str, Any]:
     from brainscore_vision.attainable import attach_attainable
 
-    found = attach_attainable(benchmark).attrs["attainable"]
-    if "ci_reason" in found.attrs:
-        return {"attainable": None, "attainable_reason": found.attrs["ci_reason"]}
-    return {"attainable": float(found), "attainable_ci": found.attrs["ci"]}
+    attainable = attach_attainable(benchmark).attrs["attainable"]
+    if "ci_reason" in attainable.attrs:
+        return {"attainable": None, "attainable_reason": attainable.attrs["ci_reason"]}
+    return {"attainable": float(attainable), "attainable_ci": attainable.attrs["ci"]}
 
 
 def _class(made: Any) -> str:

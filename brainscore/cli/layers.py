@@ -64,8 +64,8 @@ def _profile(model: str, benchmark: str, layers: tuple[str, ...], *, halves: int
     from brainscore_vision.unregistered_models import is_file_reference, load_file_reference, to_unregistered_model
 
     if is_file_reference(model):
-        made, path = load_file_reference(model)
-        model, subject, *_ = to_unregistered_model(made, source=path, layers=layers or None)
+        network, path = load_file_reference(model)
+        model, subject, *_ = to_unregistered_model(network, source=path, layers=layers or None)
     else:
         subject = brainscore_vision.load_model(model)
     if not isinstance(subject, ModelCommitment):

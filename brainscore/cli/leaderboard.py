@@ -92,12 +92,12 @@ def _outermost(client: Client, asked: dict[str, Any]) -> list[str]:
 
 
 def _print_table(board: Leaderboard, places: Sequence[int]) -> None:
-    columns = ("Rank", "Model", *(printable(board.nodes[place].title) for place in places))
+    columns = ("Rank", "Model", *(printable(board.nodes[column_index].title) for column_index in places))
     rows = [
         (
             _rank(model.rank, model.best, model.worst),
             printable(model.title or model.identifier) + (" (private)" if model.private else ""),
-            *(_cell(board, row, place) for place in places),
+            *(_cell(board, row, column_index) for column_index in places),
         )
         for row, model in enumerate(board.models)
     ]
@@ -151,14 +151,14 @@ def _print_notes(client: Client, board: Leaderboard) -> None:
 def _print_csv(board: Leaderboard) -> None:
     names = [node.identifier for node in board.nodes]
     head = ["model", "rank", "rank_best", "rank_worst", "groups"]
-    head += [name if part == "value" else f"{name}:{part}" for name in names for part in _FIELDS]
+    head += [name if field == "value" else f"{name}:{field}" for name in names for field in _FIELDS]
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(map(harmless, head))
     for row, model in enumerate(board.models):
         cells: list[object] = [model.identifier, model.rank, model.best, model.worst, model.groups]
-        for place in range(len(names)):
-            cells += [_blank(getattr(board, part)[row, place]) for part in _FIELDS]
+        for column in range(len(names)):
+            cells += [_blank(getattr(board, field)[row, column]) for field in _FIELDS]
         writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in cells])
     echo(file.getvalue(), nl=False)
 
@@ -179,8 +179,8 @@ def _document(client: Client, board: Leaderboard) -> dict[str, Any]:
             {
                 **asdict(model),
                 "scores": {
-                    node.identifier: {part: getattr(board, part)[row, place] for part in _FIELDS}
-                    for place, node in enumerate(board.nodes)
+                    node.identifier: {field: getattr(board, field)[row, column] for field in _FIELDS}
+                    for column, node in enumerate(board.nodes)
                 },
             }
             for row, model in enumerate(board.models)

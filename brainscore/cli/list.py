@@ -33,8 +33,8 @@ class _Kind(click.Choice[str]):
 def _matches(identifier: str, pattern: str | None) -> bool:
     if pattern is None:
         return True
-    name, wanted = identifier.lower(), pattern.lower()
-    return fnmatch.fnmatchcase(name, wanted) if any(sign in wanted for sign in "*?[") else wanted in name
+    name, sought = identifier.lower(), pattern.lower()
+    return fnmatch.fnmatchcase(name, sought) if any(sign in sought for sign in "*?[") else sought in name
 
 
 @click.command("list")
@@ -72,29 +72,29 @@ def command(kind: str | None, pattern: str | None, like: str | None, library: st
         _echo_counts({kind: len(getattr(brainscore_vision, name)) for kind, name in KINDS.items()}, json_=json_)
         return
     registry = getattr(brainscore_vision, KINDS[kind])
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for identifier in registry:
         if _matches(identifier, pattern):
-            places = registry.locations(identifier)
-            found.append(
+            locations = registry.locations(identifier)
+            rows.append(
                 {
                     "identifier": identifier,
-                    "package": places[0].package,
-                    "source": places[0].source,
-                    "file": places[0].file,
-                    "line": places[0].line,
-                    "also_in": [str(place) for place in places[1:]],
+                    "package": locations[0].package,
+                    "source": locations[0].source,
+                    "file": locations[0].file,
+                    "line": locations[0].line,
+                    "also_in": [str(location) for location in locations[1:]],
                 }
             )
     if json_:
-        echo_json(found)
+        echo_json(rows)
         return
-    if not found:
+    if not rows:
         matching = f" match {pattern!r}" if pattern is not None else " are registered"
         echo(f"No {kind.replace('-', ' ')}{matching}.", err=True)
     echo_table(
         ("identifier", "plugin", "from"),
-        [(row["identifier"], row["package"], _origin(row)) for row in found],
+        [(row["identifier"], row["package"], _origin(row)) for row in rows],
     )
     if kind == "benchmarks" and sys.stdout.isatty():
         from brainscore_vision.registries import NAME_FORM
@@ -106,16 +106,16 @@ def _echo_library(library: str, pattern: str | None, *, json_: bool) -> None:
     from brainscore_vision.library_models import library_names
 
     # a pattern may also begin with the name of the library, as identifiers do
-    wanted = None if pattern is None else pattern.removeprefix(f"{library}:")
-    found = [f"{library}:{name}" for name in library_names(library) if _matches(name, wanted)]
+    name_pattern = None if pattern is None else pattern.removeprefix(f"{library}:")
+    matching_names = [f"{library}:{name}" for name in library_names(library) if _matches(name, name_pattern)]
     if json_:
-        echo_json([{"identifier": name, "library": library} for name in found])
+        echo_json([{"identifier": name, "library": library} for name in matching_names])
         return
-    if not found:
+    if not matching_names:
         where = " in the local cache" if library == "huggingface" else ""
         matching = "" if pattern is None else f" matches {pattern!r}"
         echo(f"No model of {library}{where}{matching}.", err=True)
-    for name in found:
+    for name in matching_names:
         echo(name)
 
 

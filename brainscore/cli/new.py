@@ -76,15 +76,15 @@ def _write(kind: str, name: str, folder: Path | None, *, behavioral: bool | None
         else:
             os.environ[PLUGINS_VARIABLE] = before
     all_of_them = [*written.others, written]
-    for one in all_of_them:
-        echo(f"Written: {_short(one.folder)}")
-        for file in sorted(one.folder.glob("*.py")):
+    for plugin in all_of_them:
+        echo(f"Written: {_short(plugin.folder)}")
+        for file in sorted(plugin.folder.glob("*.py")):
             echo(f"    {file.name}")
     echo("Next:")
     listed = [*filter(None, (before or "").split(os.pathsep))]
     if not visible and str(root) not in listed:
         echo(f"    export {PLUGINS_VARIABLE}={shlex.quote(os.pathsep.join([*listed, str(root)]))}")
-    echo(f"    brainscore test {' '.join(shlex.quote(_short(one.folder)) for one in all_of_them)}")
+    echo(f"    brainscore test {' '.join(shlex.quote(_short(plugin.folder)) for plugin in all_of_them)}")
     echo(f"    brainscore check {kind} {shlex.quote(name)}")
     if kind == "benchmark":
         echo(f"    brainscore score pixels {shlex.quote(name)}")

@@ -220,8 +220,8 @@ def _add_public_access(package: dict[str, Any], prefix: str, extension: str) -> 
     from brainscore_core.supported_data_standards.brainio.buckets import is_public, s3_object
     from brainscore_core.supported_data_standards.brainio.stimulus_checks import stored_identifier
 
-    place = s3_object(package["bucket"], f"{prefix}_{stored_identifier(package['identifier'])}.{extension}")
-    package["public"] = is_public(place, package.get("csv_version_id") or package.get("version_id"))
+    location = s3_object(package["bucket"], f"{prefix}_{stored_identifier(package['identifier'])}.{extension}")
+    package["public"] = is_public(location, package.get("csv_version_id") or package.get("version_id"))
 
 
 def _read_stimuli(
@@ -244,29 +244,29 @@ def _read_stimuli(
         echo(f"{csv.name}: {change}", err=True)
     names = None
     if folder is not None and "stimulus_id" in table.columns:
-        column = column or next((one for one in _FILE_COLUMNS if one in table.columns), None)
+        column = column or next((name for name in _FILE_COLUMNS if name in table.columns), None)
         ids = text["stimulus_id"].tolist()
         names = text[column].tolist() if column else _names_by_id(folder, ids)
     stimuli = StimulusSet(table.rename(columns={"filename": "image_filename"}))
     if folder is not None and names is not None:
-        stimuli.stimulus_paths = {one: folder / name for one, name in zip(ids, names, strict=True)}
+        stimuli.stimulus_paths = {stimulus: folder / name for stimulus, name in zip(ids, names, strict=True)}
     return stimuli
 
 
 def _names_by_id(folder: Path, ids: list[str]) -> list[str]:
-    """Names of the files whose stems are the ids; the id itself if there is no file, which validation then reports."""
+    """Names of the files whose stems are the ids; the id itself without a file, which validation then reports."""
     by_stem: dict[str, list[str]] = {}
     for path in sorted(folder.iterdir()):
         if path.is_file() and not path.name.startswith("."):
             by_stem.setdefault(path.stem, []).append(path.name)
-    several = {one: by_stem[one] for one in ids if len(by_stem.get(one, ())) > 1}
+    several = {stimulus: by_stem[stimulus] for stimulus in ids if len(by_stem.get(stimulus, ())) > 1}
     if several:
-        one, names = next(iter(several.items()))
+        stimulus, names = next(iter(several.items()))
         raise UserError(
-            f"{folder} has several files for {len(several)} stimuli, e.g. for {one!r}: {', '.join(names)}",
+            f"{folder} has several files for {len(several)} stimuli, e.g. for {stimulus!r}: {', '.join(names)}",
             remedy="name the files in a column of the table, and pass --column",
         )
-    return [by_stem.get(one, [one])[0] for one in ids]
+    return [by_stem.get(stimulus, [stimulus])[0] for stimulus in ids]
 
 
 def _warned(package: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -54,19 +54,22 @@ def command(
             "no published pair matches", remedy=f"there are {', '.join(_name(score) for score in PUBLISHED_SCORES)}"
         )
     store = ResultsStore(results)
-    found: list[Reproduction] = []
+    reproductions: list[Reproduction] = []
     for number, score in enumerate(chosen, start=1):
         echo(f"[{number}/{len(chosen)}] {_name(score)} …", err=True)
-        found += reproduce([score], results=store)
+        reproductions += reproduce([score], results=store)
     if json_:
-        echo_json([_as_dict(reproduction) for reproduction in found])
+        echo_json([_as_dict(reproduction) for reproduction in reproductions])
     else:
-        echo_columns(_COLUMNS, [_row(reproduction) for reproduction in found])
-        agreeing, scored = sum(one.agrees for one in found), sum(one.value is not None for one in found)
-        pairs = f"{len(found)} {'pair' if len(found) == 1 else 'pairs'}"
+        echo_columns(_COLUMNS, [_row(reproduction) for reproduction in reproductions])
+        agreeing, scored = (
+            sum(reproduction.agrees for reproduction in reproductions),
+            sum(reproduction.value is not None for reproduction in reproductions),
+        )
+        pairs = f"{len(reproductions)} {'pair' if len(reproductions) == 1 else 'pairs'}"
         agree = f"; {agreeing} within the published tolerance." if scored else ": see the last column."
         echo(f"{scored} of {pairs} could be scored{agree}")
-    if not all(reproduction.agrees for reproduction in found):
+    if not all(reproduction.agrees for reproduction in reproductions):
         context.exit(1)
 
 

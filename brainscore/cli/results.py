@@ -62,19 +62,21 @@ def diff(a: str, b: str, results: str | None, tolerance: float, tolerance_errors
 
     store = ResultsStore(results)
     first, second = stored_receipt(store, a), stored_receipt(store, b)
-    found = difference(
+    compared = difference(
         first.receipt,
         second.receipt,
         tolerance=Tolerance(absolute=tolerance, errors=tolerance_errors),
         arrays=compare_attachments(first, second),
     )
     if json_:
-        echo_json(found.to_dict())
+        echo_json(compared.to_dict())
     else:
-        echo_pairs([("first", _title(first.receipt)), ("second", _title(second.receipt)), ("verdict", found.verdict)])
+        echo_pairs(
+            [("first", _title(first.receipt)), ("second", _title(second.receipt)), ("verdict", compared.verdict)]
+        )
         echo()
-        echo_lines(difference_lines(found))
-    if found.verdict == "different":
+        echo_lines(difference_lines(compared))
+    if compared.verdict == "different":
         sys.exit(1)
 
 
@@ -130,19 +132,22 @@ def _export_assessments(file: Path, results: str | None, filters: Filters, newes
             "assessments have no run, and other states than scores", remedy="omit --state and --run with --assessments"
         )
     store = AssessmentStore(results)
-    entries = [entry for part in store.newest() for entry in part] if newest else list(store.unread(()))
-    found = [entry for entry in entries if isinstance(entry, Assessment)]
+    entries = [entry for group in store.newest() for entry in group] if newest else list(store.unread(()))
+    assessments = [entry for entry in entries if isinstance(entry, Assessment)]
     for entry in entries:
         if not isinstance(entry, Assessment):
             echo(f"Warning: an assessment cannot be read: {entry}", err=True)
-    found = sorted((one for one in found if filters.match_assessment(one)), key=lambda one: one.id or "")
-    rows = export_assessments(found, file)
+    assessments = sorted(
+        (assessment for assessment in assessments if filters.match_assessment(assessment)),
+        key=lambda assessment: assessment.id or "",
+    )
+    rows = export_assessments(assessments, file)
     if json_:
         unreadable = len(entries) - sum(isinstance(entry, Assessment) for entry in entries)
-        numbers = {"assessments": len(found), "columns": len(ASSESSMENT_COLUMNS), "unreadable": unreadable}
+        numbers = {"assessments": len(assessments), "columns": len(ASSESSMENT_COLUMNS), "unreadable": unreadable}
         echo_json({"file": file, "rows": rows, **numbers})
     else:
-        echo(f"{len(found)} assessments, {rows} rows: {file}")
+        echo(f"{len(assessments)} assessments, {rows} rows: {file}")
 
 
 _RECEIPTS_SHOWN = 20
@@ -188,9 +193,9 @@ def remove(
     if not yes:
         _echo_receipts(chosen)
         click.confirm(f"Remove {_count(chosen)} from {_name(store)}?", abort=True, err=True)
-    removed, kept = _remove(store, chosen)
-    _report_removal(store, removed, kept, dry_run=False, json_=json_)
-    if kept:
+    removed, remaining = _remove(store, chosen)
+    _report_removal(store, removed, remaining, dry_run=False, json_=json_)
+    if remaining:
         sys.exit(1)
 
 
@@ -221,21 +226,21 @@ def _remove(store: ResultsStore, chosen: Sequence[Receipt]) -> tuple[list[Receip
     for receipt in chosen:
         by_pair.setdefault((receipt.model.identifier, receipt.benchmark.identifier), []).append(receipt)
     removed: list[Receipt] = []
-    kept: list[tuple[Receipt, str]] = []
+    remaining: list[tuple[Receipt, str]] = []
     for (model, benchmark), receipts in by_pair.items():
         claim = store.claim(model, benchmark, owner="brainscore results rm")
         if claim is None:
-            kept += [(receipt, "its pair is being scored") for receipt in receipts]
+            remaining += [(receipt, "its pair is being scored") for receipt in receipts]
             continue
         with claim:
             for receipt in receipts:
                 try:
                     store.remove(receipt)
                 except (UserError, OSError) as error:
-                    kept.append((receipt, getattr(error, "message", None) or str(error)))
+                    remaining.append((receipt, getattr(error, "message", None) or str(error)))
                 else:
                     removed.append(receipt)
-    return sorted(removed, key=lambda receipt: receipt.id), kept
+    return sorted(removed, key=lambda receipt: receipt.id), remaining
 
 
 def _report_removal(
@@ -369,17 +374,17 @@ def tree(
     shown = leaderboard_tree(_unlisted_benchmarks(nodes, receipts))
     if own:
         nodes = shown
-    known = {receipt.model.identifier for receipt in receipts}
-    states = states_of_models(known)
-    wanted = {_listed_state(name, known, states) for name in models} or set(states)
-    receipts = tuple(receipt for receipt in receipts if receipt.model.identifier in wanted)
+    scored_models = {receipt.model.identifier for receipt in receipts}
+    states = states_of_models(scored_models)
+    requested = {_listed_state(name, scored_models, states) for name in models} or set(states)
+    receipts = tuple(receipt for receipt in receipts if receipt.model.identifier in requested)
     influences = read_influences(store, receipts) if errors else None
-    found = list(aggregate(nodes, results_of(receipts, influences=influences), over=over))
-    found.sort(key=lambda made: (-_first_mean(made), made.model))
+    aggregates = list(aggregate(nodes, results_of(receipts, influences=influences), over=over))
+    aggregates.sort(key=lambda model_aggregates: (-_first_mean(model_aggregates), model_aggregates.model))
     exposure = findings_of(
-        (made.model, name)
-        for made in found
-        for name, node in made.items()
+        (model_aggregates.model, name)
+        for model_aggregates in aggregates
+        for name, node in model_aggregates.items()
         if nodes[name].benchmark and node.value is not None
     )
     own_receipts = {
@@ -394,7 +399,7 @@ def tree(
     }
     holds_for = condition_of_all(conditions.values())
     if json_:
-        models_values = [_tree_values(nodes, made, exposure) for made in found]
+        models_values = [_tree_values(nodes, model_aggregates, exposure) for model_aggregates in aggregates]
         for values in models_values:
             values["not_averaged"] = [
                 {**_as_row(receipt), "parent": shown[benchmark].parent}
@@ -403,17 +408,19 @@ def tree(
             ]
         echo_json({"over": over, "condition": holds_for, "models": models_values})
         return
-    if not found:
+    if not aggregates:
         echo("No receipts.", err=True)
         return
-    for number, made in enumerate(found):
+    for number, model_aggregates in enumerate(aggregates):
         if number:
             echo()
-        echo(style(made.model, bold=True))
+        echo(style(model_aggregates.model, bold=True))
         own_of_model = {
-            benchmark: receipt for (model, benchmark), receipt in own_receipts.items() if model == made.model
+            benchmark: receipt
+            for (model, benchmark), receipt in own_receipts.items()
+            if model == model_aggregates.model
         }
-        _echo_tree(_tree_rows(shown, made, benchmarks, exposure, own_of_model))
+        _echo_tree(_tree_rows(shown, model_aggregates, benchmarks, exposure, own_of_model))
     if benchmarks:
         for sign in explained_signs(finding.state for finding in exposure.values()):
             echo(sign, err=True)
@@ -422,10 +429,10 @@ def tree(
     if own_receipts:
         names = sorted({benchmark for _, benchmark in own_receipts})
         echo(f"Shown below their parents, but not averaged: {', '.join(names)}. --own averages them.", err=True)
-    outside = sorted({name for made in found for name in made.outside} - set(shown))
+    outside = sorted({name for model_aggregates in aggregates for name in model_aggregates.outside} - set(shown))
     if outside:
         echo(f"Not on the leaderboard: {', '.join(outside)}", err=True)
-    for name in sorted(name for name in wanted if len(states.get(name, ())) > 1):
+    for name in sorted(name for name in requested if len(states.get(name, ())) > 1):
         model = series_point(name).model
         echo(f"{name} is one of {len(states[name])} states of {model}: brainscore results trajectory {model}", err=True)
 
@@ -440,11 +447,11 @@ def _receipts(store: ResultsStore, models: Sequence[str]) -> tuple[Receipt, ...]
     listing = store.listing()
     for problem in listing.problems:
         echo(f"Warning: a receipt cannot be read: {problem}", err=True)
-    known = {receipt.model.identifier for receipt in listing.receipts}
-    trained = {series_point(name).model for name in known}
+    scored = {receipt.model.identifier for receipt in listing.receipts}
+    trained = {series_point(name).model for name in scored}
     for model in models:
-        if model not in known | trained:
-            there = f"there are: {', '.join(sorted(known))}" if known else "there are no receipts"
+        if model not in scored | trained:
+            there = f"there are: {', '.join(sorted(scored))}" if scored else "there are no receipts"
             raise UserError(f"no receipts of the model {model!r} in {store.address}", remedy=there)
     return listing.receipts
 
@@ -486,7 +493,7 @@ def _tree_values(nodes: Tree, made: ModelAggregates, exposure: Mapping[tuple[str
                 "error_reason": node.error_reason,
                 "state": node.state,
                 "result": _result_values(node.result) if node.result else None,
-                "exposure": found._asdict() if (found := exposure.get((made.model, node.identifier))) else None,
+                "exposure": finding._asdict() if (finding := exposure.get((made.model, node.identifier))) else None,
                 **asdict(node.coverage),
                 "n_applicable": node.coverage.n_applicable,
             }
@@ -656,7 +663,7 @@ def _details(receipt: Receipt) -> dict[str, str]:
     steps = {name: seconds for name, seconds in vars(receipt.timings).items() if seconds is not None}
     memory = receipt.memory.peak_bytes
     run = receipt.run
-    own = _versions(run.packages) if run else ""
+    run_packages = _versions(run.packages) if run else ""
     return {
         "created": receipt.created,
         "error": f"{receipt.error.type}: {receipt.error.message}\n{receipt.error.traceback}" if receipt.error else "",
@@ -668,7 +675,7 @@ def _details(receipt: Receipt) -> dict[str, str]:
         "activations": _cache(receipt),
         "device": receipt.device,
         "run": "" if run is None else run.id + (", the model in a process of its own" if run.isolated else ""),
-        "environment": " ".join(text for text in (run.environment if run else "", own) if text),
+        "environment": " ".join(text for text in (run.environment if run else "", run_packages) if text),
         "python": receipt.environment.python,
         "platform": ", ".join(text for text in (receipt.environment.platform, receipt.environment.cpu) if text),
         "packages": _versions(receipt.environment.packages),

@@ -40,7 +40,7 @@ def read_run_file(path: Path) -> dict[str, Any]:
         raise UserError(f"{where}: not valid YAML: {getattr(error, 'problem', None) or error}") from error
     finally:
         loader.dispose()
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     lines: dict[str, int] = {}
     for key, value_node, value in pairs:
         name, line = str(key.value), key.start_mark.line + 1
@@ -48,14 +48,14 @@ def read_run_file(path: Path) -> dict[str, Any]:
             near = nearest(name, KEYS, limit=2)
             remedy = f"did you mean {' or '.join(near)}?" if near else f"the keys are: {', '.join(KEYS)}"
             raise UserError(f"{path}:{line}: unknown key {name!r}", remedy=remedy)
-        if name in found:
+        if name in values:
             raise UserError(f"{path}:{line}: {name!r} is already on line {lines[name]}", remedy="keep one")
         try:
-            found[name] = KEYS[name](value)
+            values[name] = KEYS[name](value)
         except _WrongValueError as error:
             raise UserError(f"{path}:{_line_of(value_node, value, name)}: {name!r} must be {error}") from None
         lines[name] = line
-    return {name: _placed(name, value, path.parent) for name, value in found.items()}
+    return {name: _placed(name, value, path.parent) for name, value in values.items()}
 
 
 def _entries(node: Any, path: Path) -> list[tuple[Any, Any]]:
@@ -72,8 +72,8 @@ def _entries(node: Any, path: Path) -> list[tuple[Any, Any]]:
 def _line_of(node: Any, value: Any, name: str) -> int:
     """Line of a wrong value; in a list, of the first wrong item."""
     if node.id == "sequence" and KEYS[name] is _names and isinstance(value, list):
-        for item, made in zip(node.value, value, strict=True):
-            if not isinstance(made, str) or not made:
+        for item, name_of_item in zip(node.value, value, strict=True):
+            if not isinstance(name_of_item, str) or not name_of_item:
                 return int(item.start_mark.line) + 1
     return int(node.start_mark.line) + 1
 
@@ -150,7 +150,7 @@ def _placed(name: str, value: Any, folder: Path) -> Any:
     if name == "slurm" or (name == "results" and "://" not in value):
         return str(folder / Path(value).expanduser())
     if name == "models":
-        return [_model(one, folder) for one in value]
+        return [_model(model, folder) for model in value]
     return value
 
 
@@ -296,8 +296,8 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
     else:
         echo_summary(progress.finished, progress.skipped, len(plan.done), store, progress.seconds)
     if interrupted:
-        left = len(plan.pending) - len(progress.finished) - len(progress.skipped)
-        echo(f"Interrupted; {left} not scored. The same command continues the run.", err=True)
+        n_unscored = len(plan.pending) - len(progress.finished) - len(progress.skipped)
+        echo(f"Interrupted; {n_unscored} not scored. The same command continues the run.", err=True)
         ctx.exit(_INTERRUPTED)
     if not json_:
         where = "" if how.get("results") is None else f" --results {how['results']}"

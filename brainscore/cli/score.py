@@ -75,14 +75,14 @@ def command(
     if max_memory is not None:
         os.environ["BRAINSCORE_MAX_MEMORY"] = str(parse_size(max_memory))
     how = {"layers": list(layers) or None, "visual_degrees": visual_degrees}
-    given = {name: value for name, value in how.items() if value is not None}
+    stated = {name: value for name, value in how.items() if value is not None}
     store = ResultsStore(results)
     receipt = brainscore_vision.run_pair(
         model,
         benchmark,
         results=store,
         identifier=identifier,
-        how=given,
+        how=stated,
         isolated=isolated,
         cage={"files": list(sandbox_shows)} if sandbox or sandbox_shows else None,
     ).receipt

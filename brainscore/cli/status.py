@@ -66,11 +66,11 @@ def command(
         raise UserError("--watch and --json cannot be combined", remedy="omit one of them")
     with Client(site) as client:
         if submission is None:
-            found = list(client.submissions())
+            submissions = list(client.submissions())
             if json_:
-                echo_json(plain_values(found))
-            elif found:
-                echo_table(("ID", "Plugins", "Revision", "State", "Changed (UTC)"), _submission_rows(found))
+                echo_json(plain_values(submissions))
+            elif submissions:
+                echo_table(("ID", "Plugins", "Revision", "State", "Changed (UTC)"), _submission_rows(submissions))
             else:
                 echo("No submissions yet. Send one with: brainscore submit PATH", err=True)
             return

@@ -130,12 +130,12 @@ def _report(package: Package, findings: tuple[Finding, ...], place: Callable[[st
             "digest": package.digest,
             "commit": package.commit,
             "errors": len(errors_among(findings)),
-            "findings": [one.as_dict() for one in findings],
+            "findings": [finding.as_dict() for finding in findings],
         }
         echo_json(listed)
         return
     for plugin in package.plugins:
-        keys = ", ".join(one.key for one in plugin.registrations[:5])
+        keys = ", ".join(registration.key for registration in plugin.registrations[:5])
         more = f" and {len(plugin.registrations) - 5} more" if len(plugin.registrations) > 5 else ""
         echo(f"{style(plugin.path, bold=True)}: {keys or 'registers nothing'}{more}")
     echo_findings(findings, place=place)
@@ -154,13 +154,13 @@ def _send(
     from brainscore.cli.status import find_submission
 
     with _client(site) as client:
-        known = find_submission(client, submission) if submission else None
-        given: dict[str, Any] = {"url": source, "commit": commit}
+        previous = find_submission(client, submission) if submission else None
+        source_fields: dict[str, Any] = {"url": source, "commit": commit}
         if package is not None:
             stem = Path(source).resolve().name.removesuffix(".zip") or "submission"
-            given = {"archive": package.to_zip(), "name": f"{stem}.zip"}
-        visibility: Literal["public", "private"] | None = None if known else "private" if private else "public"
-        return client.submit(note=note, visibility=visibility, submission=known, **given)
+            source_fields = {"archive": package.to_zip(), "name": f"{stem}.zip"}
+        visibility: Literal["public", "private"] | None = None if previous else "private" if private else "public"
+        return client.submit(note=note, visibility=visibility, submission=previous, **source_fields)
 
 
 def _client(site: str | None) -> Client:

@@ -33,7 +33,7 @@ def command(*, files: Sequence[Path], cls: str | None, as_json: bool) -> None:
         warned = len(findings) - len(errors)
         echo_json({"files": files, "errors": len(errors), "warnings": warned, "findings": listed})
     else:
-        by_file = {str(path): [one for one in findings if one.source == str(path)] for path in files}
+        by_file = {str(path): [finding for finding in findings if finding.source == str(path)] for path in files}
         _print(by_file, len(errors))
     if errors:
         sys.exit(1)

@@ -70,7 +70,7 @@ def command(
     how = {"layers": list(layers) or None, "visual_degrees": visual_degrees}
     if not json_:
         _announce(stored.receipt)
-    found = verify(
+    verification = verify(
         stored,
         model=model,
         how={key: value for key, value in how.items() if value is not None},
@@ -81,13 +81,13 @@ def command(
         on_foreseen=None if json_ else _foreseen,
     )
     if json_:
-        echo_json(found.to_dict())
+        echo_json(verification.to_dict())
     else:
-        _report(found, store.address_of(found.found) if keep and found.found else None)
-    if found.problem:
-        remedy = f"\n{found.remedy}" if found.remedy else ""
-        echo(f"Error: not verified: {found.problem}{remedy}", err=True)
-    sys.exit(found.exit_code)
+        _report(verification, store.address_of(verification.found) if keep and verification.found else None)
+    if verification.problem:
+        remedy = f"\n{verification.remedy}" if verification.remedy else ""
+        echo(f"Error: not verified: {verification.problem}{remedy}", err=True)
+    sys.exit(verification.exit_code)
 
 
 def _receipt_of_site(site: str, name: str) -> Stored:

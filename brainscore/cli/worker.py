@@ -92,12 +92,12 @@ def _run_remote_worker(
     if importlib.util.find_spec("psutil") is None:
         raise UserError("the worker needs psutil", remedy='pip install "brainscore[worker]"')
     address = site_of(site)
-    given = token_for(address, token)
-    if given is None:
+    found_token = token_for(address, token)
+    if found_token is None:
         raise UserError(f"a token is needed for {address}", remedy="create one there, and set BRAINSCORE_TOKEN")
     hide_environment()  # with the token, from benchmarks
     worker = RemoteWorker(
-        Connection(address, given, timeout=60),
+        Connection(address, found_token, timeout=60),
         name or re.sub(r"[^A-Za-z0-9._-]", "-", platform.node())[:60] or "worker",
         say=_echo_line, once=once, until_idle=until_idle,
         limit=parse_size(max_memory) if max_memory else memory_limit(), timeout=timeout,

@@ -165,7 +165,7 @@ class Client:
         Raises
         ------
         UnknownIdentifier
-            If there is no such model; the message has the nearest names.
+            If the model is unknown; the message has the nearest names.
 
         Notes
         -----
@@ -331,7 +331,7 @@ def _query(asked: Mapping[str, Any]) -> list[tuple[str, str]]:
     pairs = []
     for name, value in asked.items():
         several = value if isinstance(value, list | tuple | set | frozenset) else [value]
-        pairs += [(name, _text(name, one)) for one in several if one is not None]
+        pairs += [(name, _text(name, item)) for item in several if item is not None]
     return pairs
 
 

@@ -92,11 +92,11 @@ class Connection:
     def get(self, path: str, query: Query = ()) -> Any:
         """Request JSON. An unchanged response is returned from the cache; callers must not modify it."""
         key = path, tuple(query)
-        kept = self._kept.get(key)
-        response = self._ask("GET", path, query, {"If-None-Match": kept.etag} if kept else {})
-        if response.status_code == 304 and kept:
+        cached = self._kept.get(key)
+        response = self._ask("GET", path, query, {"If-None-Match": cached.etag} if cached else {})
+        if response.status_code == 304 and cached:
             self._kept.move_to_end(key)
-            return kept.content
+            return cached.content
         content = self._json(response)
         etag = response.headers.get("ETag")
         if etag and len(response.content) <= _LARGEST_CACHED:
@@ -223,20 +223,20 @@ class Connection:
         status = response.status_code
         if status < 400:
             return response
-        told: Any = None
+        content: Any = None
         with suppress(ValueError):
-            told = response.json()
+            content = response.json()
         response.close()
-        if not isinstance(told, dict) or "message" not in told:
+        if not isinstance(content, dict) or "message" not in content:
             if status >= 500:
                 raise DataUnavailable(f"{self.site} has an internal error ({status})", remedy="try again later")
             raise self._no_site()
-        message, remedy = str(told["message"]), told.get("remedy")
+        message, remedy = str(content["message"]), content.get("remedy")
         remedy = str(remedy).replace("/api/v1/", f"{self.site}/api/v1/") if remedy else None
         if status == 401:
             remedy = "set BRAINSCORE_TOKEN to a valid token, or unset it" if self._token else "set BRAINSCORE_TOKEN"
             remedy += "; or log in: brainscore login"
-        faults = "; ".join(f"{one['where']}: {one['message']}" for one in told.get("errors") or ())
+        faults = "; ".join(f"{fault['where']}: {fault['message']}" for fault in content.get("errors") or ())
         text = f"{self.site}: {message}" + (f" ({faults})" if faults else "")
         if status == 429 or status >= 500:
             raise DataUnavailable(text, remedy=remedy)
@@ -270,28 +270,28 @@ def download(connection: Connection, path: str, query: Query, target: Path) -> P
     target = target.expanduser().absolute()
     if not target.parent.is_dir():
         raise UserError(f"there is no folder {target.parent}", remedy="create it, or name another file")
-    part = target.with_name(f".{target.name}.part")
+    unfinished = target.with_name(f".{target.name}.part")
     about = target.with_name(f".{target.name}.part.json")
     asked = f"{connection.site}/{path}?{sorted(query)}"
-    tag = _partial_tag(part, about, asked)
+    tag = _partial_tag(unfinished, about, asked)
     headers = {"Accept-Encoding": "identity"}
     if tag is not None:
-        headers |= {"Range": f"bytes={part.stat().st_size}-", "If-Range": tag}
+        headers |= {"Range": f"bytes={unfinished.stat().st_size}-", "If-Range": tag}
     try:
         with connection.answer(path, query, headers) as response:
-            goes_on = tag is not None and _is_continuation(response, part.stat().st_size)
+            goes_on = tag is not None and _is_continuation(response, unfinished.stat().st_size)
             _write_partial_state(about, asked, response)
-            with part.open("ab" if goes_on else "wb") as stream:
+            with unfinished.open("ab" if goes_on else "wb") as stream:
                 for content in connection.pieces(response, _PIECE_SIZE):
                     stream.write(content)
                 stream.flush()
                 os.fsync(stream.fileno())
-        os.replace(part, target)
+        os.replace(unfinished, target)
         about.unlink(missing_ok=True)
     except BaseException:
         if not about.exists():
             with suppress(FileNotFoundError):
-                part.unlink()
+                unfinished.unlink()
         raise
     return target
 
@@ -299,8 +299,8 @@ def download(connection: Connection, path: str, query: Query, target: Path) -> P
 def _partial_tag(part: Path, about: Path, asked: str) -> str | None:
     """The ETag of an incomplete download of the same file, if there is one."""
     try:
-        told = json.loads(about.read_bytes())
-        return str(told["tag"]) if told["asked"] == asked and 0 < part.stat().st_size < told["size"] else None
+        state = json.loads(about.read_bytes())
+        return str(state["tag"]) if state["asked"] == asked and 0 < part.stat().st_size < state["size"] else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -312,8 +312,8 @@ def _is_continuation(response: requests.Response, had: int) -> bool:
 def _write_partial_state(about: Path, asked: str, response: requests.Response) -> None:
     """Store what is needed to continue the download; nothing if the site does not support ranges."""
     tag = response.headers.get("ETag", "")
-    told = response.headers.get("Content-Range", "").rpartition("/")[2] or response.headers.get("Content-Length", "")
-    if response.headers.get("Accept-Ranges") == "bytes" and tag.startswith('"') and told.isdecimal():
-        about.write_text(json.dumps({"asked": asked, "tag": tag, "size": int(told)}), encoding="utf-8")
+    size = response.headers.get("Content-Range", "").rpartition("/")[2] or response.headers.get("Content-Length", "")
+    if response.headers.get("Accept-Ranges") == "bytes" and tag.startswith('"') and size.isdecimal():
+        about.write_text(json.dumps({"asked": asked, "tag": tag, "size": int(size)}), encoding="utf-8")
     else:
         about.unlink(missing_ok=True)

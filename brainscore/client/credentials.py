@@ -64,11 +64,11 @@ def save_token(site: str, token: str) -> Path:
 def forget_token(site: str) -> bool:
     """Delete the token of a site, and return whether there was one."""
     before = saved_tokens()
-    left = {address: token for address, token in before.tokens.items() if address != site}
-    if len(left) == len(before.tokens):
+    remaining = {address: token for address, token in before.tokens.items() if address != site}
+    if len(remaining) == len(before.tokens):
         return False
-    if left:
-        _write_tokens(SavedTokens(before.site if before.site in left else None, left))
+    if remaining:
+        _write_tokens(SavedTokens(before.site if before.site in remaining else None, remaining))
     else:
         token_file().unlink(missing_ok=True)
     return True
@@ -104,12 +104,12 @@ def site_of(url: str | None) -> str:
     'https://www.example.org'
     """
     address = url or os.environ.get("BRAINSCORE_SITE") or saved_tokens().site or DEFAULT_SITE
-    parts = urlsplit(address)
+    fields = urlsplit(address)
     try:
-        valid = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) and not parts.username
+        valid = fields.scheme in ("http", "https") and fields.hostname and (fields.port or 1) and not fields.username
     except ValueError:  # the port is not a number
         valid = False
-    if not valid or parts.query or parts.fragment:
+    if not valid or fields.query or fields.fragment:
         remedy = "write it as https://www.example.org"
         raise UserError(f"{address!r} is not the address of a site", remedy=remedy)
     return address.rstrip("/")
@@ -145,8 +145,8 @@ def token_for(site: str, token: str | None) -> str | None:
 
 def origin_of(url: str) -> tuple[str, str | None, int]:
     """Scheme, host and port of an address."""
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+    address = urlsplit(url)
+    return address.scheme, address.hostname, address.port or (443 if address.scheme == "https" else 80)
 
 
 def is_loopback(host: str) -> bool:

@@ -72,7 +72,7 @@ def compare_public_models(connection: Connection, first: str, second: str) -> li
     Raises
     ------
     UnknownIdentifier
-        If there is no such public model.
+        If no public model has this name.
     UserError
         If the file is not as expected.
     """
@@ -128,7 +128,7 @@ def public_identifier(connection: Connection, name: str) -> str:
     Raises
     ------
     UnknownIdentifier
-        If there is no such public model, with the nearest names.
+        If no public model has this name; the message has the nearest names.
     """
     return _table(connection, name, name)[0][0]
 
@@ -143,46 +143,46 @@ def _compared(board: Leaderboard, first: int, second: int, regions: Mapping[str,
     means: list[Compared] = []
     groups: dict[str, list[Compared]] = {}
     absent: list[Compared] = []
-    for place, node in enumerate(board.nodes):
+    for column, node in enumerate(board.nodes):
         is_mean = node.kind == "mean"
         if node.depth > 1 if is_mean else node.parent is None and node.depth > 0:
             continue  # deeper means, and benchmarks outside all means: the page omits them, too
-        group = "mean" if is_mean else regions.get(node.identifier) or _group_title(board, place)
-        both = bool(np.isfinite(difference[place]))
-        one = Compared(
+        group = "mean" if is_mean else regions.get(node.identifier) or _group_title(board, column)
+        both = bool(np.isfinite(difference[column]))
+        row = Compared(
             benchmark=node.identifier,
             version=node.version or "",
             group=group,
             first_model=board.models[first].identifier,
             second_model=board.models[second].identifier,
-            first=_finite(board.value[first, place]),
-            first_error=_finite(board.error[first, place]) if both else None,
-            second=_finite(board.value[second, place]),
-            second_error=_finite(board.error[second, place]) if both else None,
-            difference=_finite(difference[place]),
+            first=_finite(board.value[first, column]),
+            first_error=_finite(board.error[first, column]) if both else None,
+            second=_finite(board.value[second, column]),
+            second_error=_finite(board.error[second, column]) if both else None,
+            difference=_finite(difference[column]),
             error=None,
             low=None,
             high=None,
-            outcome="untested" if both else f"first {board.state[first, place]}, second {board.state[second, place]}",
+            outcome="untested" if both else f"first {board.state[first, column]}, second {board.state[second, column]}",
             condition=node.condition if both else "",
         )
         if not both:
-            absent += [] if is_mean else [one]
+            absent += [] if is_mean else [row]
         elif is_mean:
-            means.append(one)
+            means.append(row)
         else:
-            groups.setdefault(group, []).append(one)
-    ordered = [sorted(some, key=lambda one: -(one.difference or 0)) for some in groups.values()]
-    return means + [one for some in ordered for one in some] + absent
+            groups.setdefault(group, []).append(row)
+    ordered = [sorted(some, key=lambda row: -(row.difference or 0)) for some in groups.values()]
+    return means + [row for some in ordered for row in some] + absent
 
 
-def _group_title(board: Leaderboard, place: int) -> str:
+def _group_title(board: Leaderboard, column: int) -> str:
     """Title of the mean one step below the root, else of the root."""
-    places = {node.identifier: place for place, node in enumerate(board.nodes)}
+    columns = {node.identifier: column for column, node in enumerate(board.nodes)}
     titles: list[str] = []
-    node = board.nodes[place]
+    node = board.nodes[column]
     while node.parent is not None:
-        node = board.nodes[places[node.parent]]
+        node = board.nodes[columns[node.parent]]
         titles.append(node.title)
     return titles[-2] if len(titles) > 1 else titles[0] if titles else node.title
 
@@ -367,9 +367,9 @@ class Leaderboard:
         UnknownIdentifier
             If the leaderboard has no such node.
         """
-        for place, one in enumerate(self.nodes):
-            if one.identifier == node:
-                return place
+        for index, column_node in enumerate(self.nodes):
+            if column_node.identifier == node:
+                return index
         raise UnknownIdentifier(f"{node!r} is not on this leaderboard", remedy="see .nodes")
 
     def to_pandas(self, *, long: bool = False) -> pd.DataFrame:
@@ -415,8 +415,8 @@ def leaderboard_of(answers: Sequence[Mapping[str, Any]]) -> Leaderboard:
 
     names = np.array(first["state_names"], dtype=np.str_)
     return Leaderboard(
-        models=tuple(read_record(RankedModel, one) for answer in answers for one in answer["models"]),
-        nodes=tuple(read_record(Node, one) for one in first["nodes"]),
+        models=tuple(read_record(RankedModel, values) for answer in answers for values in answer["models"]),
+        nodes=tuple(read_record(Node, values) for values in first["nodes"]),
         **{name: whole(name, np.float64) for name in _MATRICES},
         state=names[whole("state", np.intp)],
         exposure=_texts(answers, "exposure").reshape(whole("state", np.intp).shape),

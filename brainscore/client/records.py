@@ -314,7 +314,7 @@ def _hints(kind: type) -> tuple[dict[str, Any], set[str]]:
 
 def _value(hint: Any, value: Any) -> Any:
     if isinstance(hint, types.UnionType):
-        hints = [one for one in typing.get_args(hint) if one is not types.NoneType]
+        hints = [alternative for alternative in typing.get_args(hint) if alternative is not types.NoneType]
         return None if value is None else _value(hints[0], value)
     if typing.get_origin(hint) is tuple:
         return tuple(_value(typing.get_args(hint)[0], item) for item in value)

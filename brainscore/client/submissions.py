@@ -45,18 +45,18 @@ def post_receipts(
 ) -> Posted:
     """Send receipts: see `Client.post_receipts`."""
     unsent, rejected = _read_receipts(receipts)
-    added = known = done = 0
+    added = repeated = done = 0
     for batch in _batches(unsent):
         body = b"[" + b",".join(text for _, text in batch) + b"]"
         answer = connection.post("receipts", body, [("visibility", visibility)])
-        added, known, done = added + answer["added"], known + answer["known"], done + len(batch)
+        added, repeated, done = added + answer["added"], repeated + answer["known"], done + len(batch)
         rejected += [
             Refused(receipt=problem["receipt"], message=problem["message"], remedy=problem["remedy"])
             for problem in answer["problems"]
         ]
         if progress is not None:
             progress(done, len(unsent))
-    return Posted(added=added, known=known, problems=tuple(rejected))
+    return Posted(added=added, known=repeated, problems=tuple(rejected))
 
 
 def _read_receipts(receipts: Any) -> tuple[list[tuple[str, Any]], list[Refused]]:

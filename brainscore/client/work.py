@@ -54,8 +54,8 @@ class Pair:
     def from_dict(cls, values: Mapping[str, Any]) -> Pair:
         """Make it from plain values; other entries are ignored, as a newer site may send more."""
         try:
-            known = {name: values[name] for name in cls.__dataclass_fields__}
-            return cls(**{**known, "files": tuple(known["files"])})
+            fields = {name: values[name] for name in cls.__dataclass_fields__}
+            return cls(**{**fields, "files": tuple(fields["files"])})
         except (KeyError, TypeError) as error:
             raise UserError("the site sent work that cannot be read", remedy="update brainscore") from error
 

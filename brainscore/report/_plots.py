@@ -290,7 +290,7 @@ def _state_order(receipt: Receipt) -> tuple[int, float]:
 
 
 def controls_figure(group: Group, validity: Validity, *, identifier: str = "") -> Svg | None:
-    """Draw models, baselines and artefact checks below each other, 85 mm wide; None if no control has a score.
+    """Draw models, baselines and artefact checks below each other, 85 mm wide; None if no baseline model has a score.
 
     Scores are those before clamping; of more than 12 models the best.
     """
@@ -317,7 +317,7 @@ def controls_figure(group: Group, validity: Validity, *, identifier: str = "") -
         rows += [_dots_row(control.name, control.value, control.ci, _CONTROL_DOTS[kind]) for control in of_kind]
     chart = Dots(
         rows=rows,
-        title=f"Models and controls on {printable(group.benchmark)}",
+        title=f"Models and baseline models on {printable(group.benchmark)}",
         x_title=_axis_title(group.ceiled),
         reference=0.0,
         ceiling=1.0 if group.ceiled else None,

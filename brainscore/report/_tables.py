@@ -94,7 +94,7 @@ def write_table(report: Report, path: Path) -> None:
 def table_text(report: Report, ending: str) -> str:
     r"""Write a report's numbers as tables: averages along the tree, then the benchmarks, three in each table.
 
-    Controls and recoveries of benchmarks that were assessed come last. Every number stands with its interval. The best
+    Baseline models and recoveries of benchmarks that were assessed come last. Every number has its interval. The best
     of a column is bold, and so is what equals it to the three digits that are printed; where models were ranked, all
     that may be the best. LaTeX needs ``\usepackage{booktabs}`` and, before 2020, ``\usepackage{textcomp}``.
 
@@ -162,7 +162,7 @@ def _benchmarks(report: Report, groups: Sequence[Group]) -> _Table:
 
 
 def _validity(report: Report) -> Iterator[_Table]:
-    """Tables of models beside the best control, and of recoveries."""
+    """Tables of models beside the best baseline model, and of recoveries."""
     controls, recoveries = [], []
     for name, validity in report.validity.items():
         for model, summary in validity.by_model.items():
@@ -178,8 +178,8 @@ def _validity(report: Report) -> Iterator[_Table]:
             names = ", ".join(recovery.candidates)
             recoveries.append(tuple(map(_Cell, (name, one.generator, share, chance, names))))
     if controls:
-        title = "Scores and the best control (95 % interval), not clamped; each test is one-sided at 5 %."
-        header = ("Benchmark", "Model", "Score", "Best control", "Model − control", "Above all controls")
+        title = "Scores and the best baseline model (95 % interval), not clamped; each test is one-sided at 5 %."
+        header = ("Benchmark", "Model", "Score", "Best baseline model", "Model − baseline", "Above all baseline models")
         yield _Table(title, header, tuple(controls))
     if recoveries:
         title = "How often the true model scores best in simulated experiments (95 % interval)."

@@ -1,4 +1,4 @@
-"""What assessments say of the report's benchmarks: audits, controls beside models, recoveries."""
+"""What assessments say of the report's benchmarks: audits, baseline models beside models, recoveries."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ class Validity:
 
     @property
     def by_model(self) -> dict[str, Summary]:
-        """Model → controls beside it."""
+        """Model → baseline models beside it."""
         return {part.summary.model: part.summary for part in self.controls if part.summary.model is not None}
 
     @property
     def control_scores(self) -> tuple[ControlScore, ...]:
-        """Controls of all models, baselines first; equal ones once, of others the name tells the model."""
+        """Baseline models of all models, baselines first; equal ones once, of others the name tells the model."""
         found: dict[str, list[tuple[str, ControlScore]]] = {}
         for part in self.controls:
             for control in part.summary.controls:
@@ -144,7 +144,7 @@ def validity_of(assessments: Iterable[Assessment], benchmarks: Sequence[str]) ->
 
 
 def control_text(control: ControlScore) -> str:
-    """Write the difference of a model to a control, with its interval; empty if it is unknown.
+    """Write the difference of a model to a baseline model, with its interval; empty if it is unknown.
 
     Examples
     --------

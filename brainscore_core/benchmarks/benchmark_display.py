@@ -71,7 +71,7 @@ def benchmark_rows(benchmark: BenchmarkBase) -> list[tuple[str, str]]:
 
 
 def benchmark_plot(benchmark: BenchmarkBase, results: str | os.PathLike[str] | None) -> Plot:
-    """Draw the data, the ceiling, and controls if they were assessed."""
+    """Draw the data, the ceiling, and baseline models if they were assessed."""
     parts = [panel for panel in map(_data_panel, _data(benchmark)) if panel is not None]
     try:
         ceiling = benchmark.ceiling
@@ -81,19 +81,21 @@ def benchmark_plot(benchmark: BenchmarkBase, results: str | os.PathLike[str] | N
     assessment = _controls(benchmark.identifier, results)
     notes = ["the ceiling as measured"] if rows else ["no ceiling"]
     if assessment is None:
-        notes.append("controls: not assessed (brainscore assess)")
+        notes.append("baseline models: not assessed (brainscore assess)")
         controls = []
     else:
-        notes.append(f"controls: relative to the ceiling, assessed {str(assessment.created)[:10]}")
+        notes.append(f"baseline models: relative to the ceiling, assessed {str(assessment.created)[:10]}")
         controls = (assessment.result or {}).get("controls", [])
     kinds = ("ceiling", "baseline", "artefact check")
     for control in controls:
         kind = kinds.index(control["kind"]) if control.get("kind") in kinds else 1
         rows.append(_row(str(control["name"]), control.get("score"), control.get("ci"), kind))
-    chart = Dots(rows=rows, title="Ceiling and controls", x_title="value, 95 % interval", kinds=kinds, reference=0.0)
+    chart = Dots(
+        rows=rows, title="Ceiling and baseline models", x_title="value, 95 % interval", kinds=kinds, reference=0.0
+    )
     if rows or not parts:
-        parts.append(Panel(chart=chart, heading="Ceiling and controls", notes=notes))
-    title = f"{benchmark.identifier}: data, ceiling and controls"
+        parts.append(Panel(chart=chart, heading="Ceiling and baseline models", notes=notes))
+    title = f"{benchmark.identifier}: data, ceiling and baseline models"
     return Plot(panels([[part] for part in parts], title=title), benchmark.identifier)
 
 

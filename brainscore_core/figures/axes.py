@@ -39,15 +39,15 @@ def number(value: float) -> str:
 
 def element(name: str, *children: str, **attributes: str | float | None) -> Svg:
     """Make one element; `class_` becomes class, other underscores hyphens, None is left out, text is escaped."""
-    parts = [f"<{name}"]
+    pieces = [f"<{name}"]
     for key, value in attributes.items():
         if value is None:
             continue
         text = number(value) if isinstance(value, int | float) else _clean(value)
-        parts.append(f' {key.rstrip("_").replace("_", "-")}="{escape(text)}"')
+        pieces.append(f' {key.rstrip("_").replace("_", "-")}="{escape(text)}"')
     inner = "".join(child if isinstance(child, Svg) else escape(_clean(child), quote=False) for child in children)
-    parts.append(f">{inner}</{name}>" if children else "/>")
-    return Svg("".join(parts))
+    pieces.append(f">{inner}</{name}>" if children else "/>")
+    return Svg("".join(pieces))
 
 
 def join(parts: Iterable[Svg]) -> Svg:
@@ -172,8 +172,8 @@ def nice_ticks(low: float, high: float, n: int = 5) -> tuple[float, ...]:
         raise ValueError(f"an axis cannot go from {low} to {high}; pass finite limits in ascending order")
     step = nice_step(high - low, n)
     first, last = math.ceil(low / step - _TINY), math.floor(high / step + _TINY)
-    places = max(0, -math.floor(math.log10(step)))
-    return tuple(round(number * step, places) + 0.0 for number in range(first, last + 1))
+    decimals = max(0, -math.floor(math.log10(step)))
+    return tuple(round(number * step, decimals) + 0.0 for number in range(first, last + 1))
 
 
 def nice_range(values: Sequence[float], *, share: float = 0.04, least: float = 1e-6) -> tuple[float, float]:
@@ -211,8 +211,8 @@ def tick_texts(ticks: Sequence[float]) -> tuple[str, ...]:
         return tuple(f"{tick:.3g}".replace("-", "−") for tick in ticks)
     least = max(0, -math.floor(math.log10(step) + _TINY))
     exact = (n for n in range(least, least + 3) if all(abs(round(tick, n) - tick) < 1e-3 * step for tick in ticks))
-    places = next(exact, least)
-    return tuple(f"{tick:.{places}f}".replace("-", "−") for tick in ticks)
+    decimals = next(exact, least)
+    return tuple(f"{tick:.{decimals}f}".replace("-", "−") for tick in ticks)
 
 
 def date_ticks(low: date, high: date, n: int = 5) -> tuple[tuple[date, str], ...]:
@@ -230,11 +230,11 @@ def date_ticks(low: date, high: date, n: int = 5) -> tuple[tuple[date, str], ...
         for count in range(low.year * 12 + low.month - 1, high.year * 12 + high.month)
         if (count % 12 if every <= 12 else count) % every == 0
     ]
-    found = [start for start in starts if low <= start <= high]
+    inside = [start for start in starts if low <= start <= high]
     if every >= 12:
-        return tuple((start, f"{start.year}") for start in found)
-    if len(found) >= 2:
-        return tuple((start, f"{start:%Y-%m}") for start in found)
+        return tuple((start, f"{start.year}") for start in inside)
+    if len(inside) >= 2:
+        return tuple((start, f"{start:%Y-%m}") for start in inside)
     ends = (low, high) if low < high else (low,)
     return tuple((day, day.isoformat()) for day in ends)
 
@@ -289,35 +289,35 @@ def axis_ticks(scale: Scale, n: int = 5) -> list[AxisTick]:
 
 def horizontal_axis(ticks: Sequence[AxisTick], frame: Frame, title: str, *, above: bool = False) -> Svg:
     """Draw a horizontal axis with grid lines, and texts and title below, or also above."""
-    parts = [line(tick.place, frame.top, tick.place, frame.bottom, "chart-grid") for tick in ticks]
-    parts.append(line(frame.left, frame.bottom, frame.right, frame.bottom, "chart-axis"))
+    shapes = [line(tick.place, frame.top, tick.place, frame.bottom, "chart-grid") for tick in ticks]
+    shapes.append(line(frame.left, frame.bottom, frame.right, frame.bottom, "chart-axis"))
     free = -math.inf
-    places = [(frame.bottom + 14, frame.bottom + 32), *([(frame.top - 6, frame.top - 21)] if above else [])]
+    bases = [(frame.bottom + 14, frame.bottom + 32), *([(frame.top - 6, frame.top - 21)] if above else [])]
     for tick in ticks:
         half = text_width(tick.text, TICK_FONT_SIZE) / 2
         if tick.place - half < free:
             continue  # no space
         free = tick.place + half + 4
-        parts += [
-            element("text", tick.text, class_="chart-tick chart-middle", x=tick.place, y=base) for base, _ in places
+        shapes += [
+            element("text", tick.text, class_="chart-tick chart-middle", x=tick.place, y=base) for base, _ in bases
         ]
-    parts += [
+    shapes += [
         element("text", title, class_="chart-label chart-middle", x=(frame.left + frame.right) / 2, y=base)
-        for _, base in places
+        for _, base in bases
     ]
-    return join(parts)
+    return join(shapes)
 
 
 def vertical_axis(ticks: Sequence[AxisTick], frame: Frame, title: str) -> Svg:
     """Draw a vertical axis with grid lines, and texts and rotated title on the left."""
-    parts = [line(frame.left, tick.place, frame.right, tick.place, "chart-grid") for tick in ticks]
-    parts.append(line(frame.left, frame.top, frame.left, frame.bottom, "chart-axis"))
-    parts += [
+    shapes = [line(frame.left, tick.place, frame.right, tick.place, "chart-grid") for tick in ticks]
+    shapes.append(line(frame.left, frame.top, frame.left, frame.bottom, "chart-axis"))
+    shapes += [
         element("text", tick.text, class_="chart-tick chart-end", x=frame.left - 6, y=tick.place + 4) for tick in ticks
     ]
     turn = f"translate(13 {number((frame.top + frame.bottom) / 2)}) rotate(-90)"
-    parts.append(element("text", title, class_="chart-label chart-middle", transform=turn))
-    return join(parts)
+    shapes.append(element("text", title, class_="chart-label chart-middle", transform=turn))
+    return join(shapes)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Svg:
@@ -354,12 +354,12 @@ def marker(kind: int, x: float, y: float, size: float = 4.0) -> Svg:
 
 def legend(entries: Sequence[tuple[Svg, str]], *, left: float, right: float, top: float) -> tuple[Svg, float]:
     """Draw a legend of marks with their texts, in rows; return it with its height."""
-    parts, x, y = [], left, top + 10
+    shapes, x, y = [], left, top + 10
     for mark, text in entries:
         width = 22 + text_width(text, TICK_FONT_SIZE)
         if x > left and x + width > right:
             x, y = left, y + 16
-        parts.append(element("g", mark, transform=f"translate({number(x + 6)} {number(y - 4)})"))
-        parts.append(element("text", text, class_="chart-tick chart-legend", x=x + 15, y=y))
+        shapes.append(element("g", mark, transform=f"translate({number(x + 6)} {number(y - 4)})"))
+        shapes.append(element("text", text, class_="chart-tick chart-legend", x=x + 15, y=y))
         x += width + 10
-    return join(parts), (y - top + 8 if entries else 0.0)
+    return join(shapes), (y - top + 8 if entries else 0.0)

@@ -152,28 +152,28 @@ def draw_dots(chart: Dots) -> axes.Drawing:
     top = 9 + legend_height + (34 if long else 0)
     bottom = top + sum(_HEADING if row.heading else _ROW for row in chart.rows) + 4
     frame, x = axes.Frame(left, right, top, bottom), axes.Scale(*x_range, left, right)
-    parts = [drawn_legend, axes.horizontal_axis(axes.axis_ticks(x), frame, chart.x_title, above=long)]
-    for place, class_ in ((chart.reference, "chart-reference"), (chart.ceiling, "chart-identity")):
-        if place is not None and x.low <= place <= x.high:
-            parts.append(axes.line(x(place), top, x(place), bottom, class_))
+    shapes = [drawn_legend, axes.horizontal_axis(axes.axis_ticks(x), frame, chart.x_title, above=long)]
+    for value, class_ in ((chart.reference, "chart-reference"), (chart.ceiling, "chart-identity")):
+        if value is not None and x.low <= value <= x.high:
+            shapes.append(axes.line(x(value), top, x(value), bottom, class_))
     share = axes.Scale(0, 1, chart.width - _SHARES, chart.width - 12)
     if shares:
         beside = axes.Frame(share.start, share.end, top, bottom)
-        parts.append(axes.horizontal_axis(axes.axis_ticks(share, 2), beside, chart.share_title, above=long))
+        shapes.append(axes.horizontal_axis(axes.axis_ticks(share, 2), beside, chart.share_title, above=long))
     # beside the line of reference, which would cross the text
     at_reference = left if chart.reference is None else x.clip(chart.reference)
     state_start = (at_reference if at_reference < (left + right) / 2 else left) + 6
     y = top + 2
     for row in chart.rows:
         height = _HEADING if row.heading else _ROW
-        parts.append(_row(row, x, y + height / 2, label_width, text_end))
+        shapes.append(_row(row, x, y + height / 2, label_width, text_end))
         if row.state:
             state = axes.clipped(row.state, right - state_start, axes.TICK_FONT_SIZE)
-            parts.append(axes.element("text", state, class_="chart-tick", x=state_start, y=y + height / 2 + 4))
+            shapes.append(axes.element("text", state, class_="chart-tick", x=state_start, y=y + height / 2 + 4))
         if row.share > 0:
-            parts.append(_bar(row, share, y + height / 2))
+            shapes.append(_bar(row, share, y + height / 2))
         y += height
-    return axes.Drawing(axes.join(parts), chart.width, bottom + 40, any(row.href for row in chart.rows))
+    return axes.Drawing(axes.join(shapes), chart.width, bottom + 40, any(row.href for row in chart.rows))
 
 
 def _bar(row: DotsRow, share: axes.Scale, y: float) -> Svg:
@@ -188,8 +188,10 @@ def _bar(row: DotsRow, share: axes.Scale, y: float) -> Svg:
 
 
 def _range(chart: Dots) -> tuple[float, float]:
-    values = [one for row in chart.rows for one in (row.value, row.low, row.high, *(mark.value for mark in row.marks))]
-    return axes.nice_range([*values, *(place for place in (chart.reference, chart.ceiling) if place is not None)])
+    values = [
+        value for row in chart.rows for value in (row.value, row.low, row.high, *(mark.value for mark in row.marks))
+    ]
+    return axes.nice_range([*values, *(value for value in (chart.reference, chart.ceiling) if value is not None)])
 
 
 def _entries(chart: Dots) -> list[tuple[Svg, str]]:
@@ -226,15 +228,15 @@ def _row(row: DotsRow, x: axes.Scale, y: float, label_width: float, text_end: fl
     start = 4 + row.indent * _INDENT
     if row.heading:
         return axes.element("text", axes.clipped(row.label, text_end), class_="chart-heading", x=start, y=y + 7)
-    parts = [axes.tooltip(row.hint or f"{row.label}: {row.text}")]
+    shapes = [axes.tooltip(row.hint or f"{row.label}: {row.text}")]
     short = axes.clipped(row.label, label_width - row.indent * _INDENT)
-    parts.append(axes.element("text", short, class_="chart-row-label", x=start, y=y + 4))
-    parts += [_mark(mark.kind, x.clip(mark.value), y) for mark in row.marks if axes.finite(mark.value)]
+    shapes.append(axes.element("text", short, class_="chart-row-label", x=start, y=y + 4))
+    shapes += [_mark(mark.kind, x.clip(mark.value), y) for mark in row.marks if axes.finite(mark.value)]
     if axes.finite(row.value):
         if not isnan(row.low) and not isnan(row.high):
-            parts.append(axes.line(x.clip(row.low), y, x.clip(row.high), y, "chart-error chart-bar"))
-            parts += [_arrow(x, y, sign) for limit, sign in ((row.low, -1), (row.high, 1)) if limit == sign * inf]
-        parts.append(axes.marker(row.kind, x.clip(row.value), y))
+            shapes.append(axes.line(x.clip(row.low), y, x.clip(row.high), y, "chart-error chart-bar"))
+            shapes += [_arrow(x, y, sign) for limit, sign in ((row.low, -1), (row.high, 1)) if limit == sign * inf]
+        shapes.append(axes.marker(row.kind, x.clip(row.value), y))
     if row.text:
-        parts.append(axes.element("text", row.text, class_="chart-tick chart-end", x=text_end, y=y + 4))
-    return axes.element("a", *parts, href=row.href) if row.href else axes.element("g", *parts)
+        shapes.append(axes.element("text", row.text, class_="chart-tick chart-end", x=text_end, y=y + 4))
+    return axes.element("a", *shapes, href=row.href) if row.href else axes.element("g", *shapes)

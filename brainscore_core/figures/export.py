@@ -95,13 +95,13 @@ def _drawn(svg: str) -> Figure:
     figure = Figure(figsize=(width * inches, height * inches), facecolor="white")
     page = Affine2D().scale(inches, -inches).translate(0, height * inches) + figure.dpi_scale_trans
     for order, (element, properties, matrix, angle) in enumerate(_leaves(root)):
-        place = matrix + page
+        on_page = matrix + page
         if element.tag == f"{_NAMESPACE}text":
             text = Text(
                 float(element.get("x", "0")),
                 float(element.get("y", "0")),
                 element.text or "",
-                transform=place,
+                transform=on_page,
                 color=properties.get("fill", "black"),
                 fontsize=float(properties["font-size"].removesuffix("px")) * _POINTS,
                 fontweight=properties.get("font-weight", "normal"),
@@ -120,7 +120,7 @@ def _drawn(svg: str) -> Figure:
         dashes = [float(length) * _POINTS / line_width for length in properties.get("stroke-dasharray", "").split()]
         patch = PathPatch(
             _outline(element),
-            transform=place,
+            transform=on_page,
             facecolor=properties.get("fill", "black"),
             edgecolor=stroke if stroke == "none" else (stroke, float(properties.get("stroke-opacity", "1"))),
             linewidth=0.0 if stroke == "none" else line_width,
@@ -147,7 +147,7 @@ def _leaves(
     properties |= _properties(frozenset(element.get("class", "").split()))
     # of several transformations, SVG applies the last one first, as matplotlib does in a sum
     for kind, arguments in _TRANSFORM.findall(element.get("transform", "")):
-        numbers = [float(part) for part in arguments.split()]
+        numbers = [float(word) for word in arguments.split()]
         if kind == "translate":
             matrix = Affine2D().translate(*numbers) + matrix
         elif kind == "scale":
@@ -193,7 +193,7 @@ def _polygons(steps: str) -> Outline:
     x = y = 0.0
     start = (x, y)
     for command, arguments in _STEP.findall(steps):
-        numbers = [float(part) for part in arguments.split()]
+        numbers = [float(word) for word in arguments.split()]
         match command:
             case "M" | "L":
                 x, y = numbers

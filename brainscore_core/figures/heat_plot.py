@@ -49,8 +49,10 @@ def contrast(one: str, other: str) -> float:
 
 
 def _luminance(colour: str) -> float:
-    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    red, green, blue = (
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in channels
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -185,32 +187,34 @@ def draw_heat_map(chart: HeatMap) -> axes.Drawing:
     column_names = [axes.clipped(name, 260, 11.5) for name in chart.columns] if named_columns else []
     left = 12 + max((axes.text_width(name, 11.5) for name in row_names), default=14.0)
     above = 12 + max((axes.text_width(name, 11.5) for name in column_names), default=14.0)
-    gaps = np.cumsum(np.isin(np.arange(n_columns), [place for place in chart.dividers if place > 0])) * _DIVIDER
+    gaps = np.cumsum(np.isin(np.arange(n_columns), [column for column in chart.dividers if column > 0])) * _DIVIDER
     room = chart.width - left - 8 - (gaps[-1] if n_columns else 0.0)
     width = min(_CELL_WIDTH, room / max(n_columns, 1))
     height = min(_CELL_HEIGHT, (chart.height - above - _BELOW) / max(n_rows, 1))
     x = np.asarray(left + np.arange(n_columns) * width + gaps, dtype=np.float64)
     y = np.asarray(above + np.arange(n_rows) * height, dtype=np.float64)
     bottom = above + n_rows * height
-    parts = []
+    shapes = []
     for name, at in zip(row_names, y, strict=False):
         base = at + height / 2 + 4
-        parts.append(axes.element("text", name, class_="chart-row-label chart-end", x=left - 6, y=base))
+        shapes.append(axes.element("text", name, class_="chart-row-label chart-end", x=left - 6, y=base))
     if not named_rows:
         turn = _upright(left - 9, (above + bottom) / 2)
-        parts.append(axes.element("text", chart.row_title, class_="chart-label chart-middle", transform=turn))
+        shapes.append(axes.element("text", chart.row_title, class_="chart-label chart-middle", transform=turn))
     for name, at in zip(column_names, x, strict=False):
         turn = _upright(at + width / 2 + 4, above - 6)
-        parts.append(axes.element("text", name, class_="chart-row-label", transform=turn))
+        shapes.append(axes.element("text", name, class_="chart-row-label", transform=turn))
     if not named_columns:
         middle = (left + x[-1] + width) / 2
-        parts.append(axes.element("text", chart.column_title, class_="chart-label chart-middle", x=middle, y=above - 9))
+        shapes.append(
+            axes.element("text", chart.column_title, class_="chart-label chart-middle", x=middle, y=above - 9)
+        )
     if values.size <= _MOST_PATTERNS:
-        parts.append(_cells(chart, values, states, x, y, (width, height)))
+        shapes.append(_cells(chart, values, states, x, y, (width, height)))
     else:
-        parts.append(_runs(chart, values, x, y, (width, height)))
-    parts.append(_legend(chart, values, states, bottom + 18))
-    return axes.Drawing(axes.join(parts), chart.width, bottom + _BELOW)
+        shapes.append(_runs(chart, values, x, y, (width, height)))
+    shapes.append(_legend(chart, values, states, bottom + 18))
+    return axes.Drawing(axes.join(shapes), chart.width, bottom + _BELOW)
 
 
 def _upright(x: float, y: float) -> str:
@@ -234,20 +238,20 @@ def _cells(
             value, ink = values[i, j], ""
             if np.isnan(value):
                 state = chart.state_kinds[str(states[i, j])]
-                parts = [axes.tooltip(f"{row} × {column}: {state.name}")]
-                parts.append(_pattern(state, x[j], y[i], width, height))
+                shapes = [axes.tooltip(f"{row} × {column}: {state.name}")]
+                shapes.append(_pattern(state, x[j], y[i], width, height))
                 text = state.letter
             else:
                 colour = HEAT[heat_class(value)]
                 text = cell_text(value)
-                parts = [axes.tooltip(f"{row} × {column}: {text}")]
-                parts.append(axes.element("rect", fill=colour, x=x[j], y=y[i], width=width, height=height))
+                shapes = [axes.tooltip(f"{row} × {column}: {text}")]
+                shapes.append(axes.element("rect", fill=colour, x=x[j], y=y[i], width=width, height=height))
                 ink = "" if dark_text(colour) else " chart-on-strong"
             if texts and text:
                 class_ = f"chart-cell-text chart-middle{ink}"
                 middle, base = x[j] + width / 2, y[i] + height / 2 + 3.5
-                parts.append(axes.element("text", text, class_=class_, x=middle, y=base))
-            cells.append(axes.element("g", *parts))
+                shapes.append(axes.element("text", text, class_=class_, x=middle, y=base))
+            cells.append(axes.element("g", *shapes))
     return axes.element("g", *cells, class_="chart-cells")
 
 
@@ -294,20 +298,20 @@ def _runs(
                 length = x[stop - 1] + width - x[start]
                 shapes[row[start]].append(f"M{x[start]:.2f} {top:.2f}h{length:.2f}v{height:.2f}h{-length:.2f}z")
     return axes.join(
-        axes.element("path", fill=HEAT[colour], d="".join(found[first : first + _MOST_SHAPES]))
-        for colour, found in shapes.items()
-        for first in range(0, len(found), _MOST_SHAPES)
+        axes.element("path", fill=HEAT[colour], d="".join(rectangles[first : first + _MOST_SHAPES]))
+        for colour, rectangles in shapes.items()
+        for first in range(0, len(rectangles), _MOST_SHAPES)
     )
 
 
 def _legend(chart: HeatMap, values: NDArray[np.float64], states: NDArray[np.str_], top: float) -> Svg:
-    parts = [axes.element("text", "0", class_="chart-tick chart-legend", x=6, y=top + 10)]
-    parts += [
-        axes.element("rect", fill=colour, x=16 + 14 * place, y=top, width=14, height=12)
-        for place, colour in enumerate(HEAT)
+    shapes = [axes.element("text", "0", class_="chart-tick chart-legend", x=6, y=top + 10)]
+    shapes += [
+        axes.element("rect", fill=colour, x=16 + 14 * step, y=top, width=14, height=12)
+        for step, colour in enumerate(HEAT)
     ]
     end = 16 + 14 * len(HEAT)
-    parts.append(axes.element("text", "1", class_="chart-tick chart-legend", x=end + 4, y=top + 10))
+    shapes.append(axes.element("text", "1", class_="chart-tick chart-legend", x=end + 4, y=top + 10))
     present = set(np.unique(states[np.isnan(values)]).tolist())
     entries = [
         (
@@ -326,4 +330,4 @@ def _legend(chart: HeatMap, values: NDArray[np.float64], states: NDArray[np.str_
         (axes.element("text", sign, class_="chart-tick chart-legend", x=0, y=4), text) for sign, text in chart.notes
     ]
     drawn, _ = axes.legend(entries, left=end + 28, right=chart.width - 4, top=top)
-    return axes.join([*parts, drawn])
+    return axes.join([*shapes, drawn])

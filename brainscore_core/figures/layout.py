@@ -56,15 +56,15 @@ def panels(rows: Sequence[Sequence[Panel]], *, title: str, description: str = ""
     drawn = [[_draw(panel) for panel in row] for row in rows]
     columns = max((len(row) for row in drawn), default=0)
     widths = [max(row[column].width for row in drawn if column < len(row)) for column in range(columns)]
-    parts, top = [], -_GAP
+    shapes, top = [], -_GAP
     for row in drawn:
         left, top = 0.0, top + _GAP
         for drawing, width in zip(row, widths, strict=False):
-            parts.append(element("g", drawing.content, transform=f"translate({number(left)} {number(top)})"))
+            shapes.append(element("g", drawing.content, transform=f"translate({number(left)} {number(top)})"))
             left += width
         top += max((drawing.height for drawing in row), default=0.0)
     links = any(drawing.links for row in drawn for drawing in row)
-    whole = Drawing(join(parts), sum(widths), top, links)
+    whole = Drawing(join(shapes), sum(widths), top, links)
     return figure(whole, title=title, description=description, kind="panels", identifier=identifier)
 
 
@@ -79,13 +79,13 @@ def _draw(panel: Panel) -> Drawing:
         drawing = draw_matrix(chart)
     else:
         drawing = draw_heat_map(chart)
-    parts, y = [], 0.0
+    shapes, y = [], 0.0
     if panel.heading:
         y += _HEADING
         heading = clipped(panel.heading, drawing.width - 8, 13)  # bold type is wider
-        parts.append(element("text", heading, class_="chart-heading", x=4, y=y - 5))
+        shapes.append(element("text", heading, class_="chart-heading", x=4, y=y - 5))
     for note in panel.notes:
         y += _NOTE
-        parts.append(element("text", note, class_="chart-tick", x=4, y=y - 4))
-    parts.append(element("g", drawing.content, transform=f"translate(0 {number(y)})"))
-    return Drawing(join(parts), drawing.width, y + drawing.height, drawing.links)
+        shapes.append(element("text", note, class_="chart-tick", x=4, y=y - 4))
+    shapes.append(element("g", drawing.content, transform=f"translate(0 {number(y)})"))
+    return Drawing(join(shapes), drawing.width, y + drawing.height, drawing.links)

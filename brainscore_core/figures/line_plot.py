@@ -95,16 +95,18 @@ def lines(chart: Lines) -> Svg:
     >>> made.count("<circle"), "layer2" in made
     (2, True)
     """
-    for one in chart.series:
-        if len(one.x) != len(one.y):
-            raise ValueError(f"{one.name!r} has {len(one.x)} places, but {len(one.y)} values")
+    for series in chart.series:
+        if len(series.x) != len(series.y):
+            raise ValueError(f"{series.name!r} has {len(series.x)} places, but {len(series.y)} values")
     categories = _categories(chart)
-    places = [[_place(x, categories) for x in one.x] for one in chart.series]
-    values = [value for one in chart.series for value in (*one.y, *one.low, *one.high)]
+    positions = [[_place(x, categories) for x in series.x] for series in chart.series]
+    values = [value for series in chart.series for value in (*series.y, *series.low, *series.high)]
     y_range = chart.y_range or axes.nice_range(
         [*values, *([chart.reference[0]] if chart.reference else [])], share=0.06
     )
-    entries = [(_sample(kind), one.name) for kind, one in enumerate(chart.series)] if len(chart.series) > 1 else []
+    entries = (
+        [(_sample(kind), series.name) for kind, series in enumerate(chart.series)] if len(chart.series) > 1 else []
+    )
     if chart.reference:
         entries.append((axes.line(-6, 0, 6, 0, "chart-reference"), chart.reference[1]))
     left = 28 + max(
@@ -114,24 +116,24 @@ def lines(chart: Lines) -> Svg:
     names_room = _names_room(categories, chart.width - 16 - left)
     frame = axes.Frame(left, chart.width - 16, 12 + legend_height, chart.height - 40 - names_room)
     x, y = (
-        axes.Scale(*_x_range(places, categories), frame.left, frame.right),
+        axes.Scale(*_x_range(positions, categories), frame.left, frame.right),
         axes.Scale(*y_range, frame.bottom, frame.top),
     )
-    parts = [
+    shapes = [
         drawn_legend,
-        _x_axis(chart, places, categories, x, bool(names_room), frame),
+        _x_axis(chart, positions, categories, x, bool(names_room), frame),
         axes.vertical_axis(axes.axis_ticks(y), frame, chart.y_title),
     ]
     if chart.reference and y.low <= chart.reference[0] <= y.high:
         at_y = y(chart.reference[0])
-        parts.append(axes.line(frame.left, at_y, frame.right, at_y, "chart-reference"))
-    for kind, (one, at) in enumerate(zip(chart.series, places, strict=True)):
-        parts.append(_series(one, at, kind, x, y))
+        shapes.append(axes.line(frame.left, at_y, frame.right, at_y, "chart-reference"))
+    for kind, (series, at) in enumerate(zip(chart.series, positions, strict=True)):
+        shapes.append(_series(series, at, kind, x, y))
     if chart.highlight is not None:
-        parts.append(_highlight(chart, places, x, y))
-    links = any(any(one.hrefs) for one in chart.series)
+        shapes.append(_highlight(chart, positions, x, y))
+    links = any(any(series.hrefs) for series in chart.series)
     return axes.figure(
-        axes.Drawing(axes.join(parts), chart.width, chart.height, links),
+        axes.Drawing(axes.join(shapes), chart.width, chart.height, links),
         title=chart.title,
         description=chart.description,
         kind="lines",
@@ -141,11 +143,13 @@ def lines(chart: Lines) -> Svg:
 
 def _categories(chart: Lines) -> tuple[str, ...]:
     kinds = {
-        str if isinstance(x, str) else date if isinstance(x, date) else float for one in chart.series for x in one.x
+        str if isinstance(x, str) else date if isinstance(x, date) else float
+        for series in chart.series
+        for x in series.x
     }
     if len(kinds) > 1:
         raise ValueError("places along the axis are of different types; numbers, dates or names are needed")
-    named = [x for one in chart.series for x in one.x if isinstance(x, str)]
+    named = [x for series in chart.series for x in series.x if isinstance(x, str)]
     return tuple(dict.fromkeys([*(chart.categories if named else ()), *named]))
 
 
@@ -158,7 +162,7 @@ def _place(x: float | date | str, categories: Sequence[str]) -> float:
 def _x_range(places: Sequence[Sequence[float]], categories: Sequence[str]) -> tuple[float, float]:
     if categories:
         return -0.5, len(categories) - 0.5
-    low, high = axes.nice_range([one for each in places for one in each], share=0.03)
+    low, high = axes.nice_range([position for each in places for position in each], share=0.03)
     return low, high
 
 
@@ -180,23 +184,25 @@ def _x_axis(
 ) -> Svg:
     if categories and turned:
         every = -(-len(categories) * 13 // int(x.end - x.start))  # at least 13 units between names
-        parts = []
-        for place, name in enumerate(categories):
-            if place % every:
+        shapes = []
+        for index, name in enumerate(categories):
+            if index % every:
                 continue
-            turn = f"translate({axes.number(x(place) + 3)} {axes.number(frame.bottom + 13)}) rotate(-45)"
+            turn = f"translate({axes.number(x(index) + 3)} {axes.number(frame.bottom + 13)}) rotate(-45)"
             short = axes.clipped(name, 120, axes.TICK_FONT_SIZE)
-            parts.append(axes.element("text", axes.tooltip(name), short, class_="chart-tick chart-end", transform=turn))
+            shapes.append(
+                axes.element("text", axes.tooltip(name), short, class_="chart-tick chart-end", transform=turn)
+            )
         middle = (frame.left + frame.right) / 2
         title = axes.element("text", chart.x_title, class_="chart-label chart-middle", x=middle, y=chart.height - 6)
-        parts.append(axes.line(frame.left, frame.bottom, frame.right, frame.bottom, "chart-axis"))
-        return axes.join([*parts, title])
+        shapes.append(axes.line(frame.left, frame.bottom, frame.right, frame.bottom, "chart-axis"))
+        return axes.join([*shapes, title])
     if categories:
-        ticks = [axes.AxisTick(x(place), name) for place, name in enumerate(categories)]
-    elif any(isinstance(one, date) for series in chart.series for one in series.x):
-        days = [one for each in places for one in each]
-        found = axes.date_ticks(date.fromordinal(int(min(days))), date.fromordinal(int(max(days))))
-        ticks = [axes.AxisTick(x(day.toordinal()), text) for day, text in found]
+        ticks = [axes.AxisTick(x(index), name) for index, name in enumerate(categories)]
+    elif any(isinstance(x_value, date) for series in chart.series for x_value in series.x):
+        days = [day for each in places for day in each]
+        date_texts = axes.date_ticks(date.fromordinal(int(min(days))), date.fromordinal(int(max(days))))
+        ticks = [axes.AxisTick(x(day.toordinal()), text) for day, text in date_texts]
     else:
         ticks = axes.axis_ticks(x)
     return axes.horizontal_axis(ticks, frame, chart.x_title)
@@ -215,31 +221,31 @@ def _series(one: Series, places: Sequence[float], kind: int, x: axes.Scale, y: a
         if axes.finite(one.y[i]):
             path.append(f"{'L' if pen_down else 'M'}{axes.number(x(places[i]))} {axes.number(y.clip(one.y[i]))}")
         pen_down = axes.finite(one.y[i])
-    parts = []
+    shapes = []
     for i in order:
         low, high = (one.low[i], one.high[i]) if one.low and one.high else (nan, nan)
         if axes.finite(one.y[i], low, high):
-            parts.append(axes.line(x(places[i]), y.clip(low), x(places[i]), y.clip(high), "chart-error"))
-    parts.append(axes.element("path", class_=f"chart-line chart-stroke-{kind % axes.MARKER_KINDS}", d="".join(path)))
+            shapes.append(axes.line(x(places[i]), y.clip(low), x(places[i]), y.clip(high), "chart-error"))
+    shapes.append(axes.element("path", class_=f"chart-line chart-stroke-{kind % axes.MARKER_KINDS}", d="".join(path)))
     for i in order:
         if not axes.finite(one.y[i]):
             continue
-        said = one.labels[i] if one.labels else f"{one.name}, {one.x[i]}: {one.y[i]:.3g}"
-        inner = axes.tooltip(said), axes.marker(kind, x(places[i]), y.clip(one.y[i]), 3)
+        hint = one.labels[i] if one.labels else f"{one.name}, {one.x[i]}: {one.y[i]:.3g}"
+        inner = axes.tooltip(hint), axes.marker(kind, x(places[i]), y.clip(one.y[i]), 3)
         href = one.hrefs[i] if one.hrefs else None
-        parts.append(axes.element("a", *inner, href=href) if href else axes.element("g", *inner))
-    return axes.element("g", *parts, class_="chart-series")
+        shapes.append(axes.element("a", *inner, href=href) if href else axes.element("g", *inner))
+    return axes.element("g", *shapes, class_="chart-series")
 
 
 def _highlight(chart: Lines, places: Sequence[Sequence[float]], x: axes.Scale, y: axes.Scale) -> Svg:
     series, point = chart.highlight or (0, 0)
-    one = chart.series[series]
-    if not axes.finite(one.y[point]):
+    drawn = chart.series[series]
+    if not axes.finite(drawn.y[point]):
         return Svg("")
-    px, py = x(places[series][point]), y.clip(one.y[point])
-    said = one.labels[point] if one.labels else str(one.x[point])
-    width = axes.text_width(said, axes.TICK_FONT_SIZE)
+    px, py = x(places[series][point]), y.clip(drawn.y[point])
+    label = drawn.labels[point] if drawn.labels else str(drawn.x[point])
+    width = axes.text_width(label, axes.TICK_FONT_SIZE)
     left = min(max(px - width / 2, x.start + 2), x.end - width)
     base = py - 11 if py - 24 > y.end else py + 20
     ring = axes.element("circle", class_="chart-ring", cx=px, cy=py, r=7)
-    return axes.join([ring, axes.element("text", said, class_="chart-name chart-strong", x=left, y=base)])
+    return axes.join([ring, axes.element("text", label, class_="chart-name chart-strong", x=left, y=base)])

@@ -109,17 +109,17 @@ def draw_matrix(chart: Matrix) -> Drawing:
     room = min(max((text_width(name, 11.5) for name in names), default=0.0), 170.0) + 10
     side = n * size
     colours = colour_classes(values)
-    parts = [_labels(chart, size, room) if named else _group_names(chart.groups, size, room)]
+    shapes = [_labels(chart, size, room) if named else _group_names(chart.groups, size, room)]
     if n <= CELLS_WITH_TEXT:
-        parts.append(_cells(chart, values, colours, size, room))
+        shapes.append(_cells(chart, values, colours, size, room))
     else:
-        parts.append(_runs(colours, size, room))
+        shapes.append(_runs(colours, size, room))
     for group in chart.groups[1:]:
         at = room + group.start * size
-        parts += [line(room, at, room + side, at, "chart-divide"), line(at, room, at, room + side, "chart-divide")]
-    parts.append(_key(values, room, room + side + 12, max(side, 120.0)))
+        shapes += [line(room, at, room + side, at, "chart-divide"), line(at, room, at, room + side, "chart-divide")]
+    shapes.append(_key(values, room, room + side + 12, max(side, 120.0)))
     links = named and any(chart.hrefs)
-    return Drawing(join(parts), max(room + side, room + 120) + 12, room + side + 46, links)
+    return Drawing(join(shapes), max(room + side, room + 120) + 12, room + side + 46, links)
 
 
 def colour_classes(values: NDArray[np.float64]) -> NDArray[np.int8]:
@@ -144,23 +144,23 @@ def _cells(chart: Matrix, values: NDArray[np.float64], colours: NDArray[np.int8]
     for i, row in enumerate(chart.labels):
         for j, column in enumerate(chart.labels):
             value = values[i, j]
-            said = f"{row} × {column}: " + ("none" if np.isnan(value) else f"{chart.symbol} = {value:.2f}")
+            hint = f"{row} × {column}: " + ("none" if np.isnan(value) else f"{chart.symbol} = {value:.2f}")
             if counts is not None:
-                said += f", n = {int(counts[i, j])}"
+                hint += f", n = {int(counts[i, j])}"
             x, y = room + j * size, room + i * size
-            parts = [tooltip(said.replace("-0.", "−0.").replace("-1.", "−1."))]
-            parts.append(element("rect", class_=_class(int(colours[i, j])), x=x, y=y, width=size - 1, height=size - 1))
+            shapes = [tooltip(hint.replace("-0.", "−0.").replace("-1.", "−1."))]
+            shapes.append(element("rect", class_=_class(int(colours[i, j])), x=x, y=y, width=size - 1, height=size - 1))
             if size >= 30 and not np.isnan(value):
                 strong = " chart-on-strong" if abs(colours[i, j]) >= _STRONG else ""
                 text = f"{value:.2f}".replace("-", "−")
-                parts.append(
+                shapes.append(
                     element(
                         "text", text, class_=f"chart-cell-text chart-middle{strong}", x=x + size / 2, y=y + size / 2 + 3
                     )
                 )
             elif np.isnan(value):
-                parts.append(element("circle", class_="chart-dot-none", cx=x + size / 2, cy=y + size / 2, r=1.2))
-            cells.append(element("g", *parts))
+                shapes.append(element("circle", class_="chart-dot-none", cx=x + size / 2, cy=y + size / 2, r=1.2))
+            cells.append(element("g", *shapes))
     return element("g", *cells, class_="chart-cells")
 
 
@@ -172,27 +172,27 @@ def _runs(colours: NDArray[np.int8], size: float, room: float) -> Svg:
         stops = np.r_[starts[1:], len(row)]
         for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
             paths.setdefault(int(row[start]), []).append(f"M{start} {i}h{stop - start}")
-    parts = [element("path", class_=_class(colour, "run"), d="".join(paths[colour])) for colour in sorted(paths)]
+    strokes = [element("path", class_=_class(colour, "run"), d="".join(paths[colour])) for colour in sorted(paths)]
     at = number(room)
     scale = f"translate({at} {number(room + size / 2)}) scale({number(size)})"
-    return element("g", *parts, class_="chart-cells", transform=scale, shape_rendering="crispEdges")
+    return element("g", *strokes, class_="chart-cells", transform=scale, shape_rendering="crispEdges")
 
 
 def _labels(chart: Matrix, size: float, room: float) -> Svg:
-    parts = []
-    for place, label in enumerate(chart.labels):
-        at = room + (place + 0.5) * size
+    shapes = []
+    for index, label in enumerate(chart.labels):
+        at = room + (index + 0.5) * size
         short = clipped(label, room - 8, 11.5)
-        href = chart.hrefs[place] if chart.hrefs else None
+        href = chart.hrefs[index] if chart.hrefs else None
         row = element("text", short, class_="chart-row-label chart-end", x=room - 6, y=at + 4)
-        parts.append(element("a", tooltip(label), row, href=href) if href else element("g", tooltip(label), row))
+        shapes.append(element("a", tooltip(label), row, href=href) if href else element("g", tooltip(label), row))
         turn = f"translate({number(at + 4)} {number(room - 6)}) rotate(-90)"
-        parts.append(element("g", tooltip(label), element("text", short, class_="chart-row-label", transform=turn)))
-    return join(parts)
+        shapes.append(element("g", tooltip(label), element("text", short, class_="chart-row-label", transform=turn)))
+    return join(shapes)
 
 
 def _group_names(groups: Sequence[MatrixGroup], size: float, room: float) -> Svg:
-    parts = []
+    shapes = []
     free = -1e9
     for group in groups:
         at = room + (group.start + group.stop) / 2 * size
@@ -200,10 +200,10 @@ def _group_names(groups: Sequence[MatrixGroup], size: float, room: float) -> Svg
             continue
         free = at + 7
         short = clipped(group.title, room - 8, 11.5)
-        parts.append(element("text", short, class_="chart-row-label chart-end", x=room - 6, y=at + 4))
+        shapes.append(element("text", short, class_="chart-row-label chart-end", x=room - 6, y=at + 4))
         turn = f"translate({number(at + 4)} {number(room - 6)}) rotate(-90)"
-        parts.append(element("text", short, class_="chart-row-label", transform=turn))
-    return join(parts)
+        shapes.append(element("text", short, class_="chart-row-label", transform=turn))
+    return join(shapes)
 
 
 def _key(values: NDArray[np.float64], left: float, top: float, width: float) -> Svg:
@@ -212,14 +212,14 @@ def _key(values: NDArray[np.float64], left: float, top: float, width: float) -> 
     first = -_STEPS if finite.size and finite.min() < -0.5 / _STEPS else 0
     steps = range(first, _STEPS + 1)
     each = min(width, 260.0) / len(steps)
-    parts = [
-        element("rect", class_=_class(step), x=left + place * each, y=top, width=each, height=9)
-        for place, step in enumerate(steps)
+    shapes = [
+        element("rect", class_=_class(step), x=left + index * each, y=top, width=each, height=9)
+        for index, step in enumerate(steps)
     ]
-    for place, step in enumerate(steps):
+    for index, step in enumerate(steps):
         if step % (_STEPS // 2) == 0:
             text = f"{step / _STEPS:.1f}".replace("-", "−")
-            parts.append(
-                element("text", text, class_="chart-tick chart-middle", x=left + (place + 0.5) * each, y=top + 22)
+            shapes.append(
+                element("text", text, class_="chart-tick chart-middle", x=left + (index + 0.5) * each, y=top + 22)
             )
-    return join(parts)
+    return join(shapes)

@@ -125,20 +125,20 @@ def draw_scatter(chart: Scatter) -> axes.Drawing:
     drawn_legend, height = axes.legend(entries, left=left, right=chart.width - 12, top=4)
     frame = axes.Frame(left, chart.width - 12, 10 + height, chart.height - 42)
     x, y = axes.Scale(*x_range, frame.left, frame.right), axes.Scale(*y_range, frame.bottom, frame.top)
-    parts = [
+    shapes = [
         axes.horizontal_axis(_log_ticks(x) if chart.x_log else axes.axis_ticks(x), frame, chart.x_title),
         axes.vertical_axis(axes.axis_ticks(y), frame, chart.y_title),
         drawn_legend,
     ]
     if chart.identity:
-        parts += _straight(1.0, 0.0, x, y, "chart-identity")
+        shapes += _straight(1.0, 0.0, x, y, "chart-identity")
     if chart.fit:
-        parts += _fit(points, x, y)
-    parts.append(axes.element("g", *(_intervals(point, x, y) for point in points), class_="chart-errors"))
+        shapes += _fit(points, x, y)
+    shapes.append(axes.element("g", *(_intervals(point, x, y) for point in points), class_="chart-errors"))
     size = 4.0 if len(points) <= 100 else 3.2 if len(points) <= 300 else 2.6
-    parts.append(axes.element("g", *(_mark(point, x, y, size) for point in points), class_="chart-points"))
-    parts.append(_names(points, x, y))
-    return axes.Drawing(axes.join(parts), chart.width, chart.height, any(point.href for point in points))
+    shapes.append(axes.element("g", *(_mark(point, x, y, size) for point in points), class_="chart-points"))
+    shapes.append(_names(points, x, y))
+    return axes.Drawing(axes.join(shapes), chart.width, chart.height, any(point.href for point in points))
 
 
 def _on_log_scale(point: Point) -> Point:
@@ -151,10 +151,10 @@ def _log_ticks(scale: axes.Scale) -> list[axes.AxisTick]:
     powers = range(floor(scale.low), ceil(scale.high) + 1)
     for factors in ((1,), (1, 2, 5)):
         values = [(power + log10(factor), factor * 10.0**power) for power in powers for factor in factors]
-        inside = [(place, value) for place, value in values if scale.low - 1e-9 <= place <= scale.high + 1e-9]
+        inside = [(exponent, value) for exponent, value in values if scale.low - 1e-9 <= exponent <= scale.high + 1e-9]
         if len(inside) > 2:
             break
-    return [axes.AxisTick(scale(place), _short(value)) for place, value in inside]
+    return [axes.AxisTick(scale(exponent), _short(value)) for exponent, value in inside]
 
 
 def _short(value: float) -> str:
@@ -180,16 +180,16 @@ def _mark(point: Point, x: axes.Scale, y: axes.Scale, size: float) -> Svg:
 
 
 def _intervals(point: Point, x: axes.Scale, y: axes.Scale) -> Svg:
-    parts = []
+    shapes = []
     if axes.finite(point.x_low, point.x_high):
-        parts.append(
+        shapes.append(
             axes.line(x.clip(point.x_low), y.clip(point.y), x.clip(point.x_high), y.clip(point.y), "chart-error")
         )
     if axes.finite(point.y_low, point.y_high):
-        parts.append(
+        shapes.append(
             axes.line(x.clip(point.x), y.clip(point.y_low), x.clip(point.x), y.clip(point.y_high), "chart-error")
         )
-    return axes.join(parts)
+    return axes.join(shapes)
 
 
 def _straight(slope: float, offset: float, x: axes.Scale, y: axes.Scale, class_: str) -> list[Svg]:
@@ -222,8 +222,8 @@ def _fit(points: Sequence[Point], x: axes.Scale, y: axes.Scale) -> list[Svg]:
 
 def _names(points: Sequence[Point], x: axes.Scale, y: axes.Scale) -> Svg:
     """Draw names beside points if they overlap neither another name nor a point."""
-    taken = [(x.clip(p.x) - 4, y.clip(p.y) - 4, x.clip(p.x) + 4, y.clip(p.y) + 4) for p in points]
-    parts = []
+    occupied = [(x.clip(p.x) - 4, y.clip(p.y) - 4, x.clip(p.x) + 4, y.clip(p.y) + 4) for p in points]
+    shapes = []
     for point in points:
         if not point.name:
             continue
@@ -239,11 +239,11 @@ def _names(points: Sequence[Point], x: axes.Scale, y: axes.Scale) -> Svg:
         ):
             box = (left, base - 10, left + width, base + 3)
             inside = box[0] >= x.start and box[2] <= x.end + 8 and box[1] >= y.end - 4 and box[3] <= y.start
-            if inside and not any(_overlap(box, other) for other in taken):
-                taken.append(box)
-                parts.append(axes.element("text", point.name, class_="chart-name", x=left, y=base))
+            if inside and not any(_overlap(box, box_before) for box_before in occupied):
+                occupied.append(box)
+                shapes.append(axes.element("text", point.name, class_="chart-name", x=left, y=base))
                 break
-    return axes.join(parts)
+    return axes.join(shapes)
 
 
 def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:

@@ -70,26 +70,28 @@ def specification(chart: Specification) -> Svg:
     x = axes.Scale(-0.5, number - 0.5, frame.left, frame.right)
     y = axes.Scale(0.5, models + 0.5, frame.top, frame.bottom)
     ticks = [axes.AxisTick(y(rank), str(rank)) for rank in range(1, models + 1)]
-    parts = [legend, axes.vertical_axis(ticks, frame, "rank")]
+    shapes = [legend, axes.vertical_axis(ticks, frame, "rank")]
     step = x(1) - x(0)
     for kind, ranks in enumerate(chart.ranks.values()):
-        points = [(x(place), y(rank)) for place, rank in enumerate(ranks) if axes.finite(rank)]
-        parts += [axes.marker(kind, *point, min(4.0, max(1.2, 0.4 * step))) for point in points]
+        points = [(x(position), y(rank)) for position, rank in enumerate(ranks) if axes.finite(rank)]
+        shapes += [axes.marker(kind, *point, min(4.0, max(1.2, 0.4 * step))) for point in points]
     if 0 < chart.divide < number:
-        place = x(chart.divide - 0.5)
-        parts.append(axes.line(place, frame.top, place, frame.bottom, "chart-reference"))
+        divide = x(chart.divide - 0.5)
+        shapes.append(axes.line(divide, frame.top, divide, frame.bottom, "chart-reference"))
     bottom = frame.bottom + 6
     for name, options in values.items():
         bottom += _LINE + 4
-        parts.append(axes.element("text", name, class_="chart-heading", x=4, y=bottom))
+        shapes.append(axes.element("text", name, class_="chart-heading", x=4, y=bottom))
         for option in options:
             bottom += _LINE
             label = axes.clipped(option, left - 22)
-            parts.append(axes.element("text", label, class_="chart-row-label", x=14, y=bottom))
-            places = [x(place) for place, used in enumerate(chart.choices[name]) if used == option]
-            bars = "".join(f"M{axes.number(place)} {axes.number(bottom - 8)}v{axes.number(_BAR)}" for place in places)
-            parts.append(axes.element("path", class_=_STROKE, d=bars))
-    drawing = axes.Drawing(axes.join(parts), chart.width, bottom + 10)
+            shapes.append(axes.element("text", label, class_="chart-row-label", x=14, y=bottom))
+            positions = [x(position) for position, used in enumerate(chart.choices[name]) if used == option]
+            bars = "".join(
+                f"M{axes.number(position)} {axes.number(bottom - 8)}v{axes.number(_BAR)}" for position in positions
+            )
+            shapes.append(axes.element("path", class_=_STROKE, d=bars))
+    drawing = axes.Drawing(axes.join(shapes), chart.width, bottom + 10)
     return axes.figure(
         drawing, title=chart.title, description=chart.description, kind="specification", identifier=chart.identifier
     )

@@ -43,10 +43,10 @@ def _cells() -> dict[str, str]:
     cells = {"0": _ZERO}
     for sign, colours in (("m", _NEGATIVE), ("", _POSITIVE)):
         before = _ZERO
-        for place, colour in enumerate(colours):
+        for step, colour in enumerate(colours):
             between = zip(bytes.fromhex(before[1:]), bytes.fromhex(colour[1:]), strict=True)
-            cells[f"{sign}{2 * place + 1}"] = "#" + bytes((one + other) // 2 for one, other in between).hex()
-            cells[f"{sign}{2 * place + 2}"] = before = colour
+            cells[f"{sign}{2 * step + 1}"] = "#" + bytes((lower + upper) // 2 for lower, upper in between).hex()
+            cells[f"{sign}{2 * step + 2}"] = before = colour
     return cells
 
 

@@ -52,22 +52,22 @@ def training_plot(scores: Sequence[StateScore], *, title: str = "", identifier: 
         return None
     groups: dict[tuple[str, int | None], list[tuple[int, StateScore]]] = {}
     for point, score in drawn:
-        place = point.epoch if over_epochs else point.seed
-        groups.setdefault((score.benchmark, point.seed if over_epochs else None), []).append((place or 0, score))
-    places = sorted({place for part in groups.values() for place, _ in part})
+        x_value = point.epoch if over_epochs else point.seed
+        groups.setdefault((score.benchmark, point.seed if over_epochs else None), []).append((x_value or 0, score))
+    x_values = sorted({x_value for states in groups.values() for x_value, _ in states})
     # lines are moved apart a little, so that intervals at the same epoch are beside each other
-    step = _SHIFT * min((right - left for left, right in pairwise(places)), default=1) / len(groups)
+    step = _SHIFT * min((right - left for left, right in pairwise(x_values)), default=1) / len(groups)
     several = len({benchmark for benchmark, _ in groups}) > 1
     series = []
     ordered_groups = sorted(groups.items(), key=lambda item: (item[0][0], item[0][1] or 0))
-    for number, ((benchmark, seed), part) in enumerate(ordered_groups):
+    for number, ((benchmark, seed), states) in enumerate(ordered_groups):
         shift = step * (number - (len(groups) - 1) / 2)
-        ordered = sorted(part, key=lambda item: item[0])
+        ordered = sorted(states, key=lambda item: item[0])
         named = [benchmark] if several or seed is None else []
         series.append(
             Series(
                 name=", ".join([*named, *([] if seed is None else [f"seed {seed}"])]),
-                x=[place + shift for place, _ in ordered],
+                x=[x_value + shift for x_value, _ in ordered],
                 y=[score.value for _, score in ordered],
                 low=[nan if score.low is None else score.low for _, score in ordered],
                 high=[nan if score.high is None else score.high for _, score in ordered],

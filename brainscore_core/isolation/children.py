@@ -183,9 +183,9 @@ class Output:
             self.total += len(block)
             room = _KEPT - len(self._head)
             self._head += block[:room]
-            if rest := block[room:] if room > 0 else block:
-                self._tail.append(rest)
-                self._tail_bytes += len(rest)
+            if tail := block[room:] if room > 0 else block:
+                self._tail.append(tail)
+                self._tail_bytes += len(tail)
                 while self._tail_bytes - len(self._tail[0]) >= _KEPT:
                     self._tail_bytes -= len(self._tail.popleft())
 

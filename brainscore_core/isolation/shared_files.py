@@ -113,9 +113,9 @@ def mapped(descriptor: int, size: int, *, trusted: Sequence[Path] = ()) -> Buffe
         if trusted and _lies_in(descriptor, trusted):
             return mmap.mmap(descriptor, size, access=mmap.ACCESS_COPY)
         _check_space(size)
-        with tempfile.TemporaryFile() as own:
-            _copy(descriptor, own.fileno(), size)
-            return mmap.mmap(own.fileno(), size, access=mmap.ACCESS_COPY)
+        with tempfile.TemporaryFile() as copy:
+            _copy(descriptor, copy.fileno(), size)
+            return mmap.mmap(copy.fileno(), size, access=mmap.ACCESS_COPY)
     except (OSError, ValueError) as error:
         raise WireError(f"a transferred file cannot be mapped: {error}") from error
     finally:

@@ -31,7 +31,9 @@ def _encode_table(encoder: Encoder, table: pd.DataFrame) -> dict[str, Any]:
     return {
         "stimuli": isinstance(table, StimulusSet),
         "names": encoder.encode(list(table.columns)),
-        "columns": [_encode_column(encoder, name, table.iloc[:, place]) for place, name in enumerate(table.columns)],
+        "columns": [
+            _encode_column(encoder, name, table.iloc[:, position]) for position, name in enumerate(table.columns)
+        ],
         "index": [index.start, index.stop, index.step] if plain_index else _encode_column(encoder, "index", index),
         "rows": len(table),
         "about": _encode_about(encoder, table) if isinstance(table, StimulusSet) else {},
@@ -76,10 +78,10 @@ def _encode_column(encoder: Encoder, name: Hashable, column: Any) -> dict[str, A
     return {"as": str(dtype), "values": encoder.array(filled)}
 
 
-def _decode_table(decoder: Decoder, parts: dict[str, Any]) -> pd.DataFrame:
-    parts = only(parts, "stimuli", "names", "columns", "index", "rows", "about")
-    names, columns = decoder.decode(parts["names"]), expect(parts["columns"], list)
-    rows = expect(parts["rows"], int)
+def _decode_table(decoder: Decoder, content: dict[str, Any]) -> pd.DataFrame:
+    content = only(content, "stimuli", "names", "columns", "index", "rows", "about")
+    names, columns = decoder.decode(content["names"]), expect(content["columns"], list)
+    rows = expect(content["rows"], int)
     if not isinstance(names, list) or len(names) != len(columns):
         raise WireError("the names of a table do not match its columns")
     if not all(isinstance(name, (*_SCALARS, tuple)) for name in names):
@@ -87,7 +89,7 @@ def _decode_table(decoder: Decoder, parts: dict[str, Any]) -> pd.DataFrame:
     decoded = [_decode_column(decoder, column) for column in columns]
     if any(len(column) != rows for column in decoded):
         raise WireError("a table whose columns are not equally long")
-    index = parts["index"]
+    index = content["index"]
     try:
         if isinstance(index, list):
             start, stop, step = (expect(number, int) for number in index)
@@ -99,7 +101,7 @@ def _decode_table(decoder: Decoder, parts: dict[str, Any]) -> pd.DataFrame:
         table.columns = pd.Index(names, tupleize_cols=False)
     except (TypeError, ValueError) as error:
         raise WireError(f"not a table: {error}") from error
-    return _about(decoder, StimulusSet(table), parts["about"]) if expect(parts["stimuli"], bool) else table
+    return _about(decoder, StimulusSet(table), content["about"]) if expect(content["stimuli"], bool) else table
 
 
 def _about(decoder: Decoder, stimuli: StimulusSet, about: Any) -> StimulusSet:
@@ -201,15 +203,18 @@ def _class_name(assembly: xr.DataArray) -> str:
 
 
 def _encode_levels(encoder: Encoder, index: PandasMultiIndex) -> dict[str, Any]:
-    known: Any = index.index
-    if any(len(level) > len(known) for level in known.levels):
-        known = known.remove_unused_levels()
+    multi_index: Any = index.index
+    if any(len(level) > len(multi_index) for level in multi_index.levels):
+        multi_index = multi_index.remove_unused_levels()
     return {
         "dim": index.dim,
-        "names": encoder.encode(list(known.names)),
-        "levels": [_encode_column(encoder, name, level) for name, level in zip(known.names, known.levels, strict=True)],
-        "codes": [encoder.array(np.asarray(codes)) for codes in known.codes],
-        "types": [_type_name(index.level_coords_dtype[name]) for name in known.names],
+        "names": encoder.encode(list(multi_index.names)),
+        "levels": [
+            _encode_column(encoder, name, level)
+            for name, level in zip(multi_index.names, multi_index.levels, strict=True)
+        ],
+        "codes": [encoder.array(np.asarray(codes)) for codes in multi_index.codes],
+        "types": [_type_name(index.level_coords_dtype[name]) for name in multi_index.names],
     }
 
 
@@ -217,52 +222,52 @@ def _type_name(dtype: Any) -> str:
     return str(dtype) if isinstance(dtype, np.dtype) else "object"
 
 
-def _decode_assembly(decoder: Decoder, parts: dict[str, Any]) -> xr.DataArray:
-    parts = only(parts, "class", "name", "dims", "values", "order", "indexes", "coords", "attrs")
-    cls = {**ASSEMBLY_CLASSES, "DataArray": xr.DataArray}.get(expect(parts["class"], str))
+def _decode_assembly(decoder: Decoder, content: dict[str, Any]) -> xr.DataArray:
+    content = only(content, "class", "name", "dims", "values", "order", "indexes", "coords", "attrs")
+    cls = {**ASSEMBLY_CLASSES, "DataArray": xr.DataArray}.get(expect(content["class"], str))
     if cls is None:
-        raise WireError(f"an assembly of the unknown class {parts['class'][:40]!r}")
-    values, dims = decoder.array(parts["values"]), _names(parts["dims"])
+        raise WireError(f"an assembly of the unknown class {content['class'][:40]!r}")
+    values, dims = decoder.array(content["values"]), _names(content["dims"])
     if values.ndim != len(dims):
         raise WireError(f"{len(dims)} dimensions for an array of {values.ndim}")
-    attrs = decoder.decode(expect(parts["attrs"], dict))
+    attrs = decoder.decode(expect(content["attrs"], dict))
     if not isinstance(attrs, dict):
         raise WireError("invalid attributes")
-    name = decoder.decode(parts["name"])
+    name = decoder.decode(content["name"])
     if not isinstance(name, str | type(None)):
         raise WireError("the name of an assembly is not text")
     sizes = dict(zip(dims, values.shape, strict=True))
     variables: dict[Hashable, xr.Variable] = {}
     indexes: dict[Hashable, Any] = {}
     try:
-        for encoded in expect(parts["indexes"], list):
+        for encoded in expect(content["indexes"], list):
             index = _decode_index(decoder, encoded)
             index_variables = index.create_variables()
             variables |= index_variables
             indexes |= dict.fromkeys(index_variables, index)
-        for encoded in expect(parts["coords"], list):
+        for encoded in expect(content["coords"], list):
             coordinate, along, column = expect(encoded, list)
             variables[expect(coordinate, str)] = xr.Variable(_names(along), decoder.array(column))
         _check(variables, sizes)
-        ordered = {expect(key, str): variables.pop(key) for key in expect(parts["order"], list)} | variables
+        ordered = {expect(key, str): variables.pop(key) for key in expect(content["order"], list)} | variables
         variable = xr.Variable(dims, values, attrs)
         return cls(variable, coords=ordered, name=name, indexes=indexes, fastpath=True)
     except (TypeError, ValueError, KeyError) as error:
         raise WireError(f"not an assembly: {error}") from error
 
 
-def _decode_index(decoder: Decoder, parts: Any) -> PandasIndex | PandasMultiIndex:
-    parts = only(expect(parts, dict), "dim", "name", "values", "names", "levels", "codes", "types")
-    dim = expect(parts["dim"], str)
-    if "names" not in parts:
-        values = _level(decoder, parts["values"])
-        values.name = expect(parts["name"], str)
+def _decode_index(decoder: Decoder, content: Any) -> PandasIndex | PandasMultiIndex:
+    content = only(expect(content, dict), "dim", "name", "values", "names", "levels", "codes", "types")
+    dim = expect(content["dim"], str)
+    if "names" not in content:
+        values = _level(decoder, content["values"])
+        values.name = expect(content["name"], str)
         return PandasIndex(values, dim)
-    names, types = _names(parts["names"]), expect(parts["types"], list)
-    codes = [decoder.array(numbers) for numbers in expect(parts["codes"], list)]
+    names, types = _names(content["names"]), expect(content["types"], list)
+    codes = [decoder.array(numbers) for numbers in expect(content["codes"], list)]
     if any(numbers.dtype.kind not in "iu" or numbers.ndim != 1 for numbers in codes) or len(set(map(len, codes))) != 1:
         raise WireError("invalid codes of levels")
-    levels: Any = [_level(decoder, level) for level in expect(parts["levels"], list)]
+    levels: Any = [_level(decoder, level) for level in expect(content["levels"], list)]
     index: Any = pd.MultiIndex(levels, codes, names=names, verify_integrity=True)  # type: ignore[arg-type] # stubs: any sequence
     if len(names) != len(types) or dim in names:
         raise WireError("levels without types, or with the name of their dimension")

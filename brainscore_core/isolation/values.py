@@ -163,8 +163,8 @@ class Encoder:
                 encoded["order"] = order  # type: ignore[assignment] # JSON
             if repeated:
                 encoded["shape"] = list(shape)  # type: ignore[assignment] # JSON
-        part = self._part(values) if self._folders and values.nbytes >= LARGE else None
-        return encoded | (part or {"payload": self._npy(values)})
+        mapped = self._part(values) if self._folders and values.nbytes >= LARGE else None
+        return encoded | (mapped or {"payload": self._npy(values)})
 
     def _part(self, values: np.ndarray) -> dict[str, Any] | None:
         """Transfer the file that an array maps; None if it does not map a file in the folders."""
@@ -175,8 +175,8 @@ class Encoder:
             self.payloads.append(os.open(region[0], os.O_RDONLY | os.O_CLOEXEC))
         except OSError:  # the file was removed, but is still mapped
             return None
-        part = {"dtype": str(values.dtype), "start": region[1], "of": list(values.shape)}
-        return {"payload": len(self.payloads) - 1, "part": part}
+        region_in_file = {"dtype": str(values.dtype), "start": region[1], "of": list(values.shape)}
+        return {"payload": len(self.payloads) - 1, "part": region_in_file}
 
     def _npy(self, values: np.ndarray) -> int:
         if values.nbytes < LARGE and self._inline + values.nbytes < _INLINE:
@@ -362,13 +362,13 @@ _READERS: dict[str, Callable[[Decoder, dict[str, Any]], Any]] = {
 }
 
 
-def _part_of(content: Buffer, part: Any) -> np.ndarray:
-    part = only(expect(part, dict), "dtype", "start", "of")
+def _part_of(content: Buffer, region: Any) -> np.ndarray:
+    region = only(expect(region, dict), "dtype", "start", "of")
     try:
-        dtype = np.dtype(expect(part["dtype"], str))
+        dtype = np.dtype(expect(region["dtype"], str))
     except TypeError as error:
         raise WireError("an invalid type") from error
-    return read_part(content, expect(part["start"], int), dtype, _shape(part["of"]))
+    return read_part(content, expect(region["start"], int), dtype, _shape(region["of"]))
 
 
 def _shape(value: Any) -> tuple[int, ...]:
@@ -434,7 +434,7 @@ def raise_error(name: str, error: Any) -> NoReturn:
         If the description of the error is invalid.
     """
     error = only(expect(error, dict), "kind", "type", "message", "remedy", "traceback")
-    kind, type_name, message, trace = (expect(error[part], str) for part in ("kind", "type", "message", "traceback"))
+    kind, type_name, message, trace = (expect(error[field], str) for field in ("kind", "type", "message", "traceback"))
     remedy = None if error["remedy"] is None else expect(error["remedy"], str)
     raised: Exception
     if kind == "not applicable":
@@ -562,7 +562,7 @@ def _category(names: list[Any]) -> type[Warning]:
     for name in names:
         if name == "PluginWarning":
             return PluginWarning
-        known = getattr(builtins, name, None) if isinstance(name, str) else None
-        if isinstance(known, type) and issubclass(known, Warning):
-            return known
+        category = getattr(builtins, name, None) if isinstance(name, str) else None
+        if isinstance(category, type) and issubclass(category, Warning):
+            return category
     return UserWarning

@@ -283,11 +283,11 @@ class Channel:
                 self._send_file(payload, deadline)
 
     def _send(self, data: bytes, deadline: float | None) -> None:
-        left = memoryview(data)
-        while left:
+        remaining = memoryview(data)
+        while remaining:
             self._wait(select.POLLOUT, deadline)
             try:
-                left = left[self._socket.send(left[:_CHUNK]) :]
+                remaining = remaining[self._socket.send(remaining[:_CHUNK]) :]
             except BlockingIOError:
                 continue
             except OSError as error:
@@ -389,9 +389,9 @@ class Channel:
     def _take(self, size: int, deadline: float | None) -> bytearray:
         while len(self._buffer) < size:
             self._fill(deadline)
-        taken = self._buffer[:size]
+        block = self._buffer[:size]
         del self._buffer[:size]
-        return taken
+        return block
 
     def _fill(self, deadline: float | None) -> None:
         ancillary_size = self._limits.descriptors * array.array("i").itemsize
@@ -423,10 +423,10 @@ class Channel:
         poll = select.poll()
         poll.register(self._socket, event)
         while True:
-            left = _TICK if deadline is None else min(deadline - time.monotonic(), _TICK)
-            if poll.poll(max(left, 0) * 1000):
+            seconds = _TICK if deadline is None else min(deadline - time.monotonic(), _TICK)
+            if poll.poll(max(seconds, 0) * 1000):
                 return
-            if left <= 0:
+            if seconds <= 0:
                 raise TimeoutError
             if self._check is not None:
                 self._check()

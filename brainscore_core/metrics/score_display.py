@@ -79,12 +79,12 @@ def score_record(score: Score) -> dict[str, Any]:
         "reason": _text(attrs, "reason") or _text(attrs, "undetermined") or None,
     }
     for prefix, value in (("", score), ("raw", attrs.get("raw")), ("ceiling", attrs.get("ceiling"))):
-        own = getattr(value, "attrs", {})
-        low, high = _limits(own)
+        value_attrs = getattr(value, "attrs", {})
+        low, high = _limits(value_attrs)
         start = f"{prefix}_" if prefix else ""
         record |= {
             prefix or "score": _float(value),
-            f"{start}error": _float(own.get("error")),
+            f"{start}error": _float(value_attrs.get("error")),
             f"{start}ci_low": low,
             f"{start}ci_high": high,
         }
@@ -127,9 +127,9 @@ def score_plot(score: Score) -> Plot:
         else _row("score", score, score_title(score), kind=0)
     ]
     rows += [
-        _row(label, part, f"{label} {value_text(part)}", kind=1)
-        for label, part in (("raw score", score.attrs.get("raw")), ("ceiling", ceiling))
-        if part is not None and np.size(part) == 1
+        _row(label, value, f"{label} {value_text(value)}", kind=1)
+        for label, value in (("raw score", score.attrs.get("raw")), ("ceiling", ceiling))
+        if value is not None and np.size(value) == 1
     ]
     relative = _text(score.attrs, "scale") == "ceiled"
     chart = Dots(
@@ -161,7 +161,7 @@ def _values_in_order(score: Score, name: str) -> Svg | None:
         return None
     dim = score.dims[0]
     # a level of the dimension's index has the names, if there are several
-    names = next((score.coords[one].values for one in score.coords if one != dim), None)
+    names = next((score.coords[coord].values for coord in score.coords if coord != dim), None)
     if names is None:
         names = score.coords[dim].values if dim in score.coords else None
     if names is None or np.asarray(names).dtype.kind not in "OUTS":

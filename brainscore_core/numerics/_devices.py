@@ -69,9 +69,9 @@ def to_device(array: NDArray[Any], device: "torch.device", dtype: Any = np.float
         return torch.from_numpy(values).to(device=device, dtype=torch_dtype)
     result = torch.empty(array.shape, dtype=getattr(torch, array.dtype.name), device=device)
     for rows in _staged_rows(array):
-        part = torch.empty(result[rows].shape, dtype=result.dtype, pin_memory=True)
-        _copy(array[rows], part.numpy())
-        result[rows].copy_(part, non_blocking=True)
+        staged = torch.empty(result[rows].shape, dtype=result.dtype, pin_memory=True)
+        _copy(array[rows], staged.numpy())
+        result[rows].copy_(staged, non_blocking=True)
     return result.to(torch_dtype)
 
 
@@ -85,9 +85,9 @@ def to_numpy(tensor: "torch.Tensor | NDArray[Any]") -> NDArray[Any]:
     torch = import_torch()
     result = np.empty(tensor.shape, dtype=torch.empty(0, dtype=tensor.dtype).numpy().dtype)
     for rows in _staged_rows(result):
-        part = torch.empty(result[rows].shape, dtype=tensor.dtype, pin_memory=True)
-        part.copy_(tensor[rows])
-        _copy(part.numpy(), result[rows])
+        staged = torch.empty(result[rows].shape, dtype=tensor.dtype, pin_memory=True)
+        staged.copy_(tensor[rows])
+        _copy(staged.numpy(), result[rows])
     return result
 
 
@@ -105,8 +105,8 @@ def _copy(source: NDArray[Any], target: NDArray[Any]) -> None:
         return
     bounds = np.linspace(0, len(source), count + 1).astype(int)
     with ThreadPoolExecutor(count) as pool:
-        parts = [slice(*pair) for pair in pairwise(bounds)]
-        list(pool.map(lambda rows: np.copyto(target[rows], source[rows]), parts))
+        slices = [slice(*pair) for pair in pairwise(bounds)]
+        list(pool.map(lambda rows: np.copyto(target[rows], source[rows]), slices))
 
 
 def on_device(values: NDArray[np.float64], device: "torch.device | None") -> Any:

@@ -80,8 +80,8 @@ def product(A: Array, B: Array) -> Array:
     """
     # DGEMM expects column-major arrays, so it computes Bᵀ · Aᵀ, the transpose of the result
     a_row_major, b_row_major = (matrix.flags.c_contiguous for matrix in (A, B))
-    left, right = B.T if b_row_major else B, A.T if a_row_major else A
-    return np.asarray(dgemm(1.0, left, right, trans_a=not b_row_major, trans_b=not a_row_major).T)
+    first, second = B.T if b_row_major else B, A.T if a_row_major else A
+    return np.asarray(dgemm(1.0, first, second, trans_a=not b_row_major, trans_b=not a_row_major).T)
 
 
 _MIN_CHUNKS_IN_FREE_MEMORY = 16

@@ -101,12 +101,12 @@ class _Dominant:
         if not self._follow:
             return dominant_vectors(M, self._xp)
         starts = range(0, len(M), self._step)
-        found = [
+        followed = [
             _followed(M[start : start + self._step], *leading)
             for start, leading in zip(starts, self._leading, strict=True)
         ]
-        self._leading = [(block, values) for _, block, values in found]
-        return np.concatenate([x for x, _, _ in found])
+        self._leading = [(block, values) for _, block, values in followed]
+        return np.concatenate([x for x, _, _ in followed])
 
 
 def _followed(M: Any, block: Any, values: Any) -> tuple[Any, Any, Any]:
@@ -182,8 +182,8 @@ def _ritz(diagonals: list[Any], sides: list[Any]) -> tuple[Any, Any]:
         return diagonals[0], np.ones((len(diagonals[0]), 1))
     index = len(diagonals) - 1
     pairs = zip(np.stack(diagonals, axis=1), np.stack(sides[:-1], axis=1), strict=True)
-    found = [eigh_tridiagonal(*pair, select="i", select_range=(index, index)) for pair in pairs]
-    return np.array([values[0] for values, _ in found]), np.stack([vectors[:, 0] for _, vectors in found])
+    eigenpairs = [eigh_tridiagonal(*pair, select="i", select_range=(index, index)) for pair in pairs]
+    return np.array([values[0] for values, _ in eigenpairs]), np.stack([vectors[:, 0] for _, vectors in eigenpairs])
 
 
 def _unit(x: Any, xp: Any) -> Any:
@@ -274,14 +274,14 @@ def extract(
     computed for all vectors together, by threads for parts of the matrix, so that it is read once.
     """
     steps = [_components(form, n_components, directions=directions) for form in forms]
-    found: dict[int, Components] = {}
+    components: dict[int, Components] = {}
     sent: dict[int, Any] = dict.fromkeys(range(len(forms)))
 
     def advance(i: int) -> Any:
         try:
             return steps[i].send(sent[i])
         except StopIteration as end:
-            found[i] = end.value
+            components[i] = end.value
             return None
 
     while sent:
@@ -289,7 +289,7 @@ def extract(
         vectors = dict(zip(active, threads.run([partial(advance, i) for i in active]), strict=True))
         vectors = {i: V for i, V in vectors.items() if V is not None}
         sent = dict(zip(vectors, _products(forms[0], list(vectors.values()), threads), strict=True))
-    return [found[i] for i in range(len(forms))]
+    return [components[i] for i in range(len(forms))]
 
 
 def _products(form: Form, vectors: list[Any], threads: WorkerThreads) -> list[Any]:
@@ -298,8 +298,8 @@ def _products(form: Form, vectors: list[Any], threads: WorkerThreads) -> list[An
     if not vectors or xp is not np:
         return [V @ A for V in vectors]
     V = np.concatenate(vectors)
-    parts = threads.run([partial(np.matmul, V, A[rows].T) for rows in threads.parts(len(A))])
-    return np.split(np.concatenate(parts, axis=1), np.cumsum([len(part) for part in vectors])[:-1])
+    products = threads.run([partial(np.matmul, V, A[rows].T) for rows in threads.parts(len(A))])
+    return np.split(np.concatenate(products, axis=1), np.cumsum([len(group) for group in vectors])[:-1])
 
 
 def _components(form: Form, n_components: int, *, directions: bool) -> Generator[Any, Any, Components]:

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 def gram(X: NDArray, Z: NDArray | None = None, *, mean: Array) -> Array:
     """(X − mean)(Z − mean)ᵀ, accumulated in float64 over chunks of columns; by default Z is X."""
-    other = X if Z is None else Z
-    result = np.zeros((len(X), len(other)))
-    for columns in chunks(X.shape[1], max(len(X), len(other))):
-        left = np.subtract(X[:, columns], mean[columns], dtype=np.float64)
-        right = left if Z is None else np.subtract(Z[:, columns], mean[columns], dtype=np.float64)
-        result += left @ right.T
+    second = X if Z is None else Z
+    result = np.zeros((len(X), len(second)))
+    for columns in chunks(X.shape[1], max(len(X), len(second))):
+        first_block = np.subtract(X[:, columns], mean[columns], dtype=np.float64)
+        second_block = first_block if Z is None else np.subtract(Z[:, columns], mean[columns], dtype=np.float64)
+        result += first_block @ second_block.T
     return result
 
 
@@ -90,10 +90,10 @@ def fast_gram(X: NDArray, name: str = "X", *, device: "torch.device | None" = No
     Products then differ from those in float64 by about 3e-7, and at most some 1e-6, of the mean diagonal of that part.
     """
     if device is None and _pays_in_float32(X):
-        kept = _products_of_file(X, single=True)
-        products = _products_in_float32(X) if kept is None else kept
+        of_file = _products_of_file(X, single=True)
+        products = _products_in_float32(X) if of_file is None else of_file
         if products is not None:
-            return products.centred if kept is None else products.centred.copy(), products.rounded
+            return products.centred if of_file is None else products.centred.copy(), products.rounded
     return gram_on(X, name, device=device), 0.0
 
 
@@ -137,19 +137,19 @@ subtraction of each row's mean are kept if they did not follow from the others.
 def _keep(X: NDArray, kind: str, compute: Callable[[], Result | None]) -> Result | None:
     """Result for the stimuli of a read-only memory map, which is kept; None if it is None or too large to be kept."""
     global _kept
-    key, kept = _file_key(X), _kept
+    key, last = _file_key(X), _kept
     n_matrices = 1 + _pays_in_float32(X) + (kind == "rows")
     if key is None or n_matrices * 8 * len(X) ** 2 > memory_limit() * _KEPT_SHARE:
         return None
-    known = kept[1] if kept is not None and kept[0] == key else {}
-    if kind not in known:
+    results = last[1] if last is not None and last[0] == key else {}
+    if kind not in results:
         result = compute()
         if result is None:
             return None
-        known = {**known, kind: result}
-        _kept = key, known
-    found: Result = known[kind]
-    return found
+        results = {**results, kind: result}
+        _kept = key, results
+    result_of_kind: Result = results[kind]
+    return result_of_kind
 
 
 def _products_of_file(X: NDArray, *, single: bool = False) -> _Products | None:
@@ -171,10 +171,10 @@ def _products_in_float64(X: NDArray) -> _Products | None:
         nonlocal squared_mean
         add_sums(block, columns)
         mean = block.mean(axis=0)
-        own = float(mean @ mean)
-        squared_mean += own
+        squared_length = float(mean @ mean)
+        squared_mean += squared_length
         block -= mean
-        np.add(shift, block @ mean + own / 2, out=shift)
+        np.add(shift, block @ mean + squared_length / 2, out=shift)
 
     K = _products_then_centred(X, add_sums, shift=shift)
     if K is None:
@@ -247,8 +247,8 @@ def _products_in_float32(X: NDArray) -> _Products | None:
             mean = columns[:: -(-n // _ROWS_OF_MEANS)].mean(axis=0, dtype=np.float64).astype(np.float32)
             block = buffer[: (n + 2) * len(mean)].reshape(n + 2, -1)
             block[n:] = np.stack([mean, np.ones_like(mean)])  # products with these are sums of the rows
-            parts = [partial(_subtract, columns[rows], mean, block[rows]) for rows in threads.parts(n)]
-            precise, size = _columns_in_float64(sum(threads.run(parts)), n)
+            subtractions = [partial(_subtract, columns[rows], mean, block[rows]) for rows in threads.parts(n)]
+            precise, size = _columns_in_float64(sum(threads.run(subtractions)), n)
             sums[1] += mean.sum(dtype=np.float64)
             squared_mean += float(np.square(mean, dtype=np.float64).sum())
             for first in range(0, len(precise), _FLOAT64_COLUMNS):
@@ -287,34 +287,34 @@ def _subtract(columns: NDArray, mean: NDArray[np.float32], block: NDArray[np.flo
 @np.errstate(invalid="ignore", over="ignore")
 def _add_products(block: NDArray[np.floating], rows: slice, total: Array, sums: Array, threads: int) -> None:
     """Add products of some rows of a block with themselves and all later ones; those with the last two are sums."""
-    own, later = block[rows], block[rows.stop :]
+    chosen, later = block[rows], block[rows.stop :]
     if threads > 1:  # functions of SciPy wait for each other
-        products = own @ own.T
+        products = chosen @ chosen.T
     else:
-        products = get_blas_funcs("syrk", (block,))(1.0, own.T, trans=1, lower=1)
+        products = get_blas_funcs("syrk", (block,))(1.0, chosen.T, trans=1, lower=1)
     square = total[rows, rows]
     size = len(square)
     for first in range(0, size, 128):
         square[first:, first : first + 128] += products[first:size, first : min(first + 128, size)]
     if len(later):
-        products = (own @ later.T).T
+        products = (chosen @ later.T).T
         total[rows.stop :, rows] += products[:-2]
     sums[:, rows] += products[-2:, :size]
 
 
 def _columns_in_float64(squares: Array, n: int) -> tuple[NDArray[np.intp], float]:
     """Columns of a block of n rows to be multiplied in float64, and the sum of squares of the others."""
-    others = np.ones(len(squares), dtype=bool)
+    in_float32 = np.ones(len(squares), dtype=bool)
     while True:
         # at most 1 of 16 values exceeds 16 times their mean
-        dominating = others & (squares > _DOMINATES * squares[others].mean())
+        dominating = in_float32 & (squares > _DOMINATES * squares[in_float32].mean())
         if not dominating.any():
             break
-        others &= ~dominating
-    size = float(squares[others].sum())
-    few = others.sum() >= (1 - _MOST_IN_FLOAT64) * len(squares)
-    if few and _LEAST_SQUARE * n * others.sum() <= size <= _LARGEST_SUM:
-        return np.flatnonzero(~others), size
+        in_float32 &= ~dominating
+    size = float(squares[in_float32].sum())
+    few = in_float32.sum() >= (1 - _MOST_IN_FLOAT64) * len(squares)
+    if few and _LEAST_SQUARE * n * in_float32.sum() <= size <= _LARGEST_SUM:
+        return np.flatnonzero(~in_float32), size
     return np.arange(len(squares)), 0.0
 
 
@@ -327,9 +327,9 @@ def _file_key(X: NDArray) -> tuple[Any, ...] | None:
         status = os.stat(mapped.filename)
     except OSError:  # the file was removed
         return None
-    place = X.__array_interface__["data"][0] - mapped.__array_interface__["data"][0] + mapped.offset
+    offset = X.__array_interface__["data"][0] - mapped.__array_interface__["data"][0] + mapped.offset
     file = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-    return *file, place, X.shape, X.strides, X.dtype.str
+    return *file, offset, X.shape, X.strides, X.dtype.str
 
 
 @np.errstate(invalid="ignore", over="ignore")  # NaN in X gives NaN in the result
@@ -351,9 +351,9 @@ def row_gram(X: NDArray, *, centred: bool = False, device: "torch.device | None"
         if result is not None:
             return result, mean
     if device is None and centred:
-        found = _keep(X, "rows", lambda: _row_gram_of_features(X, centred=True, device=None))
-        if found is not None:
-            return found[0].copy(), found[1]
+        of_map = _keep(X, "rows", lambda: _row_gram_of_features(X, centred=True, device=None))
+        if of_map is not None:
+            return of_map[0].copy(), of_map[1]
     return _row_gram_of_features(X, centred=centred, device=device)
 
 
@@ -390,8 +390,8 @@ def _recentred(products: _Products, p: int, row_mean: Array | None) -> Array | N
     """Subtract means of rows of p values from products on and above the diagonal; None if this would lose digits."""
     K, shift = products.centred, products.shift
     removed = np.zeros(len(K)) if row_mean is None else p**0.5 * row_mean
-    own = K.diagonal()
-    if not (own + 2 * np.abs(shift) + removed**2 <= _LOST_OF_KEPT * (own + 2 * shift - removed**2)).all():
+    squares = K.diagonal()
+    if not (squares + 2 * np.abs(shift) + removed**2 <= _LOST_OF_KEPT * (squares + 2 * shift - removed**2)).all():
         return None
 
     def change(rows: slice) -> None:
@@ -423,17 +423,17 @@ def _products_then_centred(
         total = dsyrk(1.0, X.T, trans=1, lower=1)
     else:
         total = _lower_products(X, prepare)
-    own = total.diagonal()
+    squares = total.diagonal()
     if row_mean is None:
         mean = dsymv(1 / n, total, np.ones(n), lower=1)
-        if not own.sum() <= _LOST * (own.sum() - mean.sum()):
+        if not squares.sum() <= _LOST * (squares.sum() - mean.sum()):
             return None
         mean -= mean.mean() / 2
         if shift is not None:
             shift[:] = mean
         total = dsyr2(-1.0, mean, np.ones(n), lower=1, a=total, overwrite_a=1)
     elif row_mean.any():
-        if not (own <= _LOST * (own - p * row_mean**2)).all():
+        if not (squares <= _LOST * (squares - p * row_mean**2)).all():
             return None
         total = dsyr(-float(p), row_mean, lower=1, a=total, overwrite_a=1)
     return mirrored(total) if row_mean is None else np.asarray(total.T)
@@ -506,10 +506,10 @@ def moments_on(
     Y, p = Y[rows], X.shape[1]
     row_numbers = np.arange(len(X))[rows]
     square, cross, total = (on_device(np.zeros(shape), device) for shape in ((p, p), (p, Y.shape[1]), p))
-    for part in chunks(len(Y), p):
-        block = scaled_features(X, part if isinstance(rows, slice) else row_numbers[part], mean, scale, device)
+    for selected in chunks(len(Y), p):
+        block = scaled_features(X, selected if isinstance(rows, slice) else row_numbers[selected], mean, scale, device)
         square += block.T @ block
-        cross += block.T @ on_device(Y[part], device)
+        cross += block.T @ on_device(Y[selected], device)
         total += block.sum(0)
     return square, cross, total
 

@@ -41,8 +41,8 @@ class Ranks:
 
     def in_order_of(self, other: "Ranks") -> NDArray[np.integer]:
         """Return `doubled`, for the observations in another order."""
-        places = np.empty_like(self.places)
-        return self._doubled(np.take(self.places, other.order, out=places, mode="clip"))  # other modes make a copy
+        positions = np.empty_like(self.places)
+        return self._doubled(np.take(self.places, other.order, out=positions, mode="clip"))  # other modes make a copy
 
     def _doubled(self, places: NDArray[np.integer]) -> NDArray[np.integer]:
         if self.ties is None:
@@ -56,12 +56,12 @@ class Ranks:
         n = len(self.order)
         distinct = n if self.ties is None else len(self.ties[0])
         for first in range(0, distinct, BLOCK):
-            places, ties = slice(first, min(first + BLOCK, n)), None
+            positions, ties = slice(first, min(first + BLOCK, n)), None
             if self.ties is not None:
                 starts, ends = (bounds[first : first + BLOCK] for bounds in self.ties)
-                places = slice(int(starts[0]), int(ends[-1]))
+                positions = slice(int(starts[0]), int(ends[-1]))
                 ties = starts - starts[0], ends - starts[0]
-            yield places, ties, around_ties(np.arange(places.start, places.stop + 1.0), ties)
+            yield positions, ties, around_ties(np.arange(positions.start, positions.stop + 1.0), ties)
 
 
 def around_ties(totals: NDArray, ties: Ties) -> NDArray:
@@ -80,11 +80,11 @@ def rank_observations(values: Array) -> Ranks:
     if len(equal):
         starts = np.delete(np.arange(n), equal + 1)
         ties = starts, np.append(starts[1:], n)
-    places: NDArray[np.integer] = np.empty(n, dtype=np.int32 if n < 2**30 else np.int64)
+    positions: NDArray[np.integer] = np.empty(n, dtype=np.int32 if n < 2**30 else np.int64)
     for start in range(0, n, BLOCK):
         block = order[start : start + BLOCK]
-        places[block] = np.arange(start, start + len(block), dtype=places.dtype)
-    return Ranks(order, places, ties)
+        positions[block] = np.arange(start, start + len(block), dtype=positions.dtype)
+    return Ranks(order, positions, ties)
 
 
 def mean_ranks(values: NDArray) -> Array:
@@ -114,19 +114,19 @@ def _sorted(values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         bits = (n - 1).bit_length()
         scale, keys = 2.0 ** (62 - bits) / (high - low), np.empty(n, dtype=np.int64)
         for start in range(0, n, BLOCK):
-            part = values[start : start + BLOCK] - low
-            part *= scale
+            scaled = values[start : start + BLOCK] - low
+            scaled *= scale
             block = keys[start : start + BLOCK]
-            block[:] = part
+            block[:] = scaled
             block <<= bits
             block += np.arange(start, start + len(block))
         keys.sort()
-        found = []
+        equal_positions = []
         for start in range(0, n, BLOCK):
             block, after = keys[start : start + BLOCK], keys[start + 1 : start + BLOCK + 1]
-            found.append(start + np.flatnonzero((block[: len(after)] ^ after) < 1 << bits))
+            equal_positions.append(start + np.flatnonzero((block[: len(after)] ^ after) < 1 << bits))
             block &= (1 << bits) - 1
-        near = np.concatenate(found)
+        near = np.concatenate(equal_positions)
         for _ in range(_SWAPS):
             here, following = values[keys[near]], values[keys[near + 1]]
             wrong = near[following < here]
@@ -398,10 +398,10 @@ def correlation_matrix(values: ArrayLike, *, method: Literal["pearson", "spearma
     if method not in ("pearson", "spearman"):
         raise ValueError(f"method is {method!r}; use 'pearson' or 'spearman'")
     scores = np.array(as_matrix(values, "values"), dtype=np.float64)
-    known = np.isfinite(scores)
-    scores[~known] = np.nan
-    n = (known.T.astype(np.float64) @ known.astype(np.float64)).astype(np.int64)
-    matrix = (_pearson_matrix if method == "pearson" else _spearman_matrix)(scores, known, n)
+    measured = np.isfinite(scores)
+    scores[~measured] = np.nan
+    n = (measured.T.astype(np.float64) @ measured.astype(np.float64)).astype(np.int64)
+    matrix = (_pearson_matrix if method == "pearson" else _spearman_matrix)(scores, measured, n)
     np.clip(matrix, -1.0, 1.0, out=matrix)
     matrix[n < _FEWEST] = np.nan
     return matrix, n
@@ -420,10 +420,10 @@ def _pearson_matrix(scores: Array, known: NDArray[np.bool_], n: NDArray[np.int64
         (centred**2).T @ present,
     )  # of the row's scores, over models that have the column's score
     pairs = np.maximum(n, 1)
-    left = squares - sums**2 / pairs
+    variation = squares - sums**2 / pairs
     with np.errstate(divide="ignore", invalid="ignore"):
-        result = (centred.T @ centred - sums * sums.T / pairs) / np.sqrt(left * left.T)
-    inexact = left <= _CANCELLED * squares
+        result = (centred.T @ centred - sums * sums.T / pairs) / np.sqrt(variation * variation.T)
+    inexact = variation <= _CANCELLED * squares
     for i, j in np.argwhere(np.triu((inexact | inexact.T) & (n >= _FEWEST))):
         both = known[:, i] & known[:, j]
         exact = _correlation(scores[both, i], scores[both, j])

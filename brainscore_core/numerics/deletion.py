@@ -80,8 +80,8 @@ def cka_without_stimuli(K: ArrayLike, L: ArrayLike, codes: ArrayLike) -> Array:
     to_groups = [kernel @ member for kernel in (first, second)]
     hsic = in_parallel(
         [
-            partial(_without, one, other, (ours, theirs), group, sizes)
-            for one, other, ours, theirs in (
+            partial(_without, left_kernel, right_kernel, (ours, theirs), group, sizes)
+            for left_kernel, right_kernel, ours, theirs in (
                 (first, second, *to_groups),
                 (first, first, to_groups[0], to_groups[0]),
                 (second, second, to_groups[1], to_groups[1]),
@@ -97,24 +97,24 @@ def _without(
 ) -> Array:
     """Unbiased HSIC without each group, up to a factor that depends on the number of stimuli."""
     number = len(sizes)
-    left = (len(codes) - sizes).astype(np.float64)
+    n_left = (len(codes) - sizes).astype(np.float64)
     products = np.einsum("ij,ij->i", K, L)
     rows = [np.flatnonzero(codes == group) for group in range(number)]
-    inside = np.array([np.vdot(K[np.ix_(own, own)], L[np.ix_(own, own)]) for own in rows])
+    inside = np.array([np.vdot(K[np.ix_(members, members)], L[np.ix_(members, members)]) for members in rows])
     trace = products.sum() - 2 * np.bincount(codes, products, number) + inside
     remaining, totals = [], []
-    for part in to_groups:
-        sums = part.sum(axis=1, keepdims=True) - part  # of each row, without a group's columns
+    for with_groups in to_groups:
+        sums = with_groups.sum(axis=1, keepdims=True) - with_groups  # of each row, without a group's columns
         sums[np.arange(len(codes)), codes] = 0.0
         remaining.append(sums)
         totals.append(sums.sum(axis=0))
-    for own, group in zip(rows, range(number), strict=True):
+    for members, group in zip(rows, range(number), strict=True):
         for sums in remaining:
-            sums[own, group] = 0.0
+            sums[members, group] = 0.0
     inner = np.einsum("ig,ig->g", *remaining)
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = trace + totals[0] * totals[1] / ((left - 1) * (left - 2)) - 2 * inner / (left - 2)
-    return np.where(left >= 4, value, np.nan)
+        value = trace + totals[0] * totals[1] / ((n_left - 1) * (n_left - 2)) - 2 * inner / (n_left - 2)
+    return np.where(n_left >= 4, value, np.nan)
 
 
 def _aligned(cross: Array, own: Array, other: Array) -> Array:
@@ -168,10 +168,10 @@ def cka_without_neuroids(K: ArrayLike, Y: ArrayLike, codes: ArrayLike | None = N
         raise ValueError(f"{n} stimuli: unbiased CKA requires at least 4")
     group = np.arange(m) if codes is None else np.asarray(codes, dtype=np.intp)
     number = int(group.max()) + 1
-    pairs, others = (n - 1) * (n - 2), n - 2
+    pairs, n_less_two = (n - 1) * (n - 2), n - 2
     sums = kernel.sum(axis=1)
     total = float(sums.sum())
-    own = float(np.vdot(kernel, kernel)) + total**2 / pairs - 2 * float(sums @ sums) / others
+    kernel_hsic = float(np.vdot(kernel, kernel)) + total**2 / pairs - 2 * float(sums @ sums) / n_less_two
     few = 2 * m <= n  # then the products of neuroids replace those of stimuli
     blocks = [slice(0, m)] if few else list(chunk_columns(n, m))
     gram, lengths = np.zeros((0 if few else n, n)), np.zeros(n)
@@ -181,25 +181,25 @@ def cka_without_neuroids(K: ArrayLike, Y: ArrayLike, codes: ArrayLike | None = N
         squares = block * block
         lengths += squares.sum(axis=1)
         with_kernel[columns] = np.einsum("ij,ij->j", kernel @ block, block)
-        with_kernel[columns] += squares.T @ (2 * sums / others - total / pairs)
+        with_kernel[columns] += squares.T @ (2 * sums / n_less_two - total / pairs)
         if few:
             gram = block.T @ block
         else:
             gram += block @ block.T
     whole = float(lengths.sum())
-    all_neuroids = float(np.vdot(gram, gram)) - (1 + 2 / others) * float(lengths @ lengths) + whole**2 / pairs
+    all_neuroids = float(np.vdot(gram, gram)) - (1 + 2 / n_less_two) * float(lengths @ lengths) + whole**2 / pairs
     with_all, within = np.empty(m), np.empty(m)
     for columns in blocks:
         block = _centred(values[:, columns])
         squares = block * block
         size = squares.sum(axis=0)
         with_all[columns] = (gram * gram).sum(axis=0) if few else np.einsum("ij,ij->j", gram @ block, block)
-        with_all[columns] += squares.T @ (-(1 + 2 / others) * lengths) + size * whole / pairs
-        within[columns] = size**2 * (1 + 1 / pairs) - (1 + 2 / others) * (squares**2).sum(axis=0)
+        with_all[columns] += squares.T @ (-(1 + 2 / n_less_two) * lengths) + size * whole / pairs
+        within[columns] = size**2 * (1 + 1 / pairs) - (1 + 2 / n_less_two) * (squares**2).sum(axis=0)
     if codes is not None:
-        within = np.array([_own_hsic(_centred(values[:, group == one])) for one in range(number)])
-    cross, shared = (np.bincount(group, part, number) for part in (with_kernel, with_all))
-    return _aligned(with_kernel.sum() - cross, np.full(number, own), all_neuroids - 2 * shared + within)
+        within = np.array([_own_hsic(_centred(values[:, group == code])) for code in range(number)])
+    cross, shared = (np.bincount(group, contribution, number) for contribution in (with_kernel, with_all))
+    return _aligned(with_kernel.sum() - cross, np.full(number, kernel_hsic), all_neuroids - 2 * shared + within)
 
 
 def _own_hsic(block: Array) -> float:
@@ -250,8 +250,8 @@ def rdm_without_stimuli(a: ArrayLike, b: ArrayLike, codes: ArrayLike) -> Array:
     if len(np.asarray(a)) * number <= _EXACT:
         rows, columns = np.triu_indices(n, 1)
         sides = np.stack([np.asarray(side, dtype=np.float64) for side in (a, b)])
-        kept = ((group[rows] != one) & (group[columns] != one) for one in range(number))
-        return np.array([float(spearman(*sides[:, there])) for there in kept])
+        pairs_left = ((group[rows] != code) & (group[columns] != code) for code in range(number))
+        return np.array([float(spearman(*sides[:, there])) for there in pairs_left])
     pair = [np.asarray(side, dtype=np.float64) for side in (a, b)]
     first, second = in_parallel([partial(_classes, side) for side in pair], numbers=len(pair[0]))
     pairs = len(first)
@@ -260,17 +260,18 @@ def rdm_without_stimuli(a: ArrayLike, b: ArrayLike, codes: ArrayLike) -> Array:
     squares = [expanded(side.astype(np.int16)) for side in (first, second)]
     ranks = np.empty((2, number, size))
     spread, removed = np.empty((2, number)), np.empty(number)
-    for one in range(number):
-        own, rest = np.flatnonzero(group == one), np.flatnonzero(group != one)
-        upper = np.triu_indices(len(own), 1)
+    for code in range(number):
+        inside, outside = np.flatnonzero(group == code), np.flatnonzero(group != code)
+        upper = np.triu_indices(len(inside), 1)
         gone = [
-            np.concatenate([square[np.ix_(own, rest)].ravel(), square[np.ix_(own, own)][upper]]) for square in squares
+            np.concatenate([square[np.ix_(inside, outside)].ravel(), square[np.ix_(inside, inside)][upper]])
+            for square in squares
         ]
         for side, (classes, whole) in enumerate(zip(gone, (joint.sum(axis=1), joint.sum(axis=0)), strict=True)):
-            left = whole - np.bincount(classes, minlength=size)
-            ranks[side, one] = np.cumsum(left) - left / 2 - (pairs - len(classes)) / 2
-            spread[side, one] = left @ ranks[side, one] ** 2
-        removed[one] = ranks[0, one][gone[0]] @ ranks[1, one][gone[1]]
+            counts_left = whole - np.bincount(classes, minlength=size)
+            ranks[side, code] = np.cumsum(counts_left) - counts_left / 2 - (pairs - len(classes)) / 2
+            spread[side, code] = counts_left @ ranks[side, code] ** 2
+        removed[code] = ranks[0, code][gone[0]] @ ranks[1, code][gone[1]]
     cross = np.einsum("gi,gi->g", ranks[0] @ joint, ranks[1]) - removed
     product = spread[0] * spread[1]
     return np.where(product > 0, cross / np.sqrt(np.where(product > 0, product, 1.0)), np.nan)
@@ -321,9 +322,9 @@ def rdm_without_neuroids(
     first = standardised(mean_ranks(np.asarray(a, dtype=np.float64)))
     result = np.full(int(group.max()) + 1, np.nan)
     for number in range(len(result)):
-        kept = values[:, group != number]
-        if kept.shape[1]:
-            second = rdm(kept, dissimilarity=dissimilarity, device=device)
+        columns_left = values[:, group != number]
+        if columns_left.shape[1]:
+            second = rdm(columns_left, dissimilarity=dissimilarity, device=device)
             result[number] = float(first @ standardised(mean_ranks(second)))
     return result
 
@@ -375,14 +376,14 @@ def rdm_neuroid_influence(
         second = second**2
     slope = expanded(_slopes(rank_observations(np.asarray(a, dtype=np.float64)), rank_observations(second), second))
     if angles:
-        own = slope.sum(axis=1) - np.einsum("ij,ij->i", slope, expanded(second))  # Σ slope · similarity
+        slope_sums = slope.sum(axis=1) - np.einsum("ij,ij->i", slope, expanded(second))  # Σ slope · similarity
         mean = values.mean(axis=1, dtype=np.float64) if dissimilarity == "correlation" else np.zeros(n)
         length = np.zeros(n)
         for columns in chunk_columns(n, m):
             length += ((values[:, columns].astype(np.float64) - mean[:, None]) ** 2).sum(axis=1)
         scale = 1 / np.sqrt(length)
     else:
-        own = slope.sum(axis=1)
+        slope_sums = slope.sum(axis=1)
         mean, scale = np.zeros(n), np.ones(n)
     result = np.empty(m)
     for columns in chunk_columns(n, m):
@@ -391,7 +392,7 @@ def rdm_neuroid_influence(
             block -= block.mean(axis=0)  # distances do not depend on it, and it costs digits
         block -= mean[:, None]
         block *= scale[:, None]
-        result[columns] = (block**2).T @ ((0.5 if angles else 1.0) * own)
+        result[columns] = (block**2).T @ ((0.5 if angles else 1.0) * slope_sums)
         result[columns] -= np.einsum("ij,ij->j", slope @ block, block) * (0.5 if angles else 1.0)
     return np.asarray(m * (result - result.mean()))
 
@@ -408,11 +409,11 @@ def _slopes(x: Ranks, y: Ranks, values: Array) -> Array:
     upto = np.zeros(n + 1)
     np.cumsum(ranks, out=upto[1:])
     result = np.empty(n)
-    for places in chunks(n, 128):  # several arrays of all pairs would take most of the memory
-        low = np.maximum(np.arange(places.start, places.stop) - half, 0)
-        high = np.minimum(np.arange(places.start, places.stop) + half, n - 1)
+    for positions in chunks(n, 128):  # several arrays of all pairs would take most of the memory
+        low = np.maximum(np.arange(positions.start, positions.stop) - half, 0)
+        high = np.minimum(np.arange(positions.start, positions.stop) + half, n - 1)
         local = (upto[high + 1] - upto[low]) / (high + 1 - low)
         span = ordered[high] - ordered[low]
         density = (high - low) / np.where(span > 0, span, np.inf) / n
-        result[y.order[places]] = density * (ranks[places] - local) / n
+        result[y.order[positions]] = density * (ranks[positions] - local) / n
     return result

@@ -94,7 +94,7 @@ def choice_counts(
     >>> asked.tolist(), alarms.tolist()
     ([[[0, 2, 1]]], [[[0, 1, 1]]])
     """
-    rows, picked, offered = (np.asarray(part, dtype=np.intp) for part in (stimuli, chosen, distractors))
+    rows, picked, offered = (np.asarray(indices, dtype=np.intp) for indices in (stimuli, chosen, distractors))
     cell = rows * n_objects + offered
     if blocks is not None:
         cell = cell + np.asarray(blocks, dtype=np.intp) * (n_stimuli * n_objects)
@@ -133,11 +133,11 @@ def pairwise_probabilities(probabilities: ArrayLike, truth: ArrayLike) -> Array:
     [[nan, 0.25, 0.25]]
     """
     p = np.asarray(probabilities, dtype=np.float64)
-    own = np.asarray(truth, dtype=np.intp)
+    objects = np.asarray(truth, dtype=np.intp)
     rows = np.arange(len(p))
-    total = p + p[rows, own][:, None]
+    total = p + p[rows, objects][:, None]
     result = np.where(total > 0, p / np.where(total > 0, total, 1), np.nan)
-    result[rows, own] = np.nan
+    result[rows, objects] = np.nan
     return result
 
 
@@ -205,8 +205,8 @@ def stimulus_dprimes(rates: ArrayLike, truth: ArrayLike) -> Array:
     >>> stimulus_dprimes([[np.nan, 0.1], [0.1, np.nan]], [0, 1]).round(3).tolist()
     [[nan, 2.563], [2.563, nan]]
     """
-    array, own = np.asarray(rates, dtype=np.float64), np.asarray(truth, dtype=np.intp)
-    inverse = class_means(array, own, n_objects=array.shape[1])[:, own].T
+    array, objects = np.asarray(rates, dtype=np.float64), np.asarray(truth, dtype=np.intp)
+    inverse = class_means(array, objects, n_objects=array.shape[1])[:, objects].T
     return _dprimes(array, inverse)
 
 
@@ -315,19 +315,19 @@ def through_inverses(slopes: ArrayLike, dprimes: ArrayLike, rates: ArrayLike, tr
         Derivative by the stimulus's weight in its object's mean rates, times the number of stimuli; sums to 0. Clipped
         d′ have derivative 0.
     """
-    array, own = np.asarray(rates, dtype=np.float64), np.asarray(truth, dtype=np.intp)
+    array, objects = np.asarray(rates, dtype=np.float64), np.asarray(truth, dtype=np.intp)
     k = array.shape[1]
-    means = class_means(array, own, n_objects=k)  # object shown × object chosen
+    means = class_means(array, objects, n_objects=k)  # object shown × object chosen
     free = np.abs(np.asarray(dprimes, dtype=np.float64)) < LIMIT  # False for NaN
-    member = (np.arange(k)[:, None] == own[None, :]).astype(np.float64)
+    member = (np.arange(k)[:, None] == objects[None, :]).astype(np.float64)
     together = member @ np.where(free, np.asarray(slopes, dtype=np.float64), 0.0)
     asked = member @ ~np.isnan(array)
     with np.errstate(invalid="ignore", divide="ignore"):
         density = np.exp(-(ndtri(means) ** 2) / 2) / np.sqrt(2 * np.pi)
         weight = -together.T / (density * asked)
     weight = np.where(np.isfinite(weight), weight, 0.0)
-    deviations = np.where(np.isnan(array), 0.0, array - means[own])
-    return np.asarray(len(own) * (deviations * weight[own]).sum(axis=1))
+    deviations = np.where(np.isnan(array), 0.0, array - means[objects])
+    return np.asarray(len(objects) * (deviations * weight[objects]).sum(axis=1))
 
 
 def _dprimes(rates: Array, inverse: Array) -> Array:

@@ -64,14 +64,14 @@ def square_rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation", de
 
 def _upper_rdm(X: ArrayLike, dissimilarity: Dissimilarity, device: Any) -> Array:
     """As :func:`square_rdm`, but values below the diagonal have no meaning."""
-    X, found = as_matrix(X, "X"), resolve_device(device)
+    X, torch_device = as_matrix(X, "X"), resolve_device(device)
     if dissimilarity in ("euclidean", "sqeuclidean"):
-        distances = squared_distances(centred_gram(X, "X", device=found))
+        distances = squared_distances(centred_gram(X, "X", device=torch_device))
         return distances if dissimilarity == "sqeuclidean" else np.asarray(np.sqrt(distances, out=distances))
     if dissimilarity not in ("correlation", "cosine"):
-        known = ", ".join(map(repr, get_args(Dissimilarity)))
-        raise ValueError(f"unknown dissimilarity {dissimilarity!r}; use one of {known}")
-    result, mean = row_gram(X, centred=dissimilarity == "correlation", device=found)
+        names = ", ".join(map(repr, get_args(Dissimilarity)))
+        raise ValueError(f"unknown dissimilarity {dissimilarity!r}; use one of {names}")
+    result, mean = row_gram(X, centred=dissimilarity == "correlation", device=torch_device)
     squared = np.diag(result)
     length = np.sqrt(squared)
     if mean is None:
@@ -97,11 +97,11 @@ def _upper_rdm(X: ArrayLike, dissimilarity: Dissimilarity, device: Any) -> Array
 
 def squared_distances(gram: Array) -> Array:
     """Squared Euclidean distances of vectors with these inner products; distances below rounding are set to 0."""
-    own = np.diag(gram).copy()
+    squared_lengths = np.diag(gram).copy()
     result = gram * -2.0
-    result += own
-    result += own[:, None]
-    result[result < FLAT * float(own.max(initial=0.0))] = 0.0
+    result += squared_lengths
+    result += squared_lengths[:, None]
+    result[result < FLAT * float(squared_lengths.max(initial=0.0))] = 0.0
     np.fill_diagonal(result, 0.0)
     return np.asarray(result)
 
@@ -287,8 +287,8 @@ def crossnobis_rdm(folds: ArrayLike, precision: ArrayLike) -> Array:
     products = total @ total.T
     for fold in Z:
         products -= fold @ fold.T
-    own = np.diag(products)
-    return condensed(own + own[:, None] - 2 * products) / (m * (m - 1) * p)
+    squared_lengths = np.diag(products)
+    return condensed(squared_lengths + squared_lengths[:, None] - 2 * products) / (m * (m - 1) * p)
 
 
 def _whitened(stack: np.ndarray, precision: ArrayLike) -> Array:

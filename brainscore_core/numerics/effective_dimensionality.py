@@ -67,21 +67,21 @@ def participation_ratio(X: ArrayLike) -> Dimensionality:
     if n < 2:
         raise ValueError(f"{n} stimulus: dimensionality requires at least 2")
     if p < n:
-        own, along, square = _from_features(matrix)
+        squared_lengths, along, square = _from_features(matrix)
     else:
         K = centred_gram(matrix, "X")
-        own = np.diag(K).copy()
+        squared_lengths = np.diag(K).copy()
         along = np.einsum("ij,ij->i", K, K) / n
         square = float(along.sum()) / n
-    mean = float(own.mean())
+    mean = float(squared_lengths.mean())
     if not mean > 0 or not square > 0:
         return Dimensionality(np.nan, np.full(n, np.nan), "does not vary over stimuli")
-    influence = 2 * (own - mean) / mean - 2 * (along - square) / square
+    influence = 2 * (squared_lengths - mean) / mean - 2 * (along - square) / square
     value = mean**2 / square
     # without stimulus i, the sum of outer products x xᵀ lacks n / (n − 1) times its own
     factor = n / (n - 1)
-    length = n * mean - factor * own
-    squares = n**2 * square - 2 * factor * n * along + factor**2 * own**2
+    length = n * mean - factor * squared_lengths
+    squares = n**2 * square - 2 * factor * n * along + factor**2 * squared_lengths**2
     if not ((length > FLAT * n * mean).all() and (squares > FLAT * n**2 * square).all()):
         return Dimensionality(value, np.asarray(influence))
     bias = (n - 1) * float(np.mean(np.log(length**2 / squares)) - np.log(value))
@@ -149,7 +149,7 @@ def _from_features(X: np.ndarray) -> tuple[Array, Array, float]:
         row = np.flatnonzero(~np.isfinite(X).all(axis=1))
         raise ValueError(f"X is not finite{f' in row {row[0]}' if len(row) else ''}; features must be finite")
     centred = np.subtract(X, mean, dtype=np.float64)
-    own = np.einsum("ij,ij->i", centred, centred)
-    if float(own.sum()) <= FLAT**2 * n * float(mean @ mean):
-        own[:] = 0.0
-    return own, np.einsum("ij,ij->i", centred @ C, centred), float(np.einsum("ij,ij->", C, C))
+    squared_lengths = np.einsum("ij,ij->i", centred, centred)
+    if float(squared_lengths.sum()) <= FLAT**2 * n * float(mean @ mean):
+        squared_lengths[:] = 0.0
+    return squared_lengths, np.einsum("ij,ij->i", centred @ C, centred), float(np.einsum("ij,ij->", C, C))

@@ -92,11 +92,11 @@ def factor_dimensions(first: ArrayLike, second: ArrayLike, factors: ArrayLike) -
     with np.errstate(invalid="ignore", divide="ignore"):
         scores = covariance / variance if not nothing else np.full(k, np.nan)
         shares = _softmax(scores[None])[0]
-        own = size[codes]
-        rest = (own * (member @ dot / size)[codes] - dot) / (own - 1)
-        moved = (own**2 * within[codes] - 2 * own * along + length) / (own - 1) ** 2
+        group_sizes = size[codes]
+        covariance_left = (group_sizes * (member @ dot / size)[codes] - dot) / (group_sizes - 1)
+        moved = (group_sizes**2 * within[codes] - 2 * group_sizes * along + length) / (group_sizes - 1) ** 2
         left_covariance = np.tile(covariance, (n, 1))
-        left_covariance[np.arange(n), codes] = rest - moved
+        left_covariance[np.arange(n), codes] = covariance_left - moved
         left_variance = (n * variance - square) / (n - 1) - length / (n - 1) ** 2
         left_out = _softmax(left_covariance / left_variance[:, None])[:, :-1]
     counts = np.zeros(k + 1, dtype=np.int64)

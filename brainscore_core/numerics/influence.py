@@ -61,8 +61,8 @@ class UnitInfluence:
     @property
     def variance(self) -> float:
         """Variance of the score over these units."""
-        known = 0.0 if self.twice is None else float(self.twice @ self.twice)
-        return max(float(self.values @ self.values) - known, 0.0)
+        counted_before = 0.0 if self.twice is None else float(self.twice @ self.twice)
+        return max(float(self.values @ self.values) - counted_before, 0.0)
 
     def times(self, factor: float) -> "UnitInfluence":
         """Influence on a multiple of the score."""
@@ -73,8 +73,8 @@ class UnitInfluence:
         """Sum the influence of the units in each of :data:`BLOCKS` blocks, by the hash of their identifiers."""
         if self.blocked:
             return self
-        codes, places = np.unique(self.codes % np.uint64(BLOCKS), return_inverse=True)
-        return replace(self, codes=codes, values=_sums(places, self.values, len(codes)), blocked=True)
+        codes, blocks = np.unique(self.codes % np.uint64(BLOCKS), return_inverse=True)
+        return replace(self, codes=codes, values=_sums(blocks, self.values, len(codes)), blocked=True)
 
 
 def unit_codes(ids: ArrayLike, *, own: str = "") -> Codes:
@@ -146,9 +146,9 @@ def unit_influence(
     >>> bool((first.codes == second.codes).all()), (first.values / second.values).round(1).tolist()
     (True, [-0.5, -0.5])
     """
-    codes, places = np.unique(unit_codes(ids, own=own), return_inverse=True)
+    codes, positions = np.unique(unit_codes(ids, own=own), return_inverse=True)
     sources = (data,) if isinstance(data, str) else tuple(data)
-    return UnitInfluence(kind, sources, codes, _sums(places, values, len(codes)), paired=not own, twice=twice)
+    return UnitInfluence(kind, sources, codes, _sums(positions, values, len(codes)), paired=not own, twice=twice)
 
 
 def _sums(places: NDArray[np.intp], values: ArrayLike, n: int) -> Array:
@@ -185,13 +185,13 @@ class ScoreInfluence:
 
     def compact(self) -> "ScoreInfluence":
         """Sum units of which there are more than :data:`BLOCKS` in blocks."""
-        parts = (part.in_blocks() if len(part.codes) > BLOCKS else part for part in self.parts)
-        return replace(self, parts=tuple(parts))
+        blocked = (units.in_blocks() if len(units.codes) > BLOCKS else units for units in self.parts)
+        return replace(self, parts=tuple(blocked))
 
     def signature(self) -> tuple[object, ...]:
         """Equal for scores that were measured on the same units against the same ceiling."""
         units = sorted(
-            (part.kind, part.blocked, part.paired, part.codes.tobytes() if part.paired else b"") for part in self.parts
+            (unit.kind, unit.blocked, unit.paired, unit.codes.tobytes() if unit.paired else b"") for unit in self.parts
         )
         return (self.ceiling_id, *units)
 
@@ -215,10 +215,11 @@ def linked(names: Mapping[Key, Iterable[str]]) -> dict[Key, int]:
         return name
 
     first: dict[Key, str] = {}
-    for key, own in names.items():
-        roots = [root(name.casefold()) for name in own] or [root(f"\n{len(first)}")]  # without a name: linked to none
-        for other in roots[1:]:
-            parents[root(other)] = root(roots[0])
+    for key, aliases in names.items():
+        # without a name: linked to none
+        roots = [root(name.casefold()) for name in aliases] or [root(f"\n{len(first)}")]
+        for further_root in roots[1:]:
+            parents[root(further_root)] = root(roots[0])
         first[key] = roots[0]
     numbers: dict[str, int] = {}
     return {key: numbers.setdefault(root(name), len(numbers)) for key, name in first.items()}
@@ -249,7 +250,7 @@ def unit_spaces(scores: Iterable[ScoreInfluence | None]) -> dict[tuple[str, tupl
     >>> list(unit_spaces(scores).values())
     [('stimuli', 0), ('stimuli', 0), ('stimuli', 1)]
     """
-    return _spaces(tuple({(part.kind, part.data): None for score in scores if score for part in score.parts}))
+    return _spaces(tuple({(units.kind, units.data): None for score in scores if score for units in score.parts}))
 
 
 @lru_cache(maxsize=256)
@@ -270,14 +271,15 @@ def comparable(scores: Iterable[ScoreInfluence | None]) -> list[ScoreInfluence |
         Of different models on one benchmark.
     """
     listed = list(scores)
-    known: dict[tuple[object, ...], tuple[object, ...]] = {}  # scores of a benchmark usually share the arrays of codes
+    # scores of a benchmark usually share the arrays of codes
+    cached: dict[tuple[object, ...], tuple[object, ...]] = {}
 
     def signature(score: ScoreInfluence) -> tuple[object, ...]:
-        parts = [(part.kind, part.blocked, part.paired, id(part.codes)) for part in score.parts]
-        key = (score.ceiling_id, *parts)
-        if key not in known:
-            known[key] = score.signature()
-        return known[key]
+        unit_keys = [(units.kind, units.blocked, units.paired, id(units.codes)) for units in score.parts]
+        key = (score.ceiling_id, *unit_keys)
+        if key not in cached:
+            cached[key] = score.signature()
+        return cached[key]
 
     signatures = [None if score is None else signature(score) for score in listed]
     counts = Counter(signature for signature in signatures if signature is not None)
@@ -285,23 +287,26 @@ def comparable(scores: Iterable[ScoreInfluence | None]) -> list[ScoreInfluence |
         return listed
     usual = counts.most_common(1)[0][0]
     same = [score if signature == usual else None for score, signature in zip(listed, signatures, strict=True)]
-    parts = [part for score in same if score is not None for part in score.parts]
-    if len({(part.kind, part.data, part.twice is None) for part in parts}) == len({part.kind for part in parts}):
+    all_units = [units for score in same if score is not None for units in score.parts]
+    if len({(units.kind, units.data, units.twice is None) for units in all_units}) == len(
+        {units.kind for units in all_units}
+    ):
         return same
-    counted = Counter((part.kind, part.data) for part in parts)
+    counted = Counter((units.kind, units.data) for units in all_units)
     names: dict[str, tuple[str, ...]] = {}
     for (kind, data), _ in counted.most_common():
         names.setdefault(kind, data)
-    missing = {part.kind for part in parts if part.twice is None}
+    missing = {units.kind for units in all_units if units.twice is None}
     return [None if score is None else _as_others(score, names, missing) for score in same]
 
 
 def _as_others(score: ScoreInfluence, names: Mapping[str, tuple[str, ...]], missing: set[str]) -> ScoreInfluence:
     """The same score, with the names of data that others have, and without what some of the others miss."""
-    parts = (
-        replace(part, data=names[part.kind], twice=None if part.kind in missing else part.twice) for part in score.parts
+    renamed = (
+        replace(units, data=names[units.kind], twice=None if units.kind in missing else units.twice)
+        for units in score.parts
     )
-    return replace(score, parts=tuple(parts))
+    return replace(score, parts=tuple(renamed))
 
 
 class JointInfluence(NamedTuple):
@@ -352,41 +357,41 @@ def joint_influence(
     missing = np.array([any(scores[model][at] is None for at in used) for model in range(len(scores))], dtype=bool)
     spaces = unit_spaces(score for of_model in scores for score in of_model)
     paired: dict[tuple[str, int], list[tuple[int, UnitInfluence]]] = {}
-    own: dict[tuple[str, int], dict[int, list[tuple[int, UnitInfluence]]]] = {}
-    known: dict[str, Array] = {}
+    unpaired: dict[tuple[str, int], dict[int, list[tuple[int, UnitInfluence]]]] = {}
+    of_ceilings: dict[str, Array] = {}
     for model, of_model in enumerate(scores):
         for at in used:
             score = of_model[at]
             if score is None or missing[model]:
                 continue
-            for part in score.parts:
-                scaled, space = part.times(shares[at]), spaces[part.kind, part.data]
-                if part.paired:
+            for influence in score.parts:
+                scaled, space = influence.times(shares[at]), spaces[influence.kind, influence.data]
+                if influence.paired:
                     paired.setdefault(space, []).append((model, scaled))
                 else:
-                    own.setdefault(space, {}).setdefault(model, []).append((0, scaled))
+                    unpaired.setdefault(space, {}).setdefault(model, []).append((0, scaled))
             if ceilings and score.ceiling:
-                column = known.setdefault(score.ceiling_id, np.zeros(len(scores)))
+                column = of_ceilings.setdefault(score.ceiling_id, np.zeros(len(scores)))
                 column[model] += shares[at] * score.ceiling
-    parts = [_table(found, len(scores)) for found in paired.values()]
-    twice = [_twice(found, len(scores)) for found in paired.values()]
-    units = [float(part.shape[1]) for part in parts]
-    for by_model in own.values():  # units of one model each: only the variance matters
-        tables = {model: _table(found, 1) for model, found in by_model.items()}
+    model_tables = [_table(pieces, len(scores)) for pieces in paired.values()]
+    twice = [_twice(pieces, len(scores)) for pieces in paired.values()]
+    units = [float(table.shape[1]) for table in model_tables]
+    for by_model in unpaired.values():  # units of one model each: only the variance matters
+        tables = {model: _table(pieces, 1) for model, pieces in by_model.items()}
         spread = np.zeros(len(scores))
         spread[list(tables)] = [np.linalg.norm(table) for table in tables.values()]
-        parts.append(np.diag(spread))
+        model_tables.append(np.diag(spread))
         units.append(float(min(table.shape[1] for table in tables.values())))
-    if known:
-        parts.append(np.stack(list(known.values()), axis=1))
+    if of_ceilings:
+        model_tables.append(np.stack(list(of_ceilings.values()), axis=1))
         units.append(math.inf)
-    if not parts:
-        parts, units, twice = [np.zeros((len(scores), 0))], [0.0], []
-    for table in parts:
+    if not model_tables:
+        model_tables, units, twice = [np.zeros((len(scores), 0))], [0.0], []
+    for table in model_tables:
         table[missing] = np.nan
-    if missing.any() and not any(part.shape[1] for part in parts):
-        parts, units, twice = [np.where(missing, np.nan, 0.0)[:, None]], [1.0], []
-    return JointInfluence(parts, units, [*twice, *[None] * (len(parts) - len(twice))])
+    if missing.any() and not any(table.shape[1] for table in model_tables):
+        model_tables, units, twice = [np.where(missing, np.nan, 0.0)[:, None]], [1.0], []
+    return JointInfluence(model_tables, units, [*twice, *[None] * (len(model_tables) - len(twice))])
 
 
 class SharedVariance(NamedTuple):
@@ -418,33 +423,33 @@ def shared_variances(scores: Sequence[ScoreInfluence | None]) -> list[SharedVari
     [[0.02, 0.06], [0.06, 0.18]]
     """
     spaces = unit_spaces(scores)
-    parts: dict[tuple[tuple[str, int], bool], list[tuple[int, UnitInfluence]]] = {}
+    pieces_of_space: dict[tuple[tuple[str, int], bool], list[tuple[int, UnitInfluence]]] = {}
     ceilings: dict[str, list[tuple[int, float]]] = {}
     for at, score in enumerate(scores):
         if score is None:
             continue
-        for part in score.parts:
-            parts.setdefault((spaces[part.kind, part.data], part.paired), []).append((at, part))
+        for units in score.parts:
+            pieces_of_space.setdefault((spaces[units.kind, units.data], units.paired), []).append((at, units))
         if score.ceiling:
             ceilings.setdefault(score.ceiling_id, []).append((at, score.ceiling))
-    found = []
-    for listed in parts.values():
+    shared = []
+    for listed in pieces_of_space.values():
         if len(listed) == 1:  # as is usual; this takes half of the time of all means
-            at, part = listed[0]
-            covariance = np.array([[part.variance]])
-            found.append(SharedVariance(np.array([at], dtype=np.intp), covariance, float(len(part.values))))
+            at, units = listed[0]
+            covariance = np.array([[units.variance]])
+            shared.append(SharedVariance(np.array([at], dtype=np.intp), covariance, float(len(units.values))))
             continue
         of_units = sorted({at for at, _ in listed})
         rows = {at: row for row, at in enumerate(of_units)}
-        table = _table([(rows[at], part) for at, part in listed], len(of_units))
-        twice = _twice([(rows[at], part) for at, part in listed], len(of_units))
+        table = _table([(rows[at], units) for at, units in listed], len(of_units))
+        twice = _twice([(rows[at], units) for at, units in listed], len(of_units))
         covariance = table @ table.T if twice is None else table @ table.T - twice @ twice.T
-        found.append(SharedVariance(np.array(of_units, dtype=np.intp), covariance, float(table.shape[1])))
+        shared.append(SharedVariance(np.array(of_units, dtype=np.intp), covariance, float(table.shape[1])))
     for of_ceiling in ceilings.values():
         changes = np.array([change for _, change in of_ceiling])
         of_scores = np.array([at for at, _ in of_ceiling], dtype=np.intp)
-        found.append(SharedVariance(of_scores, np.outer(changes, changes), math.inf))
-    return found
+        shared.append(SharedVariance(of_scores, np.outer(changes, changes), math.inf))
+    return shared
 
 
 def variance_of_mean(shared: Sequence[SharedVariance], weights: ArrayLike) -> tuple[Array, Array]:
@@ -463,16 +468,16 @@ def variance_of_mean(shared: Sequence[SharedVariance], weights: ArrayLike) -> tu
         Degrees of freedom by Satterthwaite's formula over the kinds of units.
     """
     table = np.atleast_2d(np.asarray(weights, dtype=np.float64))
-    single = [part for part in shared if len(part.benchmarks) == 1]
-    own = table[:, [int(part.benchmarks[0]) for part in single]]
-    of_single = own**2 * np.array([float(part.covariance[0, 0]) for part in single])
-    dfs = np.maximum(np.array([part.units for part in single]) - 1, 1.0)
+    single = [term for term in shared if len(term.benchmarks) == 1]
+    term_weights = table[:, [int(term.benchmarks[0]) for term in single]]
+    of_single = term_weights**2 * np.array([float(term.covariance[0, 0]) for term in single])
+    dfs = np.maximum(np.array([term.units for term in single]) - 1, 1.0)
     variance, squared = of_single.sum(axis=1), (of_single**2 / dfs).sum(axis=1)
-    for part in shared:
-        if len(part.benchmarks) > 1:
-            own = table[:, part.benchmarks]
-            of_part = np.maximum(np.einsum("ni,ij,nj->n", own, part.covariance, own), 0.0)
-            variance, squared = variance + of_part, squared + of_part**2 / max(part.units - 1, 1.0)
+    for term in shared:
+        if len(term.benchmarks) > 1:
+            term_weights = table[:, term.benchmarks]
+            of_part = np.maximum(np.einsum("ni,ij,nj->n", term_weights, term.covariance, term_weights), 0.0)
+            variance, squared = variance + of_part, squared + of_part**2 / max(term.units - 1, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         df = np.where(squared > 0, variance**2 / squared, np.inf)
     return np.asarray(variance, dtype=np.float64), df
@@ -488,19 +493,19 @@ def influence_of_difference(first: ScoreInfluence, second: ScoreInfluence) -> Sc
     """
     if first.signature() != second.signature():
         raise ValueError("the two were not scored on the same units, or against different ceilings")
-    theirs = {part.kind: part for part in second.parts if part.paired}
-    parts = []
-    for part in first.parts:
-        if part.paired:
-            other = theirs[part.kind]
-            twice = None if part.twice is None or other.twice is None else part.twice - other.twice
-            parts.append(replace(part, values=part.values - other.values, twice=twice))
+    theirs = {units.kind: units for units in second.parts if units.paired}
+    differences = []
+    for units in first.parts:
+        if units.paired:
+            counterpart = theirs[units.kind]
+            twice = None if units.twice is None or counterpart.twice is None else units.twice - counterpart.twice
+            differences.append(replace(units, values=units.values - counterpart.values, twice=twice))
         else:
-            parts.append(part)
-    parts += [part.times(-1.0) for part in second.parts if not part.paired]
+            differences.append(units)
+    differences += [units.times(-1.0) for units in second.parts if not units.paired]
     return ScoreInfluence(
         first.value - second.value,
-        tuple(parts),
+        tuple(differences),
         first.bias - second.bias,
         first.ceiling - second.ceiling,
         first.ceiling_id,
@@ -509,29 +514,29 @@ def influence_of_difference(first: ScoreInfluence, second: ScoreInfluence) -> Sc
 
 def _table(pieces: Sequence[tuple[int, UnitInfluence]], n_rows: int) -> Array:
     """Influences of the same kind of units, as rows × units; those of the same row are added."""
-    if any(part.blocked for _, part in pieces):
-        pieces = [(row, part.in_blocks()) for row, part in pieces]
-    keys = [part.codes.tobytes() for _, part in pieces]
-    distinct: Mapping[bytes, Codes] = {key: part.codes for key, (_, part) in zip(keys, pieces, strict=True)}
+    if any(units.blocked for _, units in pieces):
+        pieces = [(row, units.in_blocks()) for row, units in pieces]
+    keys = [units.codes.tobytes() for _, units in pieces]
+    distinct: Mapping[bytes, Codes] = {key: units.codes for key, (_, units) in zip(keys, pieces, strict=True)}
     if len(distinct) == 1:  # as is usual; codes are unique and sorted
         table = np.zeros((n_rows, len(pieces[0][1].codes)))
-        for row, part in pieces:
-            table[row] += part.values
+        for row, units in pieces:
+            table[row] += units.values
         return table
     union = np.unique(np.concatenate(list(distinct.values())))
-    places = {key: np.searchsorted(union, codes) for key, codes in distinct.items()}
+    columns = {key: np.searchsorted(union, codes) for key, codes in distinct.items()}
     table = np.zeros((n_rows, len(union)))
-    for key, (row, part) in zip(keys, pieces, strict=True):
-        table[row, places[key]] += part.values
+    for key, (row, units) in zip(keys, pieces, strict=True):
+        table[row, columns[key]] += units.values
     return table
 
 
 def _twice(pieces: Sequence[tuple[int, UnitInfluence]], n_rows: int) -> Array | None:
     """What other kinds of units contain as well, summed by row; None if there is nothing."""
-    known = [(row, part.twice) for row, part in pieces if part.twice is not None]
-    if not known:
+    repeated = [(row, units.twice) for row, units in pieces if units.twice is not None]
+    if not repeated:
         return None
     table = np.zeros((n_rows, SUMS))
-    for row, twice in known:
+    for row, twice in repeated:
         table[row] += twice
     return table

@@ -87,30 +87,30 @@ def crossed_kappa(
     cell = subject * n_conditions + condition
     whole = KappaCounts(*_counts(cell, ours, theirs, n_subjects * n_conditions))
     values = kappa(whole)
-    keys, part = np.unique(cell * n_units + unit, return_inverse=True)
+    keys, cell_unit = np.unique(cell * n_units + unit, return_inverse=True)
     cells, unit_of = np.divmod(keys, n_units)
-    left = zip(whole, _counts(part, ours, theirs, len(keys)), strict=True)
-    without = kappa(KappaCounts(*(total[cells] - own for total, own in left)))
+    counts_left = zip(whole, _counts(cell_unit, ours, theirs, len(keys)), strict=True)
+    without = kappa(KappaCounts(*(total[cells] - of_unit for total, of_unit in counts_left)))
 
     table = values.reshape(n_subjects, n_conditions)
     defined = ~np.isnan(table)
     sums, count = np.where(defined, table, 0.0).sum(axis=1), defined.sum(axis=1)
-    place, size = cells // n_conditions * n_units + unit_of, n_subjects * n_units
+    entry, size = cells // n_conditions * n_units + unit_of, n_subjects * n_units
     changes = np.nan_to_num(without) - np.nan_to_num(values[cells])
     fewer = np.isnan(without).astype(np.float64) - np.isnan(values[cells])
     shape = (n_subjects, n_units)
-    seen = np.bincount(place, minlength=size).reshape(shape) > 0
-    sums_left = sums[:, None] + np.bincount(place, changes, size).reshape(shape)
-    count_left = np.rint(count[:, None] - np.bincount(place, fewer, size).reshape(shape))
-    known = count > 0
-    per_subject = np.where(known, sums / np.maximum(count, 1), np.nan)
+    seen = np.bincount(entry, minlength=size).reshape(shape) > 0
+    sums_left = sums[:, None] + np.bincount(entry, changes, size).reshape(shape)
+    count_left = np.rint(count[:, None] - np.bincount(entry, fewer, size).reshape(shape))
+    defined_subjects = count > 0
+    per_subject = np.where(defined_subjects, sums / np.maximum(count, 1), np.nan)
     left_out = np.where(count_left > 0, sums_left / np.maximum(count_left, 1), per_subject[:, None])
     n_seen = seen.sum(axis=1, keepdims=True)
     mean = np.where(seen, left_out, 0.0).sum(axis=1, keepdims=True) / n_seen
-    main = per_subject - (per_subject[known].mean() if known.any() else np.nan)
+    main = per_subject - (per_subject[defined_subjects].mean() if defined_subjects.any() else np.nan)
     each = (n_seen - 1) * (mean - left_out) + main[:, None]
-    each *= n_units / n_seen * (n_subjects / max(known.sum(), 1))
-    influence = np.where(seen & known[:, None], each, 0.0)
+    each *= n_units / n_seen * (n_subjects / max(defined_subjects.sum(), 1))
+    influence = np.where(seen & defined_subjects[:, None], each, 0.0)
     return CrossedKappa(np.asarray(table.T), np.asarray(per_subject), np.asarray(influence))
 
 
@@ -148,12 +148,12 @@ def kappa(counts: KappaCounts) -> Array:
     >>> float(kappa(one).round(6))
     0.6
     """
-    n, first, second, agreeing = (np.asarray(part, dtype=np.int64) for part in counts)
+    n, first, second, agreeing = (np.asarray(numbers, dtype=np.int64) for numbers in counts)
     square = n * n
     expected = first * second + (n - first) * (n - second)
-    rest = square - expected
+    limit = square - expected
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(rest > 0, (agreeing * n - expected) / np.where(rest > 0, rest, 1), np.nan))
+        return np.asarray(np.where(limit > 0, (agreeing * n - expected) / np.where(limit > 0, limit, 1), np.nan))
 
 
 def pairwise_kappa(correct: ArrayLike, seen: ArrayLike) -> Array:
@@ -183,7 +183,7 @@ def pairwise_kappa(correct: ArrayLike, seen: ArrayLike) -> Array:
         raise ValueError(f"correct has the shape {c.shape}; it must be observers × stimuli")
     s_, c_ = s.astype(np.float64), c.astype(np.float64)  # counts are exact in float64, and products are fast
     n, right, both = s_ @ s_.T, c_ @ s_.T, c_ @ c_.T
-    parts = (n, right, right.T, n - right - right.T + 2 * both)
-    result = kappa(KappaCounts(*(np.rint(part).astype(np.int64) for part in parts)))
+    table = (n, right, right.T, n - right - right.T + 2 * both)
+    result = kappa(KappaCounts(*(np.rint(numbers).astype(np.int64) for numbers in table)))
     np.fill_diagonal(result, np.nan)
     return result

@@ -90,13 +90,15 @@ def mean_differences(
     rounding = 1e-6 if len(shares) >= MANY_BENCHMARKS else 1e-10
     with np.errstate(divide="ignore", invalid="ignore"):
         for table in _unit_tables(scores, shares):
-            of_units, own = table.variances(present)
+            of_units, without_covariance = table.variances(present)
             variance += of_units
-            largest += own
+            largest += without_covariance
             squared += of_units**2 / max(table.units - 1, 1)
         if len(shares) > 1:
-            for total, part in zip((variance, largest), _ceiling_variances(scores, shares, present), strict=True):
-                total += np.where(present @ present.T > 1, part, 0.0)
+            for total, of_ceilings in zip(
+                (variance, largest), _ceiling_variances(scores, shares, present), strict=True
+            ):
+                total += np.where(present @ present.T > 1, of_ceilings, 0.0)
         variance[variance <= rounding * largest] = 0.0
         variance, squared = variance / weight**2, squared / weight**4
         difference = (sums - sums.T) / weight
@@ -133,9 +135,9 @@ def _of_other_groups(
     several = (weight > 0) & (of_common < _COMPLETE)
     df = np.where(several, 1 / of_common - 1, 0.0)
     squares = (present * shares * values**2) @ present.T
-    found = spread / weight - difference**2
-    real = found > _ROUNDING_OF_SQUARES * (squares + squares.T) / weight
-    between = np.where(several, np.where(real, found, 0.0) / (1 - of_common), np.nan)
+    excess = spread / weight - difference**2
+    real = excess > _ROUNDING_OF_SQUARES * (squares + squares.T) / weight
+    between = np.where(several, np.where(real, excess, 0.0) / (1 - of_common), np.nan)
     pairs = several & ~np.eye(k, dtype=bool)
     pooled = np.average(between[pairs], weights=df[pairs]) if pairs.any() else math.nan
     factor = (1 - weight) ** 2 * of_common + of_missing
@@ -170,39 +172,39 @@ class _Table(NamedTuple):
 
         ‖Σ (x_i − x_j)‖² over the common benchmarks: the norms of the sums of both models, minus twice their product.
         """
-        variance, own = self._norms(present, self.influences)
+        variance, without_covariance = self._norms(present, self.influences)
         if self.twice is not None:
             variance = np.maximum(variance - self._norms(present, self.twice)[0], 0.0)
-        return variance, own
+        return variance, without_covariance
 
     def _norms(self, present: Array, table: Array | None) -> tuple[Array, Array]:
         here = present[:, self.columns]
         if table is not None:
             here, table = _merged(here, table)
         k, n = here.shape
-        own, cross = np.zeros((k, k)), np.zeros((k, k))
+        without_covariance, cross = np.zeros((k, k)), np.zeros((k, k))
         for at in range(n):
             both = here * here[:, [at]]  # which models have the scores that are multiplied
             if table is None:
-                own += self.products[:, :, at] @ both.T  # type: ignore[index] # one of the two is given
+                without_covariance += self.products[:, :, at] @ both.T  # type: ignore[index] # one of the two is given
                 continue
-            own += np.einsum("knu,ku->kn", table, table[:, at], dtype=np.float64) @ both.T
+            without_covariance += np.einsum("knu,ku->kn", table, table[:, at], dtype=np.float64) @ both.T
             masked = (table[:, [at]] * here[:, :, None].astype(table.dtype)).reshape(k, -1)
             product = table.reshape(k, -1) @ masked.T
             cross += product if n == 1 else product * here[:, [at]]
-        own += own.T
-        return np.maximum(own - 2 * cross, 0.0), own
+        without_covariance += without_covariance.T
+        return np.maximum(without_covariance - 2 * cross, 0.0), without_covariance
 
 
 def _merged(here: Array, table: Array) -> tuple[Array, Array]:
     """Sum the influences on benchmarks that the same models have."""
-    places: dict[bytes, list[int]] = {}
+    columns: dict[bytes, list[int]] = {}
     for at in range(here.shape[1]):
-        places.setdefault(here[:, at].tobytes(), []).append(at)
-    if len(places) == here.shape[1]:
+        columns.setdefault(here[:, at].tobytes(), []).append(at)
+    if len(columns) == here.shape[1]:
         return here, table
-    summed = np.stack([table[:, same].sum(axis=1) for same in places.values()], axis=1)
-    return here[:, [same[0] for same in places.values()]], summed
+    summed = np.stack([table[:, same].sum(axis=1) for same in columns.values()], axis=1)
+    return here[:, [same[0] for same in columns.values()]], summed
 
 
 Pieces = dict[int, list[tuple[int, UnitInfluence]]]
@@ -211,52 +213,52 @@ Pieces = dict[int, list[tuple[int, UnitInfluence]]]
 
 def _unit_tables(scores: Sequence[Sequence[ScoreInfluence | None]], shares: Array) -> Iterable[_Table]:
     spaces = unit_spaces(score for row in scores for score in row)
-    found: dict[tuple[tuple[str, int], bool], Pieces] = {}
+    tables: dict[tuple[tuple[str, int], bool], Pieces] = {}
     for model, row in enumerate(scores):
         for at, score in enumerate(row):
-            for part in () if score is None else score.parts:
-                key = spaces[part.kind, part.data], part.paired
-                found.setdefault(key, {}).setdefault(at, []).append((model, part))
+            for units in () if score is None else score.parts:
+                key = spaces[units.kind, units.data], units.paired
+                tables.setdefault(key, {}).setdefault(at, []).append((model, units))
     folded = FOLDED_BLOCKS if len(shares) >= MANY_BENCHMARKS else 0
-    for (_, paired), pieces in found.items():
-        blocked = any(part.blocked for listed in pieces.values() for _, part in listed)
+    for (_, paired), pieces in tables.items():
+        blocked = any(units.blocked for listed in pieces.values() for _, units in listed)
         make = _paired_table if paired else _own_table
         yield make(pieces, len(scores), shares, folded or (BLOCKS if blocked else 0))
 
 
 def _paired_table(pieces: Pieces, k: int, shares: Array, blocks: int) -> _Table:
-    units = _Units(blocks, (part for listed in pieces.values() for _, part in listed))
+    units = _Units(blocks, (units_of_score for listed in pieces.values() for _, units_of_score in listed))
     folded = blocks == FOLDED_BLOCKS  # of many benchmarks, most of the time is taken by products of these tables
     table = np.zeros((k, len(pieces), units.number), dtype=np.float32 if folded else np.float64)
-    for place, (at, listed) in enumerate(pieces.items()):
+    for position, (at, listed) in enumerate(pieces.items()):
         distinct: dict[int, list[tuple[int, UnitInfluence]]] = {}
-        for model, part in listed:
-            distinct.setdefault(id(part.codes), []).append((model, part))
+        for model, units_of_score in listed:
+            distinct.setdefault(id(units_of_score.codes), []).append((model, units_of_score))
         for same in distinct.values():  # scores that share the array of codes, as those of a benchmark do on the site
-            values = np.stack([part.values for _, part in same])
-            table[[model for model, _ in same], place] += shares[at] * units.sums(same[0][1].codes, values)
+            values = np.stack([units_of_score.values for _, units_of_score in same])
+            table[[model for model, _ in same], position] += shares[at] * units.sums(same[0][1].codes, values)
     twice = None
-    if any(part.twice is not None for listed in pieces.values() for _, part in listed):
+    if any(units_of_score.twice is not None for listed in pieces.values() for _, units_of_score in listed):
         twice = np.zeros((k, len(pieces), FOLDED_BLOCKS if folded else SUMS), dtype=table.dtype)
-        for place, (at, listed) in enumerate(pieces.items()):
-            for model, part in listed:
-                if part.twice is not None:
-                    twice[model, place] += shares[at] * part.twice.reshape(-1, twice.shape[-1]).sum(axis=0)
+        for position, (at, listed) in enumerate(pieces.items()):
+            for model, units_of_score in listed:
+                if units_of_score.twice is not None:
+                    twice[model, position] += shares[at] * units_of_score.twice.reshape(-1, twice.shape[-1]).sum(axis=0)
     return _Table(list(pieces), table, None, float(units.number), twice)
 
 
 def _own_table(pieces: Pieces, k: int, shares: Array, blocks: int) -> _Table:
     """The same for units that only one model has."""
     of_models: dict[int, list[tuple[int, float, UnitInfluence]]] = {}
-    for place, (at, listed) in enumerate(pieces.items()):
-        for model, part in listed:
-            of_models.setdefault(model, []).append((place, shares[at], part))
+    for row, (at, listed) in enumerate(pieces.items()):
+        for model, units_of_score in listed:
+            of_models.setdefault(model, []).append((row, shares[at], units_of_score))
     products, number = np.zeros((k, len(pieces), len(pieces))), math.inf
     for model, rows in of_models.items():
-        units = _Units(blocks, (part for _, _, part in rows))
+        units = _Units(blocks, (units_of_score for _, _, units_of_score in rows))
         table = np.zeros((len(pieces), units.number))
-        for place, share, part in rows:
-            table[place] += share * units.sums(part.codes, part.values[None])[0]
+        for row, share, units_of_score in rows:
+            table[row] += share * units.sums(units_of_score.codes, units_of_score.values[None])[0]
         products[model] = table @ table.T
         number = min(number, float(units.number))
     return _Table(list(pieces), None, products, number)
@@ -267,7 +269,7 @@ class _Units:
 
     def __init__(self, blocks: int, parts: Iterable[UnitInfluence]) -> None:
         self._blocks = np.uint64(blocks)
-        distinct = {id(part.codes): part.codes for part in parts}
+        distinct = {id(units.codes): units.codes for units in parts}
         self._codes = np.unique(np.concatenate([self._in_blocks(codes) for codes in distinct.values()]))
         self.number = len(self._codes)
 
@@ -276,9 +278,9 @@ class _Units:
 
     def sums(self, codes: NDArray[np.uint64], values: Array) -> Array:
         """Sum influences (scores × units) in these columns."""
-        places = np.searchsorted(self._codes, self._in_blocks(codes))
-        order = np.argsort(places, kind="stable")
-        columns, starts = np.unique(places[order], return_index=True)
+        columns_of_codes = np.searchsorted(self._codes, self._in_blocks(codes))
+        order = np.argsort(columns_of_codes, kind="stable")
+        columns, starts = np.unique(columns_of_codes[order], return_index=True)
         result = np.zeros((len(values), self.number))
         if len(starts):
             result[:, columns] = np.add.reduceat(values[:, order], starts, axis=1)
@@ -295,11 +297,11 @@ def _ceiling_variances(
         for name in {row[at].ceiling_id for row in scores if row[at] is not None and row[at].ceiling}:  # type: ignore[union-attr] # not None
             columns.setdefault(name, []).append(at)
     single = [of_ceiling[0] for of_ceiling in columns.values() if len(of_ceiling) == 1]
-    own = changes[:, single] ** 2 @ present[:, single].T
-    own = own + own.T
-    variance = np.maximum(own - 2 * changes[:, single] @ changes[:, single].T, 0.0)
+    without_covariance = changes[:, single] ** 2 @ present[:, single].T
+    without_covariance = without_covariance + without_covariance.T
+    variance = np.maximum(without_covariance - 2 * changes[:, single] @ changes[:, single].T, 0.0)
     for of_ceiling in columns.values():
         if len(of_ceiling) > 1:
-            found = _Table(of_ceiling, changes[:, of_ceiling, None], None, math.inf).variances(present)
-            variance, own = variance + found[0], own + found[1]
-    return variance, own
+            of_shared = _Table(of_ceiling, changes[:, of_ceiling, None], None, math.inf).variances(present)
+            variance, without_covariance = variance + of_shared[0], without_covariance + of_shared[1]
+    return variance, without_covariance

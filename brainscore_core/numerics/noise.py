@@ -75,7 +75,7 @@ def signal_to_noise(values: ArrayLike, stimuli: ArrayLike) -> SignalToNoise:
         _components(matrix[order, columns].astype(np.float64), codes[order])
         for columns in list(chunks(matrix.shape[1], len(matrix))) or [slice(0)]
     ]
-    return SignalToNoise(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
+    return SignalToNoise(*(np.concatenate(component_columns) for component_columns in zip(*blocks, strict=True)))
 
 
 def _components(values: Array, codes: NDArray[np.intp]) -> SignalToNoise:
@@ -179,18 +179,18 @@ class ResponseMoments:
         .. [1] Smolin, Gambetta & Smith (2012). Physical Review Letters 108, 070502.
                https://doi.org/10.1103/PhysRevLett.108.070502
         """
-        left = self.noise_of_means
-        values, vectors = np.linalg.eigh(self.total - left)
+        noise = self.noise_of_means
+        values, vectors = np.linalg.eigh(self.total - noise)
         values, vectors = values[::-1], vectors[:, ::-1]
         trace = float(values.sum())
         if not trace > 0:
-            return np.zeros_like(left)
+            return np.zeros_like(noise)
         excess = (np.cumsum(values) - trace) / np.arange(1, len(values) + 1)
-        kept = np.maximum(values - excess[np.flatnonzero(values > excess)[-1]], 0.0)
-        nearest = (vectors * kept) @ vectors.T
+        clipped = np.maximum(values - excess[np.flatnonzero(values > excess)[-1]], 0.0)
+        nearest = (vectors * clipped) @ vectors.T
         single = np.diag(np.diag(nearest))
         free = len(self.counts) - 1, int(self.counts.sum()) - len(self.counts)
-        squares = _squares(self.total, free[0]) - 2 * np.vdot(self.total, left) + _squares(left, free[1])
+        squares = _squares(self.total, free[0]) - 2 * np.vdot(self.total, noise) + _squares(noise, free[1])
         shared = float(np.vdot(nearest, nearest) - np.vdot(single, single))
         ratio = (squares - float(np.vdot(single, single))) / shared if shared > 0 else 1.0
         weight = math.sqrt(min(max(ratio, 0.0), 1.0))

@@ -87,21 +87,21 @@ class OneToOne:
     ) -> Iterator[Array]:
         """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
         X, Y = _check_inputs(X, Y)
-        parts = [
-            _Part(Y, train, rest) for train, _ in splits if (rest := left_out_rows(train, len(X))) is not None
+        parts_of_splits = [
+            _Part(Y, train, left_out) for train, _ in splits if (left_out := left_out_rows(train, len(X))) is not None
         ]  # fmt: skip
-        if len(parts) < len(splits):
+        if len(parts_of_splits) < len(splits):
             for train, test in splits:
                 yield self.fit(X[train], Y[train]).predict(X[test])
             return
         best = [_Best(Y.shape[1]) for _ in splits]
         for columns, block in _varying(X, Y.shape[1]):
             whole = _Whole(block, Y)
-            for part, found in zip(parts, best, strict=True):
-                found.update(whole.scores(part), columns)
-        for (_, test), part, found in zip(splits, parts, best, strict=True):
-            found.features[~part.varies] = -1
-            yield OneToOneFit(found.features, X.shape[1]).predict(X[test])
+            for training, best_of_split in zip(parts_of_splits, best, strict=True):
+                best_of_split.update(whole.scores(training), columns)
+        for (_, test), training, best_of_split in zip(splits, parts_of_splits, best, strict=True):
+            best_of_split.features[~training.varies] = -1
+            yield OneToOneFit(best_of_split.features, X.shape[1]).predict(X[test])
 
     def check(self, n: int, p: int) -> None:
         """Raise an error for fewer than two training stimuli, which have no correlation, or no features."""
@@ -119,9 +119,9 @@ class _Best:
     def update(self, scores: Array, columns: NDArray[np.intp]) -> None:
         """Include the scores (features × responses; −inf if undefined) of the features in `columns`."""
         here = scores.argmax(axis=0)
-        found = scores[here, np.arange(scores.shape[1])]
-        better = found > self._scores
-        self._scores[better], self.features[better] = found[better], columns[here[better]]
+        best = scores[here, np.arange(scores.shape[1])]
+        better = best > self._scores
+        self._scores[better], self.features[better] = best[better], columns[here[better]]
 
 
 class _Part:
@@ -177,6 +177,6 @@ def _varying(X: NDArray, n_responses: int) -> Iterator[tuple[NDArray[np.intp], A
         low, high = block.min(axis=0), block.max(axis=0)
         if not np.isfinite(high - low).all():
             raise ValueError("X is not finite; features must be finite")
-        kept = np.flatnonzero(high > low)
-        if len(kept):
-            yield kept + columns.start, block if len(kept) == len(high) else block[:, kept]
+        varying = np.flatnonzero(high > low)
+        if len(varying):
+            yield varying + columns.start, block if len(varying) == len(high) else block[:, varying]

@@ -133,14 +133,14 @@ class DualForm:
         for s, counts in enumerate(self._counts):
             mean = self.y_mean[s]
             if counts.max() > 1 or not bool(self._may_subtract[s]):
-                own = self._W[s][:, None] * (Y - mean)
-                M = own.T @ (K @ own)
+                weighted_Y = self._W[s][:, None] * (Y - mean)
+                M = weighted_Y.T @ (K @ weighted_Y)
                 result.append((M + M.T) / 2)
                 continue
             # Y of the training set is Y less that of the other rows, and its mean
-            rest = np.flatnonzero(counts == 0)
-            other = Y[rest]
-            through = other.T @ (KY[rest] - K[np.ix_(rest, rest)] @ other / 2)
+            left_out = np.flatnonzero(counts == 0)
+            left_out_Y = Y[left_out]
+            through = left_out_Y.T @ (KY[left_out] - K[np.ix_(left_out, left_out)] @ left_out_Y / 2)
             sums = self._KW[s] * self._W[s]
             through += mean[:, None] * (sums @ Y - sums.sum() / 2 * mean)
             result.append(whole - through - through.T)
@@ -186,18 +186,18 @@ class PrimalForm:
         y_sums = weights @ y_squares
         y_sizes = y_sums - n * dot(self.y_mean, self.y_mean)
         enough = y_sizes >= _KEPT * y_squares.sum()
-        sets = [self._set(counts, subtract=bool(kept)) for counts, kept in zip(weights, enough, strict=True)]
-        self._removed = [found[0] for found in sets]
-        self._own = [found[1] for found in sets]
-        totals = xp.stack([found[3] for found in sets])
+        sets = [self._set(counts, subtract=bool(is_kept)) for counts, is_kept in zip(weights, enough, strict=True)]
+        self._removed = [moments[0] for moments in sets]
+        self._own = [moments[1] for moments in sets]
+        totals = xp.stack([moments[3] for moments in sets])
         self.x_mean = to_numpy(totals) / n[:, None]
-        x_sums = np.array([found[4] for found in sets])
+        x_sums = np.array([moments[4] for moments in sets])
         x_sizes = x_sums - n * dot(self.x_mean, self.x_mean)
-        parts = [
-            found[2] - found[3][:, None] * on_device(mean, self._device)
-            for found, mean in zip(sets, self.y_mean, strict=True)
+        cross_products = [
+            moments[2] - moments[3][:, None] * on_device(mean, self._device)
+            for moments, mean in zip(sets, self.y_mean, strict=True)
         ]
-        self._B = xp.stack(parts)
+        self._B = xp.stack(cross_products)
         self._shift = as_array_like(self.x_mean, C, xp)
         self._n = as_array_like(n, C, xp)[:, None]
         self._x_size = as_array_like(x_sizes, C, xp)
@@ -214,24 +214,24 @@ class PrimalForm:
         """Rows to subtract from C, or the set's own C; its B and sums; its sum of squares. None is centred."""
         X, mean, scale, Y, B = self._data
         whole, p = float(self.shared.trace()), len(self.shared)
-        rest = np.flatnonzero(counts == 0)
-        if subtract and counts.max() <= 1 and 2 * len(rest) < len(X):
-            if 2 * len(rest) < p:
-                block = scaled_features(X, rest, mean, scale, self._device)
+        left_out = np.flatnonzero(counts == 0)
+        if subtract and counts.max() <= 1 and 2 * len(left_out) < len(X):
+            if 2 * len(left_out) < p:
+                block = scaled_features(X, left_out, mean, scale, self._device)
                 cross, total, square = (
-                    block.T @ on_device(Y[rest], self._device),
+                    block.T @ on_device(Y[left_out], self._device),
                     block.sum(0),
                     float((block * block).sum()),
                 )
-                removed, own = block, None
+                removed, own_C = block, None
             else:
-                missing, cross, total = moments_on(X, Y, rest, mean, scale, self._device)
-                removed, own, square = None, self.shared - missing, float(missing.trace())
+                missing, cross, total = moments_on(X, Y, left_out, mean, scale, self._device)
+                removed, own_C, square = None, self.shared - missing, float(missing.trace())
             if whole - square >= _KEPT * whole:
-                return removed, own, B - cross, -total, whole - square
+                return removed, own_C, B - cross, -total, whole - square
         rows = np.repeat(np.arange(len(X)), counts.astype(int))
-        own, cross, total = moments_on(X, Y, rows, mean, scale, self._device)
-        return None, own, cross, total, float(own.trace())
+        own_C, cross, total = moments_on(X, Y, rows, mean, scale, self._device)
+        return None, own_C, cross, total, float(own_C.trace())
 
     def restored(self, loadings: Any) -> Any:
         """Loadings of all responses, from compressed ones."""
@@ -245,11 +245,11 @@ class PrimalForm:
 
     def image(self, V: Any, product: Any) -> Any:
         image = product
-        for s, (block, own) in enumerate(zip(self._removed, self._own, strict=True)):
-            if own is None:
+        for s, (block, own_C) in enumerate(zip(self._removed, self._own, strict=True)):
+            if own_C is None:
                 image[s] -= (block @ V[s]) @ block
             else:
-                image[s] = own @ V[s]
+                image[s] = own_C @ V[s]
         image -= (self._n[:, 0] * dot(self._shift, V))[:, None] * self._shift
         return image
 
@@ -452,9 +452,9 @@ class _Dual:
     """All stimuli, represented by their products with each other."""
 
     def __init__(self, X: NDArray, Y: Array, device: Any) -> None:
-        found = resolve_device(device)
-        self._xp = np if found is None else import_torch()
-        K, rounded = fast_gram(X, device=found)
+        torch_device = resolve_device(device)
+        self._xp = np if torch_device is None else import_torch()
+        K, rounded = fast_gram(X, device=torch_device)
         self._X = X
         self._offset, self._y_scale, centred = _centred(Y)
         Y = as_array_like(centred, K, self._xp)
@@ -479,17 +479,21 @@ class _Dual:
 
     def weights(self, trains: list[NDArray[np.intp]], n_components: int) -> Iterator[tuple[Array, int]]:
         """Weights (n × q) of the stimuli of each training set, and their number of components."""
-        for found, loadings, _, s in self._extracted(trains, n_components, directions=True):
-            weights = to_numpy(found.directions[s].T @ loadings) * (self._y_scale / self._x_scale)
-            yield weights, int(found.counts[s])
+        for components, loadings, _, s in self._extracted(trains, n_components, directions=True):
+            weights = to_numpy(components.directions[s].T @ loadings) * (self._y_scale / self._x_scale)
+            yield weights, int(components.counts[s])
 
     def predictions(self, splits: Splits, n_components: int) -> Iterator[tuple[Array, int, Scores]]:
         """Predictions of each split's test rows, their number of components, and the scores of all rows."""
         tests = iter([test for _, test in splits])
         trains = [train for train, _ in splits]
-        for found, loadings, y_mean, s in self._extracted(trains, n_components, directions=False):
-            predicted = to_numpy(found.images[s][:, next(tests)].T @ loadings + y_mean)
-            yield predicted * self._y_scale + self._offset, int(found.counts[s]), partial(_rows_of, found.images[s])
+        for components, loadings, y_mean, s in self._extracted(trains, n_components, directions=False):
+            predicted = to_numpy(components.images[s][:, next(tests)].T @ loadings + y_mean)
+            yield (
+                predicted * self._y_scale + self._offset,
+                int(components.counts[s]),
+                partial(_rows_of, components.images[s]),
+            )
 
     def _extracted(
         self, trains: list[NDArray[np.intp]], n_components: int, *, directions: bool
@@ -499,16 +503,16 @@ class _Dual:
         make = partial(DualForm, self._xp, self._stimuli)
         rotation = self._rotation
         done = 0
-        for form, found in _extracted(make, self._xp, trains, n, size, n_components, directions=directions):
-            if not found.precise:
+        for form, components in _extracted(make, self._xp, trains, n, size, n_components, directions=directions):
+            if not components.precise:
                 self._use(gram_on(self._X), self._stimuli.Y, 0.0)
                 yield from self._extracted(trains[done:], n_components, directions=directions)
                 return
             for s in range(form.shape[0]):
-                loadings, y_mean = found.loadings[s], form.y_mean[s]
+                loadings, y_mean = components.loadings[s], form.y_mean[s]
                 if rotation is not None:
                     loadings, y_mean = loadings @ rotation.T, y_mean @ rotation.T
-                yield found, loadings, y_mean, s
+                yield components, loadings, y_mean, s
                 done += 1
 
 
@@ -516,11 +520,11 @@ class _Primal:
     """All stimuli, represented by the products of their features with each other and with the responses."""
 
     def __init__(self, X: NDArray, Y: Array, device: Any) -> None:
-        found = resolve_device(device)
-        self._xp = np if found is None else import_torch()
+        torch_device = resolve_device(device)
+        self._xp = np if torch_device is None else import_torch()
         self._X, self._x_mean = X, column_means(X)
         self._offset, self._y_scale, self._Y = _centred(Y)
-        C, B, _ = moments_on(X, self._Y, slice(None), self._x_mean, 1.0, found)
+        C, B, _ = moments_on(X, self._Y, slice(None), self._x_mean, 1.0, torch_device)
         trace = float(C.trace())
         if not np.isfinite(trace):
             require_finite(C, X)
@@ -541,9 +545,9 @@ class _Primal:
     def predictions(self, splits: Splits, n_components: int) -> Iterator[tuple[Array, int, Scores]]:
         """Predictions of each split's test rows, their number of components, and the scores of all rows."""
         tests = iter([test for _, test in splits])
-        for weights, count, x_mean, y_mean, found in self._fitted([train for train, _ in splits], n_components):
+        for weights, count, x_mean, y_mean, directions in self._fitted([train for train, _ in splits], n_components):
             fit = LinearFit(x_mean, y_mean, weights)
-            yield fit.predict(self._X[next(tests)]), count, partial(self._scores, found)
+            yield fit.predict(self._X[next(tests)]), count, partial(self._scores, directions)
 
     def _scores(self, directions: Any) -> Array:
         weights = to_numpy(directions).T / self._x_scale
@@ -561,13 +565,13 @@ class _Primal:
 
         size = p * (2 * n_components + 8 + q + width) + 3 * min(q, FORMED) ** 2
         make = partial(PrimalForm, self._xp, *self._data, self._x_scale, self._Y, self._C, self._B)
-        for form, found in _extracted(make, self._xp, trains, len(self._X), size, n_components):
-            loadings = form.restored(found.loadings)
+        for form, components in _extracted(make, self._xp, trains, len(self._X), size, n_components):
+            loadings = form.restored(components.loadings)
             for s in range(form.shape[0]):
-                fitted = to_numpy(found.directions[s].T @ loadings[s]) * (self._y_scale / self._x_scale)
+                fitted = to_numpy(components.directions[s].T @ loadings[s]) * (self._y_scale / self._x_scale)
                 x_mean = self._x_mean + form.x_mean[s] * self._x_scale
                 y_mean = self._offset + form.y_mean[s] * self._y_scale
-                yield fitted, int(found.counts[s]), x_mean, y_mean, found.directions[s]
+                yield fitted, int(components.counts[s]), x_mean, y_mean, components.directions[s]
 
 
 def _rows_of(images: Any) -> Array:
@@ -619,5 +623,5 @@ def _extracted(
         weights = np.stack([np.bincount(train, minlength=n) for train in group]).astype(np.float64)
         with _threads(xp, n) as threads:
             forms = threads.run([partial(make, weights[sets]) for sets in threads.parts(len(group))])
-            found = extract(forms, n_components, threads, directions=directions)
-        yield from zip(forms, found, strict=True)
+            components = extract(forms, n_components, threads, directions=directions)
+        yield from zip(forms, components, strict=True)

@@ -164,7 +164,7 @@ class _Likelihood:
         by_p = wrong / q - self._right / p
         gradient = [by_p * height * density * self._u, by_p * -height * density, by_p * -rise]
         loss = -(self._right @ np.log(p) + wrong @ np.log(q))
-        return float(loss / self._n.sum()), np.array([part.sum() for part in gradient]) / self._n.sum()
+        return float(loss / self._n.sum()), np.array([terms.sum() for terms in gradient]) / self._n.sum()
 
     def starts(self, lapses: tuple[float, float]) -> list[Array]:
         """Starting points: optima of a grid, and jumps at each strength and between neighbouring strengths."""

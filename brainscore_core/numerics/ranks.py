@@ -44,7 +44,7 @@ def maximal_groups(alike: NDArray[np.bool_], *, most: int | None = None) -> NDAr
     """
     k = len(alike)
     near = [int.from_bytes(row.tobytes(), "little") & ~(1 << i) for i, row in enumerate(_bits(alike))]
-    found: list[int] = []
+    groups: list[int] = []
     waiting = [(0, (1 << k) - 1, 0)] if k else []  # members, candidates to extend the set, items already tried with it
     while waiting:
         chosen, candidates, tried = waiting.pop()
@@ -70,8 +70,8 @@ def maximal_groups(alike: NDArray[np.bool_], *, most: int | None = None) -> NDAr
         chosen, candidates = chosen | certain, candidates & ~certain
         if not candidates:
             if not tried:
-                found.append(chosen)
-                if most is not None and len(found) > most:
+                groups.append(chosen)
+                if most is not None and len(groups) > most:
                     raise TooManyGroups
         elif not (candidates | tried) >> pivot & 1:  # the pivot has been removed
             waiting.append((chosen, candidates, tried))
@@ -81,8 +81,8 @@ def maximal_groups(alike: NDArray[np.bool_], *, most: int | None = None) -> NDAr
                 candidates ^= 1 << i
                 tried |= 1 << i
     width = (k + 7) // 8
-    rows = np.frombuffer(b"".join(one.to_bytes(width, "little") for one in found), dtype=np.uint8)
-    return np.unpackbits(rows.reshape(len(found), width), axis=1, count=k, bitorder="little").astype(bool)
+    rows = np.frombuffer(b"".join(group.to_bytes(width, "little") for group in groups), dtype=np.uint8)
+    return np.unpackbits(rows.reshape(len(groups), width), axis=1, count=k, bitorder="little").astype(bool)
 
 
 def _bits(rows: NDArray[np.bool_]) -> NDArray[np.uint8]:
@@ -146,12 +146,12 @@ def significantly_better(
     estimates, one_sided = _one_sided(values, p_values)
     if simultaneous:
         return _significant_by_holm(one_sided, 1 - level)
-    found = np.zeros(one_sided.shape, dtype=bool)
+    better = np.zeros(one_sided.shape, dtype=bool)
     for row in range(len(estimates)):
         above, below = _better_and_worse(one_sided, row, level)
-        found[row] |= below
-        found[:, row] |= above
-    return found
+        better[row] |= below
+        better[:, row] |= above
+    return better
 
 
 def rank_intervals(
@@ -195,8 +195,8 @@ def rank_intervals(
     k = len(estimates)
     ranks = 1 + (estimates[None, :] > estimates[:, None]).sum(axis=1)
     if simultaneous:
-        found = significantly_better(values, p_values, level=level)
-        counts = [(int(found[:, row].sum()), int(found[row].sum())) for row in range(k)]
+        better = significantly_better(values, p_values, level=level)
+        counts = [(int(better[:, row].sum()), int(better[row].sum())) for row in range(k)]
     else:
         counts = [tuple(int(side.sum()) for side in _better_and_worse(one_sided, row, level)) for row in range(k)]  # type: ignore[misc] # pairs
     return [RankInterval(int(rank), 1 + above, k - below) for rank, (above, below) in zip(ranks, counts, strict=True)]
@@ -392,29 +392,31 @@ def ranks_from_influence(
     (('a',), ('b',), ('b',))
     """
     estimates = np.asarray(values, dtype=np.float64)
-    parts = [np.asarray(part, dtype=np.float64) for part in influences]
-    sizes = [float(part.shape[-1]) for part in parts] if units is None else list(map(float, units))
-    if estimates.ndim != 1 or any(part.ndim != 2 or len(part) != len(estimates) for part in parts):
-        shapes = ", ".join(str(part.shape) for part in parts)
+    arrays = [np.asarray(array, dtype=np.float64) for array in influences]
+    sizes = [float(array.shape[-1]) for array in arrays] if units is None else list(map(float, units))
+    if estimates.ndim != 1 or any(array.ndim != 2 or len(array) != len(estimates) for array in arrays):
+        shapes = ", ".join(str(array.shape) for array in arrays)
         raise ValueError(f"values have the shape {estimates.shape}, influences {shapes}; each needs a row per value")
-    if len(sizes) != len(parts):
-        raise ValueError(f"there are {len(parts)} arrays of influences, but {len(sizes)} numbers of units")
-    known = [None if part is None else np.asarray(part, dtype=np.float64) for part in twice or [None] * len(parts)]
+    if len(sizes) != len(arrays):
+        raise ValueError(f"there are {len(arrays)} arrays of influences, but {len(sizes)} numbers of units")
+    repeats = [
+        None if array is None else np.asarray(array, dtype=np.float64) for array in twice or [None] * len(arrays)
+    ]
     if np.isinf(estimates).any():
         raise ValueError("a value is infinite; use NaN for missing values")
     if not 0 < level < 1:
         raise ValueError(f"level is {level}; it must be between 0 and 1")
     tested = ~np.isnan(estimates)
-    for part in parts:
-        tested &= np.isfinite(part).all(axis=1)
+    for array in arrays:
+        tested &= np.isfinite(array).all(axis=1)
     rows = np.flatnonzero(tested)
-    repeated = [None if part is None else part[rows] for part in known]
-    differences = _Differences(estimates[rows], [part[rows] for part in parts], sizes, repeated)
-    found = np.zeros((len(estimates),) * 2, dtype=bool)
+    repeated = [None if array is None else array[rows] for array in repeats]
+    differences = _Differences(estimates[rows], [array[rows] for array in arrays], sizes, repeated)
+    better = np.zeros((len(estimates),) * 2, dtype=bool)
     rng = np.random.default_rng([seed, _OF_RANKS])
-    found[np.ix_(rows, rows)] = differences.better(level, rng, n_draws, simultaneous=simultaneous)
+    better[np.ix_(rows, rows)] = differences.better(level, rng, n_draws, simultaneous=simultaneous)
     tested[rows] = differences.tests.any(axis=1)
-    return _ranks(estimates, found, tested, most_groups)
+    return _ranks(estimates, better, tested, most_groups)
 
 
 def ranks_from_tests(
@@ -454,12 +456,12 @@ def ranks_from_tests(
     np.fill_diagonal(p, np.nan)
     ranked = np.flatnonzero(~np.isnan(estimates))
     of_ranked = p[np.ix_(ranked, ranked)]
-    found, tested = np.zeros(p.shape, dtype=bool), np.zeros(len(estimates), dtype=bool)
-    found[np.ix_(ranked, ranked)] = significantly_better(
+    better, tested = np.zeros(p.shape, dtype=bool), np.zeros(len(estimates), dtype=bool)
+    better[np.ix_(ranked, ranked)] = significantly_better(
         estimates[ranked], of_ranked, level=level, simultaneous=simultaneous
     )
     tested[ranked] = np.isfinite(of_ranked).any(axis=1)
-    ranks = _ranks(estimates, found, tested, most_groups)
+    ranks = _ranks(estimates, better, tested, most_groups)
     if not simultaneous:  # each interval is of the tests with its value only
         intervals = rank_intervals(estimates[ranked], of_ranked, level=level, simultaneous=False)
         ranks.best[ranked] = [interval.best for interval in intervals]
@@ -518,9 +520,9 @@ class _Differences:
         self._values, self._parts = values, parts
         variance, squared, of_draws, largest = (np.zeros((k, k)) for _ in range(4))
         of_most, df_of_most = np.zeros((k, k)), np.full((k, k), np.inf)  # of the kind that contributes most
-        for part, size, repeated in zip(parts, sizes, twice, strict=True):
-            of_part, own = _squared_distances(part)
-            largest += own
+        for kind_influences, size, repeated in zip(parts, sizes, twice, strict=True):
+            of_part, squared_lengths = _squared_distances(kind_influences)
+            largest += squared_lengths
             of_draws += of_part
             if repeated is not None:
                 of_part = np.maximum(of_part - _squared_distances(repeated)[0], 0.0)
@@ -551,9 +553,9 @@ class _Differences:
 
     def _better_together(self, level: float, rng: np.random.Generator, n_draws: int) -> NDArray[np.bool_]:
         """Pairs of which the row is significantly higher, tested together by step-down."""
-        found = np.zeros(self.tests.shape, dtype=bool)
+        better = np.zeros(self.tests.shape, dtype=bool)
         if not self.tests.any():
-            return found
+            return better
         draws = self._draws(rng, n_draws)
         scale = self._scale.astype(np.float32)
         largest, where = np.zeros(n_draws, dtype=np.float32), np.full(n_draws, -1)
@@ -565,16 +567,16 @@ class _Differences:
                 table *= scale
                 where[draw] = table.argmax()
                 largest[draw] = table.flat[where[draw]]
-            more = self.tests & (self.deviates > _quantile(largest, level)) & ~found
+            more = self.tests & (self.deviates > _quantile(largest, level)) & ~better
             if not more.any():
-                return found
-            found |= more
+                return better
+            better |= more
             scale[more] = 0.0
             outdated = np.flatnonzero(more.flat[where])
 
     def _better_each(self, level: float, rng: np.random.Generator, n_draws: int) -> NDArray[np.bool_]:
         """The same with a family of tests for each value: those with it on either side."""
-        found = np.zeros(self.tests.shape, dtype=bool)
+        better = np.zeros(self.tests.shape, dtype=bool)
         draws = self._draws(rng, n_draws).astype(np.float64)
         for row in np.flatnonzero(self.tests.any(axis=1)).tolist():
             table = (draws[:, [row]] - draws) * self._scale[row]
@@ -587,16 +589,16 @@ class _Differences:
                     break
                 open_ &= ~more
                 above, below = np.split(more, 2)
-                found[row] |= above
-                found[:, row] |= below
-        return found
+                better[row] |= above
+                better[:, row] |= below
+        return better
 
     def _draws(self, rng: np.random.Generator, n_draws: int) -> NDArray[np.float32]:
         """Errors of the values (draws × values): their influences times random weights of the units."""
         draws = np.zeros((n_draws, len(self.tests)))
-        for part in self._parts:
-            for start in range(0, part.shape[1], _CHUNK_UNITS):
-                some = part[:, start : start + _CHUNK_UNITS]
+        for kind_influences in self._parts:
+            for start in range(0, kind_influences.shape[1], _CHUNK_UNITS):
+                some = kind_influences[:, start : start + _CHUNK_UNITS]
                 draws += rng.standard_normal((n_draws, some.shape[1])) @ some.T
         return draws.astype(np.float32)
 
@@ -604,15 +606,15 @@ class _Differences:
 def _squared_distances(rows: Array) -> tuple[Array, Array]:
     """Squared distances of all pairs of rows, and sums of their squared lengths."""
     gram = rows @ rows.T
-    own = np.diagonal(gram)
-    lengths = own[:, None] + own
+    squares = np.diagonal(gram)
+    lengths = squares[:, None] + squares
     return np.maximum(lengths - 2 * gram, 0.0), lengths
 
 
 def _quantile(draws: NDArray[np.floating], level: float) -> float:
     """The quantile with the next higher probability, counting the data as one of the draws."""
-    place = min(int(np.ceil((len(draws) + 1) * level)), len(draws)) - 1
-    return float(np.partition(draws, place)[place])
+    position = min(int(np.ceil((len(draws) + 1) * level)), len(draws)) - 1
+    return float(np.partition(draws, position)[position])
 
 
 def group_letters(number: int) -> str:
@@ -626,6 +628,6 @@ def group_letters(number: int) -> str:
     letters = ""
     number += 1
     while number:
-        number, rest = divmod(number - 1, 26)
-        letters = chr(ord("a") + rest) + letters
+        number, digit = divmod(number - 1, 26)
+        letters = chr(ord("a") + digit) + letters
     return letters

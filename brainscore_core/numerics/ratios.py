@@ -80,9 +80,9 @@ def ratio_limits(
         return math.nan, math.nan
     if ceiling.value <= 0:
         raise ValueError(f"the ceiling is {ceiling.value:.4g}, but a score can only be related to a positive ceiling")
-    for name, given in (("score", score), ("ceiling", ceiling)):
-        if given.low > given.high:
-            raise ValueError(f"the limits of the {name}, {given.low} and {given.high}, are in the wrong order")
+    for name, estimate in (("score", score), ("ceiling", ceiling)):
+        if estimate.low > estimate.high:
+            raise ValueError(f"the limits of the {name}, {estimate.low} and {estimate.high}, are in the wrong order")
     if not -1 <= correlation <= 1:
         raise ValueError(f"the correlation is {correlation}, but it must be between −1 and 1")
     region = _Region(_within(score), _within(ceiling), correlation)
@@ -131,9 +131,9 @@ class _Region(NamedTuple):
         for _ in range(_ROUNDS):
             angles = centre + width * np.linspace(-1, 1, _POINTS)
             values = side * self._values(angles, squared)
-            place = int(values.argmax())
-            if values[place] > best:
-                best, centre = float(values[place]), float(angles[place])
+            index = int(values.argmax())
+            if values[index] > best:
+                best, centre = float(values[index]), float(angles[index])
             width *= 4 / (_POINTS - 1)
         return side * best
 

@@ -155,8 +155,8 @@ def _from_products(values: NDArray, cells: NDArray[np.intp], membership: Array) 
         spread = np.sqrt(np.diagonal(products, axis1=1, axis2=2))
         first, second = membership
         covariance, *variances = (
-            np.einsum("qsr,sr->sq", one @ products, other)
-            for one, other in ((first, second), (first, first), (second, second))
+            np.einsum("qsr,sr->sq", first_members @ products, second_members)
+            for first_members, second_members in ((first, second), (first, first), (second, second))
         )
         precise = spread.min(axis=1) > _FAINT * np.sqrt(cube.shape[2])
         for side, variance in zip(membership, variances, strict=True):

@@ -94,14 +94,14 @@ def shape_similarity(X: ArrayLike, Y: ArrayLike, *, order: ArrayLike | None = No
         cross[columns] = block.T @ right
     U, singular, Vt = np.linalg.svd(cross, full_matrices=False)
     turned = right @ Vt.T
-    left, own, gap = np.zeros((n, len(singular))), np.einsum("ij,ij->i", right, right), 0.0
+    scores, squares, gap = np.zeros((n, len(singular))), np.einsum("ij,ij->i", right, right), 0.0
     for columns, block in A.blocks():
-        left += block @ U[columns]
-        own += np.einsum("ij,ij->i", block, block)
+        scores += block @ U[columns]
+        squares += np.einsum("ij,ij->i", block, block)
         # near 0, the arc cosine would lose half of the digits; the distance of the aligned unit vectors does not
         gap += float(np.linalg.norm(block - turned @ U[columns].T) ** 2)
-    aligned = np.einsum("ij,ij->i", left, turned)
-    influence = n * (aligned - singular.sum() * own / 2)
+    aligned = np.einsum("ij,ij->i", scores, turned)
+    influence = n * (aligned - singular.sum() * squares / 2)
     value, angle = min(float(singular.sum()), 1.0), 2 * np.arcsin(min(np.sqrt(gap) / 2, np.sqrt(0.5)))
     bias, error = _bias(A, right, cross, value, np.arange(n) if order is None else np.asarray(order))
     first_order = float(influence.std(ddof=1) / np.sqrt(n))
@@ -123,26 +123,26 @@ def _bias(A: "_Unit", right: Array, cross: Array, value: float, order: NDArray[n
             values[first, second] = values[second, first] = _without(A, right, cross, rows)
     if not np.isfinite(values).all():
         return 0.0, 0.0
-    one = np.diag(values)
-    bias = (groups - 1) * float(one.mean() - value)
-    two = (values.sum(axis=1) - one) / (groups - 1)
-    corrected = (groups - 1) * one - (groups - 2) * two
+    without_one = np.diag(values)
+    bias = (groups - 1) * float(without_one.mean() - value)
+    without_two = (values.sum(axis=1) - without_one) / (groups - 1)
+    corrected = (groups - 1) * without_one - (groups - 2) * without_two
     return bias, float(np.sqrt((groups - 1) / groups * np.sum((corrected - corrected.mean()) ** 2)))
 
 
 def _without(A: "_Unit", right: Array, cross: Array, rows: NDArray[np.intp]) -> float:
     """Similarity of the stimuli without `rows`; NaN if they do not vary."""
-    kept = np.delete(right, rows, axis=0)
-    rest = len(kept)
-    mean_right = kept.mean(axis=0)
+    remaining = np.delete(right, rows, axis=0)
+    n_remaining = len(remaining)
+    mean_right = remaining.mean(axis=0)
     square, length = np.zeros((right.shape[1], right.shape[1])), 0.0
     for columns, block in A.blocks():
         out = block[rows]
-        mean = -out.sum(axis=0) / rest  # of the remaining rows, as all rows sum to 0
-        part = cross[columns] - out.T @ right[rows] - rest * np.outer(mean, mean_right)
-        square += part.T @ part
-        length += float(np.sum(block**2) - np.sum(out**2) - rest * (mean @ mean))
-    size = float(np.linalg.norm(kept - mean_right))
+        mean = -out.sum(axis=0) / n_remaining  # of the remaining rows, as all rows sum to 0
+        cross_of_columns = cross[columns] - out.T @ right[rows] - n_remaining * np.outer(mean, mean_right)
+        square += cross_of_columns.T @ cross_of_columns
+        length += float(np.sum(block**2) - np.sum(out**2) - n_remaining * (mean @ mean))
+    size = float(np.linalg.norm(remaining - mean_right))
     if not (length > 0 and size > 0):
         return np.nan
     return float(np.sqrt(np.maximum(np.linalg.eigvalsh(square), 0.0)).sum() / (np.sqrt(length) * size))

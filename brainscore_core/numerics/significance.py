@@ -51,8 +51,8 @@ def corrected(p_values: ArrayLike, method: Correction = "holm") -> NDArray[np.fl
     if method not in get_args(Correction):
         raise ValueError(f"unknown correction {method!r}; use one of {', '.join(map(repr, get_args(Correction)))}")
     values = np.asarray(p_values, dtype=np.float64)
-    known = ~np.isnan(values)
-    p = values[known]
+    defined = ~np.isnan(values)
+    p = values[defined]
     outside = p[(p < 0) | (p > 1)]
     if outside.size:
         raise ValueError(f"the p-value {outside[0]:g} is not in [0, 1]")
@@ -67,7 +67,7 @@ def corrected(p_values: ArrayLike, method: Correction = "holm") -> NDArray[np.fl
         stepped = np.minimum.accumulate((p.size / ranks * p[order])[::-1])[::-1]
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(stepped, 1.0)
-    result[known] = adjusted
+    result[defined] = adjusted
     return result
 
 
@@ -157,13 +157,13 @@ def paired_test(
         raise ValueError(
             f"influence has the shape {values.shape}; it must have one or two dimensions, one for each kind of units"
         )
-    parts = [values] if unpaired is None else [values, np.asarray(unpaired, dtype=np.float64)]
-    others = [np.asarray(part, dtype=np.float64) for part in further]
-    fewest = min(size for part in (*parts, *others) for size in part.shape)
+    kinds = [values] if unpaired is None else [values, np.asarray(unpaired, dtype=np.float64)]
+    further_kinds = [np.asarray(kind, dtype=np.float64) for kind in further]
+    fewest = min(size for kind in (*kinds, *further_kinds) for size in kind.shape)
     if fewest < 3:
         return _undefined(difference, f"{fewest} units: at least 3 are needed to tell how much they vary")
-    each = [influence_variance(part) for part in (*parts, *others)]
-    variance, df = sum(one for one, _ in each), satterthwaite(each)
+    each = [influence_variance(kind) for kind in (*kinds, *further_kinds)]
+    variance, df = sum(variance_of_kind for variance_of_kind, _ in each), satterthwaite(each)
     largest, of_largest = max(each)
     if unpaired is None and largest > variance / 2:
         df = min(df, of_largest)

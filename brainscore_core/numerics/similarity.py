@@ -225,14 +225,14 @@ def _spearman(x: Ranks, y: Ranks, threads: WorkerThreads) -> tuple[float, Array]
     size = np.sqrt(spread_x * spread_y)
     rho = (cross - 0.25) / size
     weights = (-rho * size / spread for spread in (spread_x, spread_y))
-    parts = threads.run([partial(_influence, *side) for side in zip((x, y), seen, weights, strict=True)])
+    contributions = threads.run([partial(_influence, *side) for side in zip((x, y), seen, weights, strict=True)])
     influence = np.empty(pairs)
 
     def add(some: slice) -> None:
         for start in range(some.start, some.stop, BLOCK):
             block = slice(start, min(start + BLOCK, some.stop))
-            np.take(parts[0], x.places[block], out=influence[block], mode="clip")
-            influence[block] += np.take(parts[1], y.places[block], mode="clip")
+            np.take(contributions[0], x.places[block], out=influence[block], mode="clip")
+            influence[block] += np.take(contributions[1], y.places[block], mode="clip")
 
     threads.run([partial(add, some) for some in threads.parts(pairs)])
     n = number_of_stimuli(pairs)
@@ -244,8 +244,8 @@ def _spearman(x: Ranks, y: Ranks, threads: WorkerThreads) -> tuple[float, Array]
 def _rank_moments(own: Ranks, other: NDArray[np.integer]) -> tuple[float, float]:
     """Mean product of two ranks as fractions, and mean square of the first; `other` is in the order of `own`."""
     cross = square = 0.0
-    for places, _, doubled in own.blocks():
-        cross += float(doubled @ other[places])
+    for positions, _, doubled in own.blocks():
+        cross += float(doubled @ other[positions])
         square += float(doubled @ doubled)
     return cross / (4 * len(other) ** 3), square / (4 * len(other) ** 3)
 
@@ -257,16 +257,16 @@ def _influence(own: Ranks, other: NDArray[np.integer], weight: float) -> Array:
     """
     result = np.empty(len(other))
     above = len(other) ** 2 * (1 + weight)
-    for places, ties, doubled in own.blocks():
+    for positions, ties, doubled in own.blocks():
         slope = doubled * weight
-        slope += other[places]
+        slope += other[positions]
         below = np.zeros(len(slope) + 1)
         np.cumsum(slope, out=below[1:])
         slope *= doubled
         slope += 4 * above  # effect of a weight on the ranks of the observations above it
         slope -= 2 * around_ties(below, ties)
         above -= below[-1]
-        result[places] = slope
+        result[positions] = slope
     return result
 
 
@@ -439,22 +439,22 @@ def compare_kernels(K: ArrayLike, L: ArrayLike, *, unbiased: bool = True) -> Sim
     fewest = _require_stimuli(n, unbiased=unbiased)
     sides = in_parallel([partial(_side, kernel, unbiased=unbiased) for kernel in (first, second)], numbers=n * n)
     starts = np.arange(0, n, _BLOCK_ROWS)
-    found = in_parallel(
+    sums_of_blocks = in_parallel(
         [partial(_sums_of_rows, sides[0], sides[1], some.tolist()) for some in np.array_split(starts, 2)], numbers=n * n
     )
-    products, through = (np.concatenate([part[i] for part in found]) for i in range(2))
+    products, through = (np.concatenate([block[i] for block in sums_of_blocks]) for i in range(2))
     scales = [_inverse_norm(side, float(products[:, i].sum())) for i, side in enumerate(sides)]
     sums = [side.sums * scale for side, scale in zip(sides, scales, strict=True)]
-    own = [side.diagonal * scale for side, scale in zip(sides, scales, strict=True)]
-    parts = []
+    diagonals = [side.diagonal * scale for side, scale in zip(sides, scales, strict=True)]
+    results = []
     for column, (i, j) in enumerate(((0, 0), (1, 1), (0, 1))):
         scale = scales[i] * scales[j]
         shared, both = products[:, column] * scale, (through[:, i, j] + through[:, j, i]) * scale
-        parts.append(_hsic(shared, (sums[i], sums[j]), (own[i], own[j]), both, unbiased=unbiased))
-    values = np.array([part[0] for part in parts])
+        results.append(_hsic(shared, (sums[i], sums[j]), (diagonals[i], diagonals[j]), both, unbiased=unbiased))
+    values = np.array([result[0] for result in results])
     nothing = np.full(n, np.nan)
-    for name, own in (("first", values[0]), ("second", values[1])):
-        if not own > 1e-12 / n**2:  # kernels have unit norm
+    for name, hsic in (("first", values[0]), ("second", values[1])):
+        if not hsic > 1e-12 / n**2:  # kernels have unit norm
             return Similarity(np.nan, nothing, f"the {name} representation does not vary consistently over stimuli")
     value = float(values[2] / np.sqrt(values[0] * values[1]))
     if not unbiased and n > 4:
@@ -463,7 +463,7 @@ def compare_kernels(K: ArrayLike, L: ArrayLike, *, unbiased: bool = True) -> Sim
         return Similarity(value, centre.influence, bias=0.0 if centre.reason else value - centre.value)
     if n <= fewest or not unbiased:
         return Similarity(value, nothing)
-    left_out = np.array([part[1] for part in parts])
+    left_out = np.array([result[1] for result in results])
     with np.errstate(invalid="ignore"):
         replicates = left_out[2] / np.sqrt(np.where((left_out[:2] > 0).all(axis=0), left_out[0] * left_out[1], np.nan))
     return Similarity(value, (n - 1) * (replicates.mean() - replicates))
@@ -572,14 +572,14 @@ def _hsic(
     inner, sum_a, sum_b = float(a @ b), float(a.sum()), float(b.sum())
     whole = _hsic_of_sums(float(products.sum()), inner, sum_a * sum_b, n, unbiased=unbiased)
     inner_left = inner - through + products - (a - own_K) * (b - own_L)
-    left = _hsic_of_sums(
+    without_each = _hsic_of_sums(
         products.sum() - 2 * products + own_K * own_L,
         inner_left,
         (sum_a - 2 * a + own_K) * (sum_b - 2 * b + own_L),
         n - 1,
         unbiased=unbiased,
     )
-    return float(whole), np.asarray(left)
+    return float(whole), np.asarray(without_each)
 
 
 def _hsic_of_sums(

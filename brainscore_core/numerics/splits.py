@@ -159,9 +159,9 @@ def _even(n: int, parts: int) -> Rows:
 def _sizes(n: int, train_size: float | None, test_size: float | None) -> tuple[int, int]:
     if train_size is None and test_size is None:
         test_size = 0.1
-    wanted = {"train_size": train_size, "test_size": test_size}
+    sizes = {"train_size": train_size, "test_size": test_size}
     number: dict[str, int] = {}
-    for name, size in wanted.items():
+    for name, size in sizes.items():
         if size is None:
             continue
         whole = isinstance(size, int | np.integer)
@@ -188,7 +188,7 @@ def _shares(counts: Rows, wanted: int, rng: Any) -> Rows:
         if missing <= 0:
             break
         equal = np.flatnonzero(remainder == value)
-        taken = min(len(equal), missing)
-        shares[rng.choice(equal, size=taken, replace=False)] += 1
-        missing -= taken
+        drawn = min(len(equal), missing)
+        shares[rng.choice(equal, size=drawn, replace=False)] += 1
+        missing -= drawn
     return shares.astype(np.intp)

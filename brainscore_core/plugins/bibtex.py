@@ -123,13 +123,13 @@ class _Reader:
             fields[name[0].lower()] = self.value(name[0])
 
     def value(self, name: str) -> str:
-        parts = []
+        texts = []
         while True:
             self.blanks()
-            parts.append(self.part(name))
+            texts.append(self.part(name))
             self.blanks()
             if self.peek() != "#":
-                return "".join(parts)
+                return "".join(texts)
             self.position += 1
 
     def part(self, name: str) -> str:

@@ -110,11 +110,11 @@ def _test_functions(tree: ast.Module) -> Iterator[tuple[ast.AST, list[ast.AST]]]
             yield statement, []
         elif isinstance(statement, ast.ClassDef):
             methods = [node for node in statement.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-            others: list[ast.AST] = [node for node in statement.body if node not in methods]
-            others += [*statement.decorator_list, *(node for node in methods if not node.name.startswith("test"))]
+            shared: list[ast.AST] = [node for node in statement.body if node not in methods]
+            shared += [*statement.decorator_list, *(node for node in methods if not node.name.startswith("test"))]
             for method in methods:
                 if method.name.startswith("test"):
-                    yield method, others
+                    yield method, shared
 
 
 def _reachable(roots: list[ast.AST], definitions: dict[str, list[ast.AST]]) -> list[ast.AST]:
@@ -177,7 +177,7 @@ def _looks_at_ceiling(nodes: list[ast.AST]) -> bool:
 def _runs(nodes: list[ast.AST]) -> bool:
     benchmarks = {"benchmark"}
     for node in nodes:
-        if isinstance(node, ast.Assign) and any(_called(part) == "load_benchmark" for part in ast.walk(node.value)):
+        if isinstance(node, ast.Assign) and any(_called(child) == "load_benchmark" for child in ast.walk(node.value)):
             benchmarks |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     for node in nodes:
         if not isinstance(node, ast.Call):
@@ -187,8 +187,8 @@ def _runs(nodes: list[ast.AST]) -> bool:
         if name in _RUNNERS or name in benchmarks or (name.endswith("_test") and node.args):
             return True
         if isinstance(function, ast.Call | ast.Subscript) and any(
-            _called(part) == "load_benchmark" or (isinstance(part, ast.Name) and part.id in {"benchmarks"})
-            for part in ast.walk(function)
+            _called(child) == "load_benchmark" or (isinstance(child, ast.Name) and child.id in {"benchmarks"})
+            for child in ast.walk(function)
         ):
             return True
     return False
@@ -204,10 +204,10 @@ def _has_reference(nodes: list[ast.AST]) -> bool:
         for node in nodes
     )
     tolerances = {
-        id(part)
+        id(child)
         for node in nodes
         if isinstance(node, ast.keyword) and node.arg in _TOLERANCES
-        for part in ast.walk(node.value)
+        for child in ast.walk(node.value)
     }
     return compares and any(
         isinstance(node, ast.Constant)

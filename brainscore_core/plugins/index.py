@@ -44,7 +44,7 @@ class CachedScan(NamedTuple):
     def fresh(self, file_stamp: Stamp, file: str) -> bool:
         """Whether the file, and those from which it takes constants, are unchanged."""
         return self.stamps.get(file) == file_stamp and all(
-            stamp(other) == expected for other, expected in self.stamps.items() if other != file
+            stamp(source) == expected for source, expected in self.stamps.items() if source != file
         )
 
 
@@ -92,7 +92,7 @@ def _from_json(entry: list[Any]) -> CachedScan:
             tuple(Registration(str(name), str(key), int(line)) for name, key, line in registrations),
             tuple((str(name), int(line)) for name, line in dynamic),
             None if error is None else str(error),
-            tuple(str(other) for other in depends),
+            tuple(str(source) for source in depends),
         ),
         {str(path): (int(changed), int(size)) for path, (changed, size) in stamps.items()},
     )
@@ -303,12 +303,12 @@ class PluginIndex:
         return folders
 
     def _withdraw_folders(self, folders: Sequence[Path]) -> None:
-        own = self._root.folder
+        root = self._root.folder
         for folder in folders:
-            inside = belongs_to(str(own), str(folder))  # keep plugins of a folder that contains the package itself
+            inside = belongs_to(str(root), str(folder))  # keep plugins of a folder that contains the package itself
             for member in list(self._members):
-                member.withdraw(str(folder), keep=member.keys_from(str(own)) if inside else frozenset())
-        forget_modules(self.package, folders, keep=own)
+                member.withdraw(str(folder), keep=member.keys_from(str(root)) if inside else frozenset())
+        forget_modules(self.package, folders, keep=root)
 
     def _find_roots(self, problems: list[str]) -> list[Root]:
         roots = [self._root]
@@ -325,7 +325,7 @@ class PluginIndex:
         variable = self._variable_value()
         problems: list[str] = []
         roots = self._find_roots(problems)
-        found: list[tuple[Plugin, Stamp]] = []
+        candidates: list[tuple[Plugin, Stamp]] = []
         built_in: set[str] = set()
         for root in roots:
             plugins = [
@@ -338,7 +338,7 @@ class PluginIndex:
             elif shadowed := [plugin for plugin, _ in plugins if plugin.package in built_in]:
                 plugins = [(plugin, changed) for plugin, changed in plugins if plugin.package not in built_in]
                 problems.append(_describe_shadowed(root, shadowed))
-            found += plugins
+            candidates += plugins
         state = _State(variable, roots, [], {}, {}, problems)
         file = plugin_index_file()
         signature = f"{self.package}: {' '.join(self.registries)}"
@@ -346,14 +346,14 @@ class PluginIndex:
         if (file, file_stamp) != self._cache_read or file_stamp is None:
             self._cached, self._cache_read = read_cache(file, signature=signature), (file, file_stamp)
         cached = self._cached
-        known = dict(cached)
-        for plugin, changed in found:
-            self._add(state, plugin, changed, known)
-        if known != cached:
-            stale = [path for path in known if path in cached and stamp(path) is None]
+        scans = dict(cached)
+        for plugin, changed in candidates:
+            self._add(state, plugin, changed, scans)
+        if scans != cached:
+            stale = [path for path in scans if path in cached and stamp(path) is None]
             for path in stale:
-                del known[path]
-            write_cache(file, known, signature=signature)
+                del scans[path]
+            write_cache(file, scans, signature=signature)
         return state
 
     def _add(self, state: _State, plugin: Plugin, changed: Stamp, known: dict[str, CachedScan]) -> None:
@@ -372,9 +372,9 @@ class PluginIndex:
         if scan.error is not None:
             state.problems.append(f"the plugin {plugin.package} cannot be read: {scan.error}")
         for registry, key, location in _locations(plugin, scan):
-            places = state.locations.setdefault(registry, {}).setdefault(key, [])
-            if not places or all(place.file != plugin.file for place in places):
-                places.append(location)
+            locations = state.locations.setdefault(registry, {}).setdefault(key, [])
+            if not locations or all(known_location.file != plugin.file for known_location in locations):
+                locations.append(location)
         for registry in dict.fromkeys(registry for registry, _ in scan.dynamic):
             state.dynamic.setdefault(registry, []).append(plugin)
 

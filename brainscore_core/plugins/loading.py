@@ -156,15 +156,15 @@ def _distribution_with(top: str) -> str | None:
 
 def _find_spec(name: str) -> ModuleSpec | None:
     """Find a module without importing its parents, unlike `importlib.util.find_spec`."""
-    top, *rest = name.split(".")
+    top, *submodules = name.split(".")
     try:
         spec = importlib.util.find_spec(top)
     except (ImportError, ValueError):
         return None
-    for part in rest:
+    for submodule in submodules:
         if spec is None or spec.submodule_search_locations is None:
             return None
-        top = f"{top}.{part}"
+        top = f"{top}.{submodule}"
         spec = PathFinder.find_spec(top, list(spec.submodule_search_locations))
     return spec
 
@@ -251,9 +251,9 @@ class PluginFinder(MetaPathFinder):
         added = self._added.get(name, [])
         if added == current:
             return
-        own = [folder for folder in search_path if folder not in added]
-        search_path[:] = own + [folder for folder in current if folder not in own]
-        self._added[name] = [folder for folder in current if folder not in own]
+        original = [folder for folder in search_path if folder not in added]
+        search_path[:] = original + [folder for folder in current if folder not in original]
+        self._added[name] = [folder for folder in current if folder not in original]
 
     def update(self) -> None:
         """Update the search paths of subpackages that are already imported."""

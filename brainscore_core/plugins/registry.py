@@ -102,11 +102,11 @@ def _pieces(node: ast.AST) -> list[str | None] | None:
     """Fixed parts of a composed text, with None for variable parts; None for other expressions."""
     match node:
         case ast.JoinedStr(values=parts):
-            pieces = [_fixed(part) for part in parts]
+            pieces = [_fixed(value) for value in parts]
         case ast.BinOp(op=ast.Add()):
             pieces = _sum(node)
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(template)), attr="format")):
-            pieces = [text for part in re.split(r"\{[^{}]*\}", template) for text in (part, None)][:-1]
+            pieces = [text for literal in re.split(r"\{[^{}]*\}", template) for text in (literal, None)][:-1]
         case _:
             return None
     if sum(len(piece) for piece in pieces if piece is not None) < _MIN_LITERAL:
@@ -122,7 +122,7 @@ def _sum(node: ast.expr) -> list[str | None]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return [*_sum(node.left), *_sum(node.right)]
     if isinstance(node, ast.JoinedStr):
-        return [_fixed(part) for part in node.values]
+        return [_fixed(value) for value in node.values]
     return [_fixed(node)]
 
 
@@ -214,17 +214,18 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         self._deleted.discard(key)
 
     def __getitem__(self, key: str) -> Callable[..., T]:
-        places = self.locations(key)
-        if len(places) > 1:
+        locations = self.locations(key)
+        if len(locations) > 1:
             raise DuplicateRegistrationError(
-                f"The {self.noun} {key!r} is registered in {len(places)} places: {' and '.join(map(str, places))}.",
+                f"The {self.noun} {key!r} is registered in {len(locations)} places: "
+                f"{' and '.join(map(str, locations))}.",
                 "Give one of them another identifier, or remove one of the folders.",
             )
-        if key not in self._entries and places and self._index is not None:
-            self._index.load(self._index.plugin_at(places[0]))
+        if key not in self._entries and locations and self._index is not None:
+            self._index.load(self._index.plugin_at(locations[0]))
             if key not in self._entries:
                 raise UserError(
-                    f"The {self.noun} {key!r} is defined in {places[0]}, but importing {places[0].package} "
+                    f"The {self.noun} {key!r} is defined in {locations[0]}, but importing {locations[0].package} "
                     "did not register it.",
                     "Check whether that line is executed: it may depend on a condition.",
                 )
@@ -269,10 +270,10 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         UnknownIdentifier
             If it is not registered.
         """
-        places = self.locations(key)
-        if not places:
+        locations = self.locations(key)
+        if not locations:
             raise self._unknown(key)
-        return places[0]
+        return locations[0]
 
     def locations(self, key: str) -> list[Location]:
         """Return all locations that register an identifier: more than one is a collision, none means it is unknown.
@@ -282,13 +283,13 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         """
         if not isinstance(key, str):
             return []
-        places = self._places(key)
-        if not places and self._index is not None:
+        locations = self._places(key)
+        if not locations and self._index is not None:
             self._index.refresh()  # the plugin may be new
-            places = self._places(key)
-            if not places and self._load_dynamic():
-                places = self._places(key)
-        return places
+            locations = self._places(key)
+            if not locations and self._load_dynamic():
+                locations = self._places(key)
+        return locations
 
     def make(self, key: str, *args: Any, **kwargs: Any) -> T:
         """Make the object with an identifier by calling its factory.
@@ -317,21 +318,21 @@ class Registry(MutableMapping[str, Callable[..., T]]):
             Any error of the factory.
         """
         factory = self[key]
-        place = self.location(key)
+        location = self.location(key)
         if not _is_factory(factory):
             raise UserError(
-                f"The {self.noun} {key!r} ({place}) is registered as a finished object of the class "
+                f"The {self.noun} {key!r} ({location}) is registered as a finished object of the class "
                 f"{type(factory).__name__}, not as a function that makes one.",
                 f"Register the class or function itself, without (): {self.name}[{key!r}] = {type(factory).__name__}",
             )
         try:
             result = factory(*args, **kwargs)
         except ModuleNotFoundError as error:
-            folder = str(place.folder or Path(place.file).parent)
-            explain_missing_module(error, Plugin(place.file, folder, place.package, place.source))
+            folder = str(location.folder or Path(location.file).parent)
+            explain_missing_module(error, Plugin(location.file, folder, location.package, location.source))
         if result is None:
             raise UserError(
-                f"The {self.noun} {key!r} ({place}): its factory returned None.",
+                f"The {self.noun} {key!r} ({location}): its factory returned None.",
                 "Check whether the function ends with a return.",
             )
         return result
@@ -361,9 +362,9 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         """
         if name in self:
             return name
-        known = self._aliases.get(name)
-        if known is not None and known in self:
-            return known
+        alias = self._aliases.get(name)
+        if alias is not None and alias in self:
+            return alias
         failures: list[str] = []
         if self._index is not None and isinstance(name, str) and name:
             for plugin, keys in plugins_that_mention(name, self._keys_by_plugin()):
@@ -394,19 +395,19 @@ class Registry(MutableMapping[str, Callable[..., T]]):
     def _places(self, key: str) -> list[Location]:
         if key in self._deleted:
             return []
-        places = list(self._index.locations(self.name).get(key, ())) if self._index is not None else []
+        locations = list(self._index.locations(self.name).get(key, ())) if self._index is not None else []
         entry = self._entries.get(key)
         if entry is None:
-            return places
-        for place in places:
-            inside = place.folder is not None and belongs_to(entry.file, str(place.folder))
-            if inside or same_file(entry.file, place.file):
-                return places
+            return locations
+        for location in locations:
+            inside = location.folder is not None and belongs_to(entry.file, str(location.folder))
+            if inside or same_file(entry.file, location.file):
+                return locations
         plugin = self._index.plugin_of(entry.file) if self._index is not None else None
         if plugin is None:
-            return [*places, Location(entry.file, entry.line, None, entry.module, "this process")]
+            return [*locations, Location(entry.file, entry.line, None, entry.module, "this process")]
         folder = Path(plugin.folder)
-        return [*places, Location(entry.file, entry.line, folder, plugin.package, plugin.source)]
+        return [*locations, Location(entry.file, entry.line, folder, plugin.package, plugin.source)]
 
     def _load_dynamic(self) -> bool:
         """Import the plugins whose keys cannot be read from the source; return whether there are any."""
@@ -425,8 +426,8 @@ class Registry(MutableMapping[str, Callable[..., T]]):
     def _keys_by_plugin(self) -> dict[Plugin, list[str]]:
         keys: dict[Plugin, list[str]] = {}
         for key in self:
-            places = self._places(key)
-            plugin = self._index.plugin_of(places[0].file) if self._index is not None and places else None
+            locations = self._places(key)
+            plugin = self._index.plugin_of(locations[0].file) if self._index is not None and locations else None
             if plugin is not None:
                 keys.setdefault(plugin, []).append(key)
         return keys
@@ -438,9 +439,9 @@ class Registry(MutableMapping[str, Callable[..., T]]):
             if near:
                 message += f" Nearest: {', '.join(near)}."
             names = self._index.registries_with(key) if self._index is not None else []
-            others = [name.removesuffix("_registry").replace("_", " ").replace("data", "dataset") for name in names]
-            if others:
-                message += f" ({key!r} is registered as a {' and a '.join(others)}.)"
+            nouns = [name.removesuffix("_registry").replace("_", " ").replace("data", "dataset") for name in names]
+            if nouns:
+                message += f" ({key!r} is registered as a {' and a '.join(nouns)}.)"
         for failure in failures or []:
             message += f"\nIts identifier could not be determined: {failure}"
         for problem in self._index.problems if self._index is not None else ():

@@ -159,10 +159,10 @@ class Literals:
         return None
 
     def _join(self, parts: list[ast.expr], values: Mapping[str, object]) -> object:
-        texts = [self.evaluate(part, values) for part in parts]
-        known = [text for text in texts if isinstance(text, str)]
-        short = len(known) == len(texts) and sum(map(len, known)) <= _MAX_TEXT
-        return "".join(known) if short else UNKNOWN
+        texts = [self.evaluate(operand, values) for operand in parts]
+        fixed = [text for text in texts if isinstance(text, str)]
+        short = len(fixed) == len(texts) and sum(map(len, fixed)) <= _MAX_TEXT
+        return "".join(fixed) if short else UNKNOWN
 
     def _name(self, name: str, values: Mapping[str, object]) -> object:
         if name in values:
@@ -366,8 +366,8 @@ class _Reader:
             if field in _BLOCKS:
                 self.block(value, values, conditional=not isinstance(node, ast.With))
             elif field in {"handlers", "cases"}:
-                for part in value:
-                    self.block(part.body, values, conditional=True)
+                for clause in value:
+                    self.block(clause.body, values, conditional=True)
             else:
                 for expression in value if isinstance(value, list) else [value]:
                     if isinstance(expression, ast.AST):
@@ -389,9 +389,9 @@ class _Reader:
 
     def bind(self, name: str, value: ast.expr, values: dict[str, object], *, conditional: bool) -> None:
         """Follow ``key = f'{name}-pls'``; `Literals` handles containers, including their changes."""
-        known = UNKNOWN if conditional else self.literals.evaluate(value, values)
-        if isinstance(known, str | int | float):
-            values[name] = known
+        evaluated = UNKNOWN if conditional else self.literals.evaluate(value, values)
+        if isinstance(evaluated, str | int | float):
+            values[name] = evaluated
         elif name in values or conditional:
             values[name] = UNKNOWN
 
@@ -416,16 +416,16 @@ class _Reader:
         *,
         conditional: bool,
     ) -> None:
-        parts = list(ast.walk(node))
-        self.spend(len(parts))
-        jumps = any(isinstance(part, ast.Break | ast.Continue) for part in parts)
+        nodes = list(ast.walk(node))
+        self.spend(len(nodes))
+        jumps = any(isinstance(node_within, ast.Break | ast.Continue) for node_within in nodes)
         for bound in self.literals.bindings(target, iterable, values):
             self.spend(len(values) // 20)  # the cost of copying them
             self.block(node.body, {**values, **bound}, conditional=conditional or jumps)
         self.expression(iterable)
-        for part in parts:
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                values[part.id] = UNKNOWN  # unknown after the loop
+        for node_within in nodes:
+            if isinstance(node_within, ast.Name) and isinstance(node_within.ctx, ast.Store):
+                values[node_within.id] = UNKNOWN  # unknown after the loop
         self.block(node.orelse, values, conditional=conditional)
 
     def update(self, call: ast.Call, values: Mapping[str, object], conditional: bool) -> bool:

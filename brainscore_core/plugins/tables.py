@@ -41,13 +41,13 @@ def parse_table(content: bytes) -> list[dict[str, str]]:
     lines = [line for line in csv.reader(io.StringIO(content.decode("utf-8"), newline="")) if line]
     if not lines or len(set(lines[0])) < len(lines[0]) or not all(lines[0]):
         raise ValueError("its first line does not name different columns")
-    columns, rows, known = lines[0], [], set()
+    columns, rows, identifiers = lines[0], [], set()
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(columns):
             raise ValueError(f"row {number} has {len(line)} cells for {len(columns)} columns")
-        if not line[0] or line[0] in known:
+        if not line[0] or line[0] in identifiers:
             raise ValueError(f"row {number} has the identifier {line[0]!r}, which is empty or repeated")
-        known.add(line[0])
+        identifiers.add(line[0])
         rows.append(dict(zip(columns, line, strict=True)))
     return rows
 

@@ -269,7 +269,7 @@ def read_log(file: Path) -> str:
     Parameters
     ----------
     file : Path
-        The log, by whoever stored it: it may have any size, and bytes that are not text.
+        The log; it may come from another program: of any size, and with bytes that are not text.
     """
     half = LOG_BYTES // 2
     with file.open("rb") as stream:

@@ -75,7 +75,7 @@ class LossOfScore:
 
 @dataclass(frozen=True, kw_only=True)
 class ControlScore:
-    """Score of a control, and the model's difference to it.
+    """Score of a baseline model, and the model's difference to it.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class ControlScore:
     ci : (float, float) or None
         Its 95 % interval.
     difference, p : float or None
-        Model minus control, and the one-sided p-value that the model is not better.
+        Model minus baseline model, and the one-sided p-value that the model is not better.
     difference_ci : (float, float) or None
         95 % interval of the difference.
     reason : str or None
@@ -180,15 +180,15 @@ class Summary:
     pictures : tuple of PairPictures
         Up to twelve of these pairs, if the benchmark's stimuli are public.
     model : str or None
-        Model beside the controls.
+        Model beside the baseline models.
     score : float or None
         Its score, before it is clamped to [0, 1].
     ci : (float, float) or None
         Its 95 % interval.
     controls : tuple of ControlScore
-        Of controls, those without a score among them.
+        Of baseline models, those without a score among them.
     above : bool or None
-        Whether the model is above all controls with a score; None if this is not known.
+        Whether the model is above all baseline models with a score; None if this is not known.
     candidates : tuple of str
         Of a recovery.
     recovered : tuple of Recovered
@@ -216,7 +216,7 @@ class Summary:
 
     @property
     def best(self) -> ControlScore | None:
-        """The control with the highest score; None if no control has a score."""
+        """The baseline model with the highest score; None if no baseline model has a score."""
         scored = [control for control in self.controls if control.value is not None]
         return max(scored, key=lambda control: control.value or 0.0, default=None)
 
@@ -397,7 +397,7 @@ def _controls(result: Mapping[str, Any]) -> Summary:
     model, score = result.get("model"), result.get("score")
     scored = [control for control in controls if control.value is not None]
     summary = Summary(
-        sentence="No control has a score.",
+        sentence="No baseline model has a score.",
         model=model,
         score=score,
         ci=_interval(result.get("ci")),
@@ -407,13 +407,14 @@ def _controls(result: Mapping[str, Any]) -> Summary:
     best = summary.best
     if best is None:
         return summary
-    about_best = f"Best control: {best.name}, {estimate_text(best.value, ci=best.ci, brief=True)}."
+    about_best = f"Best baseline model: {best.name}, {estimate_text(best.value, ci=best.ci, brief=True)}."
     if model is None:
         return replace(summary, sentence=about_best)
     if summary.above:
         p = p_text(result.get("p_above_all_controls"))
         return replace(
-            summary, sentence=f"{model} is above all {len(scored)} controls with a score (largest {p}). {about_best}"
+            summary,
+            sentence=f"{model} is above all {len(scored)} baseline models with a score (largest {p}). {about_best}",
         )
     comparisons = list(_not_above(model, scored))
     return replace(
@@ -424,7 +425,7 @@ def _controls(result: Mapping[str, Any]) -> Summary:
 
 
 def _not_above(model: str, scored: Sequence[ControlScore]) -> Iterable[tuple[str, str]]:
-    """Controls that the model is not above, by kind, each with what this means."""
+    """Baseline models that the model is not above, by kind, each with what this means."""
     for kind, meaning in _MEANINGS.items():
         below = [control.name for control in scored if control.kind == kind and control.surpassed is False]
         if below:

@@ -156,10 +156,10 @@ def wait_for_workers(client: Any, count: int, seconds: float) -> None:
 def close(*parts: Any, seconds: float = CLOSE_SECONDS) -> None:
     """Close clients and clusters, ignoring errors of those that have already ended."""
     with deferring_interrupts():
-        for part in parts:
-            if part is not None:
+        for resource in parts:
+            if resource is not None:
                 with contextlib.suppress(Exception):
-                    part.close(timeout=seconds)
+                    resource.close(timeout=seconds)
 
 
 _LOCAL_ADDRESS = "127.0.0.1"
@@ -239,10 +239,10 @@ def local_cluster(options: ClusterOptions, tasks: int, bigger_than: int | None) 
         finally:
             # also a cluster whose start was interrupted
             with deferring_interrupts():
-                own = [instance for instance in list(SpecCluster._instances) if instance.loop is runner._loop]
-                close(client, *own, seconds=CLOSE_SECONDS if client is not None else 1)
+                clusters = [instance for instance in list(SpecCluster._instances) if instance.loop is runner._loop]
+                close(client, *clusters, seconds=CLOSE_SECONDS if client is not None else 1)
                 runner.stop()
-                SpecCluster._instances.difference_update(own)  # else Python would close them again at its end
+                SpecCluster._instances.difference_update(clusters)  # else Python would close them again at its end
 
 
 def _devices(gpus: int, workers: int) -> list[list[str]]:
@@ -406,13 +406,13 @@ def _among(client: Any, need: int | None, gpus: int, bigger_than: int | None) ->
     advertised = _workers(client, "resources")
     reserved: dict[str, float] = {}
     # if no worker advertises GPUs, the model runs without one
-    if gpus := int(min(gpus, max(((own or {}).get("GPU", 0) for own in advertised.values()), default=0))):
+    if gpus := int(min(gpus, max(((amounts or {}).get("GPU", 0) for amounts in advertised.values()), default=0))):
         reserved["GPU"] = gpus
     memories = _memories(client)
     largest = max((memory for memory in memories.values() if memory), default=0)
     lowest = min(max(need or 0, 0 if bigger_than is None else bigger_than + 1), largest)
     arguments: dict[str, Any] = {}
-    if lowest and all("memory" in (own or {}) for own in advertised.values()):
+    if lowest and all("memory" in (amounts or {}) for amounts in advertised.values()):
         reserved["memory"] = lowest / 1e6
     elif lowest:
         fitting = [address for address, memory in memories.items() if memory is None or memory >= lowest]
@@ -441,30 +441,30 @@ def _memories(client: Any) -> dict[str, int | None]:
 def _check_versions(client: Any) -> None:
     """Refuse workers with other versions, which would fail later or give other results."""
     versions = client.get_versions(packages=["brainscore_core"])
-    own = versions["client"]
-    for place, theirs in (("the scheduler", versions["scheduler"]), *versions["workers"].items()):
+    client_versions = versions["client"]
+    for process, theirs in (("the scheduler", versions["scheduler"]), *versions["workers"].items()):
         if theirs is None:
             continue
         for package in ("distributed", "dask", "cloudpickle"):
-            here, there = own["packages"].get(package), theirs["packages"].get(package)
+            here, there = client_versions["packages"].get(package), theirs["packages"].get(package)
             if here != there:
                 raise UserError(
-                    f"{place} has {package} {there}, but this process has {here}",
+                    f"{process} has {package} {there}, but this process has {here}",
                     remedy="use the same environment on both sides",
                 )
-        here, there = own["host"]["python"].split(".")[:2], theirs["host"]["python"].split(".")[:2]
+        here, there = client_versions["host"]["python"].split(".")[:2], theirs["host"]["python"].split(".")[:2]
         if here != there:
             raise UserError(
-                f"{place} has Python {'.'.join(there)}, but this process has {'.'.join(here)}",
+                f"{process} has Python {'.'.join(there)}, but this process has {'.'.join(here)}",
                 remedy="use the same environment on both sides",
             )
     from brainscore_core.receipts.environment import platform_code
     from brainscore_core.runner.worker import other_code
 
     code = platform_code()
-    for place, theirs in client.run(platform_code, on_error="return").items():
+    for process, theirs in client.run(platform_code, on_error="return").items():
         if isinstance(theirs, str) and theirs != code:
-            raise other_code(place)
+            raise other_code(process)
 
 
 @contextmanager

@@ -85,17 +85,17 @@ class Effects:
         self, rows: Sequence[str], columns: Sequence[str]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Logarithms and standard deviations of all rows and columns, as :meth:`predict`; NaN if unknown."""
-        logarithm, variance, known = np.array(self.centre), np.array(self.residual**2), np.array(False)
+        logarithm, variance, covered = np.array(self.centre), np.array(self.residual**2), np.array(False)
         for names, effects, counts, axis in (
             (rows, self.rows, self.row_counts, 1),
             (columns, self.columns, self.column_counts, 0),
         ):
             spread = _spread(effects)
-            parts = [2 * self.residual**2 / counts[name] if name in effects else spread for name in names]
+            variances = [2 * self.residual**2 / counts[name] if name in effects else spread for name in names]
             logarithm = logarithm + np.expand_dims([effects.get(name, 0.0) for name in names], axis)
-            variance = variance + np.expand_dims(parts, axis)
-            known = known | np.expand_dims(np.array([name in effects for name in names], bool), axis)
-        return np.where(known, logarithm, np.nan), np.sqrt(variance)
+            variance = variance + np.expand_dims(variances, axis)
+            covered = covered | np.expand_dims(np.array([name in effects for name in names], bool), axis)
+        return np.where(covered, logarithm, np.nan), np.sqrt(variance)
 
 
 def fit_effects(observations: Sequence[Observation]) -> Effects | None:
@@ -190,25 +190,27 @@ def _least_squares(
     No two rows have an observation in common: they are eliminated, and only the others remain in the matrix to solve.
     SciPy's sparse least squares would take longer to import than all else that planning does.
     """
-    row, other, n_others = positions[:, 0], positions[:, 1] - n_rows, width - n_rows
+    row, column, n_columns = positions[:, 0], positions[:, 1] - n_rows, width - n_rows
     with_offset = weights * offset
-    own = np.bincount(row, weights, n_rows) + damping
-    shared = np.bincount(row * n_others + other, weights, n_rows * n_others).reshape(n_rows, n_others)
+    row_weights = np.bincount(row, weights, n_rows) + damping
+    shared = np.bincount(row * n_columns + column, weights, n_rows * n_columns).reshape(n_rows, n_columns)
     shared[:, -1] = np.bincount(row, with_offset, n_rows)
-    matrix = np.diag(np.bincount(other, weights, n_others) + damping)
-    matrix[:, -1] = matrix[-1] = np.bincount(other, with_offset, n_others)
+    matrix = np.diag(np.bincount(column, weights, n_columns) + damping)
+    matrix[:, -1] = matrix[-1] = np.bincount(column, with_offset, n_columns)
     matrix[-1, -1] = with_offset.sum() + damping
     of_rows = np.bincount(row, weights * values, n_rows)
-    of_others = np.bincount(other, weights * values, n_others)
-    of_others[-1] = with_offset @ values
-    others = np.linalg.solve(matrix - shared.T @ (shared / own[:, None]), of_others - shared.T @ (of_rows / own))
-    return np.concatenate([(of_rows - shared @ others) / own, others])
+    of_columns = np.bincount(column, weights * values, n_columns)
+    of_columns[-1] = with_offset @ values
+    column_effects = np.linalg.solve(
+        matrix - shared.T @ (shared / row_weights[:, None]), of_columns - shared.T @ (of_rows / row_weights)
+    )
+    return np.concatenate([(of_rows - shared @ column_effects) / row_weights, column_effects])
 
 
 def _spread(effects: dict[str, float]) -> float:
     """Variance of effects, from the known ones and the prior."""
-    known = np.array([*effects.values()])
-    return float((np.sum(known**2) + 2 * (_PRIOR_EFFECT / 1.5) ** 2) / (len(known) + 2))
+    values = np.array([*effects.values()])
+    return float((np.sum(values**2) + 2 * (_PRIOR_EFFECT / 1.5) ** 2) / (len(values) + 2))
 
 
 Source = Literal["measured", "fitted", "table"]
@@ -336,7 +338,7 @@ class Ranges(NamedTuple):
         source = int(self.source[row, column])
         if source < 0:
             return None
-        value, low, high = (float(part[row, column]) for part in (self.value, self.low, self.high))
+        value, low, high = (float(limits[row, column]) for limits in (self.value, self.low, self.high))
         return Prediction(value, low, high, SOURCES[source])
 
 
@@ -377,7 +379,10 @@ class _Quantity:
         here = zip(*_sample(self._keys[worked], self._values[worked]), strict=True)
         texts = rows.texts
         self._here = [Observation(texts[key // self._width], texts[key % self._width], value) for key, value in here]
-        self._known = {observation.row for observation in self._here}, {one.column for one in self._here}
+        self._known = (
+            {observation.row for observation in self._here},
+            {observation.column for observation in self._here},
+        )
         self._elsewhere = [Observation(*entry, elsewhere=True) for entry in listed]
 
     @cached_property
@@ -393,23 +398,23 @@ class _Quantity:
         value, deviation = np.full(shape, np.nan), np.full(shape, np.nan)
         source = np.full(shape, -1, np.int8)
         rows, columns = (np.array([self._positions.get(name, -1) for name in names]) for names in (models, benchmarks))
-        measured, places = np.zeros(shape, bool), np.zeros(shape, np.intp)
+        measured, positions = np.zeros(shape, bool), np.zeros(shape, np.intp)
         if len(self._keys):
             keys = rows[:, None].astype(np.int64) * self._width + columns
-            places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-            measured = (self._keys[places] == keys) & (rows >= 0)[:, None] & (columns >= 0)
+            positions = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+            measured = (self._keys[positions] == keys) & (rows >= 0)[:, None] & (columns >= 0)
         if not measured.all() and self._effects is not None:
             logarithms, deviation = self._effects.predict_all(models, benchmarks)
             value = np.exp(logarithms)
             if not self._here:
                 deviation = np.hypot(deviation, _MACHINE)
             here = np.logical_or.outer(*(
-                np.array([name in known for name in names], bool)
-                for names, known in zip((models, benchmarks), self._known, strict=True)
+                np.array([name in seen for name in names], bool)
+                for names, seen in zip((models, benchmarks), self._known, strict=True)
             ))  # fmt: skip
             source = np.where(np.isnan(value), -1, np.where(here, 1, 2)).astype(np.int8)
-        value[measured] = self._values[places[measured]]
-        deviation[measured] = self._deviations[places[measured]]
+        value[measured] = self._values[positions[measured]]
+        deviation[measured] = self._deviations[positions[measured]]
         source[measured] = 0
         factor = np.exp(_WIDTH * deviation)
         return Ranges(value, value / factor, value * factor, source)
@@ -436,15 +441,15 @@ def costs_table(receipts: "Iterable[Receipt]") -> dict[str, Any]:
     dict
         Plain JSON types: ``version``; ``machine``; ``pairs``, a list of model, benchmark, seconds, bytes or None.
     """
-    kept = [receipt for receipt in receipts if receipt.state in _RUN and receipt.timings.total]
+    timed = [receipt for receipt in receipts if receipt.state in _RUN and receipt.timings.total]
     seconds: dict[tuple[str, str], list[float]] = {}
     memory: dict[tuple[str, str], list[int]] = {}
-    for receipt in kept:
+    for receipt in timed:
         pair = (receipt.model.identifier, receipt.benchmark.identifier)
         seconds.setdefault(pair, []).append(receipt.timings.total or 0.0)
         if size := own_memory(receipt):
             memory.setdefault(pair, []).append(size)
-    machines = sorted({f"{receipt.environment.cpu or '?'}, {receipt.environment.cpu_count} cores" for receipt in kept})
+    machines = sorted({f"{receipt.environment.cpu or '?'}, {receipt.environment.cpu_count} cores" for receipt in timed})
     pairs = [
         [*pair, round(float(np.median(seconds[pair])), 2), int(np.median(memory[pair])) if pair in memory else None]
         for pair in sorted(seconds)

@@ -236,8 +236,8 @@ class PairRecorder:
         """
         if self.store is None:
             raise UserError("there is no store for the receipt", remedy="name one as results")
-        if log and (kept := kept_log(log)):
-            self._attachments["log"] = kept
+        if log and (excerpt := kept_log(log)):
+            self._attachments["log"] = excerpt
         return self.store.prepare(self._receipt(code or {}, run), self._attachments)
 
     def outcome(
@@ -550,7 +550,7 @@ def split_scorer(scorer: str) -> tuple[str, str]:
     ('brainscore_vision.scoring', 'score_pair')
     """
     module, colon, function = scorer.partition(":")
-    if not (colon and all(part.isidentifier() for part in (*module.split("."), function))):
+    if not (colon and all(name.isidentifier() for name in (*module.split("."), function))):
         raise UserError(f"{scorer!r} is not the name of a function", remedy="write it as package.module:function")
     return module, function
 

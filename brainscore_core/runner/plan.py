@@ -152,17 +152,17 @@ class Plan:
         """
         if workers < 1:
             raise UserError(f"{workers} workers cannot score anything", remedy="use at least 1 worker")
-        known: dict[str, float] = {}
+        seconds: dict[str, float] = {}
         if isinstance(self.pending, _PendingPairs):
             grid = self.pending.grid
             values = np.nansum(np.where(self.pending.chosen, grid.costs.seconds.value, 0.0), axis=1)
-            known = dict(zip(grid.models, values.tolist(), strict=True))
+            seconds = dict(zip(grid.models, values.tolist(), strict=True))
         else:
-            for one in self.pending:
-                known[one.pair.model] = known.get(one.pair.model, 0.0) + (one.cost.seconds or _NO_TIME).value
+            for entry in self.pending:
+                seconds[entry.pair.model] = seconds.get(entry.pair.model, 0.0) + (entry.cost.seconds or _NO_TIME).value
         ends = [0.0] * workers
         for task in self.tasks:
-            heapreplace(ends, ends[0] + known.get(task.model, 0.0))
+            heapreplace(ends, ends[0] + seconds.get(task.model, 0.0))
         return max(ends)
 
 
@@ -266,13 +266,13 @@ class _Grid:
         self.newest = np.full((len(models), len(benchmarks)), -1, np.int32)  # row of the newest receipt
         self.why = np.zeros(self.newest.shape, np.int8)
         if len(rows):
-            places = []
+            indices = []
             for names, column in ((models, "model"), (benchmarks, "benchmark")):
                 positions = {name: number for number, name in enumerate(names)}
-                place = np.array([positions.get(text, -1) for text in rows.texts], np.int32)
-                places.append(place[rows.columns[column]])
-            used = np.flatnonzero((places[0] >= 0) & (places[1] >= 0))
-            self.newest[places[0][used], places[1][used]] = used  # the last one of a pair counts
+                index = np.array([positions.get(text, -1) for text in rows.texts], np.int32)
+                indices.append(index[rows.columns[column]])
+            used = np.flatnonzero((indices[0] >= 0) & (indices[1] >= 0))
+            self.newest[indices[0][used], indices[1][used]] = used  # the last one of a pair counts
             self._compare()
 
     @cached_property
@@ -288,16 +288,16 @@ class _Grid:
 
     def _compare(self) -> None:
         """Determine why pairs with a receipt are scored again."""
-        known = self.newest >= 0
-        rows = self.newest[known]
-        model, benchmark = np.nonzero(known)
+        scored = self.newest >= 0
+        rows = self.newest[scored]
+        model, benchmark = np.nonzero(scored)
         texts = self.rows.texts
 
         def differ(place: NDArray[np.intp], column: str, differs: Callable[[int, str], Any]) -> NDArray[np.bool_]:
             keys = place.astype(np.int64) * len(texts) + self.rows.columns[column][rows]
             distinct, inverse = np.unique(keys, return_inverse=True)
-            found = [bool(differs(int(key) // len(texts), texts[int(key) % len(texts)])) for key in distinct]
-            answers: NDArray[np.bool_] = np.array(found, bool)[inverse]
+            differing = [bool(differs(int(key) // len(texts), texts[int(key) % len(texts)])) for key in distinct]
+            answers: NDArray[np.bool_] = np.array(differing, bool)[inverse]
             return answers
 
         why = np.full(len(rows), _DONE, np.int8)
@@ -305,7 +305,7 @@ class _Grid:
         why[differ(benchmark, "code", self._changed_others)] = WHY.index("code changed")
         why[differ(benchmark, "version", self._has_other_version)] = WHY.index("version changed")
         why[differ(benchmark, "state", lambda _, state: state == "failed")] = WHY.index("failed")
-        self.why[known] = why
+        self.why[scored] = why
 
     def _has_other_version(self, column: int, version: str) -> bool:
         current = self.versions[column]
@@ -356,7 +356,7 @@ class _Pairs(Sequence[Entry]):
     def __getitem__(self, number: int | slice) -> Entry | tuple[Entry, ...]:
         width = len(self.grid.benchmarks)
         if isinstance(number, slice):
-            return tuple(self._make(*divmod(place, width)) for place in self._places[number].tolist())
+            return tuple(self._make(*divmod(index, width)) for index in self._places[number].tolist())
         return self._make(*divmod(int(self._places[number]), width))
 
     def __iter__(self) -> Iterator[Entry]:
@@ -382,7 +382,7 @@ class _PendingPairs(_Pairs[Pending]):
 
     def seconds(self) -> NDArray[np.float64]:
         """Expected value, lower and upper limit of each; NaN if unknown."""
-        return np.stack([part[self.chosen] for part in self.grid.costs.seconds[:3]], axis=1)
+        return np.stack([values[self.chosen] for values in self.grid.costs.seconds[:3]], axis=1)
 
 
 class _DonePairs(_Pairs[Pair]):
@@ -394,7 +394,7 @@ def _expected_seconds(pending: Sequence[Pending]) -> NDArray[np.float64]:
     """Expected value, lower and upper limit of each; NaN if unknown."""
     if isinstance(pending, _PendingPairs):
         return pending.seconds()
-    values = [(np.nan,) * 3 if one.cost.seconds is None else one.cost.seconds[:3] for one in pending]
+    values = [(np.nan,) * 3 if entry.cost.seconds is None else entry.cost.seconds[:3] for entry in pending]
     return np.array(values, float).reshape(-1, 3)
 
 

@@ -251,7 +251,7 @@ class ScoringProcess:
                 return
             if answer is None:  # it has ended
                 return
-            if isinstance(answer, Written):  # not an answer, which nobody waits for after the run was stopped
+            if isinstance(answer, Written):  # not an answer: after the run was stopped, no caller waits for one
                 self._pass_on(answer)
 
     def _next_answer(self, timeout: float) -> Message | None:
@@ -273,13 +273,13 @@ class ScoringProcess:
 
     def close(self, *, seconds: float = 0.0) -> None:
         """End the process and its descendants; it has `seconds` to clean up."""
-        others: list[int] = []
+        children: list[int] = []
         if seconds and self._process.poll() is None:
-            others = descendants(self._process.pid)  # which cannot be found after its end
+            children = descendants(self._process.pid)  # which cannot be found after its end
             self._process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(timeout=seconds)
-        end_all([*([self._process.pid] if self._process.poll() is None else []), *others])
+        end_all([*([self._process.pid] if self._process.poll() is None else []), *children])
         with contextlib.suppress(OSError, ValueError):
             if self._process.stdin is not None:
                 self._process.stdin.close()

@@ -34,8 +34,8 @@ def memory_of(pids: list[int]) -> int:
     """
     private = shared = 0
     for pid in pids:
-        own, common = _private_and_shared(pid)
-        private += own
+        unshared, common = _private_and_shared(pid)
+        private += unshared
         shared = max(shared, common)
     return private + shared
 
@@ -74,8 +74,8 @@ def _private_and_shared(pid: int) -> tuple[int, int]:
 
 def _field(status: bytes, name: bytes) -> int:
     """Bytes in a field of a process's status; 0 without this field."""
-    _, _, rest = status.partition(name)
-    return int(rest[: rest.index(b"kB")]) * 1024 if rest else 0
+    _, _, value = status.partition(name)
+    return int(value[: value.index(b"kB")]) * 1024 if value else 0
 
 
 def _resident(pid: int) -> int:
@@ -110,8 +110,8 @@ def _may_have_children(pid: int) -> bool:
 
 def end_all(pids: Iterable[int]) -> None:
     """End processes, all their descendants, and the process groups that they lead, without waiting."""
-    known = list(pids)
-    processes = {*known, *(child for pid in known for child in descendants(pid))}
+    roots = list(pids)
+    processes = {*roots, *(child for pid in roots for child in descendants(pid))}
     for pid in processes:
         with contextlib.suppress(OSError, AttributeError):
             if os.getpgid(pid) == pid:

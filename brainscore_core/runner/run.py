@@ -398,8 +398,8 @@ class _Run:
         chosen = due[:free]
         for work in chosen:
             self.waiting.remove(work)
-        while len(chosen) < free and (part := self._part_of_running(chosen)) is not None:
-            chosen.append(part)
+        while len(chosen) < free and (split := self._part_of_running(chosen)) is not None:
+            chosen.append(split)
         for work in chosen:
             self.n_submitted += 1
             key = f"{self.id}-{self.n_submitted}"
@@ -463,8 +463,8 @@ class _Run:
 
     def _seconds_per_pair(self, model: str) -> float:
         """Mean time of a model's pairs that were scored in this run, or else of all."""
-        own = self.seconds.get(model)
-        return sum(own) / len(own) if own else self.all_seconds / max(self.n_timed, 1)
+        seconds = self.seconds.get(model)
+        return sum(seconds) / len(seconds) if seconds else self.all_seconds / max(self.n_timed, 1)
 
     def _receive(self, client: Any) -> None:
         try:
@@ -547,7 +547,7 @@ class _Run:
             self.too_large[pair] = (work, message["limit"])
             self._record_retry(pair, f"the scoring process {message['reason']}; the next worker has more memory")
         elif work is not None and kind == "claimed":
-            if any(pair in other.pairs for _, other in self.running.values()):
+            if any(pair in task.pairs for _, task in self.running.values()):
                 self.claimed.add(pair)
                 return  # another task with this pair ends later
             if message["owner"] == f"{OWNER}{self.id}":  # claimed by a lost worker of this run

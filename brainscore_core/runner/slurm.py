@@ -102,9 +102,9 @@ class SlurmProfile:
         >>> SlurmProfile.from_dict({"cores": 8, "memory": "32GB", "queue": "gpu"}).memory
         32000000000
         """
-        known = [entry.name for entry in fields(cls)]
-        if unknown := sorted(map(str, set(content).difference(known))):
-            raise UserError(f"unknown keys: {', '.join(unknown)}", remedy=f"valid keys are {', '.join(known)}")
+        names = [entry.name for entry in fields(cls)]
+        if unknown := sorted(map(str, set(content).difference(names))):
+            raise UserError(f"unknown keys: {', '.join(unknown)}", remedy=f"valid keys are {', '.join(names)}")
         if missing := [name for name in ("cores", "memory") if content.get(name) is None]:
             raise UserError(f"missing keys: {', '.join(missing)}", remedy="add what a job needs, such as memory: 32GB")
         values: dict[str, Any] = {}

@@ -143,11 +143,11 @@ class Template:
         self._problem = ""  # why the loader has ended
         self._changed = threading.Condition()
         self._printed = unnamed_file()
-        control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with other:
+        control, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with far_end:
             self._process = subprocess.Popen(  # noqa: S603 - this package's own script
                 [sys.executable, "-P", str(SCRIPT), str(os.getpid()), "template"],
-                stdin=other.fileno(),
+                stdin=far_end.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=self._printed,
                 env=dict(environment),
@@ -230,14 +230,14 @@ class Template:
             if self._server is None:
                 raise TemplateEnded(self._problem)
             code = {
-                place: digest
-                for one in set(benchmarks) & self._kept.keys()
-                for place, digest in self._kept[one].items()
+                path: digest
+                for benchmark in set(benchmarks) & self._kept.keys()
+                for path, digest in self._kept[benchmark].items()
             }
             self._changed.notify_all()
         from brainscore_core.plugins.source import plugin_hash  # here, so that the process starts earlier
 
-        return all(plugin_hash(Path(place)) == digest for place, digest in code.items())
+        return all(plugin_hash(Path(path)) == digest for path, digest in code.items())
 
     def wait_for_any(self, benchmarks: Iterable[str], seconds: float, *, stopped: Callable[[], bool]) -> bool:
         """Wait until a process that is forked can score one of these benchmarks; False if it takes longer.
@@ -359,8 +359,8 @@ class Template:
         return bool(self._loading or self._ahead)
 
     def _is_any_settled(self, benchmarks: Iterable[str]) -> bool:
-        wanted = set(benchmarks)
-        return not wanted or bool(wanted & self._settled)
+        requested = set(benchmarks)
+        return not requested or bool(requested & self._settled)
 
     @property
     def _settled(self) -> set[str]:
@@ -434,10 +434,10 @@ class Template:
         """Whether kept benchmarks fill the memory for them, after those that are not wanted were dropped."""
         while memory_of([self._process.pid]) - empty > self._budget:
             with self._changed:
-                others = [benchmark for benchmark in self._kept if benchmark not in self._wanted]
-            if not others:
+                unrequested = [benchmark for benchmark in self._kept if benchmark not in self._wanted]
+            if not unrequested:
                 return True
-            self._drop(others[0])
+            self._drop(unrequested[0])
         return False
 
     def _drop(self, benchmark: str) -> None:
@@ -459,9 +459,9 @@ class Template:
 
     def _serve(self) -> None:
         """Let the loader fork a server, which replaces the present one."""
-        control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with other:
-            answer = self._loader.request(child.Serve(), descriptors=(other.fileno(),))
+        control, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with far_end:
+            answer = self._loader.request(child.Serve(), descriptors=(far_end.fileno(),))
         if not isinstance(answer, child.Forked):
             control.close()
             raise TemplateEnded(answer.reason)
@@ -477,7 +477,7 @@ class Template:
 
     def _close_servers(self) -> None:
         """End servers that were replaced and whose processes have ended."""
-        for server in [one for one in self._servers if one is not self._server and not one.n_uses]:
+        for server in [replaced for replaced in self._servers if replaced is not self._server and not replaced.n_uses]:
             server.connection.close()
             self._servers.remove(server)
 
@@ -636,13 +636,9 @@ def end_idle_templates(seconds: float = 0.0) -> None:
         template.close()
 
 
-def _purpose(settings: Mapping[str, Any], environment: Mapping[str, str], limit: int | None) -> str:
-    return json.dumps([settings["scorer"], sorted(environment.items()), limit])
-
-
 def _take(settings: Mapping[str, Any], environment: Mapping[str, str], limit: int | None) -> Template | None:
     """The template for this purpose, started if there is none; None if there cannot be one."""
-    purpose = _purpose(settings, environment, limit)
+    purpose = json.dumps([settings["scorer"], sorted(environment.items()), limit])
     if sys.platform != "linux":
         return None
     with _changing:

@@ -344,7 +344,7 @@ class _Task:
         """Wait until the receipts of a process are written; pairs whose receipts it did not write remain."""
 
         def own() -> list[str]:
-            return [benchmark for benchmark, one in list(self.unwritten.items()) if one.process is process]
+            return [benchmark for benchmark, receipt in list(self.unwritten.items()) if receipt.process is process]
 
         if not own():
             return
@@ -359,8 +359,8 @@ class _Task:
             unwritten = self.unwritten.pop(benchmark)
             with unwritten.held:
                 latest = self.store.latest(self.spec.model, benchmark)
-                found = latest is not None and latest.run is not None and latest.run.id == self.spec.run
-                if found and latest is not None and latest.created >= self.spec.since[benchmark]:
+                written = latest is not None and latest.run is not None and latest.run.id == self.spec.run
+                if written and latest is not None and latest.created >= self.spec.since[benchmark]:
                     unwritten.claim.finish()
                     outcome = self._finished(benchmark, latest, unwritten.seconds)
                 elif self.stopped():
@@ -419,7 +419,7 @@ class _Task:
         if template is None or not (self.spec.hands_over and self.spec.others_wait) or self.stopped():
             return None
         benchmark = next(iter(self._ready(template)), None)
-        if benchmark is None or any(self.attempts[one] for one in self.remaining):
+        if benchmark is None or any(self.attempts[name] for name in self.remaining):
             return None
         try:
             claimed = self._claim(benchmark)

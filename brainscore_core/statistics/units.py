@@ -121,7 +121,7 @@ class Side:
 
     @property
     def condition(self) -> str:
-        """For which few units alone the score holds, and comparisons with it; empty if there is no such condition."""
+        """For which few units alone the score holds, and comparisons with it; empty without such a condition."""
         estimates = [part.ci_estimates for part in (self.receipt.score, self.receipt.raw) if part is not None]
         if stated := next(filter(None, map(condition, estimates)), ""):
             return stated

@@ -1,4 +1,4 @@
-"""Features of the controls of a benchmark: what is simple to compute from images, labels and presentation times."""
+"""Features of baseline models: what is simple to compute from images, labels and presentation times."""
 
 import functools
 import os

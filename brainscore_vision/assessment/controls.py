@@ -1,4 +1,4 @@
-"""Controls of a benchmark: what simple features score, and features that have nothing to do with the stimuli."""
+"""Baseline models of a benchmark: simple features, and features that have nothing to do with the stimuli."""
 
 import math
 import warnings
@@ -49,16 +49,16 @@ Kind = Literal["baseline", "artefact check"]
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """Paired difference between the score of a model and that of a control.
+    """Paired difference between the score of a model and that of a baseline model.
 
     Attributes
     ----------
     value : float
-        Model minus control, before scores are clamped to [0, 1].
+        Model minus baseline model, before scores are clamped to [0, 1].
     ci : (float, float) or None
         95 % interval.
     p : float or None
-        One-sided p-value of the hypothesis that the model is not better than the control.
+        One-sided p-value of the hypothesis that the model is not better than the baseline model.
     units : str or None
         What was resampled, and how many.
     reason : str or None
@@ -77,7 +77,7 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """Score of one control.
+    """Score of one baseline model.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Control:
     ci : (float, float) or None
         95 % interval of the score.
     difference : Difference or None
-        Model minus control; None without a model.
+        Model minus baseline model; None without a model.
     reason : str or None
         Why there is no score, no interval, or no difference.
     """
@@ -123,7 +123,7 @@ class Control:
 
 @dataclass(frozen=True, kw_only=True)
 class Controls:
-    """Controls of a benchmark, and a model beside them.
+    """Baseline models of a benchmark, and a model beside them.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Controls:
     ci : (float, float) or None
         95 % interval of its score.
     scale : float or None
-        Total standard deviation of its features; those of all controls are multiplied so that theirs is the same.
+        Total standard deviation of its features; features of all baseline models are multiplied to have the same.
     reason : str or None
         Why the model has no score or no interval.
 
@@ -162,19 +162,19 @@ class Controls:
 
     @property
     def scored(self) -> tuple[Control, ...]:
-        """Controls with a score."""
+        """Baseline models with a score."""
         return tuple(control for control in self.controls if control.score is not None)
 
     @property
     def best(self) -> Control | None:
-        """The control with the highest score; None if no control has a score."""
+        """The baseline model with the highest score; None if no baseline model has a score."""
         return max(self.scored, key=lambda control: control.score or 0.0, default=None)
 
     def p_above(self, kind: Kind | None = None) -> float | None:
-        """p-value of the hypothesis that the model is not better than every control, or every control of a kind.
+        """p-value of the hypothesis that the model is not better than every baseline model, or every one of a kind.
 
-        The largest of the one-sided p-values (intersection–union test); None if a control was not tested, or there is
-        none.
+        The largest of the one-sided p-values (intersection–union test); None if a baseline model was not tested, or
+        there is none.
         """
         wanted = [control for control in self.scored if kind is None or control.kind == kind]
         values = [None if control.difference is None else control.difference.p for control in wanted]
@@ -182,10 +182,10 @@ class Controls:
         return max(known) if known and len(known) == len(values) else None
 
     def above(self, kind: Kind | None = None) -> bool | None:
-        """Whether the model is significantly better than every control, or every control of a kind.
+        """Whether the model is significantly better than every baseline model, or every one of a kind.
 
-        True if every one-sided test of a control with a score is significant at 5 %; False if one is not; None if this
-        is not known, or there is no control.
+        True if every one-sided test of a baseline model with a score is significant at 5 %; False if one is not; None
+        if this is not known, or there is no baseline model.
         """
         wanted = [control.surpassed for control in self.scored if kind is None or control.kind == kind]
         if False in wanted:
@@ -207,7 +207,7 @@ class Controls:
 
     def text(self) -> str:
         """Text for a terminal."""
-        lines = [f"Controls of {self.benchmark} (relative to the ceiling, before clamping; 95 % intervals)"]
+        lines = [f"Baseline models of {self.benchmark} (relative to the ceiling, before clamping; 95 % intervals)"]
         if self.model is not None:
             lines.append(f"{self.model}: {estimate_text(self.score, ci=self.ci, brief=True)}")
         titles: dict[Kind, str] = {
@@ -235,7 +235,7 @@ class Controls:
         of_controls = [row(each.name, each.score, each.ci, 1 + kinds.index(each.kind)) for each in self.controls]
         chart = Dots(
             rows=[*of_model, *of_controls],
-            title=f"Controls of {self.benchmark}",
+            title=f"Baseline models of {self.benchmark}",
             x_title="score relative to the ceiling, with 95 % interval",
             kinds=("model", *kinds),
             reference=0.0,
@@ -246,12 +246,14 @@ class Controls:
         best = self.best
         lines = []
         if best is not None and best.difference is not None:
-            lines.append(f"Best control: {best.name}; {self.model} − {best.name} {_difference_text(best.difference)}")
+            difference = _difference_text(best.difference)
+            lines.append(f"Best baseline model: {best.name}; {self.model} − {best.name} {difference}")
         if self.above():
             p = self.p_above()
             return [
                 *lines,
-                f"{self.model} is above all {len(self.scored)} controls ({p_text(p)}; each test is one-sided at 5 %).",
+                f"{self.model} is above all {len(self.scored)} baseline models ({p_text(p)}; each test is one-sided at "
+                "5 %).",
             ]
         for kind, meaning in (
             ("baseline", "This does not make the score invalid: so simple a description scores as well."),
@@ -275,15 +277,15 @@ def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Se
     benchmark : str or Benchmark
         A benchmark that records responses to images.
     model : str, BrainModel, torch.nn.Module, callable or Score, optional
-        The model to compare with the controls, as for :func:`brainscore_vision.score`; or its score on this benchmark,
-        from which there are no untrained twins, and no model features to shuffle.
+        The model to compare with the baseline models, as for :func:`brainscore_vision.score`; or its score on this
+        benchmark, from which there are no untrained twins, and no model features to shuffle.
     seeds : sequence of int
         Seeds of the untrained twins; the first is also that of the shuffle.
 
     Returns
     -------
     Controls
-        All scores with intervals; with a model, the paired difference to each control.
+        All scores with intervals; with a model, the paired difference to each baseline model.
 
     Raises
     ------
@@ -303,7 +305,7 @@ def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Se
     see :func:`~brainscore_vision.assessment.twins.initial_weights`.
 
     *Scale.* Metrics with a penalty give the same features another score in other units. Beside a model, the features of
-    each control are therefore multiplied so that their total standard deviation is that of the model's features.
+    each baseline model are therefore multiplied so that their total standard deviation is that of the model's features.
 
     *Artefact checks.* ``time codes``: Gaussian functions of the presentation's rank in time, within each session, as
     in the null model of [1]_, averaged over repetitions; where recordings have ``presentation_time`` or ``trial``.
@@ -311,9 +313,9 @@ def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Se
     those of another group. They tell groups apart and nothing else, so that their score needs stimuli of the same
     group on both sides of a split.
 
-    *Test.* A model is above all controls if each paired one-sided test is significant at 5 %. No correction is needed:
-    the hypothesis that it is not above at least one of them is rejected only if all are (intersection–union test
-    [2]_). Controls without a score are left out, with the reason.
+    *Test.* A model is above all baseline models if each paired one-sided test is significant at 5 %. No correction is
+    needed: the hypothesis that it is not above at least one of them is rejected only if all are (intersection–union
+    test [2]_). Baseline models without a score are left out, with the reason.
 
     References
     ----------
@@ -330,7 +332,7 @@ def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Se
     """
     if not seeds:
         raise UserError("no seed was given", remedy="pass at least one, such as seeds=(0,)")
-    with stage(f"controls of {benchmark if isinstance(benchmark, str) else benchmark.identifier}"):
+    with stage(f"baseline models of {benchmark if isinstance(benchmark, str) else benchmark.identifier}"):
         if isinstance(benchmark, str):
             from brainscore_vision.registries import load_benchmark
 
@@ -344,7 +346,7 @@ def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Se
 
 
 class _Scoring:
-    """Scores the controls of a benchmark, one after the other."""
+    """Scores the baseline models of a benchmark, one after the other."""
 
     def __init__(self, benchmark: Any, seeds: Sequence[int]) -> None:
         self._benchmark = benchmark
@@ -355,7 +357,7 @@ class _Scoring:
         self._scale: float | None = None  # of the model's features
 
     def controls(self, model: Any = None, *, name: str | None = None, score: Score | None = None) -> Controls:
-        """All controls, beside a model or a score."""
+        """All baseline models, beside a model or a score."""
         recorded = _Recorder(_FeatureModel("pixels", pixel_features, self._degrees))
         try:
             pixels = _attempt(self._benchmark, recorded)
@@ -406,7 +408,7 @@ class _Scoring:
 
     def _unsuited(self, why: str) -> UserError:
         return UserError(
-            f"controls of {self._benchmark.identifier!r} cannot be scored: {why}",
+            f"baseline models of {self._benchmark.identifier!r} cannot be scored: {why}",
             remedy="name a benchmark that records responses to images, such as MajajHong2015public.IT-pls",
         )
 
@@ -419,7 +421,7 @@ class _Scoring:
         return self._control(name, kind, description, _attempt(self._benchmark, candidate), candidate)
 
     def _recorder(self, model: Any) -> "_Recorder":
-        """Records a control, with features on the scale of the model's."""
+        """Records a baseline model, with features on the scale of the model's."""
         return _Recorder(model, scale=self._scale)
 
     def _control(self, name: str, kind: Kind, description: str, score: Score | str, recorded: "_Recorder") -> Control:
@@ -768,7 +770,7 @@ def _line(control: Control, width: int) -> str:
         return f"{name}not scored: {control.reason}"
     text = name + estimate_text(control.score, ci=control.ci, brief=True)
     if control.difference is not None:
-        text += f"; model − control {_difference_text(control.difference)}"
+        text += f"; model − baseline {_difference_text(control.difference)}"
     elif control.reason is not None:
         text += f"; {control.reason}"
     return text

@@ -92,7 +92,7 @@ def find_losses(
     model: BrainModel | None,
     seed: int,
 ) -> Iterator[Loss]:
-    """Score each rule by the benchmark's splits and with its groups on one side; by a model or by controls."""
+    """Score each rule by the benchmark's splits and with its groups on one side; by a model or by baseline models."""
     rng = np.random.default_rng(seed)
     recorded = None if model is None else _record(parts, model)
     for rule, codes in rules.items():

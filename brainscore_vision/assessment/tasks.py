@@ -113,8 +113,8 @@ def plan(
     benchmarks : sequence of str
         Identifiers.
     models : sequence of str
-        Identifiers of registered models. Audit and controls are computed for each, or once without a model; all of
-        them are candidates of the recovery, with :data:`CANDIDATES`.
+        Identifiers of registered models. Audit and baseline models are computed for each, or once without a model; all
+        of them are candidates of the recovery, with :data:`CANDIDATES`.
     parts : sequence of str
         Parts to compute.
 

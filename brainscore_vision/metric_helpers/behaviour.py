@@ -92,7 +92,7 @@ class RightChoices(NamedTuple):
     correct: NDArray[np.bool_]
     """A missing choice is wrong."""
     others: list[Any]
-    """Choices that are no right label, nor one in another spelling."""
+    """Choices that are not a right label, nor one in another spelling."""
     remark: str
     """Warning of :func:`check_labels`, or ``''``."""
 
@@ -138,21 +138,21 @@ def right_choices(
             remedy="fill them in, or drop these trials",
         )
     warning = check_labels(answers, labels, role=role, others=others, offered=offered)
-    given = ~pd.isna(answers)
+    answered = ~pd.isna(answers)
     correct = np.zeros(answers.shape, dtype=np.bool_)
-    correct[given] = answers[given] == labels[given]
-    known, chosen_labels = _counts(labels), _counts(answers)
-    by_chance = 1 / max(1, len({*known, *others, *offered}))
-    if not warning and not correct.any() and (1 - by_chance) ** given.sum() < _UNLIKELY:
-        example = f"{listed(answers[given][:1])} where {listed(labels[given][:1])} is right"
+    correct[answered] = answers[answered] == labels[answered]
+    label_counts, chosen_labels = _counts(labels), _counts(answers)
+    by_chance = 1 / max(1, len({*label_counts, *others, *offered}))
+    if not warning and not correct.any() and (1 - by_chance) ** answered.sum() < _UNLIKELY:
+        example = f"{listed(answers[answered][:1])} where {listed(labels[answered][:1])} is right"
         warning = remark(f"no answer of the {role} is right, such as {example}; check that labels are not shifted")
     if stimuli is not None:
         pairs = pd.DataFrame({"stimulus": np.asarray(stimuli), "label": labels}).drop_duplicates()
         if len(several := pairs["stimulus"][pairs["stimulus"].duplicated()].unique()):
             text = remark(f"{len(several)} stimuli of the {role} have several right answers, such as {listed(several)}")
             warning = "; ".join(filter(None, [warning, text]))
-    other_spellings = respelled(chosen_labels, known)
-    new = [label for label in chosen_labels if label not in known and label not in other_spellings]
+    other_spellings = respelled(chosen_labels, label_counts)
+    new = [label for label in chosen_labels if label not in label_counts and label not in other_spellings]
     return RightChoices(correct, new, warning)
 
 
@@ -179,7 +179,7 @@ def check_labels(
     role : str
         Whose answers these are, for messages.
     others : iterable
-        Further labels that are no mistake, such as people's answers.
+        Further labels that are not mistakes, such as people's answers.
     offered : iterable
         All labels that the answers were chosen from, if these are known: if none of them is among `labels`, this is not
         a coincidence.
@@ -205,33 +205,33 @@ def check_labels(
 answers are 'CAT', 'DOG', the labels are 'cat', 'dog'
     'CAT' and 'cat' differ in capitals; name the labels alike on both sides
     """
-    given, known = _counts(answers), _counts(labels)
+    answer_counts, label_counts = _counts(answers), _counts(labels)
     further, choices = set(others), set(offered)
-    for answer in list(given):
-        if str(answer).strip().casefold() in _NO_ANSWER and answer not in known:
-            del given[answer]
-    if not given:
+    for answer in list(answer_counts):
+        if str(answer).strip().casefold() in _NO_ANSWER and answer not in label_counts:
+            del answer_counts[answer]
+    if not answer_counts:
         return remark(f"the {role} has no answer: all are missing and count as wrong")
-    total = sum(given.values())
-    valid = sum(count for answer, count in given.items() if answer in known or answer in further)
-    differing = [answer for answer in given if answer not in known and answer not in further]
-    hint = spelling_hint(differing, known)
+    total = sum(answer_counts.values())
+    valid = sum(count for answer, count in answer_counts.items() if answer in label_counts or answer in further)
+    differing = [answer for answer in answer_counts if answer not in label_counts and answer not in further]
+    hint = spelling_hint(differing, label_counts)
     if not valid:
-        message = f"no answer of the {role} is among the labels: its answers are {listed(given)}, "
-        message += f"the labels are {listed(known)}"
-        many = total >= _FEW_ANSWERS and min(len(given), len({*known, *further})) >= _FEW_LABELS
-        if hint or many or (choices and choices.isdisjoint(known)):
+        message = f"no answer of the {role} is among the labels: its answers are {listed(answer_counts)}, "
+        message += f"the labels are {listed(label_counts)}"
+        many = total >= _FEW_ANSWERS and min(len(answer_counts), len({*label_counts, *further})) >= _FEW_LABELS
+        if hint or many or (choices and choices.isdisjoint(label_counts)):
             raise MetricInputError(message, remedy=f"{hint}; {_REMEDY}" if hint else _REMEDY)
         return remark(message)
-    if others_spelled := respelled(differing, known):
-        count = sum(given[answer] for answer in others_spelled)
+    if others_spelled := respelled(differing, label_counts):
+        count = sum(answer_counts[answer] for answer in others_spelled)
         return remark(
             f"{count} of {total} answers of the {role} count as wrong, as labels are spelled otherwise: {hint}"
         )
     if 2 * valid < total:
         return remark(
             f"{total - valid} of {total} answers of the {role} are not among the labels, such as {listed(differing)}; "
-            f"the labels are {listed(known)}"
+            f"the labels are {listed(label_counts)}"
         )
     return ""
 

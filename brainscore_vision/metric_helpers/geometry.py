@@ -176,28 +176,28 @@ def _attach(
     """Attach influences and interval; the similarity's value may differ from the score."""
     bias = similarity.bias
     score.attrs["bias"] = bias
-    for part in varied:
-        further = part is not varied[0]
+    for variation in varied:
+        further = variation is not varied[0]
         attach_influence(
             score,
-            part.influence,
-            units=part.name,
-            ids=part.ids,
+            variation.influence,
+            units=variation.name,
+            ids=variation.ids,
             bias=0.0 if further else bias,
             further=further,
-            stimuli=None if further else part.units,
+            stimuli=None if further else variation.units,
         )
     if interval is None:
-        centre = _clip_correlation(float(score) - bias)
+        centre = min(max(float(score) - bias, -1.0), 1.0)
         interval = combined_interval(
-            centre, [part.influence for part in varied], shared=varied[-1].shared, correlation=True
+            centre, [variation.influence for variation in varied], shared=varied[-1].shared, correlation=True
         )
         if interval.reason is not None:
             interval = interval._replace(reason="too few stimuli, or undefined when one of the units is left out")
     if similarity.reason is not None:
         interval = interval._replace(reason=_renamed(similarity.reason, names))
     interval = _if_enough(interval, bias, len(varied[0].units.codes), enough)
-    return attach_varied(score, interval, [part.units for part in varied], estimates=estimates)
+    return attach_varied(score, interval, [variation.units for variation in varied], estimates=estimates)
 
 
 def _renamed(reason: str, names: Mapping[str, str]) -> str:
@@ -248,13 +248,13 @@ class GeometryMetric(Metric):
         """Values, less their bias, without each group of stimuli; `codes` number the groups from 0."""
         left_out = []
         for group in range(int(codes.max()) + 1):
-            kept = np.ix_(codes != group, codes != group)
-            left_out.append(self.compare(first[kept], second[kept]))
+            remaining = np.ix_(codes != group, codes != group)
+            left_out.append(self.compare(first[remaining], second[remaining]))
         return np.array([similarity.value - similarity.bias for similarity in left_out])
 
     def neuroid_influence(self, first: Array, second: Array, Y: NDArray, units: Units) -> Array:
         """Influence of each unit of the target's neuroids; `first` and `second` are the two matrices."""
-        left_out = [self.compare(first, self.geometry(Y[:, units.codes != one])) for one in range(units.number)]
+        left_out = [self.compare(first, self.geometry(Y[:, units.codes != unit])) for unit in range(units.number)]
         return deletion_influence([similarity.value - similarity.bias for similarity in left_out])
 
     def varied(self, pair: Matched, first: Array, second: Array, similarity: Similarity) -> list[Varied]:
@@ -270,12 +270,12 @@ class GeometryMetric(Metric):
                 codes = np.empty_like(stimuli.codes)
                 codes[pair.order] = stimuli.codes
                 influence = deletion_influence(self.without_stimuli(first, second, codes))
-        parts = [Varied(stimuli, influence, name, ids)]
+        variations = [Varied(stimuli, influence, name, ids)]
         neuroids = units_along(target, "neuroid", self.neuroid_groups, default="subject")
         if neuroids.number < _FEWEST_NEUROIDS:
             plural = f"{stimuli.plural} for {these(neuroids.number, 'neuroid')}"
-            parts[0] = parts[0]._replace(units=stimuli._replace(plural=plural))
-            return parts
+            variations[0] = variations[0]._replace(units=stimuli._replace(plural=plural))
+            return variations
         name, ids = "neuroids", np.arange(neuroids.number)
         if self.blocks and not neuroids.grouped and neuroids.number > _BLOCKS:
             details = f"{neuroids.details} in {_BLOCKS} blocks"
@@ -287,7 +287,7 @@ class GeometryMetric(Metric):
         elif "neuroid_id" in target.coords and len(set(target["neuroid_id"].values.tolist())) == neuroids.number:
             ids = target["neuroid_id"].values
         influence = np.full(neuroids.number, np.nan)
-        if np.isfinite(parts[0].influence).all():
+        if np.isfinite(variations[0].influence).all():
             influence = self.neuroid_influence(first, second, pair.Y, neuroids)
         shared = None
         few = any(kind.grouped and kind.number < _FEW for kind in (stimuli, neuroids))
@@ -295,8 +295,8 @@ class GeometryMetric(Metric):
             codes = np.empty_like(stimuli.codes)
             codes[pair.order] = stimuli.codes
             shared = self.shared_variance(first, second, pair.Y, codes % _BLOCKS, neuroids.codes % _BLOCKS)
-        parts.append(Varied(neuroids, influence, name, ids, shared))
-        return parts
+        variations.append(Varied(neuroids, influence, name, ids, shared))
+        return variations
 
     def shared_variance(
         self, first: Array, second: Array, Y: NDArray, stimuli: NDArray[np.intp], neuroids: NDArray[np.intp]
@@ -317,8 +317,8 @@ class GeometryMetric(Metric):
             return None
         left_out = np.empty((rows, columns))
         for column in range(columns):
-            other = self.geometry(Y[:, neuroids != column])
-            left_out[:, column] = self.without_stimuli(first, other, stimuli)
+            reduced = self.geometry(Y[:, neuroids != column])
+            left_out[:, column] = self.without_stimuli(first, reduced, stimuli)
         # the effects of a single kind do not differ by units of the other kind
         mixed = left_out - left_out.mean(axis=0) - left_out.mean(axis=1, keepdims=True) + left_out.mean()
         shared = float(np.sum(mixed**2)) * (rows - 1) * (columns - 1) / (rows * columns)
@@ -433,8 +433,8 @@ class CrossValidatedGeometry(Metric):
         if whole.reason is not None:  # by a stimulus that some splits do not test
             test = splits[int(np.flatnonzero(~undefined)[0])]
             chosen = pair.order[test]
-            part = pair.target.isel(presentation=test)
-            pair = Matched(pair.source, part, pair.X[chosen], pair.Y[chosen], np.arange(len(chosen)))
+            tested = pair.target.isel(presentation=test)
+            pair = Matched(pair.source, tested, pair.X[chosen], pair.Y[chosen], np.arange(len(chosen)))
             first, second = first[np.ix_(chosen, chosen)], second[np.ix_(chosen, chosen)]
             whole = metric.compare(first, second)
         varied = metric.varied(pair, first, second, whole)
@@ -454,7 +454,3 @@ def _if_enough(interval: Interval, bias: float, stimuli: int, enough: int) -> In
         return interval
     reason = f"{stimuli} stimuli: at least {enough} are needed to correct the value's bias"
     return interval._replace(low=math.nan, high=math.nan, reason=reason)
-
-
-def _clip_correlation(value: float) -> float:
-    return min(max(value, -1.0), 1.0)

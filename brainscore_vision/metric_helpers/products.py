@@ -88,9 +88,9 @@ class CartesianProduct:
         divisions = self.dividers(assembly, self._dividers)
         results = []
         for division in divisions:
-            part = _part(assembly, division)
-            if part is not None:
-                results.append((division, _as_score(apply(part))))
+            selected = _part(assembly, division)
+            if selected is not None:
+                results.append((division, _as_score(apply(selected))))
         values = _merged([_expanded(result, division) for division, result in results], divisions)
         raws = [
             _expanded(result.attrs[Score.RAW_VALUES_KEY], division, keep=True)
@@ -155,8 +155,8 @@ class Alignment:
             if self._dim not in side.coords or len(side[self._dim].dims) != 1:
                 coord_values(side, self._dim, role=role)
         aligned = subset(source, target, dims=[self._dim], repeat=self._repeat)
-        available, wanted = (pd.Series(side[self._dim].values).value_counts() for side in (aligned, target))
-        differing = available.sub(wanted, fill_value=0)
+        available, requested = (pd.Series(side[self._dim].values).value_counts() for side in (aligned, target))
+        differing = available.sub(requested, fill_value=0)
         differing = differing[differing != 0]
         if len(differing):
             raise MetricInputError(
@@ -296,8 +296,8 @@ def _merged(parts: list[DataAssembly], divisions: list[dict[str, Any]]) -> Score
     """All parts in the order of the divisions."""
     merged = merge_data_arrays(parts)
     for name in divisions[0]:
-        wanted = pd.unique(pd.Series([division[name] for division in divisions]))
-        order = pd.Index(merged[name].values).get_indexer(pd.Index(wanted))
+        labels = pd.unique(pd.Series([division[name] for division in divisions]))
+        order = pd.Index(merged[name].values).get_indexer(pd.Index(labels))
         merged = merged.isel({name: order})
     merged.attrs = {}
     return merged

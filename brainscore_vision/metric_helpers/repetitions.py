@@ -121,17 +121,21 @@ def equal_responses(kind: str, values: Array, ids: NDArray[Any]) -> Copies | Non
     ids : array (presentations,)
         Stimulus of each presentation.
     """
-    known = np.isfinite(values).any(axis=1)
+    responding = np.isfinite(values).any(axis=1)
     if kind == "stimuli":
-        known &= np.ptp(np.nan_to_num(values), axis=1) > 0
-    rows, names = np.nan_to_num(values[known], nan=-1e30).astype(np.float32) + np.float32(0), ids[known]
+        responding &= np.ptp(np.nan_to_num(values), axis=1) > 0
+    rows, names = np.nan_to_num(values[responding], nan=-1e30).astype(np.float32) + np.float32(0), ids[responding]
     contents = [row.tobytes() for row in rows]
     if kind == "repetitions":
         stimuli: dict[bytes, set[Any]] = {}
         for content, name in zip(contents, names, strict=True):
             stimuli.setdefault(content, set()).add(name)
-        own = np.array([len(stimuli[content]) == 1 for content in contents], dtype=bool)
-        rows, names, contents = rows[own], names[own], [content for content in contents if len(stimuli[content]) == 1]
+        alike = np.array([len(stimuli[content]) == 1 for content in contents], dtype=bool)
+        rows, names, contents = (
+            rows[alike],
+            names[alike],
+            [content for content in contents if len(stimuli[content]) == 1],
+        )
     first: dict[bytes, int] = {}
     copied = []
     for number, (content, name) in enumerate(zip(contents, names, strict=True)):
@@ -160,11 +164,11 @@ def _equal_by_chance(kind: str, rows: NDArray[np.float32], ids: NDArray[Any]) ->
         usual = float(np.mean(_number_equal(rows, pairs))) / d if len(pairs) else 0.5
         number, pairs = _pairs_of_groups(codes, rng)
     equal = _number_equal(rows, pairs)
-    others = equal < d
-    overall = (equal[others].sum() + usual) / (others.sum() * d + 1)
+    differing = equal < d
+    overall = (equal[differing].sum() + usual) / (differing.sum() * d + 1)
     group = codes[pairs[:, 0]] if kind == "repetitions" else np.arange(len(pairs))
-    entries = np.bincount(group, others * d) + _DRAWN_TOWARDS
-    share = (np.bincount(group, np.where(others, equal, 0)) + _DRAWN_TOWARDS * overall) / entries
+    entries = np.bincount(group, differing * d) + _DRAWN_TOWARDS
+    share = (np.bincount(group, np.where(differing, equal, 0)) + _DRAWN_TOWARDS * overall) / entries
     return float(np.mean(share[group] ** d) * number)
 
 
@@ -177,15 +181,15 @@ def _pairs_of_groups(codes: NDArray[np.intp], rng: np.random.Generator) -> tuple
         members = [order[start : start + size] for start, size in zip(starts, sizes, strict=True)]
         return number, np.concatenate([each[np.stack(np.triu_indices(len(each), 1), axis=1)] for each in members])
     drawn = rng.choice(len(sizes), _SAMPLED, p=counts / number)
-    one = rng.integers(0, sizes[drawn])
-    other = (one + rng.integers(1, sizes[drawn])) % sizes[drawn]
-    return number, order[starts[drawn, None] + np.stack([one, other], axis=1)]
+    first_member = rng.integers(0, sizes[drawn])
+    second_member = (first_member + rng.integers(1, sizes[drawn])) % sizes[drawn]
+    return number, order[starts[drawn, None] + np.stack([first_member, second_member], axis=1)]
 
 
 def _number_equal(rows: NDArray[np.float32], pairs: NDArray[np.intp]) -> NDArray[np.intp]:
     """Number of equal neuroids in each pair of presentations."""
-    parts = np.array_split(pairs, len(pairs) // 500 + 1)
-    return np.concatenate([(rows[part[:, 0]] == rows[part[:, 1]]).sum(axis=1) for part in parts])
+    batches = np.array_split(pairs, len(pairs) // 500 + 1)
+    return np.concatenate([(rows[batch[:, 0]] == rows[batch[:, 1]]).sum(axis=1) for batch in batches])
 
 
 def find_drift(
@@ -230,27 +234,27 @@ def find_drift(
         return "unknown"
     table = pd.DataFrame({"stimulus": stimuli, "repetition": repetitions, "time": numbers_of(assembly[coord].values)})
     table["place"] = table.groupby("repetition")["time"].rank(pct=True)
-    places = table.pivot_table(index="stimulus", columns="repetition", values="place")
-    agreement = places.corr(min_periods=3).to_numpy()
+    positions = table.pivot_table(index="stimulus", columns="repetition", values="place")
+    agreement = positions.corr(min_periods=3).to_numpy()
     agreement = agreement[np.triu_indices(len(agreement), 1)]
     if not np.isfinite(agreement).any() or np.nanmean(agreement) < _AGREEMENT:
         return "none"
-    means = pd.DataFrame(np.asarray(values, dtype=np.float64)).groupby(stimuli).mean().loc[places.index]
+    means = pd.DataFrame(np.asarray(values, dtype=np.float64)).groupby(stimuli).mean().loc[positions.index]
     strata = None
     if groups is not None:
-        category = groups[places.index]
+        category = groups[positions.index]
         if len(np.unique(category)) * _GROUPED <= len(category):
             strata = category
     (successive, first), (trend, second) = serial_tests(
-        means.to_numpy(), places.mean(axis=1).to_numpy(), strata=strata, permutations=permutations
+        means.to_numpy(), positions.mean(axis=1).to_numpy(), strata=strata, permutations=permutations
     )
     p = 2 * min(first, second)
     if not p <= _LEVEL:
         return "none"
     trending = f"their correlations with it are {trend:.2f} (root mean square)"
-    what = f"successive ones correlate by {successive:.2f}" if first <= second else trending
+    finding = f"successive ones correlate by {successive:.2f}" if first <= second else trending
     remark(
-        f"stimuli were shown in the same order in all repetitions ({coord}), and mean responses follow it: {what} "
+        f"stimuli were shown in the same order in all repetitions ({coord}), and mean responses follow it: {finding} "
         f"(p = {p:.2g}). The ceiling counts a drift as signal; show the stimuli of "
         "each repetition in an order of its own, or, if similar stimuli follow each other, declare their groups"
     )
@@ -308,18 +312,18 @@ def serial_tests(
     (True, 0.001)
     """
     time = np.asarray(order, dtype=np.float64)
-    known = np.isfinite(time)
-    responses = np.asarray(values, dtype=np.float64)[known]
+    dated = np.isfinite(time)
+    responses = np.asarray(values, dtype=np.float64)[dated]
     n = len(responses)
-    session = np.zeros(n, dtype=np.intp) if sequence is None else np.asarray(sequence)[known]
+    session = np.zeros(n, dtype=np.intp) if sequence is None else np.asarray(sequence)[dated]
     stratum = np.zeros(n, dtype=np.intp)
     if strata is not None:
-        stratum = np.unique(np.asarray(strata)[known], return_inverse=True)[1].astype(np.intp)
+        stratum = np.unique(np.asarray(strata)[dated], return_inverse=True)[1].astype(np.intp)
     undefined = ((math.nan, math.nan), (math.nan, math.nan))
     if n < 3 or np.bincount(stratum).max() < 2:
         return undefined
     rng = np.random.default_rng(seed)
-    sorted_rows = np.lexsort((time[known], session))
+    sorted_rows = np.lexsort((time[dated], session))
     responses, session, stratum = responses[sorted_rows], session[sorted_rows], stratum[sorted_rows]
     responses = responses[:, np.isfinite(responses).all(axis=0)]
     means = np.zeros((int(stratum.max()) + 1, responses.shape[1]))
@@ -333,10 +337,10 @@ def serial_tests(
         return undefined
     if d > _PROJECTED:
         residual = residual @ (rng.standard_normal((d, _PROJECTED)) / math.sqrt(_PROJECTED))
-    place = np.arange(n, dtype=np.float64)
+    position = np.arange(n, dtype=np.float64)
     for number in np.unique(session):
-        place[session == number] -= place[session == number].mean()
-    place /= max(float(np.linalg.norm(place)), 1e-300)
+        position[session == number] -= position[session == number].mean()
+    position /= max(float(np.linalg.norm(position)), 1e-300)
     pairs = np.flatnonzero(session[1:] == session[:-1])
     if not len(pairs):
         return undefined
@@ -344,7 +348,7 @@ def serial_tests(
     def statistics(rows: Codes) -> tuple[float, float]:
         shown = residual[rows]
         successive = float(np.einsum("ij,ij->", shown[pairs], shown[pairs + 1])) / (len(pairs) * d)
-        trend = place @ shown
+        trend = position @ shown
         return successive, float(np.sqrt(trend @ trend / (n * d)))
 
     observed = statistics(np.arange(n))

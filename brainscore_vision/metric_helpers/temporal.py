@@ -91,7 +91,10 @@ class PerTime:
         bins = [matching_time_bins(assembly, last, roles=roles) for assembly in assemblies]
         results = [
             self._operation(
-                *(assembly.isel({TIME_DIM: own[i]}, drop=True) for assembly, own in zip(assemblies, bins, strict=True))
+                *(
+                    assembly.isel({TIME_DIM: matching[i]}, drop=True)
+                    for assembly, matching in zip(assemblies, bins, strict=True)
+                )
             )
             for i in range(last.sizes[TIME_DIM])
         ]
@@ -184,8 +187,8 @@ class SpanTimeRegression(XarrayRegression):
 
     def _pooled(self, assembly: DataAssembly, *, role: str) -> NDArray[Any]:
         """(time_bin · presentation) × neuroid."""
-        parts = [assembly.isel({TIME_DIM: i}, drop=True) for i in range(assembly.sizes[TIME_DIM])]
-        return np.concatenate([finite_values(part, role=role, label=self._neuroid_coord) for part in parts])
+        bins = [assembly.isel({TIME_DIM: i}, drop=True) for i in range(assembly.sizes[TIME_DIM])]
+        return np.concatenate([finite_values(responses, role=role, label=self._neuroid_coord) for responses in bins])
 
     def _unpooled(self, values: NDArray[Any], like: DataAssembly, neuroids: dict[str, Any]) -> NeuroidAssembly:
         n_bins = like.sizes[TIME_DIM]
@@ -219,9 +222,9 @@ class PerTimeRegression:
         bins = matching_time_bins(source, target)
         self._fits = [
             copy.deepcopy(self._regression).fit(
-                source.isel({TIME_DIM: own}, drop=True), target.isel({TIME_DIM: i}, drop=True)
+                source.isel({TIME_DIM: source_bin}, drop=True), target.isel({TIME_DIM: i}, drop=True)
             )
-            for i, own in enumerate(bins)
+            for i, source_bin in enumerate(bins)
         ]
         self._like = target
         return self
@@ -232,7 +235,7 @@ class PerTimeRegression:
             raise MetricInputError("the regression is not fitted yet", remedy="call fit(source, target) first")
         bins = matching_time_bins(source, self._like)
         predictions = [
-            fit.predict(source.isel({TIME_DIM: own}, drop=True)) for fit, own in zip(self._fits, bins, strict=True)
+            fit.predict(source.isel({TIME_DIM: index}, drop=True)) for fit, index in zip(self._fits, bins, strict=True)
         ]
         first = predictions[0]
         coords = coords_for_dim(self._like, TIME_DIM)

@@ -259,9 +259,11 @@ class Splits:
 
     def _unsplittable(self, n: int, why: str) -> MetricInputError:
         stratified = f" stratified by {self._stratification_coord!r}" if self._stratification_coord else ""
-        units, what = ("stimuli", self._split_coord) if self._group_coord is None else ("groups", self._group_coord)
+        units, coordinate = (
+            ("stimuli", self._split_coord) if self._group_coord is None else ("groups", self._group_coord)
+        )
         return MetricInputError(
-            f"{n} values of {what!r} cannot be split{stratified}: {why}",
+            f"{n} values of {coordinate!r} cannot be split{stratified}: {why}",
             remedy=f"use more {units}, fewer splits or another test_size, or do not stratify: "
             "crossvalidation_kwargs=dict(stratification_coord=None)",
         )

@@ -196,8 +196,8 @@ def _units(assembly: xr.DataArray, dim: str, group: str | None, labels: NDArray[
     if group is None or labels is None:
         return single
     values = pd.Series(labels)
-    codes, found = pd.factorize(values, sort=True, use_na_sentinel=dim == "presentation")
-    codes, number, missing = np.asarray(codes, dtype=np.intp), len(found), values.isna().to_numpy()
+    codes, group_values = pd.factorize(values, sort=True, use_na_sentinel=dim == "presentation")
+    codes, number, missing = np.asarray(codes, dtype=np.intp), len(group_values), values.isna().to_numpy()
     alone = int(missing.sum()) if dim == "presentation" else 0
     if alone:  # a stimulus of no group varies on its own
         codes[missing] = number + np.arange(alone)
@@ -282,12 +282,12 @@ def attach_varied(score: Score, interval: Interval, units: Sequence[Units], *, e
     reason = interval.reason
     if reason is None and math.isnan(interval.error):
         reason = "the value itself is undefined"
-    varied = " and ".join(part.plural for part in units)
+    varied = " and ".join(unit.plural for unit in units)
     return attach_uncertainty(
         score,
         error=interval.error,
         ci=None if missing else (interval.low, interval.high),
-        estimates=f"{varied}; {', '.join(part.details for part in units)}; {estimates}",
+        estimates=f"{varied}; {', '.join(unit.details for unit in units)}; {estimates}",
         method=interval.method,
         reason=reason,
     )
@@ -380,11 +380,11 @@ def attach_influence(
         dim, name = _UNITS.get(kind, (kind, kind))
         coords[name] = (dim, np.arange(size) if ids is None else np.asarray(ids))
         dims.append(dim)
-    kept = DataAssembly(np.asarray(influence, dtype=np.float64), coords=coords, dims=dims)
-    kept.attrs = {"bias": float(bias), "paired": int(paired)}
+    stored = DataAssembly(np.asarray(influence, dtype=np.float64), coords=coords, dims=dims)
+    stored.attrs = {"bias": float(bias), "paired": int(paired)}
     if stimuli is not None:
-        kept.attrs[ATTRIBUTE] = stimuli.group or INDEPENDENT
-    score.attrs["further_influence" if further else "influence"] = kept
+        stored.attrs[ATTRIBUTE] = stimuli.group or INDEPENDENT
+    score.attrs["further_influence" if further else "influence"] = stored
     return score
 
 
@@ -429,10 +429,10 @@ def attach_interval(
     error : float, optional
         Replaces that of the interval.
     """
-    own = interval.error if error is None else error
+    standard_error = interval.error if error is None else error
     missing = math.isnan(interval.low) or math.isnan(interval.high)
     reason = interval.reason
-    if reason is None and math.isnan(own):
+    if reason is None and math.isnan(standard_error):
         reason = "the value itself is undefined"
     if units:
         estimates = f"new {units}; {interval.n:,} {re.split(' (?:of|for) th', units)[0]}; {estimates}"
@@ -440,7 +440,7 @@ def attach_interval(
         estimates = f"{estimates}, {interval.n:,} of them"
     return attach_uncertainty(
         score,
-        error=own,
+        error=standard_error,
         ci=None if missing else (interval.low, interval.high),
         estimates=estimates,
         method=interval.method,
@@ -491,13 +491,13 @@ def attach_each(score: Score, parts: Sequence[Score], *, what: str) -> Score:
     reasons = ("error_reason", "ci_reason", "ci_level", "ci_estimates", "ci_method")
     for key in reasons:
         score.attrs.pop(key, None)
-    limits = [part.attrs["ci"] for part in parts]
-    score.attrs["error"] = along([part.attrs["error"] for part in parts])
+    limits = [bin_score.attrs["ci"] for bin_score in parts]
+    score.attrs["error"] = along([bin_score.attrs["error"] for bin_score in parts])
     score.attrs["ci"] = (along([low for low, _ in limits]), along([high for _, high in limits]))
     for key in reasons:
-        known = [part.attrs[key] for part in parts if key in part.attrs]
-        if known:
-            score.attrs[key] = f"{known[0]}; in each {what}" if key == "ci_estimates" else known[0]
+        texts = [bin_score.attrs[key] for bin_score in parts if key in bin_score.attrs]
+        if texts:
+            score.attrs[key] = f"{texts[0]}; in each {what}" if key == "ci_estimates" else texts[0]
     return score
 
 

@@ -234,12 +234,12 @@ class XarrayCorrelation:
         if prediction.sizes["neuroid"] == target.sizes["neuroid"]:
             if not all(coord in side.coords for side in (prediction, target)):
                 return None
-            names, wanted = prediction[coord].values, target[coord].values
-            if np.array_equal(names, wanted):
+            names, expected = prediction[coord].values, target[coord].values
+            if np.array_equal(names, expected):
                 return None
             column = {name: position for position, name in enumerate(names)}
-            if len(column) == len(names) and column.keys() == set(wanted):
-                return np.array([column[name] for name in wanted], dtype=np.intp)
+            if len(column) == len(names) and column.keys() == set(expected):
+                return np.array([column[name] for name in expected], dtype=np.intp)
         raise MetricInputError(
             f"prediction and target hold different neuroids ({prediction.sizes['neuroid']} and "
             f"{target.sizes['neuroid']}, by {coord!r})",

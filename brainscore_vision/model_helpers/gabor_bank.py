@@ -219,8 +219,8 @@ class GaborBank:
             if _NEGLIGIBLE * peak > 2 * _FAR * gain:  # unless the filter is too narrow for these frequencies
                 break
         relevant = np.abs(gabor) > _NEGLIGIBLE * peak
-        found = np.flatnonzero(relevant.any(axis=1)), np.flatnonzero(relevant.any(axis=0))
-        inner = self._blocks(found[0]), self._blocks(found[1])
+        relevant_rows = np.flatnonzero(relevant.any(axis=1)), np.flatnonzero(relevant.any(axis=0))
+        inner = self._blocks(relevant_rows[0]), self._blocks(relevant_rows[1])
         real = np.float32 if self._dtype == np.complex64 else np.float64
         transfer: NDArray[np.floating] = np.ascontiguousarray(gabor[inner], dtype=real)
         return _moved(inner[0], rows.start), _moved(inner[1], columns.start), transfer

@@ -79,8 +79,8 @@ class HubFile:
         folder = os.environ.get(FOLDER_VARIABLE)
         if not folder:
             return None
-        places = (Path(folder).expanduser().absolute() / self._as_placed(file) for file in self.files)
-        return next((place for place in places if place.is_file()), None)
+        paths = (Path(folder).expanduser().absolute() / self._as_placed(file) for file in self.files)
+        return next((path for path in paths if path.is_file()), None)
 
     def _as_placed(self, file: str) -> str:
         return self.name + Path(file).suffix
@@ -124,9 +124,9 @@ class HubFile:
     def _unavailable(self, reason: str) -> DataUnavailable:
         file = self.files[0]
         folder = os.environ.get(FOLDER_VARIABLE)
-        place = Path(folder).expanduser() / self._as_placed(file) if folder else None
-        put = f"put it at {place}" if place else f"set {FOLDER_VARIABLE} to a folder that has it as "
-        put += "" if place else repr(self._as_placed(file))
+        path = Path(folder).expanduser() / self._as_placed(file) if folder else None
+        put = f"put it at {path}" if path else f"set {FOLDER_VARIABLE} to a folder that has it as "
+        put += "" if path else repr(self._as_placed(file))
         return DataUnavailable(
             f"the weights {self.name!r} are not available from {self.address}: {reason}",
             remedy=f"Download {file} from {self.address} on a machine with network access, and {put}. "

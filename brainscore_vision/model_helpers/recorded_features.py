@@ -57,9 +57,9 @@ def note_features(recordings: DataAssembly, region: str) -> None:
 
 
 def _effective_dimensionality(values: Any) -> float | None:
-    parts = [values] if values.ndim == 2 else [values[:, :, place] for place in range(values.shape[2])]
+    slices = [values] if values.ndim == 2 else [values[:, :, time_bin] for time_bin in range(values.shape[2])]
     try:
-        value = float(np.mean([effective_dimensionality(part) for part in parts]))
+        value = float(np.mean([effective_dimensionality(slice_values) for slice_values in slices]))
     except ValueError:  # a single stimulus, or values that are not finite
         return None
     return value if np.isfinite(value) else None

@@ -147,10 +147,10 @@ class ModelRow:
             "time_mapping": _time_mapping,
             "visual_degrees": float,
         }
-        own = {one.name for one in fields(cls)} - {"further", "regions"}
+        field_names = {field.name for field in fields(cls)} - {"further", "regions"}
         values: dict[str, Any] = {}
         for name, text in cells.items():
-            if name in own and text:
+            if name in field_names and text:
                 try:
                     values[name] = convert.get(name, str)(text)
                 except (ValueError, AttributeError, TypeError) as error:
@@ -158,7 +158,7 @@ class ModelRow:
                         f"{name} of {cells['identifier']!r} is {text!r}: {error}", remedy=f"correct it in {TABLE}"
                     ) from error
         regions = {region: cells[region].split() for region in REGIONS if cells.get(region)}
-        further = {name: text for name, text in cells.items() if name not in own and name not in REGIONS}
+        further = {name: text for name, text in cells.items() if name not in field_names and name not in REGIONS}
         return cls(**values, regions=regions, further=further)
 
     def network(self) -> torch.nn.Module:
@@ -242,10 +242,10 @@ class ModelRow:
         from brainscore_vision.model_helpers.activations.pretrained_models import own_preprocessing
 
         if self.resize is None and self.crop is None:
-            own = own_preprocessing(network)
-            if own is None:
+            of_library = own_preprocessing(network)
+            if of_library is None:
                 raise UserError(f"{self.identifier!r} has no preprocessing", remedy=f"add resize or crop in {TABLE}")
-            return own[0]
+            return of_library[0]
         values = (("mean", self.mean), ("std", self.std))
         normal: dict[str, Any] = {name: value for name, value in values if value is not None}
         return ImagePreprocessing(resize=self.resize, crop=self.crop, interpolation=self.interpolation, **normal)
@@ -372,16 +372,16 @@ def _of_torchvision(row: ModelRow) -> Any:
 def _of_transformers(row: ModelRow) -> Any:
     from brainscore_vision.model_helpers.libraries import library
 
-    made = getattr(library("transformers", needed_by=row.identifier), row.architecture)
-    return made(made.config_class(**row.arguments))
+    model_class = getattr(library("transformers", needed_by=row.identifier), row.architecture)
+    return model_class(model_class.config_class(**row.arguments))
 
 
 def _of_package(row: ModelRow) -> Any:
     module, _, name = row.architecture.partition(":")
-    made: Any = import_module(".".join(filter(None, [row.library, module])))
-    for part in name.split("."):
-        made = getattr(made, part)
-    return made(**row.arguments)
+    attribute: Any = import_module(".".join(filter(None, [row.library, module])))
+    for attribute_name in name.split("."):
+        attribute = getattr(attribute, attribute_name)
+    return attribute(**row.arguments)
 
 
 _BUILD: Final = {"timm": _of_timm, "torchvision": _of_torchvision, "transformers": _of_transformers}

@@ -273,10 +273,10 @@ def state_dict_of(
         weights = checkpoint[key]
     if not isinstance(weights, Mapping) or not weights:
         raise UserError(f"{source} is a {type(weights).__name__}, not a state dict", remedy="pass another file")
-    others = [str(name) for name, value in weights.items() if not isinstance(value, torch.Tensor)]
-    if others:
+    not_tensors = [str(name) for name, value in weights.items() if not isinstance(value, torch.Tensor)]
+    if not_tensors:
         raise UserError(
-            f"{source} is not a state dict; not tensors: {_few(others)}",
+            f"{source} is not a state dict; not tensors: {_few(not_tensors)}",
             remedy=f"pass the key of the weights; there are {_few(list(map(str, weights)))}",
         )
     strip = prefix if prefix and all(name.startswith(prefix) for name in weights) else ""
@@ -300,25 +300,25 @@ def load_state_dict(module: torch.nn.Module, weights: Mapping[str, torch.Tensor]
     UserError
         If they do not fit; the message lists missing and unexpected names, and other shapes.
     """
-    wanted = module.state_dict()
-    missing = [name for name in wanted if name not in weights and not name.endswith("num_batches_tracked")]
-    unexpected = [name for name in weights if name not in wanted]
+    expected = module.state_dict()
+    missing = [name for name in expected if name not in weights and not name.endswith("num_batches_tracked")]
+    unexpected = [name for name in weights if name not in expected]
     shapes = [
         f"{name}: {tuple(weights[name].shape)} instead of {tuple(value.shape)}"
-        for name, value in wanted.items()
+        for name, value in expected.items()
         if name in weights and weights[name].shape != value.shape
     ]
     problems = [
-        f"{len(names)} {what} ({_few(names)})"
-        for names, what in ((missing, "missing"), (unexpected, "unexpected"), (shapes, "of another shape"))
+        f"{len(names)} {problem} ({_few(names)})"
+        for names, problem in ((missing, "missing"), (unexpected, "unexpected"), (shapes, "of another shape"))
         if names
     ]
     if problems:
         raise UserError(
-            f"{source} does not fit {type(module).__name__} of {len(wanted)} tensors: {'; '.join(problems)}",
+            f"{source} does not fit {type(module).__name__} of {len(expected)} tensors: {'; '.join(problems)}",
             remedy="these are the weights of another architecture, or their names were changed",
         )
-    counters = {name: value for name, value in wanted.items() if name not in weights}
+    counters = {name: value for name, value in expected.items() if name not in weights}
     module.load_state_dict({**counters, **weights}, strict=True)
 
 

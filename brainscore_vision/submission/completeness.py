@@ -57,19 +57,19 @@ def check_template_texts(source: Source, content: bytes) -> Iterator[Finding]:
     ]
     lines = content.decode("utf-8", "replace").splitlines()
     texts += [(match[1], number) for number, line in enumerate(lines, 1) if (match := _COMMENT.match(line.strip()))]
-    found: dict[tuple[str, int], Finding] = {}
+    findings: dict[tuple[str, int], Finding] = {}
     for text, line in texts:
         plain = " ".join(text.lower().split())
         for phrase, remedy in PLACEHOLDERS.items():
-            if phrase in plain and (remedy, line) not in found:
-                what = f"the text still contains {phrase!r} of the template"
-                found[remedy, line] = Finding("warning", "template", source.path, line, what, remedy)
+            if phrase in plain and (remedy, line) not in findings:
+                message = f"the text still contains {phrase!r} of the template"
+                findings[remedy, line] = Finding("warning", "template", source.path, line, message, remedy)
         address = _EXAMPLE_ADDRESS.search(text)
         if address and (text == address[0] or "@" in text):  # a field of METADATA, or a citation
-            what = f"{address[0]} is the example address of the template"
+            message = f"{address[0]} is the example address of the template"
             remedy = "give the address of the publication or the code"
-            found[remedy, line] = Finding("warning", "template", source.path, line, what, remedy)
-    yield from found.values()
+            findings[remedy, line] = Finding("warning", "template", source.path, line, message, remedy)
+    yield from findings.values()
 
 
 _METADATA_TYPES: Mapping[str, type] = {
@@ -99,28 +99,28 @@ def check_metadata_fields(source: Source) -> Iterator[Finding]:
             continue
         if any(keyword.arg is None for keyword in node.keywords):  # the content of **values is only known at run time
             continue
-        given = {keyword.arg: keyword.value for keyword in node.keywords}
-        known: tuple[Any, ...] = fields(_METADATA_TYPES[name])
-        names = [one.name for one in known]
-        for field in given:
+        stated = {keyword.arg: keyword.value for keyword in node.keywords}
+        known_fields: tuple[Any, ...] = fields(_METADATA_TYPES[name])
+        names = [entry.name for entry in known_fields]
+        for field in stated:
             if field not in names:
                 near = nearest(str(field), names, limit=2)
-                what = f"{name} has no field {field}"
+                message = f"{name} has no field {field}"
                 remedy = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(names)}"
-                yield Finding("warning", "metadata", source.path, node.lineno, what, remedy)
-        if left_out := [field for field in required_fields(_METADATA_TYPES[name]) if field not in given]:
-            what = f"{name} lacks {', '.join(left_out)}"
+                yield Finding("warning", "metadata", source.path, node.lineno, message, remedy)
+        if left_out := [field for field in required_fields(_METADATA_TYPES[name]) if field not in stated]:
+            message = f"{name} lacks {', '.join(left_out)}"
             remedy = "state the fields; None means that a value is not known, or does not apply"
-            yield Finding("warning", "metadata", source.path, node.lineno, what, remedy)
+            yield Finding("warning", "metadata", source.path, node.lineno, message, remedy)
         unknown = [
-            one.name
-            for one in known
-            if one.name in _WANTED[name] and one.name not in left_out and _is_none(given.get(one.name))
+            entry.name
+            for entry in known_fields
+            if entry.name in _WANTED[name] and entry.name not in left_out and _is_none(stated.get(entry.name))
         ]
         if unknown:
-            what = f"{name} does not state {', '.join(unknown)}"
+            message = f"{name} does not state {', '.join(unknown)}"
             remedy = "fill in what you know: the site shows it on the card"
-            yield Finding("note", "metadata", source.path, node.lineno, what, remedy)
+            yield Finding("note", "metadata", source.path, node.lineno, message, remedy)
 
 
 def _is_none(node: ast.expr | None) -> bool:
@@ -182,15 +182,15 @@ def check_opened_files(source: Source, plugin: SubmittedPlugin, package: Package
         if isinstance(node, ast.Call):
             text = expression_text(node.func)
             if text in _PERSONAL:
-                what = f"{text}() differs between machines"
-                yield Finding("warning", "files", source.path, node.lineno, what, _REMEDY)
+                message = f"{text}() differs between machines"
+                yield Finding("warning", "files", source.path, node.lineno, message, _REMEDY)
             for path in _opened_paths(node, text):
                 if path.startswith(("/", "~", "\\")) or is_absolute_path(path) or "://" in path:
                     continue
                 beside = f"{folder}/{path}" in package.files
-                what = f"the code opens {path!r} in the folder in which Python is started"
+                message = f"the code opens {path!r} in the folder in which Python is started"
                 remedy = f"read it from the plugin's folder: Path(__file__).parent / {path!r}" if beside else _REMEDY
-                yield Finding("warning", "files", source.path, node.lineno, what, remedy)
+                yield Finding("warning", "files", source.path, node.lineno, message, remedy)
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             yield from _beside_the_code(node, source, plugin, package)
 
@@ -221,26 +221,28 @@ def _writes(call: ast.Call) -> bool:
 
 def _beside_the_code(node: ast.BinOp, source: Source, plugin: SubmittedPlugin, package: Package) -> Iterator[Finding]:
     """Find paths such as ``Path(__file__).parent / "table.csv"`` that are not in the plugin."""
-    parts: list[str] = []
+    segments: list[str] = []
     base: ast.expr = node
     while isinstance(base, ast.BinOp) and isinstance(base.op, ast.Div):
         if not (isinstance(base.right, ast.Constant) and isinstance(base.right.value, str)):
             return
-        parts.insert(0, base.right.value)
+        segments.insert(0, base.right.value)
         base = base.left
     levels = _parents_of_file(base)
     if levels is None or levels < 1:
         return
-    place = source.path.split("/")[:-levels] if levels < source.path.count("/") + 1 else []
-    for part in "/".join(parts).split("/"):
-        place = place[:-1] if part == ".." else place if part in ("", ".") else [*place, part]
-    path = "/".join(place)
+    folders = source.path.split("/")[:-levels] if levels < source.path.count("/") + 1 else []
+    for name in "/".join(segments).split("/"):
+        folders = folders[:-1] if name == ".." else folders if name in ("", ".") else [*folders, name]
+    path = "/".join(folders)
     if not f"{path}/".startswith(f"{plugin.path}/"):
-        what = f"the code uses {'/'.join(parts)!r} outside of its plugin"
-        yield Finding("warning", "files", source.path, node.lineno, what, _REMEDY)
-    elif "." in place[-1] and path not in package.files:
-        what = f"{path.removeprefix(f'{plugin.path}/')!r} is not among the files of the plugin"
-        yield Finding("warning", "files", source.path, node.lineno, what, "add the file, or upload it if it is large")
+        message = f"the code uses {'/'.join(segments)!r} outside of its plugin"
+        yield Finding("warning", "files", source.path, node.lineno, message, _REMEDY)
+    elif "." in folders[-1] and path not in package.files:
+        message = f"{path.removeprefix(f'{plugin.path}/')!r} is not among the files of the plugin"
+        yield Finding(
+            "warning", "files", source.path, node.lineno, message, "add the file, or upload it if it is large"
+        )
 
 
 def _parents_of_file(node: ast.expr) -> int | None:

@@ -90,22 +90,22 @@ def registered_elsewhere(package: Package) -> FindRegistration:
     package : Package
         Submission with plugins that this platform may already find, for instance in ``BRAINSCORE_PLUGINS``.
     """
-    own = frozenset(plugin.path for plugin in package.plugins)
-    return lambda registry, key: _registered(registry, key, own=own)
+    plugin_paths = frozenset(plugin.path for plugin in package.plugins)
+    return lambda registry, key: _registered(registry, key, own=plugin_paths)
 
 
 def _registered(registry: str, key: str, *, own: frozenset[str]) -> str | None:
     """Describe the registration of an identifier outside the plugins ``own`` (``kind/name``)."""
     from brainscore_vision.registries import plugin_index
 
-    known = plugin_index.locations(registry)
+    registered = plugin_index.locations(registry)
     form = similar_form(key)
-    for other in (key, *(name for name in known if name != key and similar_form(name) == form)):
-        for location in known.get(other, ()):
+    for name in (key, *(name for name in registered if name != key and similar_form(name) == form)):
+        for location in registered.get(name, ()):
             folder = location.folder
             if folder is None or f"{folder.parent.name}/{folder.name}" not in own:
                 where = f"{location.package} ({location.source})"
-                return where if other == key else f"it looks like {other!r} of {where}"
+                return where if name == key else f"it looks like {name!r} of {where}"
     return None
 
 
@@ -158,15 +158,15 @@ def _findings_or_error(file: str, check: Callable[[], Iterable[Finding]]) -> lis
     try:
         return list(check())
     except (ArithmeticError, RecursionError, ValueError) as error:
-        what = f"the code cannot be examined: {type(error).__name__}: {str(error)[:200]}"
-        return [Finding("error", "syntax", file, None, what, "simplify the code")]
+        message = f"the code cannot be examined: {type(error).__name__}: {str(error)[:200]}"
+        return [Finding("error", "syntax", file, None, message, "simplify the code")]
 
 
 def _check_folder_name(plugin: SubmittedPlugin) -> Iterator[Finding]:
     if not _NAME.fullmatch(plugin.name):
-        what = f"a plugin's folder cannot be called {plugin.name!r}: Python could not import it"
+        message = f"a plugin's folder cannot be called {plugin.name!r}: Python could not import it"
         remedy = "use letters, digits, '_' and '-' in its name"
-        yield Finding("error", "name", f"{plugin.path}/__init__.py", None, what, remedy)
+        yield Finding("error", "name", f"{plugin.path}/__init__.py", None, message, remedy)
 
 
 def _check_files(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
@@ -178,11 +178,11 @@ def _check_files(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]
             yield Finding("error", "syntax", path, line, f"Python cannot parse the file: {reason}", "fix it")
         for number, text in enumerate(content.split(b"\n"), 1):
             if number <= 2 and _CODING.match(text):
-                what = "an encoding other than UTF-8 hides the text"
-                yield Finding("error", "encoding", path, number, what, "save the file as UTF-8, and remove the line")
+                message = "an encoding other than UTF-8 hides the text"
+                yield Finding("error", "encoding", path, number, message, "save the file as UTF-8, and remove the line")
             if _BIDIRECTIONAL.search(text):
-                what = "invisible characters change the direction of the text: it runs differently than it looks"
-                yield Finding("error", "encoding", path, number, what, "write the character as an escape: '\\u202e'")
+                message = "invisible characters change the direction of the text: it runs differently than it looks"
+                yield Finding("error", "encoding", path, number, message, "write the character as an escape: '\\u202e'")
 
 
 def _check_registrations(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
@@ -191,21 +191,21 @@ def _check_registrations(package: Package, plugin: SubmittedPlugin) -> Iterator[
     own_registries = [registry for registry, kind in REGISTRIES.items() if kind == plugin.kind]
     example = f"from brainscore_vision import {own_registries[0]}, then {own_registries[0]}['identifier'] = …"
     if init_file not in package.files:
-        what = "there is no __init__.py to register the plugin"
-        yield Finding("error", "registration", init_file, None, what, example)
+        message = "there is no __init__.py to register the plugin"
+        yield Finding("error", "registration", init_file, None, message, example)
         return
     if scan.error is not None and syntax_problem(package.files[init_file]) is None:
-        what = f"registrations cannot be read: {scan.error.partition(': ')[2]}"
-        yield Finding("error", "registration", init_file, None, what, example)
+        message = f"registrations cannot be read: {scan.error.partition(': ')[2]}"
+        yield Finding("error", "registration", init_file, None, message, example)
     for registry, line in scan.dynamic:
-        what = f"the identifier registered in {registry} is only known when the code runs"
+        message = f"the identifier registered in {registry} is only known when the code runs"
         remedy = f"write the identifier as a literal: {registry}['identifier'] = …"
-        yield Finding("error", "registration", init_file, line, what, remedy)
+        yield Finding("error", "registration", init_file, line, message, remedy)
     for registration in plugin.registrations:
         if REGISTRIES[registration.registry] != plugin.kind:
-            what = f"a {noun} plugin registers in {registration.registry}"
+            message = f"a {noun} plugin registers in {registration.registry}"
             remedy = f"put the registration into a plugin of its own: {REGISTRIES[registration.registry]}/{plugin.name}"
-            yield Finding("error", "registration", init_file, registration.line, what, remedy)
+            yield Finding("error", "registration", init_file, registration.line, message, remedy)
     registers = any(registration.registry in own_registries for registration in plugin.registrations)
     if scan.error is None and not scan.dynamic and not registers:
         yield Finding("error", "registration", init_file, None, f"the plugin registers no {noun}", example)
@@ -232,21 +232,21 @@ def examine_identifiers(plugins: Iterable[SubmittedPlugin], *, taken: FindRegist
                 )
                 yield Finding("error", "identifier", file, line, problem, remedy)
             elif ".py:" in key:
-                what = f"{key!r} looks like the path of a file and the name of a function in it"
-                yield Finding("error", "identifier", file, line, what, "remove '.py:'")
+                message = f"{key!r} looks like the path of a file and the name of a function in it"
+                yield Finding("error", "identifier", file, line, message, "remove '.py:'")
             elif names_library_model(key):
-                what = f"{key!r} means a model of the library {key.partition(':')[0]}, which needs no plugin"
-                yield Finding("error", "identifier", file, line, what, "begin it with another word")
-            other, similar = seen.setdefault((registry, similar_form(key)), (file, key))
-            if other != file and key != similar:  # a plugin may have several spellings of its name
-                what = f"{key!r} looks like {similar!r}, which {other} registers"
-                yield Finding("error", "identifier", file, line, what, "choose another identifier")
-            elif other != file:
-                what = f"{key!r} is also registered in {other}"
-                yield Finding("error", "identifier", file, line, what, "register each identifier once")
+                message = f"{key!r} means a model of the library {key.partition(':')[0]}, which needs no plugin"
+                yield Finding("error", "identifier", file, line, message, "begin it with another word")
+            first_file, similar = seen.setdefault((registry, similar_form(key)), (file, key))
+            if first_file != file and key != similar:  # a plugin may have several spellings of its name
+                message = f"{key!r} looks like {similar!r}, which {first_file} registers"
+                yield Finding("error", "identifier", file, line, message, "choose another identifier")
+            elif first_file != file:
+                message = f"{key!r} is also registered in {first_file}"
+                yield Finding("error", "identifier", file, line, message, "register each identifier once")
             if (existing := taken(registry, key)) is not None:
-                what = f"{key!r} is taken: {existing}"
-                yield Finding("error", "identifier", file, line, what, "choose another identifier")
+                message = f"{key!r} is taken: {existing}"
+                yield Finding("error", "identifier", file, line, message, "choose another identifier")
 
 
 def _check_tests(plugin: SubmittedPlugin, folder: Path) -> Iterator[Finding]:
@@ -266,15 +266,15 @@ def _check_tests(plugin: SubmittedPlugin, folder: Path) -> Iterator[Finding]:
         return
     if not tests.tests:
         severity: Severity = "warning" if plugin.kind == "models" else "error"
-        what = f"there is no test of the {noun}: no function has a name that begins with test"
-        yield Finding(severity, "tests", file, None, what, "write def test_…(): …")
+        message = f"there is no test of the {noun}: no function has a name that begins with test"
+        yield Finding(severity, "tests", file, None, message, "write def test_…(): …")
         return
     if plugin.kind in _LOADERS:
         kind, loader = _LOADERS[plugin.kind]
         if kind not in tests.loads:
-            what = f"no test loads the {noun} by its identifier"
+            message = f"no test loads the {noun} by its identifier"
             remedy = f"write def test_loads(): …, with {loader}('identifier')"
-            yield Finding("error", "tests", file, None, what, remedy)
+            yield Finding("error", "tests", file, None, message, remedy)
     if plugin.kind == "benchmarks":
         yield from _check_benchmark_tests(file, tests.ceiling, tests.runs, tests.score)
 
@@ -320,8 +320,8 @@ def _check_registries(source: Source, plugin: SubmittedPlugin) -> Iterator[Findi
             continue
         foreign = name in REGISTRIES and name != "model_registry"
         if plugin.kind == "models" and foreign and not source.is_test:
-            what = f"a model must not use {name}"
-            yield Finding("error", "confinement", source.path, line, what, "remove it from the model's code")
+            message = f"a model must not use {name}"
+            yield Finding("error", "confinement", source.path, line, message, "remove it from the model's code")
     if is_init_file:
         return
     for node in ast.walk(source.tree):
@@ -329,8 +329,8 @@ def _check_registries(source: Source, plugin: SubmittedPlugin) -> Iterator[Findi
             continue
         for target in node.targets:
             if isinstance(target, ast.Subscript) and expression_text(target.value).rpartition(".")[2] in REGISTRIES:
-                what = "a registration outside __init__.py is not found"
-                yield Finding("error", "registration", source.path, node.lineno, what, "move it to __init__.py")
+                message = "a registration outside __init__.py is not found"
+                yield Finding("error", "registration", source.path, node.lineno, message, "move it to __init__.py")
 
 
 def _check_imports(source: Source, plugin: SubmittedPlugin, package: Package) -> Iterator[Finding]:
@@ -344,9 +344,9 @@ def _check_imports(source: Source, plugin: SubmittedPlugin, package: Package) ->
                 f"{node.module}.{alias.name}" for alias in node.names if node.module and node.module.count(".") == 1
             ]
         elif isinstance(node, ast.ImportFrom) and node.level > depth:
-            what = "a relative import leaves the plugin's folder"
+            message = "a relative import leaves the plugin's folder"
             remedy = "write from brainscore_vision.… import …, or copy the module into the folder"
-            yield Finding("error", "confinement", source.path, node.lineno, what, remedy)
+            yield Finding("error", "confinement", source.path, node.lineno, message, remedy)
             continue
         else:
             continue
@@ -357,22 +357,22 @@ def _check_imports(source: Source, plugin: SubmittedPlugin, package: Package) ->
 def _check_import(
     module: str, source: Source, line: int, plugin: SubmittedPlugin, package: Package
 ) -> Iterator[Finding]:
-    top, *rest = module.split(".")
-    if top != "brainscore_vision" or len(rest) < 2 or rest[0] not in KIND_FOLDERS:
+    top, *names = module.split(".")
+    if top != "brainscore_vision" or len(names) < 2 or names[0] not in KIND_FOLDERS:
         if not source.is_test and top in _PROGRAM_MODULES:
-            what = f"the code uses {top}, which starts other programs or loads native code"
-            yield Finding("warning", "programs", source.path, line, what, "remove it if it is not needed")
+            message = f"the code uses {top}, which starts other programs or loads native code"
+            yield Finding("warning", "programs", source.path, line, message, "remove it if it is not needed")
         return
-    path = f"{rest[0]}/{rest[1]}"
+    path = f"{names[0]}/{names[1]}"
     if path == plugin.path:
         return
-    if plugin.kind == "models" and rest[0] in ("benchmarks", "data") and not source.is_test:
-        what = f"a model imports {path}, but must not know what it is scored on"
-        yield Finding("error", "confinement", source.path, line, what, "remove the import from the model's code")
-    elif path not in {other.path for other in package.plugins} and not _is_on_platform(rest[0], rest[1]):
-        what = f"the code imports {path}, which is neither in this submission nor part of the platform"
+    if plugin.kind == "models" and names[0] in ("benchmarks", "data") and not source.is_test:
+        message = f"a model imports {path}, but must not know what it is scored on"
+        yield Finding("error", "confinement", source.path, line, message, "remove the import from the model's code")
+    elif path not in {submitted.path for submitted in package.plugins} and not _is_on_platform(names[0], names[1]):
+        message = f"the code imports {path}, which is neither in this submission nor part of the platform"
         remedy = "submit both plugins together, or copy the code into this plugin"
-        yield Finding("warning", "confinement", source.path, line, what, remedy)
+        yield Finding("warning", "confinement", source.path, line, message, remedy)
 
 
 def _is_on_platform(kind: str, name: str) -> bool:
@@ -401,18 +401,18 @@ def _check_programs(source: Source) -> Iterator[Finding]:
         if not isinstance(node, ast.Call):
             continue
         text = expression_text(node.func)
-        first, dot, rest = text.partition(".")
-        text = f"{aliases.get(first, first)}{dot}{rest}"
+        first, dot, attribute = text.partition(".")
+        text = f"{aliases.get(first, first)}{dot}{attribute}"
         starts_program = _PROGRAM_CALLS.fullmatch(text) is not None
         if (starts_program or text.startswith("get_ipython")) and _installs_packages(" ".join(_text_arguments(node))):
-            what, remedy = f"{text} installs packages at run time", "list them in requirements.txt"
-            yield Finding("error", "programs", source.path, node.lineno, what, remedy)
+            message, remedy = f"{text} installs packages at run time", "list them in requirements.txt"
+            yield Finding("error", "programs", source.path, node.lineno, message, remedy)
         elif starts_program:
-            what = f"{text} starts another program"
-            yield Finding("warning", "programs", source.path, node.lineno, what, "remove it if it is not needed")
+            message = f"{text} starts another program"
+            yield Finding("warning", "programs", source.path, node.lineno, message, "remove it if it is not needed")
         elif text in _DYNAMIC_CODE and text == first:
-            what = f"{text} runs code that reviewers cannot see"
-            yield Finding("warning", "programs", source.path, node.lineno, what, "write the code directly")
+            message = f"{text} runs code that reviewers cannot see"
+            yield Finding("warning", "programs", source.path, node.lineno, message, "write the code directly")
 
 
 def _installs_packages(text: str) -> bool:
@@ -425,24 +425,20 @@ def _text_arguments(call: ast.Call) -> list[str]:
 
 
 def _check_paths(source: Source) -> Iterator[Finding]:
-    docstrings = _docstring_ids(source.tree)
+    # docstrings, and other expressions without effect
+    docstrings = {id(node.value) for node in ast.walk(source.tree) if isinstance(node, ast.Expr)}
     findings: dict[int, Finding] = {}  # one for each line: calls come before their arguments
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call) and _writes_to_fixed_path(node):
-            what, remedy = "the code writes to a fixed path outside its folder", "use tempfile, or BRAINSCORE_HOME"
-            findings.setdefault(node.lineno, Finding("warning", "paths", source.path, node.lineno, what, remedy))
+            message, remedy = "the code writes to a fixed path outside its folder", "use tempfile, or BRAINSCORE_HOME"
+            findings.setdefault(node.lineno, Finding("warning", "paths", source.path, node.lineno, message, remedy))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             match = _MACHINE_PATHS.match(node.value)
             if match or is_absolute_path(node.value):
-                what = f"{(match[0] if match else node.value)[:80]} exists only on particular machines"
+                message = f"{(match[0] if match else node.value)[:80]} exists only on particular machines"
                 remedy = "fetch the file by its hash, or read it from the plugin's folder: Path(__file__).parent"
-                findings.setdefault(node.lineno, Finding("warning", "paths", source.path, node.lineno, what, remedy))
+                findings.setdefault(node.lineno, Finding("warning", "paths", source.path, node.lineno, message, remedy))
     yield from findings.values()
-
-
-def _docstring_ids(tree: ast.Module) -> set[int]:
-    """Return the ids of the nodes of docstrings and other expressions without effect."""
-    return {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
 
 
 def _writes_to_fixed_path(call: ast.Call) -> bool:
@@ -466,25 +462,25 @@ def _writes_to_fixed_path(call: ast.Call) -> bool:
 def _check_downloads(source: Source) -> Iterator[Finding]:
     """Find what a model would download at run time, when it has no network."""
     for node in ast.walk(source.tree):
-        what = ""
+        message = ""
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
             used = _NETWORK_MODULES.intersection(name.partition(".")[0] for name in names)
-            what = f"the code uses {', '.join(sorted(used))}" if used else ""
+            message = f"the code uses {', '.join(sorted(used))}" if used else ""
         elif isinstance(node, ast.Call):
             name = called_name(node)
             keywords = {keyword.arg: keyword.value for keyword in node.keywords}
             text = expression_text(node.func)
             if name in _DOWNLOADERS or text in ("torch.hub.load", "hub.load"):
-                what = f"{text} downloads files at run time"
+                message = f"{text} downloads files at run time"
             elif (
                 name == "from_pretrained"
                 or _is_true(keywords.get("pretrained"))
                 or _is_weights(keywords.get("weights"))
             ):
-                what = f"{text} downloads pretrained weights at run time"
-        if what and isinstance(node, ast.stmt | ast.expr):
-            yield Finding("warning", "network", source.path, node.lineno, what, _NO_NETWORK)
+                message = f"{text} downloads pretrained weights at run time"
+        if message and isinstance(node, ast.stmt | ast.expr):
+            yield Finding("warning", "network", source.path, node.lineno, message, _NO_NETWORK)
 
 
 def _is_true(node: ast.expr | None) -> bool:
@@ -521,19 +517,19 @@ def _check_benchmarks(package: Package, plugin: SubmittedPlugin) -> Iterator[Fin
     for source, call in calls:
         yield from _check_arguments(source, call)
     if not calls and not any(_uses_benchmark_base(source) for source in sources) and plugin.registrations:
-        what = "the benchmark does not use BenchmarkBase"
+        message = "the benchmark does not use BenchmarkBase"
         remedy = f"let the benchmark inherit from brainscore_vision.benchmarks.BenchmarkBase; {_SEE_PAGE}"
-        yield Finding("warning", "benchmark", init_file, None, what, remedy)
+        yield Finding("warning", "benchmark", init_file, None, message, remedy)
 
 
 def _check_benchmark_name(key: str, file: str, line: int) -> Iterator[Finding]:
     if not _BENCHMARK_NAME.fullmatch(key):
-        what = f"{key!r} is not written as AuthorYear-metric or AuthorYear.subset-metric"
+        message = f"{key!r} is not written as AuthorYear-metric or AuthorYear.subset-metric"
         remedy = "use letters, digits and '_'; '.' before a subset; '-' before the metric: MajajHong2015.IT-pls"
-        yield Finding("warning", "benchmark", file, line, what, remedy)
+        yield Finding("warning", "benchmark", file, line, message, remedy)
     elif not _AUTHOR_YEAR.match(key):
-        what = f"{key!r} does not begin with an author and a year"
-        yield Finding("note", "benchmark", file, line, what, "name the study AuthorYear, such as MajajHong2015")
+        message = f"{key!r} does not begin with an author and a year"
+        yield Finding("note", "benchmark", file, line, message, "name the study AuthorYear, such as MajajHong2015")
 
 
 def _benchmark_calls(source: Source) -> Iterator[ast.Call]:
@@ -559,8 +555,8 @@ def _check_arguments(source: Source, call: ast.Call) -> Iterator[Finding]:
         return
     for name, remedy in _REQUIRED_ARGUMENTS.items():
         if name not in keywords and f"{name.removesuffix('_func')}" not in keywords:
-            what = f"this call passes no {name.removesuffix('_func')}"
-            yield Finding("warning", "benchmark", source.path, call.lineno, what, f"pass {remedy}")
+            message = f"this call passes no {name.removesuffix('_func')}"
+            yield Finding("warning", "benchmark", source.path, call.lineno, message, f"pass {remedy}")
     for keyword in call.keywords:
         value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
         if keyword.arg == "identifier" and isinstance(value, str) and not _BENCHMARK_NAME.fullmatch(value):
@@ -580,8 +576,8 @@ def _check_metadata(package: Package, plugin: SubmittedPlugin, root: Path) -> It
         try:
             metadata = read_metadata_file(root / file)
         except UserError as error:
-            what = error.message.replace(f"{root / file}", METADATA_FILE)
-            yield Finding("warning", "metadata", file, None, what, error.remedy or "fix it")
+            message = error.message.replace(f"{root / file}", METADATA_FILE)
+            yield Finding("warning", "metadata", file, None, message, error.remedy or "fix it")
             return
         for problem in metadata.problems:
             yield Finding("warning", "metadata", file, None, problem.removeprefix(f"{root / file}: "), "fix it")
@@ -589,16 +585,16 @@ def _check_metadata(package: Package, plugin: SubmittedPlugin, root: Path) -> It
         if missing := sorted(keys - described):
             shown = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
             if not _has_python_metadata(package, plugin):
-                what = f"{METADATA_FILE} does not describe {shown}"
-                yield Finding("note", "metadata", file, None, what, "add an entry for each")
+                message = f"{METADATA_FILE} does not describe {shown}"
+                yield Finding("note", "metadata", file, None, message, "add an entry for each")
         return
     if keys and not _has_python_metadata(package, plugin):
-        what = f"there is no METADATA, so the site cannot describe this {plugin.kind.removesuffix('s')}"
+        message = f"there is no METADATA, so the site cannot describe this {plugin.kind.removesuffix('s')}"
         metadata_class = _METADATA_CLASSES[plugin.kind]
         example = f"METADATA = {{'identifier': {metadata_class.__name__}(…)}}"
         fields = ", ".join(described_fields(metadata_class))
         remedy = f"write {example} with {fields} into __init__.py, or a {METADATA_FILE}"
-        yield Finding("warning", "metadata", f"{plugin.path}/__init__.py", None, what, remedy)
+        yield Finding("warning", "metadata", f"{plugin.path}/__init__.py", None, message, remedy)
 
 
 def _has_python_metadata(package: Package, plugin: SubmittedPlugin) -> bool:
@@ -606,7 +602,7 @@ def _has_python_metadata(package: Package, plugin: SubmittedPlugin) -> bool:
     for source in sources_of(package, plugin):
         if source.path in paths:
             for node in source.tree.body:
-                if any(isinstance(part, ast.Name) and part.id == "METADATA" for part in ast.walk(node)):
+                if any(isinstance(child, ast.Name) and child.id == "METADATA" for child in ast.walk(node)):
                     return True
                 if isinstance(node, ast.ImportFrom) and any(
                     (alias.asname or alias.name) == "METADATA" for alias in node.names
@@ -628,10 +624,10 @@ def _check_requirements(package: Package, plugin: SubmittedPlugin, root: Path) -
     """Find requirements that the site does not install: repositories, URLs, paths, options, invalid lines."""
     path = f"{plugin.path}/{FILE_NAME}"
     if path not in package.files:
-        for other in package.of(plugin):
-            if other.rpartition("/")[2] in ("setup.py", "environment.yml", "environment.yaml", "pyproject.toml"):
-                what = f"{other.rpartition('/')[2]} is ignored"
-                yield Finding("warning", "requirements", other, None, what, f"list the requirements in {FILE_NAME}")
+        for file in package.of(plugin):
+            if file.rpartition("/")[2] in ("setup.py", "environment.yml", "environment.yaml", "pyproject.toml"):
+                message = f"{file.rpartition('/')[2]} is ignored"
+                yield Finding("warning", "requirements", file, None, message, f"list the requirements in {FILE_NAME}")
         return
     refusals = Refusals(plugin.path)
     try:
@@ -642,12 +638,12 @@ def _check_requirements(package: Package, plugin: SubmittedPlugin, root: Path) -
     for line, reason, remedy in refusals.entries:
         yield Finding("error", "requirements", _file_of(line, root), line.number, f"{line.shown}: {reason}", remedy)
     if len(lines) > _MAX_LINES:
-        what = f"there are {len(lines)} lines of requirements; {_MAX_LINES} are allowed"
-        yield Finding("error", "requirements", path, None, what, "list only packages that the code imports")
+        message = f"there are {len(lines)} lines of requirements; {_MAX_LINES} are allowed"
+        yield Finding("error", "requirements", path, None, message, "list only packages that the code imports")
         return
     for line in lines:
-        for severity, what, remedy in _requirement_problems(line):
-            message = f"{line.shown}: {what}"
+        for severity, problem, remedy in _requirement_problems(line):
+            message = f"{line.shown}: {problem}"
             yield Finding(severity, "requirements", _file_of(line, root), line.number, message, remedy)
 
 

@@ -57,8 +57,8 @@ class Finding:
         return cls(**{name: values[name] for name in cls.__dataclass_fields__})
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}: " if self.line else f"{self.file}: " if self.file else ""
-        return f"{place}{self.severity}: {self.message}"
+        position = f"{self.file}:{self.line}: " if self.line else f"{self.file}: " if self.file else ""
+        return f"{position}{self.severity}: {self.message}"
 
 
 def errors_among(findings: Iterable[Finding]) -> list[Finding]:
@@ -278,8 +278,8 @@ def unpack(archive: bytes, folder: Path) -> None:
             f"this is not an archive of a submission: {error}", remedy="read it with read_zip first"
         ) from error
     for path in files:
-        parts = path.split("/")
-        if len(parts) < 3 or parts[0] not in KIND_FOLDERS or not is_portable(path):
+        names = path.split("/")
+        if len(names) < 3 or names[0] not in KIND_FOLDERS or not is_portable(path):
             raise UserError(
                 f"this is not an archive of a submission: it holds {path!r}", remedy="read it with read_zip"
             )

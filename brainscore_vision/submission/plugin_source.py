@@ -182,8 +182,8 @@ def read_declared(package: Package) -> tuple[tuple[DeclaredFile, ...], list[Find
                 if source.is_test:
                     continue
                 literals = Literals(source.tree, (folder / source.path).parent)
-                own = {node.name for node in ast.walk(source.tree) if isinstance(node, ast.FunctionDef)}
-                for call in _calls(source.tree, own):
+                functions = {node.name for node in ast.walk(source.tree) if isinstance(node, ast.FunctionDef)}
+                for call in _calls(source.tree, functions):
                     for item in _read(call, literals, source.path, findings):
                         files.setdefault((item.url, item.sha1, item.sha256, item.version_id), item)
     return tuple(files.values()), findings
@@ -202,20 +202,20 @@ def _calls(tree: ast.Module, own: set[str]) -> Iterator[ast.Call]:
 
 def _read(call: ast.Call, literals: Literals, path: str, findings: list[Finding]) -> Iterator[DeclaredFile]:
     form = _FORMS[called_name(call)]
-    given = {name: literals.evaluate(node, {}) for name, node in zip(form, call.args, strict=False)}
-    given |= {word.arg: literals.evaluate(word.value, {}) for word in call.keywords if word.arg}
+    arguments_by_name = {name: literals.evaluate(node, {}) for name, node in zip(form, call.args, strict=False)}
+    arguments_by_name |= {word.arg: literals.evaluate(word.value, {}) for word in call.keywords if word.arg}
     unclear = any(word.arg is None for word in call.keywords) or any(isinstance(arg, ast.Starred) for arg in call.args)
     unclear = unclear or any(
-        given.get(name) is UNKNOWN for name in ("zip_url", "files", "folder_name", "filename_prefix")
+        arguments_by_name.get(name) is UNKNOWN for name in ("zip_url", "files", "folder_name", "filename_prefix")
     )
-    missing = [name for name in form if name in _NEEDED and not isinstance(given.get(name), str | list)]
+    missing = [name for name in form if name in _NEEDED and not isinstance(arguments_by_name.get(name), str | list)]
     if unclear or missing:
-        what = f"what {called_name(call)} fetches is only known when the code runs, so it is not fetched beforehand"
+        warning = f"what {called_name(call)} fetches is only known when the code runs, so it is not fetched beforehand"
         remedy = "write its arguments out: buckets, paths, versions and hashes as texts"
-        findings.append(Finding("warning", "declared files", path, call.lineno, what, remedy))
+        findings.append(Finding("warning", "declared files", path, call.lineno, warning, remedy))
         return
     try:
-        for arguments in _file_arguments(called_name(call), given):
+        for arguments in _file_arguments(called_name(call), arguments_by_name):
             yield _declared(arguments, path, call, findings)
     except (UserError, ValueError, TypeError) as error:
         message = error.message if isinstance(error, UserError) else f"{called_name(call)}: {error}"
@@ -290,8 +290,8 @@ def _declared(arguments: _FileArguments, path: str, call: ast.Call, findings: li
     if version is UNKNOWN:
         report("warning", f"{version_name} of {shown} is only known when the code runs", "write it out as a text")
     elif arguments.bucket and version_name and not version:
-        what = f"{shown} has no {version_name}: a later upload of the same name replaces it"
-        report("warning", what, "pass the version that the upload printed")
+        warning = f"{shown} has no {version_name}: a later upload of the same name replaces it"
+        report("warning", warning, "pass the version that the upload printed")
     text = str(version) if isinstance(version, str) and version else None
     return DeclaredFile(url, sha1, sha256, text, arguments.bucket, path, call.lineno)
 

@@ -141,9 +141,9 @@ def read_tree(
     else:
         findings += _outside(planned.outside)
     findings += _links(tree, planned)
-    files, left = _contents(tree, planned, Budget(limits))
+    files, left_out = _contents(tree, planned, Budget(limits))
     folders_of = {plugin: "/".join(folder) for plugin, folder in planned.plugins.items()}
-    package = Package(dict(sorted(files.items())), sort_findings([*findings, *left]), address, commit, folders_of)
+    package = Package(dict(sorted(files.items())), sort_findings([*findings, *left_out]), address, commit, folders_of)
     if (count := sum(len(plugin.registrations) for plugin in package.plugins)) > limits.identifiers:
         raise UserError(
             f"it registers {count:,} identifiers; {limits.identifiers:,} are allowed",
@@ -162,14 +162,14 @@ def _platform_folder(names: Iterable[str]) -> str | None:
 
 def _changed_plugins(tree: Tree, names: list[str], top: str) -> list[str]:
     """Files of the plugins in a checkout of the platform that differ from the platform's own."""
-    own = Path(__file__).resolve().parent.parent
+    package_folder = Path(__file__).resolve().parent.parent
     plugins: dict[str, list[str]] = defaultdict(list)
     for path in names:
-        parts = path.removeprefix(top).split("/")
-        if path.startswith(top) and len(parts) > 2 and parts[0] in KIND_FOLDERS and parts[1][0] not in "_.":
-            plugins[f"{parts[0]}/{parts[1]}"].append(path)
-    known = {path: own / path.removeprefix(top) for paths in plugins.values() for path in paths}
-    unlike = tree.unlike(known)
+        segments = path.removeprefix(top).split("/")
+        if path.startswith(top) and len(segments) > 2 and segments[0] in KIND_FOLDERS and segments[1][0] not in "_.":
+            plugins[f"{segments[0]}/{segments[1]}"].append(path)
+    platform_paths = {path: package_folder / path.removeprefix(top) for paths in plugins.values() for path in paths}
+    unlike = tree.unlike(platform_paths)
     changed = [path for paths in plugins.values() if unlike.intersection(paths) for path in paths]
     if not changed:
         raise UserError(
@@ -209,41 +209,41 @@ def _outside(paths: list[str]) -> list[Finding]:
 
 
 def _links(tree: Tree, planned: Layout) -> list[Finding]:
-    what = "links and submodules are not followed"
-    places = [place for path in tree.links if (place := planned.place(path)) is not None]
-    return [Finding("error", "link", place, None, what, "put the file itself there") for place in places]
+    message = "links and submodules are not followed"
+    targets = [target for path in tree.links if (target := planned.place(path)) is not None]
+    return [Finding("error", "link", target, None, message, "put the file itself there") for target in targets]
 
 
 def _contents(tree: Tree, planned: Layout, budget: Budget) -> tuple[dict[str, bytes], list[Finding]]:
-    wanted = {place: path for place, path in planned.files.items() if file_category(place) == "file"}
-    read = tree.read(wanted.values(), budget)
-    files, left, parts = {}, [], 0
-    for place, path in wanted.items():
+    targets = {target: path for target, path in planned.files.items() if file_category(target) == "file"}
+    read = tree.read(targets.values(), budget)
+    files, findings, n_nodes = {}, [], 0
+    for target, path in targets.items():
         content = read[path]
-        count, why = _too_much_python(content, budget.limits) if place.endswith(".py") else (0, "")
-        parts += count
-        if parts > budget.limits.all_nodes:
+        count, why = _too_much_python(content, budget.limits) if target.endswith(".py") else (0, "")
+        n_nodes += count
+        if n_nodes > budget.limits.all_nodes:
             raise UserError("the submission contains too much Python code", remedy="send only the code of the plugins")
         if len(content) > budget.limits.file:
-            what = f"it is larger than {budget.limits.file / 1e6:g} MB, and left out"
-            left.append(Finding("error", "size", place, None, what, _UPLOAD))
+            message = f"it is larger than {budget.limits.file / 1e6:g} MB, and left out"
+            findings.append(Finding("error", "size", target, None, message, _UPLOAD))
         elif why:
             remedy = "keep data in files of their own, such as CSV or JSON, and split the code"
-            left.append(Finding("error", "size", place, None, f"{why}; it is left out", remedy))
+            findings.append(Finding("error", "size", target, None, f"{why}; it is left out", remedy))
         elif content.startswith(_POINTER):
-            what = "it is a pointer of Git LFS in place of the file, and left out"
-            left.append(Finding("error", "data in code", place, None, what, _UPLOAD))
+            message = "it is a pointer of Git LFS in place of the file, and left out"
+            findings.append(Finding("error", "data in code", target, None, message, _UPLOAD))
         else:
-            files[place] = content
-    for place in planned.files:
-        if file_category(place) == "data":
-            left.append(_data(place, files))
-        elif file_category(place) == "program":
-            what = "compiled programs are not accepted; it is left out"
-            left.append(
-                Finding("error", "program", place, None, what, "name a package with wheels in requirements.txt")
+            files[target] = content
+    for target in planned.files:
+        if file_category(target) == "data":
+            findings.append(_data(target, files))
+        elif file_category(target) == "program":
+            message = "compiled programs are not accepted; it is left out"
+            findings.append(
+                Finding("error", "program", target, None, message, "name a package with wheels in requirements.txt")
             )
-    return files, left
+    return files, findings
 
 
 _TOKEN = re.compile(rb"[A-Za-z0-9_.]+|[^\sA-Za-z0-9_.]")
@@ -265,10 +265,10 @@ def _too_much_python(content: bytes, limits: Limits) -> tuple[int, str]:
 def _data(place: str, files: Mapping[str, bytes]) -> Finding:
     folder, name = "/".join(place.split("/")[:2]) + "/", place.rpartition("/")[2].encode()
     if any(path.startswith(folder) and name in content for path, content in files.items()):
-        what = "data and weights are not accepted with the code; it is left out, but the plugin names it"
-        return Finding("error", "data in code", place, None, what, _UPLOAD)
-    what = "data and weights are not accepted with the code; it is left out"
-    return Finding("warning", "data in code", place, None, what, _UPLOAD)
+        message = "data and weights are not accepted with the code; it is left out, but the plugin names it"
+        return Finding("error", "data in code", place, None, message, _UPLOAD)
+    message = "data and weights are not accepted with the code; it is left out"
+    return Finding("warning", "data in code", place, None, message, _UPLOAD)
 
 
 _MAX_ENTRIES = 100_000
@@ -320,11 +320,11 @@ class _FolderTree:
             folders[:] = sorted(name for name in folders if name not in _JUNK_FOLDERS)
             for name in [*folders, *files]:
                 path = here / name
-                place = prefix + path.relative_to(folder).as_posix()
+                tree_path = prefix + path.relative_to(folder).as_posix()
                 if path.is_symlink():
-                    self._links.append(place)
+                    self._links.append(tree_path)
                 elif path.is_file():
-                    self._paths[place] = path
+                    self._paths[tree_path] = path
             if len(self._paths) > _MAX_ENTRIES:
                 raise UserError(f"{folder} holds more than {_MAX_ENTRIES:,} files", remedy="name the plugin's folder")
 
@@ -351,8 +351,8 @@ class _FolderTree:
     def unlike(self, others: Mapping[str, Path]) -> set[str]:
         return {
             path
-            for path, other in others.items()
-            if not other.is_file() or other.read_bytes() != self._paths[path].read_bytes()
+            for path, file in others.items()
+            if not file.is_file() or file.read_bytes() != self._paths[path].read_bytes()
         }
 
 
@@ -433,7 +433,7 @@ class _ZipTree:
             _refuse_member(member, path)
             if path.endswith("/"):
                 continue
-            path = "/".join(part for part in path.split("/") if part not in ("", "."))
+            path = "/".join(segment for segment in path.split("/") if segment not in ("", "."))
             if path in self._members:
                 raise UserError(f"the ZIP file holds {path!r} twice", remedy=_PACK_AGAIN)
             self._members[path] = member
@@ -460,8 +460,8 @@ class _ZipTree:
         return bytes(content)
 
     def unlike(self, others: Mapping[str, Path]) -> set[str]:
-        own = self.read(others, Budget(Limits(size=1 << 30)))
-        return {path for path, other in others.items() if not other.is_file() or other.read_bytes() != own[path]}
+        contents = self.read(others, Budget(Limits(size=1 << 30)))
+        return {path for path, file in others.items() if not file.is_file() or file.read_bytes() != contents[path]}
 
 
 def _refuse_member(member: zipfile.ZipInfo, path: str) -> None:
@@ -492,11 +492,11 @@ def file_category(path: str) -> FileCategory:
     >>> [file_category(path) for path in ("models/x/model.py", "x/__pycache__/m.pyc", "x/weights.pth", "x/fast.so")]
     ['file', 'junk', 'data', 'program']
     """
-    given = PurePosixPath(path)
-    name, suffix = given.name, given.suffix.lower()
-    if _JUNK_FOLDERS.intersection(given.parts[:-1]) or name in _JUNK or name.startswith(("._", "~$")):
+    location = PurePosixPath(path)
+    name, suffix = location.name, location.suffix.lower()
+    if _JUNK_FOLDERS.intersection(location.parts[:-1]) or name in _JUNK or name.startswith(("._", "~$")):
         return "junk"
-    if any(part.endswith((".egg-info", ".dist-info")) for part in given.parts[:-1]):
+    if any(folder.endswith((".egg-info", ".dist-info")) for folder in location.parts[:-1]):
         return "junk"
     if suffix in _JUNK_SUFFIXES or name.endswith("~"):
         return "junk"
@@ -528,10 +528,10 @@ class Layout:
 
     def place(self, path: str) -> str | None:
         """Destination of a path; None if it is outside all plugins."""
-        parts = tuple(path.split("/"))
+        segments = tuple(path.split("/"))
         for plugin, folder in self.plugins.items():
-            if parts[: len(folder)] == folder and len(parts) > len(folder):
-                return "/".join([plugin, *parts[len(folder) :]])
+            if segments[: len(folder)] == folder and len(segments) > len(folder):
+                return "/".join([plugin, *segments[len(folder) :]])
         return None
 
 
@@ -559,11 +559,11 @@ def plan_layout(names: Sequence[str], starts: Mapping[str, bytes], *, name: str)
     """
     scans = _scans(starts)
     layout = Layout()
-    taken: dict[_Parts, str] = {}
+    addresses: dict[_Parts, str] = {}
     for folder in sorted(scans, key=lambda parts: (len(parts), parts)):
-        if any(folder[:end] in taken for end in range(len(folder))):
+        if any(folder[:end] in addresses for end in range(len(folder))):
             continue
-        if any(_is_plugin_below(other, folder) for other in scans):
+        if any(_is_plugin_below(candidate, folder) for candidate in scans):
             layout.findings.append(
                 Finding(
                     "error", "layout", _path(folder, "__init__.py"), None,
@@ -571,16 +571,16 @@ def plan_layout(names: Sequence[str], starts: Mapping[str, bytes], *, name: str)
                 )
             )  # fmt: skip
             continue
-        taken[folder] = _address(folder, scans[folder], name)
-    for folder in _unregistered(names, taken):
-        taken[folder] = "/".join(folder[-2:])
-    _add_plugins(layout, taken)
+        addresses[folder] = _address(folder, scans[folder], name)
+    for folder in _unregistered(names, addresses):
+        addresses[folder] = "/".join(folder[-2:])
+    _add_plugins(layout, addresses)
     for path in names:
-        place = layout.place(path)
-        if place is None:
+        target = layout.place(path)
+        if target is None:
             layout.outside.append(path)
         else:
-            layout.files[place] = path
+            layout.files[target] = path
     if not layout.plugins:
         raise UserError("there is no plugin in it: nothing registers anything", remedy=_SHAPE)
     return layout
@@ -616,10 +616,10 @@ def _address(folder: _Parts, scan: Scan, name: str) -> str:
     keys = [registration.key for registration in scan.registrations]
     first = plain_name(re.split(r"[.-]", keys[0])[0]) if keys else ""
     if folder and folder[-1] in KIND_FOLDERS:
-        kind, own = folder[-1], plain_name(folder[-2]) if len(folder) >= 2 else ""
+        kind, folder_name = folder[-1], plain_name(folder[-2]) if len(folder) >= 2 else ""
     else:
-        kind, own = _kind(folder, scan), plain_name(folder[-1]) if folder else ""
-    called = own or plain_name(name) or first
+        kind, folder_name = _kind(folder, scan), plain_name(folder[-1]) if folder else ""
+    called = folder_name or plain_name(name) or first
     if not called:
         raise UserError(f"the plugin in {_path(folder, '__init__.py')} has no name", remedy=_SHAPE)
     return f"{kind}/{called}"
@@ -641,12 +641,12 @@ def _unregistered(names: Iterable[str], taken: Mapping[_Parts, str]) -> list[_Pa
     """Folders in the place of plugins that register nothing: they are reported as errors rather than left out."""
     folders: dict[_Parts, None] = {}
     for path in names:
-        parts = tuple(path.split("/"))
-        if not path.endswith(".py") or any(parts[:end] in taken for end in range(len(parts))):
+        segments = tuple(path.split("/"))
+        if not path.endswith(".py") or any(segments[:end] in taken for end in range(len(segments))):
             continue
-        for place, part in enumerate(parts[:-2]):
-            if part in KIND_FOLDERS and not parts[place + 1].startswith(("_", ".")):
-                folders[parts[: place + 2]] = None
+        for index, name in enumerate(segments[:-2]):
+            if name in KIND_FOLDERS and not segments[index + 1].startswith(("_", ".")):
+                folders[segments[: index + 2]] = None
                 break
     return list(folders)
 

@@ -57,23 +57,23 @@ def parse_address(url: str) -> RepositoryAddress:
     if len(url) > 500 or not url.isascii() or not url.isprintable() or re.search(r"[\s\\'\"<>]", url):
         raise UserError(f"{url[:100]!a} is not the address of a repository", remedy=_ADDRESS_REMEDY)
     try:
-        parts = urlsplit(url)
-        port = parts.port or 443
+        address = urlsplit(url)
+        port = address.port or 443
     except ValueError as error:
         raise UserError(f"{url!r} is not the address of a repository: {error}", remedy=_ADDRESS_REMEDY) from error
-    if parts.scheme == "file" and local_allowed() and not parts.netloc:
-        return RepositoryAddress(f"file://{unquote(parts.path)}", "", 0)
-    if parts.scheme != "https" or not parts.hostname:
+    if address.scheme == "file" and local_allowed() and not address.netloc:
+        return RepositoryAddress(f"file://{unquote(address.path)}", "", 0)
+    if address.scheme != "https" or not address.hostname:
         raise UserError(f"{url!r} does not begin with https://", remedy=_ADDRESS_REMEDY)
-    if parts.username is not None or parts.password is not None:
+    if address.username is not None or address.password is not None:
         raise UserError(
             "the address contains a user name or a password", remedy="send a public repository, or a ZIP file"
         )
-    if parts.query or parts.fragment or not parts.path.strip("/"):
+    if address.query or address.fragment or not address.path.strip("/"):
         raise UserError(f"{url!r} does not name a repository", remedy=_ADDRESS_REMEDY)
-    if parts.hostname == "github.com" and len(parts.path.strip("/").split("/")) != 2:
+    if address.hostname == "github.com" and len(address.path.strip("/").split("/")) != 2:
         raise UserError(f"{url!r} is a page of a repository, not the repository", remedy=_ADDRESS_REMEDY)
-    return RepositoryAddress(f"https://{parts.netloc}{parts.path.rstrip('/')}", parts.hostname, port)
+    return RepositoryAddress(f"https://{address.netloc}{address.path.rstrip('/')}", address.hostname, port)
 
 
 def resolve_host(place: RepositoryAddress) -> str | None:
@@ -203,14 +203,14 @@ class Repository:
         """
         command = ["git", *self._settings(), *(["--git-dir", str(self.folder)] if inside else []), *arguments]
         with (
-            tempfile.TemporaryFile(dir=self._home) as given,
+            tempfile.TemporaryFile(dir=self._home) as stdin,
             tempfile.TemporaryFile(dir=self._home) as out,
             tempfile.TemporaryFile(dir=self._home) as err,
         ):
-            given.write(data)
-            given.seek(0)
+            stdin.write(data)
+            stdin.seek(0)
             process = subprocess.Popen(  # noqa: S603 - no shell; every argument is ours or checked
-                command, stdin=given, stdout=out, stderr=err, env=self._environment(), cwd=self._home,
+                command, stdin=stdin, stdout=out, stderr=err, env=self._environment(), cwd=self._home,
                 start_new_session=True,
             )  # fmt: skip
             try:
@@ -255,9 +255,9 @@ class Repository:
             yield from ("-c", f"http.curloptResolve={self._place.host}:{self._place.port}:{address}")
 
     def _environment(self) -> Mapping[str, str]:
-        kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+        inherited = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         return {
-            **kept,
+            **inherited,
             "HOME": str(self._home),
             "XDG_CONFIG_HOME": str(self._home),
             "LC_ALL": "C.UTF-8",
@@ -289,11 +289,11 @@ class CommitTree:
                 continue
             head, _, path = entry.partition(b"\t")
             mode, kind, name = head.decode().split()
-            place = path.decode(errors="backslashreplace")
+            tree_path = path.decode(errors="backslashreplace")
             if kind == "blob" and mode.startswith("100"):
-                self._objects[place] = name
+                self._objects[tree_path] = name
             else:
-                self._links.append(place)
+                self._links.append(tree_path)
         if len(self._objects) > _MAX_FILES:
             raise UserError(f"the repository holds more than {_MAX_FILES:,} files", remedy="send a ZIP file")
 
@@ -331,7 +331,7 @@ class CommitTree:
             at = end + 1 + size + 1
 
     def unlike(self, others: Mapping[str, Path]) -> set[str]:
-        return {path for path, other in others.items() if _object_name(other) != self._objects[path]}
+        return {path for path, file in others.items() if _object_name(file) != self._objects[path]}
 
 
 def _object_name(file: Path) -> str | None:
@@ -417,12 +417,12 @@ def read_git(url: str, commit: str, *, limits: Limits | None = None) -> Package:
     submodules. Nothing is checked out: files are read from git objects. Addresses of private networks are rejected.
     """
     limits = limits or Limits()
-    place = parse_address(url)
+    address = parse_address(url)
     commit = commit.strip()
     if commit and (not _NAME.fullmatch(commit) or ".." in commit or len(commit) > 250):
         raise UserError(f"{commit[:80]!a} is not a commit", remedy=_COMMIT_REMEDY)
-    with open_repository(place, limits) as repository:
-        whole = _resolve_commit(repository, commit, place.url)
+    with open_repository(address, limits) as repository:
+        whole = _resolve_commit(repository, commit, address.url)
         try:
             repository.fetch(whole, depth=1)
         except GitFailed as error:
@@ -431,8 +431,8 @@ def read_git(url: str, commit: str, *, limits: Limits | None = None) -> Package:
             repository.fetch("+refs/heads/*:refs/heads/*")  # the server does not serve commits by their hash
             if whole not in repository.run("rev-list", "--all").decode().split():
                 raise
-        name = place.url.rstrip("/").rpartition("/")[2].removesuffix(".git")
-        return read_tree(repository.tree(whole), limits=limits, name=name, address=place.url, commit=whole)
+        name = address.url.rstrip("/").rpartition("/")[2].removesuffix(".git")
+        return read_tree(repository.tree(whole), limits=limits, name=name, address=address.url, commit=whole)
 
 
 def _resolve_commit(repository: Repository, commit: str, url: str) -> str:
@@ -456,8 +456,8 @@ def _resolve_commit(repository: Repository, commit: str, url: str) -> str:
         listed = repository.run("rev-list", "--all", "--max-count=200000").decode().split()
         matches = {candidate for candidate in listed if candidate.startswith(commit.lower())}
     if len(matches) != 1:
-        what = "several commits that begin" if matches else "no commit that begins"
-        raise UserError(f"{url} has {what} with {commit}", remedy="push it, or write the complete hash")
+        problem = "several commits that begin" if matches else "no commit that begins"
+        raise UserError(f"{url} has {problem} with {commit}", remedy="push it, or write the complete hash")
     return matches.pop()
 
 
@@ -506,14 +506,14 @@ def read_pull(url: str, *, limits: Limits | None = None) -> Package:
             f"{url[:200]!a} is not the address of a pull request",
             remedy="write https://github.com/owner/repository/pull/123",
         )
-    place, number = parse_address(match["repository"]), match["number"]
-    with open_repository(place, limits) as repository:
+    address, number = parse_address(match["repository"]), match["number"]
+    with open_repository(address, limits) as repository:
         try:
             repository.fetch(f"+refs/pull/{number}/head:{_HEAD}", f"+HEAD:{_BASE}")
         except GitFailed as error:
             if "couldn't find remote ref" not in str(error).lower():
                 raise
-            raise UserError(f"{place.url} has no pull request {number}", remedy="check its number") from error
+            raise UserError(f"{address.url} has no pull request {number}", remedy="check its number") from error
         head = repository.run("rev-parse", "--verify", _HEAD).decode().strip()
         only = _plugins_of_pull(repository, head)
         tree = repository.tree(head)
@@ -537,9 +537,9 @@ def _plugins_of_pull(repository: Repository, head: str) -> set[str]:
     listed = repository.run("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, head)
     plugins = set()
     for path in listed.decode(errors="backslashreplace").split("\0"):
-        parts = path.split("/")
-        for place, part in enumerate(parts[:-2]):
-            if part in KIND_FOLDERS and parts[:1] != ["tests"] and parts[place + 1][:1] not in ("_", "."):
-                plugins.add("/".join(parts[: place + 2]))
+        names = path.split("/")
+        for index, name in enumerate(names[:-2]):
+            if name in KIND_FOLDERS and names[:1] != ["tests"] and names[index + 1][:1] not in ("_", "."):
+                plugins.add("/".join(names[: index + 2]))
                 break
     return plugins

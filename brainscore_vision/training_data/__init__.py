@@ -145,14 +145,14 @@ def data_sets() -> Mapping[str, DataSet]:
     >>> data_sets()["imagenet-21k"].contains
     ('ImageNet (ILSVRC 2012)',)
     """
-    found: dict[str, DataSet] = {}
+    data_sets_by_name: dict[str, DataSet] = {}
     for row in _rows("data_sets.csv"):
         origin: Origin | None = _ORIGINS.get(row["origin"])
         if origin is None:
             raise ValueError(f"data_sets.csv: the origin of {row['name']} is {row['origin']!r}")
-        parts, others = _names(row["contains"]), _names(row["held_out_of"])
-        found[row["name"].lower()] = DataSet(row["name"], origin, parts, others, row["source"])
-    return found
+        contained, held_out_of = _names(row["contains"]), _names(row["held_out_of"])
+        data_sets_by_name[row["name"].lower()] = DataSet(row["name"], origin, contained, held_out_of, row["source"])
+    return data_sets_by_name
 
 
 @cache
@@ -196,11 +196,11 @@ def unlisted_names(names: Iterable[str]) -> tuple[str, ...]:
     >>> unlisted_names(["places365", "WIT400M", "Shapes2026"])
     ("'WIT400M' (nearest: 'WIT-400M')", "'Shapes2026'")
     """
-    known = {data_set.name for data_set in data_sets().values()}
+    listed_names = {data_set.name for data_set in data_sets().values()}
     texts = []
     for name in names:
         if name.lower() not in data_sets():
-            near = nearest(name, known, limit=1)
+            near = nearest(name, listed_names, limit=1)
             texts.append(f"{name!r} (nearest: {near[0]!r})" if near else f"{name!r}")
     return tuple(texts)
 
@@ -230,12 +230,12 @@ def inherited(model: str, stated: Callable[[str], Stated | None]) -> Training:
     passed: set[str] = set()
     current: str | None = model
     while current is not None:
-        found = None if current in passed else stated(current)
-        if found is None or found.trained_on is None:
+        metadata = None if current in passed else stated(current)
+        if metadata is None or metadata.trained_on is None:
             return Training(tuple(dict.fromkeys(names)), False)
         passed.add(current)
-        names += found.trained_on
-        current = found.fine_tuned_from
+        names += metadata.trained_on
+        current = metadata.fine_tuned_from
     return Training(tuple(dict.fromkeys(names)), True)
 
 
@@ -254,8 +254,8 @@ def cycle_from(model: str, stated: Callable[[str], Stated | None]) -> tuple[str,
         if current in passed:
             return (*passed, current)
         passed.append(current)
-        found = stated(current)
-        current = None if found is None else found.fine_tuned_from
+        metadata = stated(current)
+        current = None if metadata is None else metadata.fine_tuned_from
     return ()
 
 
@@ -306,14 +306,14 @@ def _compare(training: Training, stimuli: str) -> Finding:
         return Finding("trained on it", f"the stimuli are from {of}" + _which(containing[0], of))
     if not training.complete:
         return Finding("unknown", "it is not known what the model was trained on")
-    parts = [name for name in training.names if name.lower() in _with_parts(of_stimuli.name)]
-    if parts:
+    contained = [name for name in training.names if name.lower() in _with_parts(of_stimuli.name)]
+    if contained:
         return Finding(
-            "unknown", f"the stimuli are from {of_stimuli.name}, and the model was trained on a part, {parts[0]}"
+            "unknown", f"the stimuli are from {of_stimuli.name}, and the model was trained on a part, {contained[0]}"
         )
     if of_stimuli.origin == "made":
         return Finding("clean", f"the model was not trained on {of_stimuli.name}")
-    held_out = [other.lower() for other in of_stimuli.held_out_of]
+    held_out = [superset.lower() for superset in of_stimuli.held_out_of]
     for name in training.names:
         data_set = _listed(name)
         if data_set.origin != "made" and name.lower() not in held_out and "" in (of_stimuli.origin, data_set.origin):
@@ -335,9 +335,9 @@ def explained_signs(states: Iterable[str]) -> tuple[str, ...]:
     >>> explained_signs(["clean", "trained on it", ""])
     ('† trained on it: the model, or one that it was fine-tuned from, was trained on data that hold the stimuli',)
     """
-    found = set(states)
+    occurring = set(states)
     return tuple(
-        f"{mark.sign} {mark.text}: {mark.meaning}" for state, mark in MARKS.items() if mark.sign and state in found
+        f"{mark.sign} {mark.text}: {mark.meaning}" for state, mark in MARKS.items() if mark.sign and state in occurring
     )
 
 
@@ -351,11 +351,11 @@ def _listed(name: str) -> DataSet:
 
 
 def _with_parts(name: str) -> set[str]:
-    found: set[str] = set()
-    left = [name.lower()]
-    while left:
-        current = left.pop()
-        if current not in found:
-            found.add(current)
-            left += [part.lower() for part in _listed(current).contains]
-    return found
+    names: set[str] = set()
+    remaining = [name.lower()]
+    while remaining:
+        current = remaining.pop()
+        if current not in names:
+            names.add(current)
+            remaining += [contained.lower() for contained in _listed(current).contains]
+    return names

@@ -62,7 +62,7 @@ class SignupForm(_Plain, account.SignupForm):
             '<a href="/privacy/" target="_blank">privacy</a> says.'
         ),
         error_messages={"required": "You need to agree to sign up."},
-    )  # not stored: whoever has signed up has agreed at that time
+    )  # not stored: every account has agreed when it signed up
 
     def clean_display_name(self) -> str:
         """Normalise the display name."""

@@ -54,7 +54,7 @@ class ComputingTime:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Handle a request."""
-        # without a cookie, nobody is logged in: to ask for the user would let caches keep a response for each visitor
+        # without a cookie, no user is logged in; reading `request.user` would make caches keep a response per visitor
         user = request.user if settings.SESSION_COOKIE_NAME in request.COOKIES else None
         if not request.path_info.startswith("/api/") and (exceeded := computing_exceeded(request, user)):
             refusal = error_response(request, UserError(exceeded.message, exceeded.remedy), status=429)

@@ -182,7 +182,7 @@ def file(request: HttpRequest, name: str) -> FileResponse:
     """A picture or schema that a page of the documentation uses."""
     source = picture(name)
     if source is None:
-        raise Http404("there is no such file")
+        raise Http404("the file does not exist")
     path, kind = source
     response = FileResponse(path.open("rb"), content_type=kind)
     response["Cache-Control"] = "public, max-age=3600"

@@ -352,7 +352,7 @@ class DaskRunner:
 
 
 def _limit_of_submitted(timeout: float | None) -> float:
-    """Return the time limit of a pair of a submitted model, whose code nobody has reviewed."""
+    """Return the time limit of a pair of a submitted model, whose code is not reviewed."""
     limit = float(settings.SUBMISSIONS["pair_seconds"])
     return limit if timeout is None else min(timeout, limit)
 

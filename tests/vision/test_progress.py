@@ -106,7 +106,7 @@ def test_assessments(stages, monkeypatch, tmp_path):
     [
         (attainable, "attainable score on Lab2026-x"),
         (audit, "audit of Lab2026-x"),
-        (score_controls, "controls of Lab2026-x"),
+        (score_controls, "baseline models of Lab2026-x"),
         (lambda benchmark: recover(benchmark, {"a": np.eye(4), "b": np.eye(4)}), "recovery on Lab2026-x"),
         (lambda benchmark: multiverse(["pixels"], benchmark), "recordings of Lab2026-x"),
     ],

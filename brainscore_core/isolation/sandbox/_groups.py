@@ -48,14 +48,14 @@ class Groups:
             folder.mkdir()
         except OSError:
             return False
-        first, *others = limits.items()
+        first, *more_limits = limits.items()
         try:
             (folder / first[0]).write_text(f"{first[1]}\n")
         except OSError:  # the controller is not delegated to this group
             with contextlib.suppress(OSError):
                 folder.rmdir()
             return False
-        for file, limit in others:
+        for file, limit in more_limits:
             with contextlib.suppress(OSError):  # no accounting of swap, or no controller of pids
                 (folder / file).write_text(f"{limit}\n")
         self._made.append(folder)
@@ -95,17 +95,17 @@ class Groups:
 
 def _parent_folders() -> list[tuple[str, list[Path]]]:
     """Folders in which a group may be possible, for version 2 (``''``) or each controller of version 1."""
-    own: dict[str, str] = {}
+    groups: dict[str, str] = {}
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
             _, controllers, path = line.split(":", 2)
-            own.update(dict.fromkeys(controllers.split(","), path.lstrip("/")))
+            groups.update(dict.fromkeys(controllers.split(","), path.lstrip("/")))
     folders = []
     for controller in ("memory", "pids"):
         root = _ROOT / controller
         if (root / "cgroup.procs").exists():
-            folders.append((controller, [root / own.get(controller, ""), root]))
+            folders.append((controller, [root / groups.get(controller, ""), root]))
     if (_ROOT / "cgroup.controllers").exists():
-        mine = _ROOT / own.get("", "")
+        mine = _ROOT / groups.get("", "")
         folders.append(("", list(dict.fromkeys([mine, mine.parent, _ROOT] if mine != _ROOT else [_ROOT]))))
     return folders

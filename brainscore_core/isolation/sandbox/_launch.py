@@ -64,13 +64,13 @@ def _stage(plan: dict[str, Any]) -> list[str]:
 
 
 def _limit(plan: dict[str, Any], user: int) -> None:
-    others = 0 if os.getuid() == 0 else _watch.tasks_of(user)  # the system counts all tasks of a user
+    running = 0 if os.getuid() == 0 else _watch.tasks_of(user)  # the system counts all tasks of a user
     limits = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_DATA: plan["data"],
         resource.RLIMIT_FSIZE: plan["file_size"],
         resource.RLIMIT_NOFILE: 4096,
-        resource.RLIMIT_NPROC: plan["processes"] + others + _watch.SLACK,
+        resource.RLIMIT_NPROC: plan["processes"] + running + _watch.SLACK,
         getattr(resource, "RLIMIT_MSGQUEUE", 12): 0,
     }
     for which, limit in limits.items():

@@ -57,11 +57,11 @@ def _program(audit: int, socket: int, refused: tuple[int, ...]) -> bytes:
 
 def arguments() -> list[str]:
     """Return the arguments of bubblewrap; none for processors whose system calls are not listed here."""
-    known = _SYSTEMS.get(platform.machine())
-    if known is None:
+    numbers = _SYSTEMS.get(platform.machine())
+    if numbers is None:
         return []
     reading, writing = os.pipe()
-    os.write(writing, _program(*known))
+    os.write(writing, _program(*numbers))
     os.close(writing)
     os.set_inheritable(reading, True)
     return ["--seccomp", str(reading)]

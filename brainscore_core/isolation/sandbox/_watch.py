@@ -141,7 +141,7 @@ def _size_of(files: list[str]) -> int:
 def _fields(file: str) -> dict[str, int]:
     fields = {}
     for line in Path(file).read_text().splitlines():
-        parts = line.split()
-        if len(parts) > 1 and parts[1].isdigit():
-            fields[parts[0]] = int(parts[1])
+        words = line.split()
+        if len(words) > 1 and words[1].isdigit():
+            fields[words[0]] = int(words[1])
     return fields

@@ -485,8 +485,8 @@ def _variables(sandbox: Sandbox) -> dict[str, str]:
 
 def _outermost(folders: Sequence[Path]) -> list[Path]:
     """Return the absolute paths of folders, without those inside another one."""
-    kept: list[Path] = []
+    outermost: list[Path] = []
     for folder in sorted({Path(os.path.abspath(path)) for path in folders}):
-        if not lies_in(folder, [*map(Path, SYSTEM), *kept]):
-            kept.append(folder)
-    return kept
+        if not lies_in(folder, [*map(Path, SYSTEM), *outermost]):
+            outermost.append(folder)
+    return outermost

@@ -63,8 +63,8 @@ def _parent(benchmark: Any, given: BenchmarkContext) -> None:
             "set parent to the region ('V1', 'V2', 'V4', 'IT') or to 'behavior'",
         )
     study = re.split(r"[.-]", str(benchmark.identifier))[0]
-    own = (study, _own_prefix(study))
-    if given.parents is None or parent in given.parents or re.split(r"[.-]", parent)[0] in own:
+    groups = (study, _own_prefix(study))
+    if given.parents is None or parent in given.parents or re.split(r"[.-]", parent)[0] in groups:
         return
     raise Failed(
         f"there is no parent {parent!r}",
@@ -80,7 +80,7 @@ def _own_prefix(study: str) -> str:
 def _citation(benchmark: Any, given: BenchmarkContext) -> None:
     bibtex = getattr(benchmark, "bibtex", None)
     if bibtex is None and getattr(benchmark, "control", False):
-        raise NotApplicable("a control stands for no measurements")
+        raise NotApplicable("a control benchmark has no measurements to cite")
     example = "@article{author2024, author={…}, title={…}, journal={…}, year={2024}, url={…}}"
     if not isinstance(bibtex, str) or not bibtex.strip():
         raise Failed("bibtex is missing", f"pass bibtex={example!r}")
@@ -93,9 +93,9 @@ def _citation(benchmark: Any, given: BenchmarkContext) -> None:
     for entry in entries:
         if missing := missing_fields(entry):
             raise Failed(f"the citation {entry.key!r} lacks {', '.join(missing)}", "add what is missing to bibtex")
-    left = [text for text in _PLACEHOLDERS if text in " ".join(bibtex.lower().split())]
-    if left:
-        raise Unusual(f"the citation still holds the template's {left[0]!r}", "cite the paper")
+    placeholders = [text for text in _PLACEHOLDERS if text in " ".join(bibtex.lower().split())]
+    if placeholders:
+        raise Unusual(f"the citation still holds the template's {placeholders[0]!r}", "cite the paper")
 
 
 def _ceiling(benchmark: Any, given: BenchmarkContext) -> None:

@@ -67,8 +67,8 @@ class DataUnderTest:
     @classmethod
     def of(cls, data: Any, *, identifier: str | None, folder: Path | None) -> DataUnderTest:
         """Validate `data`."""
-        own = data.attrs.get("identifier") if isinstance(data, xr.DataArray) else getattr(data, "identifier", None)
-        name = identifier or (own if isinstance(own, str) else None)
+        stated = data.attrs.get("identifier") if isinstance(data, xr.DataArray) else getattr(data, "identifier", None)
+        name = identifier or (stated if isinstance(stated, str) else None)
         if isinstance(data, xr.DataArray):
             findings = validate_assembly(data, identifier=name or "")
         else:
@@ -133,14 +133,14 @@ def _hashes(given: DataUnderTest) -> None:
     if not calls:
         raise NotApplicable("the plugin fetches nothing from S3")
     for file, call, name in calls:
-        for argument, place in _HASHES[name].items():
-            value = _argument(call, argument, place)
+        for argument, position in _HASHES[name].items():
+            value = _argument(call, argument, position)
             where = f"{file.name}:{call.lineno}: {name}"
             by_sha256 = _argument(call, argument.replace("sha1", "sha256"), None)
             if by_sha256 is not None and (value is None or getattr(value, "value", "") is None):
                 if isinstance(by_sha256, ast.Constant) and not _SHA256.fullmatch(str(by_sha256.value).lower()):
                     raise Failed(
-                        f"{where} has {argument.replace('sha1', 'sha256')}={by_sha256.value!r}, which is no sha256",
+                        f"{where} has {argument.replace('sha1', 'sha256')}={by_sha256.value!r}, which is not a SHA-256",
                         "register the hash that packaging printed: 64 hexadecimal digits",
                     )
                 continue
@@ -150,12 +150,12 @@ def _hashes(given: DataUnderTest) -> None:
                 isinstance(value.value, str) and _SHA1.fullmatch(value.value.lower())
             ):
                 raise Failed(
-                    f"{where} has {argument}={value.value!r}, which is no sha1",
+                    f"{where} has {argument}={value.value!r}, which is not a SHA-1",
                     "register the hash that packaging printed: 40 hexadecimal digits",
                 )
     for file, call, name in calls:
-        for argument, place in _VERSIONS.get(name, {}).items():
-            value = _argument(call, argument, place)
+        for argument, position in _VERSIONS.get(name, {}).items():
+            value = _argument(call, argument, position)
             if value is None or (isinstance(value, ast.Constant) and not value.value):
                 raise Unusual(
                     f"{file.name}:{call.lineno}: {name} has no {argument}: a later upload of the same name replaces it",

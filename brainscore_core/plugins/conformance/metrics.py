@@ -298,9 +298,9 @@ def _other_stimuli(given: MetricUnderTest) -> None:
         raise NotApplicable("its arguments have no stimulus_id")
     dims, values = levels["stimulus_id"]
     levels["stimulus_id"] = (dims, np.array([f"other_{value}" for value in values]))
-    other = type(source)(source.values, coords=levels, dims=source.dims)
+    renamed = type(source)(source.values, coords=levels, dims=source.dims)
     try:
-        given.changed(source=other)
+        given.changed(source=renamed)
     except _REFUSALS:
         return
     except Exception as error:
@@ -334,8 +334,8 @@ def _nan_neuroids(given: MetricUnderTest) -> None:
         value = _number(score)
         if math.isnan(value):
             continue
-        kept = np.delete(np.arange(side.sizes["neuroid"]), min(3, side.sizes["neuroid"] - 1))
-        without = _number(given.changed(**{name: side.isel(neuroid=kept)}))
+        remaining = np.delete(np.arange(side.sizes["neuroid"]), min(3, side.sizes["neuroid"] - 1))
+        without = _number(given.changed(**{name: side.isel(neuroid=remaining)}))
         if not abs(value - without) <= _LEFT_OUT:
             raise Failed(
                 f"a neuroid of NaN in the {name} changed the score from {without:.3g} (without it) to {value:.3g}",

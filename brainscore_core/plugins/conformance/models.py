@@ -174,7 +174,7 @@ def _recording_after_task(model: Any, stimuli: StimulusSet) -> None:
 
 
 def _refuses(model: Any, stimuli: StimulusSet) -> None:
-    for what, start in (
+    for subject, start in (
         ("region", lambda: model.start_recording("no-such-region", time_bins=_ONE_BIN)),
         ("task", lambda: model.start_task("no-such-task", None)),
     ):
@@ -184,10 +184,10 @@ def _refuses(model: Any, stimuli: StimulusSet) -> None:
             continue
         except Exception as error:
             raise Failed(
-                f"an unknown {what} raised {type(error).__name__}; raise NotApplicable(reason), so that the pair "
+                f"an unknown {subject} raised {type(error).__name__}; raise NotApplicable(reason), so that the pair "
                 "counts as not applicable rather than failed"
             ) from error
-        raise Failed(f"an unknown {what} was taken silently; raise NotApplicable(reason)")
+        raise Failed(f"an unknown {subject} was taken silently; raise NotApplicable(reason)")
 
 
 def _regions(model: Any) -> list[str]:

@@ -151,7 +151,7 @@ def _base_of(executable: Path, changed: int, given: str) -> Base:
     path = [Path(folder) for folder in answers["path"]]
     home = Path(brainscore_core.__file__).resolve().parent.parent
     ahead = [Path(folder).absolute() for folder in given.split(os.pathsep) if folder and Path(folder).is_dir()]
-    known = {folder.resolve() for folder in (*ahead, *path)}
+    folders = {folder.resolve() for folder in (*ahead, *path)}
     return Base(
         python=executable,
         version=answers["version"],
@@ -163,7 +163,7 @@ def _base_of(executable: Path, changed: int, given: str) -> Base:
         sites=tuple(dict.fromkeys(map(Path, answers["sites"]))),
         path=tuple(dict.fromkeys(path)),
         ahead=tuple(dict.fromkeys(ahead)),
-        extra=() if home in known or _editable([*ahead, *path]) else (home,),
+        extra=() if home in folders or _editable([*ahead, *path]) else (home,),
         markers=answers["markers"],
         standard=frozenset(answers["standard"]),
     )

@@ -52,20 +52,20 @@ def build(
     if missing or wanted.constraints:
         say(f"installing {', '.join(missing)}" if missing else "checking versions")
         install(part, wanted, base=base, plugin=plugin, installed=installed, say=say)
-    own = installed_in([_folder.site_of(part)])
-    visible = {**installed, **own}
+    added = installed_in([_folder.site_of(part)])
+    visible = {**installed, **added}
     asked = [(item.name, item.requirement.extras) for item in wanted.items] + [(name, ()) for name in wanted.met]
-    reached = closure([*asked, *((name, ()) for name in own)], visible, base.markers)
-    shadowed = {name: installed[name].version for name in own if name in installed}
+    reached = closure([*asked, *((name, ()) for name in added)], visible, base.markers)
+    shadowed = {name: installed[name].version for name in added if name in installed}
     return _folder.Manifest(
         key="",
         plugin=plugin,
         requirements=tuple(sorted({item.identity for item in wanted.items})),
         options=tuple(line.shown for line in wanted.options),
-        installed={name: item.version for name, item in own.items()},
-        relied={name: version for name, version in reached.items() if name not in own},
+        installed={name: item.version for name, item in added.items()},
+        relied={name: version for name, version in reached.items() if name not in added},
         shadowed=shadowed,
-        notes=tuple(_broken(visible, own, shadowed, base)),
+        notes=tuple(_broken(visible, added, shadowed, base)),
         base={
             "python": str(base.python),
             "version": base.version,
@@ -80,11 +80,11 @@ def build(
 def mounts(base: Base) -> list[Path]:
     """Folders that an environment over this interpreter reads, without those inside another one."""
     every = sorted({*base.prefixes, base.prefix, base.interpreter.parent.parent, *base.everywhere})
-    kept: list[Path] = []
+    outermost: list[Path] = []
     for folder in every:
-        if folder.exists() and not any(folder.is_relative_to(outer) for outer in kept):
-            kept.append(folder)
-    return kept
+        if folder.exists() and not any(folder.is_relative_to(outer) for outer in outermost):
+            outermost.append(folder)
+    return outermost
 
 
 def relocate(part: Path, target: Path) -> None:

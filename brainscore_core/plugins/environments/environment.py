@@ -116,9 +116,9 @@ def environment_of(
     home = environments_home(root)
     interpreter = base_of(base)
     installed = interpreter.installed()
-    wanted = what_is_wanted(requirements, plugin=plugin, base=interpreter, installed=installed)
-    request = _request(wanted, interpreter)
-    environment = _find(home, request, installed, wanted)
+    needs = what_is_wanted(requirements, plugin=plugin, base=interpreter, installed=installed)
+    request = _request(needs, interpreter)
+    environment = _find(home, request, installed, needs)
     if environment is not None:
         return environment
     try:
@@ -127,8 +127,8 @@ def environment_of(
             _folder.lock_file(home, request),
             waiting=lambda who: say(f"waiting: {who} is building the environment of {plugin}"),
         ) as alone:
-            environment = _find(home, request, installed, wanted)
-            return environment or _make(home, request, wanted, interpreter, installed, plugin, say, alone=alone)
+            environment = _find(home, request, installed, needs)
+            return environment or _make(home, request, needs, interpreter, installed, plugin, say, alone=alone)
     except OSError as error:
         raise UserError(
             f"cannot build the environment of {plugin} in {home}: {error.strerror or error}",
@@ -225,21 +225,21 @@ def _make(
         for remains in _folder.unfinished(root, request):
             shutil.rmtree(remains, ignore_errors=True)  # of a killed process, since a running one would hold the lock
     say(f"building the environment of {plugin}")
-    part = _folder.new_part(root, request)
+    unfinished = _folder.new_part(root, request)
     try:
-        manifest = build(part, wanted, base=base, plugin=plugin, installed=installed, say=say)
+        manifest = build(unfinished, wanted, base=base, plugin=plugin, installed=installed, say=say)
         content = {"installed": manifest.installed, "relied": manifest.relied}
         key = f"{request}-{_hash(content)}"
         target = _folder.folder_of(root, key)
-        relocate(part, target)
-        _folder.write_manifest(part, dataclasses.replace(manifest, key=key))
-        while not _moved(part, target):
+        relocate(unfinished, target)
+        _folder.write_manifest(unfinished, dataclasses.replace(manifest, key=key))
+        while not _moved(unfinished, target):
             if _is_intact(root, key, installed):
                 break  # built meanwhile by another process, on a system without locks
             _folder.move_away(root, key)
         environment = _find(root, request, installed, wanted)
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(unfinished, ignore_errors=True)
     if environment is None:
         raise UserError(f"the environment of {plugin} was removed from {root} while it was built", remedy="try again")
     return environment

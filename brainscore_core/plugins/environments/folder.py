@@ -355,10 +355,10 @@ def remove_environment(stored: StoredEnvironment) -> bool:
 
 def move_away(root: Path, key: str) -> None:
     """Remove an environment's folder, after renaming it so that no process finds it incomplete."""
-    part = new_part(root, key)
+    temporary = new_part(root, key)
     with contextlib.suppress(FileNotFoundError):
-        os.replace(folder_of(root, key), part)
-        shutil.rmtree(part, ignore_errors=True)
+        os.replace(folder_of(root, key), temporary)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _stored(root: Path, key: str) -> StoredEnvironment | None:
@@ -475,11 +475,11 @@ def collect_garbage(
     if max_bytes is not None:
         outdated |= _beyond_limit([entry for entry in stored if entry.key not in outdated or entry.in_use], max_bytes)
     removed: list[StoredEnvironment] = []
-    kept: list[StoredEnvironment] = []
+    remaining: list[StoredEnvironment] = []
     for entry in stored:
         is_removed = entry.key in outdated and not entry.in_use and (dry_run or remove_environment(entry))
-        (removed if is_removed else kept).append(entry)
-    return Collected(tuple(removed), tuple(kept), tuple(_sweep(home, dry_run=dry_run)))
+        (removed if is_removed else remaining).append(entry)
+    return Collected(tuple(removed), tuple(remaining), tuple(_sweep(home, dry_run=dry_run)))
 
 
 def _beyond_limit(entries: list[StoredEnvironment], limit: int) -> set[str]:
@@ -498,17 +498,17 @@ def _beyond_limit(entries: list[StoredEnvironment], limit: int) -> set[str]:
 def _sweep(root: Path, *, dry_run: bool) -> list[Path]:
     """Remove remains of killed processes, whose locks are free."""
     swept = []
-    for part in unfinished(root):
-        guard = take_alone(lock_file(root, part.name.split(".")[1]))
+    for folder in unfinished(root):
+        guard = take_alone(lock_file(root, folder.name.split(".")[1]))
         if guard is None:
             continue
         try:
             with contextlib.suppress(FileNotFoundError):
-                if guard < 0 and time.time() - part.stat().st_mtime < STALE:
+                if guard < 0 and time.time() - folder.stat().st_mtime < STALE:
                     continue  # without locks, only old ones are removed
-                swept.append(part)
+                swept.append(folder)
                 if not dry_run:
-                    shutil.rmtree(part, ignore_errors=True)
+                    shutil.rmtree(folder, ignore_errors=True)
         finally:
             release(guard)
     return swept

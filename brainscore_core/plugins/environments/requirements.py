@@ -317,16 +317,16 @@ def _without_comment(line: str) -> str:
 def _joined(text: str) -> Iterator[tuple[int, str]]:
     """Yield lines with their continuations, without comments and blanks, each with its first number."""
     started: int = 0
-    parts: list[str] = []
+    pieces: list[str] = []
     for number, raw in enumerate([*text.splitlines(), ""], start=1):
         started = started or number
         if raw.endswith("\\") and not raw.lstrip().startswith("#"):
-            parts += [raw[:-1], " "]
+            pieces += [raw[:-1], " "]
             continue
-        content = _without_comment("".join([*parts, raw])).strip()
+        content = _without_comment("".join([*pieces, raw])).strip()
         if content:
             yield started, content
-        started, parts = 0, []
+        started, pieces = 0, []
 
 
 _PLATFORM = frozenset(
@@ -507,7 +507,7 @@ class _Sorter:
             self._met.add(canonicalize_name(requirement.name))
             self._notes[f"{line}: is installed from there in {self._base.python}"] = None
             return
-        parts = urllib.parse.urlsplit(url)
+        address = urllib.parse.urlsplit(url)
         if url.startswith(_VERSION_CONTROL):
             asked = f"{requirement.name} @ {url}"
             self._refusals.add(
@@ -516,14 +516,14 @@ class _Sorter:
                 f"use a released version; or build a wheel: {wheel_command(asked)}, and write {requirement.name} "
                 f"alone; or install it where you score, into {self._base.prefix}, from which it is then used",
             )
-        elif not parts.path.endswith(".whl"):
+        elif not address.path.endswith(".whl"):
             self._refusals.add(line, "wheels only: this is not a wheel", wheel_command(url))
-        elif parts.scheme == "file":
+        elif address.scheme == "file":
             self._add_wheel(requirement, line, urllib.request.url2pathname(url.removeprefix("file:")))
-        elif parts.scheme in ("https", "http"):
+        elif address.scheme in ("https", "http"):
             self._keep(Item(requirement, line, _plain(requirement)))
         else:
-            self._refusals.add(line, f"addresses with {parts.scheme}: are not supported", "use https")
+            self._refusals.add(line, f"addresses with {address.scheme}: are not supported", "use https")
 
     def _add_wheel(self, requirement: Requirement, line: Line, name: str) -> None:
         path = (line.file.parent / re.sub("^//+", "/", name)).resolve()
@@ -575,9 +575,9 @@ def _name_in(address: str) -> str:
 def _address(url: str) -> tuple[str, str]:
     """Return the canonical address of a repository, and the revision."""
     plain = url.partition("+")[2] if url.startswith(_VERSION_CONTROL) else url
-    parts = urllib.parse.urlsplit(plain.partition("#")[0])
-    path, _, revision = parts.path.partition("@")
-    host = parts.netloc.rpartition("@")[2].lower()
+    address = urllib.parse.urlsplit(plain.partition("#")[0])
+    path, _, revision = address.path.partition("@")
+    host = address.netloc.rpartition("@")[2].lower()
     return f"{host}{path.rstrip('/').removesuffix('.git').lower()}", revision
 
 

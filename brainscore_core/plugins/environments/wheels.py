@@ -386,26 +386,26 @@ def _problem_of(archive: ZipFile, wheel: Path, size: int, interpreter: Collectio
 
 def _problem_of_target(name: str, interpreter: Collection[str]) -> str:
     """What is not allowed about the path that a member is installed to."""
-    top, *rest = name.split("/")
+    top, *path = name.split("/")
     if top.endswith(".data"):
-        scheme, *rest = rest or [""]
+        scheme, *path = path or [""]
         if scheme == "scripts":
-            return _problem_of_script("/".join(rest), interpreter)
+            return _problem_of_script("/".join(path), interpreter)
         if scheme == "data":
-            if rest[:1] == ["pyvenv.cfg"]:
+            if path[:1] == ["pyvenv.cfg"]:
                 return "replace files of the interpreter"
-            inside = len(rest) > 1 and rest[0] in _DATA and not rest[1].casefold().startswith("python")
+            inside = len(path) > 1 and path[0] in _DATA and not path[1].casefold().startswith("python")
             return "" if inside else "write into folders of the environment that are not theirs"
         if scheme == "headers":
             return ""
-        if scheme not in ("purelib", "platlib") or not rest:
+        if scheme not in ("purelib", "platlib") or not path:
             return "install to a folder that is unknown"
-        top, *rest = rest
+        top, *path = path
     plain = top.casefold()
     stem = plain.partition(".")[0]
     if stem in _PACKAGES:
         return f"install another {stem}"
-    if stem in _AT_START or (not rest and plain.endswith((".pth", ".start")) and plain != _REMOVED):
+    if stem in _AT_START or (not path and plain.endswith((".pth", ".start")) and plain != _REMOVED):
         return "run code when Python starts"
     return ""
 
@@ -558,7 +558,7 @@ def _items(full: str, text: str, missing: Sequence[str], wanted: Wanted) -> list
 
 def _in_short(output: str) -> str:
     """Pip's errors and its description of the conflict, without progress and general advice."""
-    kept = []
+    lines = []
     inside = False
     for line in output.splitlines():
         plain = line.rstrip()
@@ -567,18 +567,18 @@ def _in_short(output: str) -> str:
         elif plain.startswith("ERROR: ResolutionImpossible"):
             continue
         elif plain.startswith("ERROR:"):
-            kept.append(plain.removeprefix("ERROR:").strip())
+            lines.append(plain.removeprefix("ERROR:").strip())
             inside = True
         elif plain.startswith("The conflict is caused by"):
-            kept.append(plain)
+            lines.append(plain)
             inside = True
         elif inside and plain.startswith(("    ", "\t")):
-            kept.append(plain)
+            lines.append(plain)
         elif plain:
             inside = False
-    kept = list(dict.fromkeys(kept)) or [line.strip() for line in output.splitlines()[-3:] if line.strip()]
-    more = len(kept) - _MAX_LINES
-    return "\n".join(kept[:_MAX_LINES] + ([f"… and {more} more lines"] if more > 0 else []))
+    lines = list(dict.fromkeys(lines)) or [line.strip() for line in output.splitlines()[-3:] if line.strip()]
+    more = len(lines) - _MAX_LINES
+    return "\n".join(lines[:_MAX_LINES] + ([f"… and {more} more lines"] if more > 0 else []))
 
 
 def _indented(text: str) -> str:

@@ -383,7 +383,7 @@ class DataAssembly(xr.DataArray):
             xr.DataArray(self.variable, coords=normalise_coords({**(coords or {}), **coords_kwargs}), dims=self.dims)
         )
         before = named_coords(self)
-        replaced = [variable for known in (before, new) for name, variable in known.items() if name in new]
+        replaced = [variable for side in (before, new) for name, variable in side.items() if name in new]
         changed = {variable.dims for variable in replaced if variable.ndim == 1}
         gathered = gather_coords(
             {
@@ -401,16 +401,16 @@ class DataAssembly(xr.DataArray):
         indexes = {name: index for name, index in self._indexes.items() if name in variables}
         variables |= gathered.variables
         order = [name for name in dict.fromkeys([*self._coords, *variables]) if name in variables]
-        made = GatheredCoords({name: variables[name] for name in order}, indexes | gathered.indexes)
-        return build_array(type(self), self.variable, made, self.name)
+        coordinates = GatheredCoords({name: variables[name] for name in order}, indexes | gathered.indexes)
+        return build_array(type(self), self.variable, coordinates, self.name)
 
     def copy(self, deep: bool = True, data: Any = None) -> Self:
         """Return a copy; a shallow one shares the indexes, which cannot change."""
         if deep:
             return super().copy(deep=True, data=data)
         variables = {name: variable.copy(deep=False) for name, variable in self._coords.items()}
-        made = GatheredCoords(variables, dict(self._indexes))
-        return build_array(type(self), self.variable.copy(deep=False, data=data), made, self.name)
+        coordinates = GatheredCoords(variables, dict(self._indexes))
+        return build_array(type(self), self.variable.copy(deep=False, data=data), coordinates, self.name)
 
     def drop_vars(self, names: Any, *, errors: Any = "raise") -> Self:
         """Drop coordinates; other levels of their dimension remain."""
@@ -425,9 +425,9 @@ class DataAssembly(xr.DataArray):
             raise ValueError(f"cannot drop {sorted(map(str, missing))}: coordinates are {list(self._coords)}")
         touched = {dims[name] for name in gone if name in dims}
         result = self.copy(deep=False)
-        kept = {name: variable for name, variable in named_coords(self).items() if name not in gone}
+        remaining = {name: variable for name, variable in named_coords(self).items() if name not in gone}
         if any(isinstance(self.xindexes.get(dim), PandasMultiIndex) for dim in touched) or whole:
-            result._put_coords(kept)
+            result._put_coords(remaining)
             return result
         return super().drop_vars(names, errors=errors)
 
@@ -440,11 +440,11 @@ class DataAssembly(xr.DataArray):
 
     def stack(self, dim: Any = None, create_index: bool | None = True, index_cls: Any = None, **dims: Any) -> Any:
         """Stack dimensions into one dimension that has all levels of the stacked dimensions."""
-        wanted = {**(dim or {}), **dims}
+        stacked = {**(dim or {}), **dims}
         result = self
-        for new, names in wanted.items():
+        for new, names in stacked.items():
             if not create_index or index_cls is not None:
-                return super().stack(wanted, create_index, **({} if index_cls is None else {"index_cls": index_cls}))
+                return super().stack(stacked, create_index, **({} if index_cls is None else {"index_cls": index_cls}))
             result = stack_dims(result, new, names)
         return result
 
@@ -488,13 +488,13 @@ class DataAssembly(xr.DataArray):
         >>> assembly.sel(region="IT", animal=["n", "m"]).values
         array([3, 2])
         """
-        wanted = {**(indexers or {}), **kwargs}
-        inexact = [name for name in wanted if name not in self.dims] if method or tolerance is not None else []
+        requested = {**(indexers or {}), **kwargs}
+        inexact = [name for name in requested if name not in self.dims] if method or tolerance is not None else []
         if inexact:
             raise ValueError(
                 f"levels ({format_values(inexact)}) are selected by exact value: leave out method and tolerance"
             )
-        plan = plan_selection(self, wanted)
+        plan = plan_selection(self, requested)
         result = self.isel(plan.positions) if plan.positions else self
         if plan.native or not plan.positions:
             result = super(DataAssembly, result).sel(plan.native, method=method, tolerance=tolerance, drop=drop)
@@ -561,14 +561,14 @@ class DataAssembly(xr.DataArray):
                 raise ValueError(str(unknown_name_error(self, name, what="reduction")))
         if keepdims or axis is not None:
             raise ValueError(f"axis and keepdims are not supported in reductions over levels ({unknown})")
-        others = [name for name in names if name in self.dims]
-        unknown = [name for name in unknown if levels[name] not in others]  # their dimension is reduced as a whole
+        whole_dims = [name for name in names if name in self.dims]
+        unknown = [name for name in unknown if levels[name] not in whole_dims]  # their dimension is reduced as a whole
 
         def reduce(variable: xr.Variable, dims: list[Hashable]) -> xr.Variable:
-            return variable.reduce(func, [*dims, *others], keep_attrs=keep_attrs, **kwargs)
+            return variable.reduce(func, [*dims, *whole_dims], keep_attrs=keep_attrs, **kwargs)
 
         if not unknown:
-            return self.reduce(func, others, keep_attrs=keep_attrs, **kwargs)
+            return self.reduce(func, whole_dims, keep_attrs=keep_attrs, **kwargs)
         return reduce_over_levels(self, unknown, reduce)
 
     def multi_groupby(self, group_coord_names: Any) -> MultiGroupBy:
@@ -632,9 +632,9 @@ class DataAssembly(xr.DataArray):
             return False
         if not self.equals(other):  # type: ignore[arg-type] # any array may be compared
             return False
-        coords, others = named_coords(self), named_coords(other)
+        coords, other_coords = named_coords(self), named_coords(other)
         return same_attribute(self.attrs, other.attrs) and all(
-            same_attribute(variable.attrs, others[name].attrs) for name, variable in coords.items()
+            same_attribute(variable.attrs, other_coords[name].attrs) for name, variable in coords.items()
         )
 
     def _binary_op(self, other: Any, f: Callable[..., Any], reflexive: bool = False) -> Any:
@@ -655,9 +655,9 @@ class DataAssembly(xr.DataArray):
 
 def _without_tuples(array: Assembly) -> Assembly:
     """Remove, in place, the scalar tuple that remains of a dropped dimension's index and repeats its levels."""
-    left = [name for name in array._coords if name not in array.dims and holds_tuples(array, name)]
-    if left:
-        array._coords = {name: variable for name, variable in array._coords.items() if name not in left}
+    tuples = [name for name in array._coords if name not in array.dims and holds_tuples(array, name)]
+    if tuples:
+        array._coords = {name: variable for name, variable in array._coords.items() if name not in tuples}
     return array
 
 

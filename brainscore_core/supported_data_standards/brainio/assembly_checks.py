@@ -42,21 +42,21 @@ def stimulus_ids(assembly: xr.DataArray) -> list[Any] | None:
 def check_class(assembly: xr.DataArray, cls: str | type[DataAssembly]) -> list[Finding]:
     """Check that the class is known and that the assembly has its dimensions."""
     try:
-        known = resolve_assembly_class(cls)
+        assembly_class = resolve_assembly_class(cls)
     except UnknownIdentifier as error:
         return [Finding("unknown assembly class", error.message, error.remedy or "see resolve_assembly_class")]
-    rules = getattr(known, "DIMS", ())
+    rules = getattr(assembly_class, "DIMS", ())
     if rules and not any(set(assembly.dims) == set(dims) for dims in rules):
         expected = " or ".join(" × ".join(dims) for dims in rules)
         return [
             Finding(
                 "wrong dimensions",
                 f"the dimensions are {' × '.join(map(str, assembly.dims)) or 'none'}, "
-                f"but those of a {known.__name__} are {expected}",
+                f"but those of a {assembly_class.__name__} are {expected}",
                 "rename the dimensions, or choose another class, e.g. BehavioralAssembly, which accepts any dimensions",
             )
         ]
-    if known.__name__ == "BehavioralAssembly" and "presentation" not in assembly.dims:
+    if assembly_class.__name__ == "BehavioralAssembly" and "presentation" not in assembly.dims:
         return [
             Finding(
                 "no presentations",
@@ -135,7 +135,7 @@ def _missing_coordinate(dim: str, name: str, levels: dict[Any, Any]) -> Finding:
 def _check_neuroids(values: np.ndarray) -> list[Finding]:
     ids = list(np.ravel(values))
     findings = []
-    if missing := [number for number, one in enumerate(ids) if is_missing(one) or one == ""]:
+    if missing := [number for number, neuroid in enumerate(ids) if is_missing(neuroid) or neuroid == ""]:
         findings.append(
             Finding(
                 "empty neuroid_id", f"no neuroid_id at {format_values(missing)} (counted from 0)", "fill in every id"
@@ -221,7 +221,7 @@ def _missing_values(values: np.ndarray) -> np.ndarray | None:
 def _nan_finding(assembly: xr.DataArray, missing: np.ndarray) -> Finding:
     where = []
     for axis, (dim, size) in enumerate(assembly.sizes.items()):
-        touched = missing.any(axis=tuple(other for other in range(missing.ndim) if other != axis))
+        touched = missing.any(axis=tuple(axis_reduced for axis_reduced in range(missing.ndim) if axis_reduced != axis))
         where.append(f"{int(touched.sum())} of {size} along {dim}")
     count = int(missing.sum())
     share = 100 * count / math.prod(missing.shape)
@@ -251,26 +251,26 @@ def check_alignment(
     if assembly_ids is None:
         return []
     # missing ids have a finding of their own
-    wanted = [one for one in dict.fromkeys(assembly_ids) if not is_missing(one)]
-    known = {one for one in set_ids if not is_missing(one)}
-    lacking = [one for one in wanted if one not in known]
+    shown_ids = [stimulus for stimulus in dict.fromkeys(assembly_ids) if not is_missing(stimulus)]
+    set_values = {stimulus for stimulus in set_ids if not is_missing(stimulus)}
+    lacking = [stimulus for stimulus in shown_ids if stimulus not in set_values]
     findings = []
     if lacking:
-        as_text = {str(one) for one in known}
-        same = [one for one in lacking if str(one) in as_text]
+        as_text = {str(stimulus) for stimulus in set_values}
+        same = [stimulus for stimulus in lacking if str(stimulus) in as_text]
         if same:
-            other = next(one for one in known if str(one) == str(same[0]))
+            namesake = next(stimulus for stimulus in set_values if str(stimulus) == str(same[0]))
             remedy = (
-                f"{len(same)} of them exist there with another type ({same[0]!r} here, {other!r} there): "
+                f"{len(same)} of them exist there with another type ({same[0]!r} here, {namesake!r} there): "
                 f"convert both with .astype(str)"
             )
         else:
-            remedy = f"use the same ids in both; the stimulus set has {format_values(sorted(map(str, known))[:5])}"
+            remedy = f"use the same ids in both; the stimulus set has {format_values(sorted(map(str, set_values))[:5])}"
         findings.append(
             Finding("unknown stimuli", f"{len(lacking)} stimuli are not in {where}: {format_values(lacking)}", remedy)
         )
-    shown = set(wanted)
-    if unshown and not lacking and (never := [one for one in known if one not in shown]):
+    shown = set(shown_ids)
+    if unshown and not lacking and (never := [stimulus for stimulus in set_values if stimulus not in shown]):
         findings.append(
             Finding(
                 "stimuli never shown",

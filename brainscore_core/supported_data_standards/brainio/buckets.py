@@ -62,7 +62,7 @@ def s3_object(bucket: str, key: str) -> S3Object:
     S3Object(bucket='store', key='one/a.nc')
     """
     name, _, folder = bucket.strip("/").partition("/")
-    return S3Object(name, "/".join(part for part in (folder.strip("/"), key.lstrip("/")) if part))
+    return S3Object(name, "/".join(segment for segment in (folder.strip("/"), key.lstrip("/")) if segment))
 
 
 def s3_endpoint() -> str | None:
@@ -297,12 +297,12 @@ def _anonymous_keys(bucket: str, prefix: str) -> Iterator[str]:
 
 def _keys_in_mirrors(bucket: str, prefix: str) -> Iterator[str]:
     """Keys of a folder, as found in the mirrors."""
-    parts = urllib.parse.urlsplit(object_url(S3Object(bucket, "")))
-    above = [urllib.parse.unquote(name) for name in parts.path.split("/") if name]
+    address = urllib.parse.urlsplit(object_url(S3Object(bucket, "")))
+    above = [urllib.parse.unquote(name) for name in address.path.split("/") if name]
     if ".." in prefix.split("/"):
         return
     for mirror in mirrors():
-        root = mirror.joinpath(parts.netloc, *above)
+        root = mirror.joinpath(address.netloc, *above)
         for path in (root / prefix).rglob("*"):
             if path.is_file():
                 yield path.relative_to(root).as_posix()
@@ -412,26 +412,26 @@ def upload_to_s3(
     if not path.is_file():
         raise UserError(f"the file {path} does not exist", remedy="check the path")
     client = signed_client(attempts=_ATTEMPTS)
-    place = _target_object(bucket_name, target_s3_key)
-    found = check_overwrite(path, bucket_name, target_s3_key, overwrite=overwrite, client=client)
-    if found is None:
-        version = _put(client, path, place, new=not overwrite, public=public)
-        found = _head(client, place, version)
-        if found is None or not _is_same(path, found):
+    target = _target_object(bucket_name, target_s3_key)
+    description = check_overwrite(path, bucket_name, target_s3_key, overwrite=overwrite, client=client)
+    if description is None:
+        version = _put(client, path, target, new=not overwrite, public=public)
+        description = _head(client, target, version)
+        if description is None or not _is_same(path, description):
             raise UploadError(
-                f"{_s3_uri(place)} has different content right after its upload",
+                f"{_s3_uri(target)} has different content right after its upload",
                 remedy="another process may be uploading to the same key: compare the contents, and try again",
             )
-    properties = {key: value for key, value in found.items() if key != "ResponseMetadata"}
+    properties = {key: value for key, value in description.items() if key != "ResponseMetadata"}
     version = properties.get("VersionId")
     properties["VersionId"] = version
     if version is None or version == "null":
         warnings.warn(
-            f"the bucket {place.bucket} has no versioning: another upload of {place.key} will replace this one",
+            f"the bucket {target.bucket} has no versioning: another upload of {target.key} will replace this one",
             stacklevel=2,
         )
-    properties["public"] = is_public(place, version)
-    _warn_about_public_access(place, readable=properties["public"], expected=public)
+    properties["public"] = is_public(target, version)
+    _warn_about_public_access(target, readable=properties["public"], expected=public)
     return properties
 
 
@@ -440,17 +440,17 @@ def check_overwrite(
 ) -> dict[str, Any] | None:
     """Return S3's description of the object if it has the content of `path`; None if it does not exist."""
     client = signed_client(attempts=_ATTEMPTS) if client is None else client
-    place = _target_object(bucket_name, key)
-    found = _head(client, place)
-    if found is None:
+    target = _target_object(bucket_name, key)
+    description = _head(client, target)
+    if description is None:
         return None
-    if _is_same(path, found):
-        return found
+    if _is_same(path, description):
+        return description
     if overwrite:
         return None
     raise AlreadyThere(
-        f"{_s3_uri(place)} already holds a different file, of {found.get('ContentLength')} bytes, changed "
-        f"{found.get('LastModified')}",
+        f"{_s3_uri(target)} already holds a different file, of {description.get('ContentLength')} bytes, changed "
+        f"{description.get('LastModified')}",
         remedy="choose another identifier, bucket or folder; or pass overwrite=True (--overwrite) to replace it",
     )
 
@@ -469,9 +469,9 @@ def _head(client: Any, place: S3Object, version: str | None = None) -> dict[str,
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
-        wanted = {} if version is None else {"VersionId": version}
-        found: dict[str, Any] = client.head_object(Bucket=place.bucket, Key=place.key, **wanted)
-        return found
+        options = {} if version is None else {"VersionId": version}
+        description: dict[str, Any] = client.head_object(Bucket=place.bucket, Key=place.key, **options)
+        return description
     except ClientError as error:
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
         if status == 404 and not _bucket_is_missing(client, place.bucket):

@@ -47,13 +47,13 @@ def is_digest(name: str, algorithm: str) -> bool:
 
 def files_in_mirrors(url: str) -> list[Path]:
     """Copies of `url` in the local mirrors (``$BRAINSCORE_MIRROR``), in the order of the mirrors."""
-    parts = urllib.parse.urlsplit(url)
-    names = [urllib.parse.unquote(name) for name in parts.path.split("/") if name]
-    host = parts.netloc.rpartition("@")[2].lower()
+    address = urllib.parse.urlsplit(url)
+    names = [urllib.parse.unquote(name) for name in address.path.split("/") if name]
+    host = address.netloc.rpartition("@")[2].lower()
     if not host or not names or any(name in (".", "..") or "/" in name or "\0" in name for name in names):
         return []
     # wget keeps the query in the file name; a copied bucket does not
-    last = [f"{names[-1]}?{parts.query}", names[-1]] if parts.query else [names[-1]]
+    last = [f"{names[-1]}?{address.query}", names[-1]] if address.query else [names[-1]]
     candidates = [mirror.joinpath(host, *names[:-1], name) for mirror in mirrors() for name in last]
     return [path for path in candidates if os.path.isfile(path)]
 
@@ -61,9 +61,9 @@ def files_in_mirrors(url: str) -> list[Path]:
 def digest_mismatch(path: Path, expected: tuple[Digest, ...]) -> tuple[Digest, Digest] | None:
     """Return the first (expected, actual) pair of hashes that differ, or None if the file is the expected one."""
     for digest in expected:
-        found = Digest(digest.algorithm, file_digest(path, digest.algorithm))
-        if found != digest:
-            return digest, found
+        actual = Digest(digest.algorithm, file_digest(path, digest.algorithm))
+        if actual != digest:
+            return digest, actual
     return None
 
 
@@ -190,14 +190,14 @@ def _unpack(store: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], folder:
                 return
             sweep(folder.parent)
             _require_room(folder.parent, sum(information.file_size for information in members.values()))
-            part = folder.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
+            unfinished = folder.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
             try:
-                part.mkdir()
+                unfinished.mkdir()
                 # A crash of the machine may lose data not yet on disk; the check of sizes in each call detects that
-                store.extractall(part, members=list(members.values()))
-                _move_into_place(part, folder, members)
+                store.extractall(unfinished, members=list(members.values()))
+                _move_into_place(unfinished, folder, members)
             finally:
-                shutil.rmtree(part, ignore_errors=True)
+                shutil.rmtree(unfinished, ignore_errors=True)
     except OSError as error:
         raise StorageError(
             f"cannot unpack {store.filename} into {folder}: {error.strerror or error}",
@@ -265,7 +265,7 @@ def cache_entries(home: Path | None = None) -> list[CacheEntry]:
     []
     """
     home = cache_home() if home is None else home
-    found: list[CacheEntry] = []
+    entries: list[CacheEntry] = []
     try:
         folders = sorted(home.iterdir())
     except FileNotFoundError:
@@ -277,11 +277,11 @@ def cache_entries(home: Path | None = None) -> list[CacheEntry]:
         if algorithm is None or folder.is_symlink() or not folder.is_dir():
             continue
         digest = Digest(algorithm, folder.name)
-        found += [
+        entries += [
             CacheEntry(path.name, _entry_kind(path), _entry_size(path), digest, path)
             for path in sorted(folder.iterdir())
         ]
-    return sorted(found, key=lambda entry: (entry.name, entry.digest))
+    return sorted(entries, key=lambda entry: (entry.name, entry.digest))
 
 
 def verify_entry(entry: CacheEntry) -> CheckedEntry:
@@ -289,8 +289,8 @@ def verify_entry(entry: CacheEntry) -> CheckedEntry:
     if entry.kind == "unfinished":
         return CheckedEntry(entry, "unknown", "unfinished")
     if entry.kind == "file":
-        found = Digest(entry.digest.algorithm, file_digest(entry.path, entry.digest.algorithm))
-        return CheckedEntry(entry, "good" if found == entry.digest else "wrong", str(found))
+        actual = Digest(entry.digest.algorithm, file_digest(entry.path, entry.digest.algorithm))
+        return CheckedEntry(entry, "good" if actual == entry.digest else "wrong", str(actual))
     archives = [path for path in entry.path.parent.glob("*.zip") if path.stem == entry.name]
     if not archives:
         return CheckedEntry(entry, "unknown", "its archive is not in the cache")

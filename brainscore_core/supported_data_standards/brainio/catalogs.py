@@ -124,9 +124,9 @@ def kind_of_file(location: Any) -> str:
 def _read_entry_point(point: importlib.metadata.EntryPoint) -> Catalog:
     by = f"the distribution {point.dist.name}" if point.dist is not None else point.value
     try:
-        found = point.load()
-        if callable(found):
-            found = found()
+        catalog = point.load()
+        if callable(catalog):
+            catalog = catalog()
     except UserError:
         raise
     except Exception as error:  # code of other distributions may raise any error
@@ -135,14 +135,14 @@ def _read_entry_point(point: importlib.metadata.EntryPoint) -> Catalog:
             f"{type(error).__name__}: {error}",
             remedy="fix that distribution, or uninstall it",
         ) from error
-    if isinstance(found, Catalog):
-        return found
-    if isinstance(found, types.ModuleType) and found.__file__:
-        return Catalog.from_file(point.name, Path(found.__file__).parent / _FILE)
-    if isinstance(found, str | os.PathLike):
-        return Catalog.from_file(point.name, found)
+    if isinstance(catalog, Catalog):
+        return catalog
+    if isinstance(catalog, types.ModuleType) and catalog.__file__:
+        return Catalog.from_file(point.name, Path(catalog.__file__).parent / _FILE)
+    if isinstance(catalog, str | os.PathLike):
+        return Catalog.from_file(point.name, catalog)
     raise UserError(
-        f"the catalog {point.name!r}, which {by} declares as {point.value}, is a {type(found).__name__}",
+        f"the catalog {point.name!r}, which {by} declares as {point.value}, is a {type(catalog).__name__}",
         remedy=f"change the function to return brainio.catalogs.Catalog.from_file({point.name!r}, path)",
     )
 
@@ -160,7 +160,7 @@ class UploadedFile(NamedTuple):
     def location(self) -> str:
         """Its address, in the form used in catalogs."""
         name, _, folder = self.bucket.strip("/").partition("/")
-        path = "/".join(part for part in (folder.strip("/"), self.key.lstrip("/")) if part)
+        path = "/".join(segment for segment in (folder.strip("/"), self.key.lstrip("/")) if segment)
         return f"https://{name}.s3.amazonaws.com/{urllib.parse.quote(path)}"
 
 
@@ -354,8 +354,8 @@ def _new_catalog(name: str, path: Path) -> Catalog:
 
 
 def _write(path: Path, table: pd.DataFrame, rows: Sequence[Mapping[str, str | None]]) -> None:
-    given = dict.fromkeys(key for row in rows for key, value in row.items() if value is not None)
-    columns = [*table.columns, *(key for key in given if key not in table.columns)]
+    stated = dict.fromkeys(key for row in rows for key, value in row.items() if value is not None)
+    columns = [*table.columns, *(key for key in stated if key not in table.columns)]
     added = pd.DataFrame([[row.get(key) for key in columns] for row in rows], columns=columns, dtype=object)
     whole = pd.concat([table.reindex(columns=columns), added], ignore_index=True)
     with replacing(path) as stream:
@@ -379,10 +379,10 @@ def _has_row(table: Catalog, row: Mapping[str, str | None], name: str, path: Pat
 
 
 def _taken_error(name: str, path: Path, identifier: str, lookup_type: str) -> UserError:
-    what = lookup_type.replace("_", " ")
+    noun = lookup_type.replace("_", " ")
     return UserError(
-        f"the catalog {name!r} ({path}) already has the {what} {identifier!r}",
-        remedy=f"give the {what} another identifier, or remove its rows from the catalog",
+        f"the catalog {name!r} ({path}) already has the {noun} {identifier!r}",
+        remedy=f"give the {noun} another identifier, or remove its rows from the catalog",
     )
 
 

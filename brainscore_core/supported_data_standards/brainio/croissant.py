@@ -145,17 +145,17 @@ def write_croissant(
     if not files:
         raise UserError(f"{folder} has no packaged data of {identifier!r}", remedy="package them first")
     path = folder / f"croissant_{stored}.json"
-    given = {"description": description, "license": license, "citation": citation, "terms": terms}
-    known = _read(path)
-    creator = known.get("creator") or []
-    stated = {name: given[name] or known.get(_STATED[name]) for name in _STATED}
+    passed = {"description": description, "license": license, "citation": citation, "terms": terms}
+    earlier = _read(path)
+    creator = earlier.get("creator") or []
+    stated = {name: passed[name] or earlier.get(_STATED[name]) for name in _STATED}
     document = dataset_document(
         identifier,
         description=stated["description"] or f"Data of {identifier}, packaged for Brain-Score.",
         license=stated["license"],
         citation=stated["citation"],
         terms=stated["terms"],
-        creators=list(creators) or [one["name"] for one in creator],
+        creators=list(creators) or [person["name"] for person in creator],
         distribution=[entry for file in files for entry in _file_entries(file)],
         record_sets=[records for file in files if file.suffix == ".csv" for records in _record_sets(file, files)],
     )

@@ -239,12 +239,12 @@ def redacted_url(url: str) -> str:
     >>> redacted_url("https://me:secret@example.org/a.csv?versionId=3&X-Amz-Signature=abc")
     'https://example.org/a.csv?versionId=3&X-Amz-Signature=…'
     """
-    parts = urllib.parse.urlsplit(url)
-    fields = [field.partition("=") for field in parts.query.split("&")] if parts.query else []
+    address = urllib.parse.urlsplit(url)
+    fields = [field.partition("=") for field in address.query.split("&")] if address.query else []
     query = "&".join(
         f"{name}=…" if sign and _SECRET.search(name) else name + sign + value for name, sign, value in fields
     )
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query).geturl()
+    return address._replace(netloc=address.netloc.rpartition("@")[2], query=query).geturl()
 
 
 def download(url: str, stream: IO[bytes], *, meter: Meter, expected: str) -> None:
@@ -350,8 +350,8 @@ def _retry_policy(error: "requests.RequestException") -> tuple[int, float]:
     if isinstance(error, requests.HTTPError) and error.response is not None:
         if error.response.status_code not in TRANSIENT:
             return 1, 0.0
-        wanted = error.response.headers.get("Retry-After", "")
-        return ATTEMPTS, float(wanted) if wanted.isdigit() else 0.0
+        pause = error.response.headers.get("Retry-After", "")
+        return ATTEMPTS, float(pause) if pause.isdigit() else 0.0
     if isinstance(error, requests.exceptions.SSLError):
         return 1, 0.0
     if _host_unknown(error):
@@ -389,19 +389,19 @@ def _download_error(
     if isinstance(error, requests.exceptions.ChunkedEncodingError | requests.exceptions.ContentDecodingError):
         return _incomplete_error(url, _bytes_received(error, stream), announced, expected)
     if isinstance(error, requests.exceptions.SSLError):
-        what = f"the certificate of {host} was not accepted"
+        problem = f"the certificate of {host} was not accepted"
         remedy = "If a proxy of your institution replaces certificates, set REQUESTS_CA_BUNDLE to its certificate."
     elif isinstance(error, requests.exceptions.ProxyError):
-        what = "the proxy does not respond or refuses the request"
+        problem = "the proxy does not respond or refuses the request"
         remedy = "Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY."
     elif isinstance(error, requests.Timeout) or "timed out" in str(error).lower():
-        what = f"{host} did not respond in time"
+        problem = f"{host} did not respond in time"
         remedy = "Try again later, and check the proxy (HTTPS_PROXY)."
     elif _host_unknown(error):
-        what = f"the host name {host} cannot be resolved"
+        problem = f"the host name {host} cannot be resolved"
         remedy = "Check the network connection and the proxy (HTTPS_PROXY)."
     elif isinstance(error, requests.ConnectionError):
-        what = f"no connection to {host}"
+        problem = f"no connection to {host}"
         remedy = "Check the connection and the proxy (HTTPS_PROXY)."
     else:
         return FetchError(
@@ -411,7 +411,7 @@ def _download_error(
             expected=expected,
         )
     return Offline(
-        f"cannot fetch {address}: {what} (expected {expected})",
+        f"cannot fetch {address}: {problem} (expected {expected})",
         remedy=f"{remedy} {MIRROR_REMEDY}",
         url=address,
         expected=expected,

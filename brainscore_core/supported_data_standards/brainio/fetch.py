@@ -276,11 +276,11 @@ def location_request(
 
 def _bucket_and_key(location: str) -> tuple[str, str] | None:
     """Bucket and key of an S3 address of any style; None for other addresses."""
-    parts = urllib.parse.urlsplit(location)
-    path = urllib.parse.unquote(parts.path).lstrip("/")
-    if parts.scheme == "s3":
-        return parts.netloc, path
-    bucket = _bucket_of_host((parts.hostname or "").lower())
+    address = urllib.parse.urlsplit(location)
+    path = urllib.parse.unquote(address.path).lstrip("/")
+    if address.scheme == "s3":
+        return address.netloc, path
+    bucket = _bucket_of_host((address.hostname or "").lower())
     if bucket is None:
         return None
     if not bucket:
@@ -293,9 +293,9 @@ def _bucket_of_host(host: str) -> str | None:
     labels = host.removesuffix(".cn").removesuffix(".amazonaws.com").split(".")
     if len(labels) == len(host.split(".")):
         return None
-    for place, label in enumerate(labels):
+    for index, label in enumerate(labels):
         if label == "s3" or label.startswith("s3-"):
-            return ".".join(labels[:place])
+            return ".".join(labels[:index])
     return None
 
 

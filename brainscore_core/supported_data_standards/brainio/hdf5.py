@@ -110,16 +110,16 @@ class _Walk:
 
     def _root(self) -> int:
         """Address of the root group's header."""
-        place = 0
+        address = 0
         while True:
-            self._stream.seek(place)
+            self._stream.seek(address)
             start = self._stream.read(24)
             if len(start) < 24:
                 raise _Malformed("it has no signature")
             if start.startswith(_SIGNATURE):
                 break
-            place = place * 2 or 512
-        self._base = place
+            address = address * 2 or 512
+        self._base = address
         version = start[8]
         sizes = start[13:15] if version < 2 else start[9:11]
         if version > 3 or not set(sizes) <= {2, 4, 8} or len(sizes) < 2:
@@ -128,7 +128,7 @@ class _Walk:
         head = {0: 24, 1: 28, 2: 12, 3: 12}[version]
         block = self._read(0, head + 6 * self._offset_size + 24)
         block.skip(head)
-        if block.address() != place:
+        if block.address() != address:
             raise _Malformed("it was moved within another file")
         block.skip(2 * self._offset_size)  # free space or extension, end of the file
         if version < 2:
@@ -172,22 +172,22 @@ class _Walk:
             raise _Malformed("an unknown object header")
         seen = set()
         while blocks:
-            place, size = blocks.pop()
-            if place in seen:
+            start_address, size = blocks.pop()
+            if start_address in seen:
                 continue
-            seen.add(place)
-            block = self._read(place, size)
+            seen.add(start_address)
+            block = self._read(start_address, size)
             head = 3 + sum(form)
             while block.left >= head:
                 kind, size, flags = block.number(form[0]), block.number(2), block.number(1)
                 block.skip(form[1])
                 content = block.inner(size)
                 if kind == _CONTINUATION:
-                    place, size = content.address(), content.length()
+                    start_address, size = content.address(), content.length()
                     if form[0] == 1:  # with signature and checksum
-                        self._read(place, 4, b"OCHK")
-                        place, size = place + 4, size - 8
-                    blocks.append((place, size))
+                        self._read(start_address, 4, b"OCHK")
+                        start_address, size = start_address + 4, size - 8
+                    blocks.append((start_address, size))
                 else:
                     yield kind, flags, content
 

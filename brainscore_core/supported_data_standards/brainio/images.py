@@ -348,16 +348,12 @@ def naming_stimuli(paths: Mapping[Any, Any]) -> Iterator[None]:
 
 
 def _error(kind: type[ImageError], file: Source, reason: str, remedy: str) -> ImageError:
-    path = _path_of(file)
+    path = os.fsdecode(file) if isinstance(file, str | bytes | os.PathLike) else None
     if path is not None and Path(path).suffix.lower() in VIDEO_SUFFIXES:
         remedy = "show videos to a network that takes clips (frame_rate of brainscore.wrap_model)"
     error = kind(f"{path or 'the file'} cannot be read as an image: {reason}", remedy)
     error.path, error.reason = path, reason
     return error
-
-
-def _path_of(file: Source) -> str | None:
-    return os.fsdecode(file) if isinstance(file, str | bytes | os.PathLike) else None
 
 
 _lock = Lock()
@@ -408,7 +404,7 @@ def _decode(image: "Image", file: Source) -> _Decoded:
         if transparent is None:
             return _Decoded(grey, None, orientation, None)
         level = min(255, transparent * _SCALES.get(raw, 1))
-        return _Decoded(grey, grey.point([255 * (other != level) for other in range(256)]), orientation, None)
+        return _Decoded(grey, grey.point([255 * (value != level) for value in range(256)]), orientation, None)
     if not image.has_transparency_data:
         return _Decoded(image if image.mode == "RGB" else image.convert("RGB"), None, orientation, None)
     if image.mode == "RGB" and raw.startswith("RGB;16"):

@@ -74,7 +74,7 @@ class ImportReport:
         return pd.DataFrame([[getattr(change, name) for name in columns] for change in self.changes], columns=columns)
 
     def __str__(self) -> str:
-        read = ", ".join(f"{kept} of {count_text(total, what)}" for what, (total, kept) in self.sizes.items())
+        read = ", ".join(f"{imported} of {count_text(total, noun)}" for noun, (total, imported) in self.sizes.items())
         return "\n".join([f"{self.source}: {read} imported", *(f"- {change}" for change in self.changes)])
 
     __repr__ = __str__

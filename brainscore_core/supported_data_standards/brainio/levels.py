@@ -138,9 +138,9 @@ def get_metadata(
     str or tuple
         The name, or the tuple ``(name, dims, values)``.
     """
-    wanted = (*assembly.dims, None) if dims is None else tuple(dims)
+    selected = (*assembly.dims, None) if dims is None else tuple(dims)
     indexes = assembly.xindexes
-    for dim in wanted:
+    for dim in selected:
         for name, variable in named_coords(assembly).items():
             along = variable.dims[0] if variable.ndim == 1 else None
             if along != dim:
@@ -234,7 +234,7 @@ def gather_coords(coords: Mapping[Hashable, Any], dims: Sequence[Hashable]) -> G
             continue
         if dim in names:
             # in xarray, a level cannot have the name of its dimension: such a coordinate must be the index by itself
-            index: Any = PandasIndex(_pandas_index(dim, variables[dim]), dim)
+            index: Any = PandasIndex(pd.Index(variables[dim].values, name=dim, tupleize_cols=False), dim)
             index_variables = index.create_variables({dim: variables[dim]})
         else:
             # without these types, a boolean level would convert missing values to True when read
@@ -247,10 +247,6 @@ def gather_coords(coords: Mapping[Hashable, Any], dims: Sequence[Hashable]) -> G
     # the coordinate with the tuples comes before its levels, as in xarray
     tuples_first = {name: variables[name] for name in variables if name in dims and name not in coords}
     return GatheredCoords(tuples_first | variables, indexes)
-
-
-def _pandas_index(name: Hashable, variable: xr.Variable) -> pd.Index:
-    return pd.Index(variable.values, name=name, tupleize_cols=False)
 
 
 def _multi_index(names: Sequence[Hashable], variables: Mapping[Hashable, xr.Variable]) -> pd.MultiIndex:
@@ -421,8 +417,8 @@ def _selections_on_levels(array: xr.DataArray, dim: Hashable, value: Any) -> lis
 def _check_scalar(array: xr.DataArray, name: Hashable, value: Any) -> None:
     """Raise an error if a scalar coordinate does not have the wanted value."""
     present = array.coords.variables[name].values.item()
-    wanted = list(value) if np.ndim(value) else [value]
-    if isinstance(value, slice) or not any(item == present or (pd.isna(item) and pd.isna(present)) for item in wanted):
+    values = list(value) if np.ndim(value) else [value]
+    if isinstance(value, slice) or not any(item == present or (pd.isna(item) and pd.isna(present)) for item in values):
         raise KeyError(f"coordinate {name!r} has the single value {present!r}, not {value!r}")
 
 
@@ -461,7 +457,7 @@ def format_values(values: Iterable[Any], *, most: int = 10) -> str:
 def unknown_name_error(array: xr.DataArray, name: Hashable, *, what: str) -> UnknownIdentifier:
     """Make the error for a name that is neither a dimension nor a level; `what` is the name of the method."""
     levels = list(level_dims(array))
-    near = get_close_matches(str(name), [str(known) for known in (*array.dims, *levels)], n=1)
+    near = get_close_matches(str(name), [str(present) for present in (*array.dims, *levels)], n=1)
     return UnknownIdentifier(
         f"{what}: unknown dimension or level {name!r}; dimensions: {format_values(array.dims)}; "
         f"levels: {format_values(levels)}",
@@ -509,10 +505,10 @@ def positions_of(array: xr.DataArray, wanted: Sequence[tuple[Hashable, Any]]) ->
             codes_of_values = [_codes_for(uniques, item) for item in values]
             occurs = np.zeros(len(uniques) + 1, dtype=bool)
             occurs[codes] = True  # the last entry is for missing values, whose code is −1
-            absent = [item for item, own in zip(values, codes_of_values, strict=True) if not occurs[own].any()]
+            absent = [item for item, sought in zip(values, codes_of_values, strict=True) if not occurs[sought].any()]
             if absent:
                 raise _unknown_value_error(name, absent, codes, uniques)
-            chosen = _in_order(codes[positions], [code for own in codes_of_values for code in own])
+            chosen = _in_order(codes[positions], [code for sought in codes_of_values for code in sought])
             chosen = np.sort(chosen) if unordered else chosen
             if not len(chosen) and values:
                 raise _no_combination_error(array, name, wanted)
@@ -528,11 +524,11 @@ def _codes_for(uniques: pd.Index, value: Any) -> list[int]:
     if is_missing(value):
         return [-1]
     try:
-        found = uniques.get_loc(value)
+        position = uniques.get_loc(value)
     except (KeyError, TypeError, pd.errors.InvalidIndexError):
         return []
     # in an index of dates, a partial date such as a year can match several values
-    return [found] if isinstance(found, int) else list(np.arange(len(uniques))[found])
+    return [position] if isinstance(position, int) else list(np.arange(len(uniques))[position])
 
 
 def _in_order(codes: np.ndarray, wanted: list[int]) -> np.ndarray:
@@ -543,8 +539,8 @@ def _in_order(codes: np.ndarray, wanted: list[int]) -> np.ndarray:
     sorted_codes = codes[order]
     starts = np.searchsorted(sorted_codes, wanted, side="left")
     ends = np.searchsorted(sorted_codes, wanted, side="right")
-    parts = [order[start:end] for start, end in zip(starts, ends, strict=True)]
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
+    runs = [order[start:end] for start, end in zip(starts, ends, strict=True)]
+    return np.concatenate(runs) if runs else np.zeros(0, dtype=np.intp)
 
 
 def _in_slice(name: Hashable, codes: np.ndarray, uniques: pd.Index, wanted: slice) -> np.ndarray:

@@ -181,10 +181,10 @@ def _rows_of(identifier: str, lookup_type: str, error: type[UnknownIdentifier]) 
     catalog = combined_catalog()
     rows = catalog[(catalog["identifier"] == identifier) & (catalog["lookup_type"] == lookup_type)]
     if rows.empty:
-        what = lookup_type.replace("_", " ")
+        noun = lookup_type.replace("_", " ")
         near = nearest(str(identifier), _identifiers(catalog, lookup_type), limit=3)
         raise error(
-            f"no catalog has the {what} {identifier!r}",
+            f"no catalog has the {noun} {identifier!r}",
             remedy=f"did you mean {' or '.join(near)}?"
             if near
             else "brainio.get_stimulus_set and brainio.get_assembly also load data that plugins register",

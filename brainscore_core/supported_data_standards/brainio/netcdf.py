@@ -86,17 +86,17 @@ def _encode_objects(name: str, values: np.ndarray) -> Encoded:
     missing = pd.isna(values)
     present = values[~missing]
     types = {type(value) for value in present.ravel()}
-    if all(issubclass(one, str) for one in types):
+    if all(issubclass(kind, str) for kind in types):
         return _encode_text(values, missing)
-    if all(issubclass(one, bool | np.bool_) for one in types):
+    if all(issubclass(kind, bool | np.bool_) for kind in types):
         return Encoded(
             np.where(missing, -1, values).astype("i1"), {"dtype": "bool"}, np.int8(-1) if missing.any() else None
         )
-    if all(issubclass(one, int | np.integer) for one in types):
+    if all(issubclass(kind, int | np.integer) for kind in types):
         if missing.any():
             return encode(name, np.where(missing, np.nan, values).astype(np.float64))
         return encode(name, values.astype(np.int64))
-    if all(issubclass(one, int | float | np.integer | np.floating) and not issubclass(one, bool) for one in types):
+    if all(issubclass(kind, int | float | np.integer | np.floating) and not issubclass(kind, bool) for kind in types):
         return encode(name, np.where(missing, np.nan, values).astype(np.float64))
     names = ", ".join(sorted(kind.__name__ for kind in types))
     raise UserError(
@@ -155,8 +155,8 @@ def decode(values: Any, attrs: Mapping[str, Any], *, times: bool = True) -> np.n
 
 def _decode_dates(values: np.ndarray, missing: np.ndarray, attrs: Mapping[str, Any]) -> np.ndarray:
     plain = {key: attrs[key] for key in ("units", "calendar") if key in attrs}
-    known = np.where(missing, 0, values)
-    decoded = xr.decode_cf(xr.Dataset({"values": (tuple(f"d{i}" for i in range(values.ndim)), known, plain)}))
+    filled = np.where(missing, 0, values)
+    decoded = xr.decode_cf(xr.Dataset({"values": (tuple(f"d{i}" for i in range(values.ndim)), filled, plain)}))
     dates: np.ndarray = decoded["values"].values
     if missing.any():
         dates = np.where(missing, np.datetime64("NaT"), dates)
@@ -181,8 +181,8 @@ def storable(value: Any) -> Any:
             return array.astype(np.int64)
         if array.dtype.kind == "f":
             return array.astype(np.float64)
-        if all(isinstance(one, str) for one in array):
-            return [str(one) for one in array]
+        if all(isinstance(item, str) for item in array):
+            return [str(item) for item in array]
     return None
 
 
@@ -273,7 +273,7 @@ def write_new_netcdf(
     Raises
     ------
     UserError
-        If a value, coordinate or name cannot be stored; then there is no file.
+        If a value, coordinate or name cannot be stored; no file is written then.
 
     Examples
     --------
@@ -328,12 +328,12 @@ _Prepared = tuple[dict[str, int], dict[str, tuple[tuple[str, ...], Encoded]], di
 
 def _prepare_groups(assembly: xr.DataArray, extras: Mapping[str, xr.DataArray] | None) -> dict[str, _Prepared]:
     """Encode all data before a file is opened, so that errors in the data leave no file; the assembly has no name."""
-    known: dict[tuple[int, str], Encoded] = {}
-    groups = {"": _prepare(assembly, known)}
+    encoded: dict[tuple[int, str], Encoded] = {}
+    groups = {"": _prepare(assembly, encoded)}
     for name, extra in sorted((extras or {}).items()):
         if not name or "/" in name or name == _DATA:
             raise UserError(f"{name!r} cannot be the name of an extra assembly", remedy="choose one without '/'")
-        groups[name] = _prepare(extra, known)
+        groups[name] = _prepare(extra, encoded)
     return groups
 
 
@@ -497,11 +497,11 @@ def _read_group(group: Any, cls: Callable[..., Assembly], path: Path) -> Assembl
         data, attributes[name], times="dtype" in attributes[name] or "calendar" in attributes[name]
     )
     coords = {}
-    for other, variable in group.variables.items():
-        if other != name:
-            along, column = _read_variable(variable, attributes[other], times=True)
+    for coord_name, variable in group.variables.items():
+        if coord_name != name:
+            along, column = _read_variable(variable, attributes[coord_name], times=True)
             if set(along) <= set(dims):
-                coords[other] = (along, column)
+                coords[coord_name] = (along, column)
     stored = {key: _attribute(group.getncattr(key)) for key in group.ncattrs() if key not in _BOOKKEEPING}
     attrs = {key: value for key, value in attributes[name].items() if key not in RESERVED}
     if "calendar" in attributes[name] or "dtype" in attributes[name]:
@@ -526,17 +526,17 @@ def _attribute(value: Any) -> Any:
 def _data_name(group: Any, attributes: Mapping[str, Mapping[str, Any]], path: Path) -> str:
     if _DATA in group.variables:
         return _DATA
-    listed = {one for attrs in attributes.values() for one in str(attrs.get("coordinates", "")).split()}
-    left = [name for name in group.variables if name not in listed and name not in group.dimensions]
-    if len(left) > 1:  # coordinates whose names contain spaces are not listed
-        left = [name for name in left if "coordinates" in attributes[name]] or left
-    if len(left) != 1:
+    listed = {coordinate for attrs in attributes.values() for coordinate in str(attrs.get("coordinates", "")).split()}
+    candidates = [name for name in group.variables if name not in listed and name not in group.dimensions]
+    if len(candidates) > 1:  # coordinates whose names contain spaces are not listed
+        candidates = [name for name in candidates if "coordinates" in attributes[name]] or candidates
+    if len(candidates) != 1:
         raise UserError(
-            f"{path} contains no assembly: it has no variable 'data', but {len(left)} other candidates"
-            + (f" ({', '.join(left)})" if left else ""),
+            f"{path} contains no assembly: it has no variable 'data', but {len(candidates)} other candidates"
+            + (f" ({', '.join(candidates)})" if candidates else ""),
             remedy="write it with write_netcdf, or pass the group that holds the assembly",
         )
-    return left[0]
+    return candidates[0]
 
 
 def _read_variable(variable: Any, attrs: Mapping[str, Any], *, times: bool) -> tuple[tuple[str, ...], np.ndarray]:
@@ -557,7 +557,7 @@ def _restored(coords: dict[str, Any], dims: tuple[str, ...]) -> dict[str, Any]:
     for name, (along, values) in coords.items():
         dim = name[:-1]
         if name.endswith("_") and along == (dim,) and dim in dims and dim not in coords:
-            alone = sum(other == along for other, _ in coords.values()) == 1
+            alone = sum(other_dims == along for other_dims, _ in coords.values()) == 1
             if alone:
                 name = _SINGLE.get(dim, dim)
                 name = name if name not in coords else dim

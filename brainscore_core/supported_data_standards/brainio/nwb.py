@@ -133,12 +133,12 @@ def from_nwb(
     with _opened(path) as (file, source):
         notes = _Notes()
         if isinstance(missing, Mapping):
-            known = [
+            columns = [
                 *_interval_table(file, trials, source).colnames,
                 *(() if file.units is None else file.units.colnames),
             ]
             for name in missing:
-                _require_column(name, known, f"the tables of trials and units of {source}")
+                _require_column(name, columns, f"the tables of trials and units of {source}")
         shown = _Trials.of(_interval_table(file, trials, source), stimulus, align, keep, missing, source, notes)
         units = _Units.of(file, region, missing, source, notes)
         session = _text(file.session_id) or _text(file.identifier)
@@ -151,7 +151,7 @@ def from_nwb(
         data /= (bins[:, 1] - bins[:, 0]) / 1000
     silent = np.flatnonzero(np.nanmax(data, axis=(0, 2), initial=0) == 0)
     if len(silent):
-        notes.add("noticed", "unit", [units.ids[place] for place in silent], "no spikes in any of the time bins")
+        notes.add("noticed", "unit", [units.ids[index] for index in silent], "no spikes in any of the time bins")
     coords: dict[str, Any] = {name: ("presentation", column) for name, column in shown.coords.items()}
     further = {"session": session, "animal": animal}
     neuroids = {
@@ -210,28 +210,28 @@ class _Trials:
         columns = _scalar_columns(
             table, "trial column", notes, missing, needed=(stimulus, align, *keep), ids=(stimulus,)
         )
-        what = f"the table {table.name!r} of {source}"
+        table_title = f"the table {table.name!r} of {source}"
         for name in (stimulus, align, *keep):
-            _require_column(name, columns, what)
+            _require_column(name, columns, table_title)
         times = pd.to_numeric(pd.Series(columns[align]), errors="coerce").to_numpy(dtype=np.float64)
         shown = identifier_texts(pd.Series(columns.pop(stimulus)), stimulus).to_numpy(dtype=object)
         ids = np.asarray(table.id[:])
         _notice_odd_times(times, {name: columns.get(name) for name in ("start_time", "stop_time")}, align, notes)
         missing_ids = pd.isna(shown)
-        kept = np.ones(len(ids), dtype=bool)
+        complete = np.ones(len(ids), dtype=bool)
         for wrong, reason in (
             (missing_ids, f"the stimulus ({stimulus}) is missing"),
             (~np.isfinite(times), f"the time ({align}) is missing"),
         ):
-            if (wrong & kept).any():
-                notes.add("dropped", "trial", list(ids[wrong & kept]), reason)
-            kept &= ~wrong
-        if not kept.any():
-            raise UserError(f"no trial of {what} has both {stimulus} and {align}", remedy="name other columns")
+            if (wrong & complete).any():
+                notes.add("dropped", "trial", list(ids[wrong & complete]), reason)
+            complete &= ~wrong
+        if not complete.any():
+            raise UserError(f"no trial of {table_title} has both {stimulus} and {align}", remedy="name other columns")
         if stimulus != _STIMULUS:
             notes.add("renamed", "trial column", [stimulus], _STIMULUS)
-        named = shown[kept]
-        columns = {name: column[kept] for name, column in columns.items()}
+        named = shown[complete]
+        columns = {name: column[complete] for name, column in columns.items()}
         varying = [name for name in columns if name not in (*keep, "repetition") and _varies(columns[name], named)]
         if varying:
             columns = {name: column for name, column in columns.items() if name not in varying}
@@ -241,11 +241,11 @@ class _Trials:
             notes.add("renamed", "trial column", [name], f"trial_{name}, as assemblies use the name themselves")
         if "repetition" not in columns:
             alike = pd.DataFrame({_STIMULUS: named, **{name: columns[name] for name in keep if name in columns}})
-            in_time = alike.iloc[np.argsort(times[kept], kind="stable")]
+            in_time = alike.iloc[np.argsort(times[complete], kind="stable")]
             count = in_time.groupby(list(alike), sort=False, dropna=False).cumcount()
             columns["repetition"] = count.sort_index().to_numpy()
         coords = {_STIMULUS: named, **columns}
-        return cls(times[kept], coords, len(ids))
+        return cls(times[complete], coords, len(ids))
 
 
 @dataclass
@@ -279,14 +279,14 @@ class _Units:
             notes.changes.append(
                 ImportChange("dropped", "spike", of_units, sum(lost.values()), "the time is not a finite number")
             )
-        kept = [row for row, times in enumerate(spikes) if len(times)]
-        ids = [str(one) for one in table.id[:]]
+        spiking = [row for row, times in enumerate(spikes) if len(times)]
+        ids = [str(text) for text in table.id[:]]
         if len(set(ids)) < len(ids):
             notes.add("converted", "unit", ids, "ids are not unique, so units are numbered by their rows")
             ids = [str(row) for row in range(len(ids))]
-        if len(kept) < len(ids):
-            notes.add("dropped", "unit", [ids[row] for row in range(len(ids)) if row not in set(kept)], "no spikes")
-        if not kept:
+        if len(spiking) < len(ids):
+            notes.add("dropped", "unit", [ids[row] for row in range(len(ids)) if row not in set(spiking)], "no spikes")
+        if not spiking:
             raise UserError(f"no unit of {source} has spikes", remedy="pass a file with sorted spikes")
         for name in [name for name in columns if name in _USED | {"neuroid_id", "unit_id"}]:
             columns[f"unit_{name}"] = columns.pop(name)
@@ -296,14 +296,16 @@ class _Units:
             columns["region"] = regions
         observed = None
         if "obs_intervals" in table.colnames:
-            intervals = [np.asarray(table["obs_intervals"][row], dtype=np.float64).reshape(-1, 2) for row in kept]
+            intervals = [np.asarray(table["obs_intervals"][row], dtype=np.float64).reshape(-1, 2) for row in spiking]
             valid = [each[:, 0] <= each[:, 1] for each in intervals]  # and not NaN
             observed = [_merged(each[rows]) for each, rows in zip(intervals, valid, strict=True)]
-            if wrong := {ids[row]: int((~rows).sum()) for row, rows in zip(kept, valid, strict=True) if not rows.all()}:
+            if wrong := {
+                ids[row]: int((~rows).sum()) for row, rows in zip(spiking, valid, strict=True) if not rows.all()
+            }:
                 reason, of_units = "they do not end after they start", f"of {first_names(wrong)}"
                 notes.changes.append(ImportChange("dropped", "interval", of_units, sum(wrong.values()), reason))
-        coords = {name: column[kept] for name, column in columns.items()}
-        return cls([ids[row] for row in kept], [spikes[row] for row in kept], observed, coords, len(ids))
+        coords = {name: column[spiking] for name, column in columns.items()}
+        return cls([ids[row] for row in spiking], [spikes[row] for row in spiking], observed, coords, len(ids))
 
 
 def _notice_odd_times(
@@ -312,27 +314,27 @@ def _notice_odd_times(
     """Note times of alignment that seem to be relative to the start of each trial."""
     start, stop = trials["start_time"], trials["stop_time"]
     remedy = "times are seconds on the clock of the spikes, not from the start of the trial"
-    known = times[np.isfinite(times)]
-    if len(known) > 1 and (known == known[0]).all():
+    finite = times[np.isfinite(times)]
+    if len(finite) > 1 and (finite == finite[0]).all():
         notes.add("noticed", "time", [align], f"the same in all trials; {remedy}")
     elif start is not None and stop is not None:
         outside = int(((times < start - _ROUNDING) | (times > stop + _ROUNDING)).sum())
-        if outside > len(known) / 2:
-            notes.add("noticed", "time", [align], f"outside of {outside} of {len(known)} trials; {remedy}")
+        if outside > len(finite) / 2:
+            notes.add("noticed", "time", [align], f"outside of {outside} of {len(finite)} trials; {remedy}")
 
 
 def _count(units: _Units, times: NDArray[np.float64], bins: NDArray[np.float64]) -> NDArray[np.float64]:
     """Numbers of spikes, trial × unit × bin; NaN where the unit was not observed."""
     starts, ends = (times[:, None] + bins[None, :, side] / 1000 for side in (0, 1))
     counts = np.empty((len(times), len(units.ids), len(bins)))
-    for place, spikes in enumerate(units.spikes):
-        counts[:, place] = np.searchsorted(spikes, ends) - np.searchsorted(spikes, starts)
+    for index, spikes in enumerate(units.spikes):
+        counts[:, index] = np.searchsorted(spikes, ends) - np.searchsorted(spikes, starts)
         if units.observed is not None:
-            firsts, lasts = units.observed[place].T
+            firsts, lasts = units.observed[index].T
             # the last interval that began before; −1 if there is none
             number = np.searchsorted(firsts, starts + _ROUNDING, side="right") - 1
             within = ends <= np.append(lasts, -np.inf)[number] + _ROUNDING
-            counts[:, place][~within] = np.nan
+            counts[:, index][~within] = np.nan
     return counts
 
 
@@ -400,16 +402,16 @@ def _checked_bins(time_bins: Sequence[tuple[float, float]]) -> NDArray[np.float6
 
 def _interval_table(file: "NWBFile", name: str, source: str) -> Any:
     tables = {"trials": file.trials, "epochs": file.epochs, **dict(file.intervals or {})}
-    found = {known: table for known, table in tables.items() if table is not None}
-    if name in found and len(found[name]):
-        return found[name]
-    if name in found:
+    present = {title: table for title, table in tables.items() if table is not None}
+    if name in present and len(present[name]):
+        return present[name]
+    if name in present:
         raise UserError(f"the table {name!r} of {source} is empty", remedy="pass a file with trials")
-    near = nearest(name, found)
+    near = nearest(name, present)
     raise UserError(
         f"{source} has no table of trials {name!r}",
         remedy=(f"did you mean {near[0]!r}? " if near else "")
-        + (f"Its time intervals are {', '.join(found)}: name one with trials=…" if found else "It has no trials."),
+        + (f"Its time intervals are {', '.join(present)}: name one with trials=…" if present else "It has no trials."),
     )
 
 
@@ -476,35 +478,37 @@ def _regions(
     if region is not None and region in columns:
         if region != "region":
             notes.add("renamed", "unit column", [region], "region")
-        return np.array([_text(one) or "" for one in columns.pop(region)], dtype=object)
+        return np.array([_text(value) or "" for value in columns.pop(region)], dtype=object)
     electrodes = file.electrodes
     has_electrodes = electrodes is not None and "electrodes" in file.units.colnames
-    known = list(electrodes.colnames) if has_electrodes else []
+    located_by = list(electrodes.colnames) if has_electrodes else []
     if region is None and not has_electrodes and "region" not in columns and "electrode_group" in file.units.colnames:
         notes.add("added", "coordinate", ["region"], "the location of the electrode_group")
-        return np.array([_text(one.location) or "" for one in file.units["electrode_group"][:]], dtype=object)
+        return np.array([_text(value.location) or "" for value in file.units["electrode_group"][:]], dtype=object)
     if region is None and (not has_electrodes or "region" in columns):
         if "region" not in columns:
             notes.add("noticed", "coordinate", ["region"], "unknown, as units do not name electrodes; name a column")
         return None
     name = region or "location"
-    if name not in known:
-        _require_column(name, [*columns, *known], f"the units{' and electrodes' if has_electrodes else ''} of {source}")
-    located = np.array([_text(one) or "" for one in electrodes[name][:]], dtype=object)
-    found, several = [], []
+    if name not in located_by:
+        _require_column(
+            name, [*columns, *located_by], f"the units{' and electrodes' if has_electrodes else ''} of {source}"
+        )
+    located = np.array([_text(value) or "" for value in electrodes[name][:]], dtype=object)
+    unit_regions, several = [], []
     for row, unit in enumerate(file.units.id[:]):
-        places = np.atleast_1d(np.asarray(file.units["electrodes"].target.data[slice(*_bounds(file.units, row))]))
-        names = sorted({*located[places]})
+        rows = np.atleast_1d(np.asarray(file.units["electrodes"].target.data[slice(*_bounds(file.units, row))]))
+        names = sorted({*located[rows]})
         if len(names) > 1:
             several.append(unit)
-        found.append("/".join(names))
-    nowhere = [unit for unit, name in zip(file.units.id[:], found, strict=True) if not name]
+        unit_regions.append("/".join(names))
+    nowhere = [unit for unit, name in zip(file.units.id[:], unit_regions, strict=True) if not name]
     if nowhere:
         notes.add("noticed", "unit", nowhere, "no electrodes, so the region is ''")
     if several:
         notes.add("noticed", "unit", several, f"its electrodes differ in {name}; the names are joined by '/'")
     notes.add("added", "coordinate", ["region"], f"the electrodes' {name}")
-    return np.array(found, dtype=object)
+    return np.array(unit_regions, dtype=object)
 
 
 def _bounds(units: Any, row: int) -> tuple[int, int]:
@@ -608,9 +612,9 @@ def _url(address: str) -> str:
         answer = requests.get(listing, params={"path": match["path"], "page_size": 100}, timeout=_TIMEOUT)
         answer.raise_for_status()
         assets = answer.json()["results"]
-        found = [one["asset_id"] for one in assets if one["path"] == match["path"]]
-        if not found:
-            near = ", ".join(one["path"] for one in assets[:5])
+        matches = [asset["asset_id"] for asset in assets if asset["path"] == match["path"]]
+        if not matches:
+            near = ", ".join(asset["path"] for asset in assets[:5])
             raise UserError(
                 f"the dandiset {match['dandiset']} ({version}) has no file {match['path']!r}",
                 remedy=f"it has {near}" if near else "copy the path from the archive's website",
@@ -619,4 +623,4 @@ def _url(address: str) -> str:
         raise DataUnavailable(
             f"cannot find {address} in DANDI: {error}", remedy="check address and connection"
         ) from error
-    return f"{DANDI_API}/assets/{found[0]}/download/"
+    return f"{DANDI_API}/assets/{matches[0]}/download/"

@@ -153,12 +153,12 @@ def package_stimulus_set_locally(
         table = table.assign(filename=stored_names(proto_stimulus_set))
     # the table last, so that a table implies its archive
     targets = [zip_path, csv_path] if has_files else [csv_path]
-    with stage("packaging stimuli"), replacing_together(targets, warning=ValidationWarning) as parts:
+    with stage("packaging stimuli"), replacing_together(targets, warning=ValidationWarning) as unfinished:
         if has_files:
-            _write_zip(proto_stimulus_set, parts[0])
-            zip_sha1 = file_digest(parts[0], "sha1")
-        parts[-1].write_bytes(csv_bytes(table))
-        csv_sha1 = file_digest(parts[-1], "sha1")
+            _write_zip(proto_stimulus_set, unfinished[0])
+            zip_sha1 = file_digest(unfinished[0], "sha1")
+        unfinished[-1].write_bytes(csv_bytes(table))
+        csv_sha1 = file_digest(unfinished[-1], "sha1")
     return {
         "identifier": stimulus_set_identifier,
         "csv_path": str(csv_path),
@@ -253,8 +253,8 @@ def package_data_assembly_locally(
     if allow_nan is not None:
         assembly.attrs[NAN_ALLOWED] = allow_nan
     path = folder / f"assy_{stored_identifier(assembly_identifier)}.nc"
-    with stage("packaging measurements"), replacing_together([path], warning=ValidationWarning) as parts:
-        sha1 = write_netcdf(assembly, parts[0], extras=extras)
+    with stage("packaging measurements"), replacing_together([path], warning=ValidationWarning) as unfinished:
+        sha1 = write_netcdf(assembly, unfinished[0], extras=extras)
     cls = assembly_class_name if isinstance(assembly_class_name, str) else assembly_class_name.__name__
     return {"identifier": assembly_identifier, "path": str(path), "sha1": sha1, "cls": cls}
 
@@ -290,9 +290,9 @@ def create_stimulus_csv(proto_stimulus_set: pd.DataFrame, target_path: str | Pat
     if isinstance(proto_stimulus_set, pd.DataFrame) and proto_stimulus_set.columns.is_unique:
         findings += check_stimulus_ids(proto_stimulus_set)
     _raise_or_warn(findings)
-    with replacing_together([Path(target_path).expanduser().absolute()], warning=ValidationWarning) as [part]:
-        part.write_bytes(csv_bytes(proto_stimulus_set))
-        return file_digest(part, "sha1")
+    with replacing_together([Path(target_path).expanduser().absolute()], warning=ValidationWarning) as [unfinished]:
+        unfinished.write_bytes(csv_bytes(proto_stimulus_set))
+        return file_digest(unfinished, "sha1")
 
 
 def create_stimulus_zip(proto_stimulus_set: pd.DataFrame, target_zip_path: str | Path) -> StimulusArchive:
@@ -333,9 +333,9 @@ def create_stimulus_zip(proto_stimulus_set: pd.DataFrame, target_zip_path: str |
         if not paths_by_id(proto_stimulus_set):
             findings = [Finding("no files", "stimulus_paths is empty", "set stimulus_paths = {stimulus_id: path, …}")]
     _raise_or_warn(findings)
-    with replacing_together([Path(target_zip_path).expanduser().absolute()], warning=ValidationWarning) as [part]:
-        filenames = _write_zip(proto_stimulus_set, part)
-        return StimulusArchive(file_digest(part, "sha1"), filenames)
+    with replacing_together([Path(target_zip_path).expanduser().absolute()], warning=ValidationWarning) as [unfinished]:
+        filenames = _write_zip(proto_stimulus_set, unfinished)
+        return StimulusArchive(file_digest(unfinished, "sha1"), filenames)
 
 
 def _write_zip(stimulus_set: pd.DataFrame, path: Path) -> list[str]:

@@ -33,11 +33,11 @@ def rdm_panel(array: xr.DataArray, *, most: int) -> Panel:
         )
     codes, ids = level_codes(array, name)
     labels = _labels(array)
-    first = {int(code): place for place, code in reversed(list(enumerate(codes))) if code >= 0}
+    first = {int(code): index for index, code in reversed(list(enumerate(codes))) if code >= 0}
     stimuli = sorted(first, key=lambda code: (str(labels[first[code]]) if labels is not None else "", first[code]))
     if len(stimuli) < 3 or most < 3:
         raise UserError(f"{min(len(stimuli), most)} stimuli are too few to compare", remedy="use at least 3")
-    chosen = [stimuli[place] for place in np.linspace(0, len(stimuli) - 1, min(len(stimuli), most)).astype(int)]
+    chosen = [stimuli[index] for index in np.linspace(0, len(stimuli) - 1, min(len(stimuli), most)).astype(int)]
     responses = array.transpose("presentation", "neuroid", ...)
     patterns = np.stack([_mean(responses, np.flatnonzero(codes == code)) for code in chosen])
     with_responses = np.isfinite(patterns).any(axis=1)
@@ -51,8 +51,8 @@ def rdm_panel(array: xr.DataArray, *, most: int) -> Panel:
         )
     distances = rdm(patterns)
     ranks = np.full(len(distances), np.nan)
-    known = np.isfinite(distances)
-    ranks[known] = (rankdata(distances[known]) - 1) / max(known.sum() - 1, 1)
+    finite = np.isfinite(distances)
+    ranks[finite] = (rankdata(distances[finite]) - 1) / max(finite.sum() - 1, 1)
     left_out = f", {len(chosen)} of {len(stimuli)} stimuli" if len(chosen) < len(stimuli) else ""
     left_out += f" ({without} without responses)" if without else ""
     chart = Matrix(
@@ -78,14 +78,14 @@ def _labels(array: xr.DataArray) -> Any:
 def _mean(responses: xr.DataArray, rows: np.ndarray) -> np.ndarray:
     """Mean response over presentations, without missing ones; all time bins."""
     values = responses.variable[{"presentation": rows}].values.astype(np.float64)
-    known = np.isfinite(values)
+    finite = np.isfinite(values)
     with np.errstate(invalid="ignore"):
-        means = np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
+        means = np.where(finite, values, 0.0).sum(axis=0) / finite.sum(axis=0)
     return np.asarray(means).ravel()
 
 
 def _groups(labels: list[str]) -> list[MatrixGroup]:
-    starts = [place for place, label in enumerate(labels) if place == 0 or label != labels[place - 1]]
+    starts = [index for index, label in enumerate(labels) if index == 0 or label != labels[index - 1]]
     if not 1 < len(starts) <= 40:
         return []
     return [

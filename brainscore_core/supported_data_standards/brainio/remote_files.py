@@ -95,8 +95,8 @@ class FetchRequest:
     @property
     def digests(self) -> tuple[Digest, ...]:
         """The hashes to check; the first is the name of the folder in the cache."""
-        given = (("sha1", self.sha1), ("sha256", self.sha256))
-        return tuple(parse_digest(algorithm, value) for algorithm, value in given if value is not None)
+        hashes = (("sha1", self.sha1), ("sha256", self.sha256))
+        return tuple(parse_digest(algorithm, value) for algorithm, value in hashes if value is not None)
 
     @property
     def expected(self) -> str:
@@ -116,9 +116,9 @@ class FetchRequest:
         """The URL with the version."""
         if self.version_id is None:
             return self.url
-        parts = urllib.parse.urlsplit(self.url)
+        address = urllib.parse.urlsplit(self.url)
         version = urllib.parse.urlencode({"versionId": self.version_id})
-        return parts._replace(query=f"{parts.query}&{version}" if parts.query else version).geturl()
+        return address._replace(query=f"{address.query}&{version}" if address.query else version).geturl()
 
     @property
     def cached(self) -> Path:
@@ -128,10 +128,10 @@ class FetchRequest:
 
 def _is_fetchable(url: str) -> bool:
     try:
-        parts = urllib.parse.urlsplit(url)
+        address = urllib.parse.urlsplit(url)
     except ValueError:
         return False
-    return parts.scheme == "file" or (parts.scheme in ("http", "https") and bool(parts.netloc))
+    return address.scheme == "file" or (address.scheme in ("http", "https") and bool(address.netloc))
 
 
 def cache_folder(request: FetchRequest) -> Path:
@@ -290,8 +290,8 @@ def fetch_all(
     """
     if workers < 1:
         raise UserError(f"workers={workers} is not valid", remedy="use at least one worker")
-    wanted = [item if isinstance(item, FetchRequest) else FetchRequest(**item) for item in requests]
-    distinct = list(dict.fromkeys(wanted))
+    requested = [item if isinstance(item, FetchRequest) else FetchRequest(**item) for item in requests]
+    distinct = list(dict.fromkeys(requested))
     paths: dict[FetchRequest, Path] = {}
     failures: dict[FetchRequest, FetchError] = {}
     unreachable: set[str] = set()
@@ -314,7 +314,7 @@ def fetch_all(
         raise _combined_error([failures[item] for item in distinct if item in failures], total=len(distinct))
     for item in distinct:
         _note_provenance(item, paths[item])
-    return [paths[item] for item in wanted]
+    return [paths[item] for item in requested]
 
 
 def _combined_error(failures: list[FetchError], *, total: int) -> FetchError:
@@ -324,7 +324,7 @@ def _combined_error(failures: list[FetchError], *, total: int) -> FetchError:
     if len(failures) > _SHOWN_FAILURES:
         lines.append(f"- and {len(failures) - _SHOWN_FAILURES} more")
     remedies = list(dict.fromkeys(failure.remedy for failure in failures if failure.remedy))
-    kind = SeveralUnavailable if all(isinstance(one, DataUnavailable) for one in failures) else SeveralFailures
+    kind = SeveralUnavailable if all(isinstance(failure, DataUnavailable) for failure in failures) else SeveralFailures
     return kind(
         f"{len(failures)} of {total} files could not be fetched:\n" + "\n".join(lines),
         remedy="\n".join(remedies),
@@ -348,8 +348,8 @@ def _obtain(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str
     for path in [*files_in_mirrors(request.address), request.cached]:
         if _is_expected_file(path, request, rejected):
             return path
-    for path, found in rejected:
-        _logger.warning("%s is not used: expected %s, found %s", path, request.digests[0], found)
+    for path, actual in rejected:
+        _logger.warning("%s is not used: expected %s, found %s", path, request.digests[0], actual)
     try:
         _require_reachable(request, unreachable)
         return _from_network(request, meter_of, progress=progress)
@@ -399,9 +399,9 @@ def _first_download(request: FetchRequest, folder: Path, meter_of: _MeterFactory
     with replacing(first) as stream, meter_of(request.name, progress=progress) as meter:
         _transfer(request, stream, meter)
         stream.flush()
-        part = Path(stream.name)
-        digest = file_digest(part, "sha256")
-        require_digest_prefix(request, part, digest)
+        unfinished = Path(stream.name)
+        digest = file_digest(unfinished, "sha256")
+        require_digest_prefix(request, unfinished, digest)
     target = replace(request, sha256=digest).cached
     target.parent.mkdir(parents=True, exist_ok=True)
     first.replace(target)
@@ -474,17 +474,17 @@ def _from_network(request: FetchRequest, meter_of: _MeterFactory, *, progress: b
             with replacing(target) as stream, meter_of(request.name, progress=progress) as meter:
                 _transfer(request, stream, meter)
                 stream.flush()
-                part = Path(stream.name)
-                difference = digest_mismatch(part, request.digests)
+                unfinished = Path(stream.name)
+                difference = digest_mismatch(unfinished, request.digests)
                 if difference is not None:
-                    raise _hash_mismatch_error(request, part, difference)
+                    raise _hash_mismatch_error(request, unfinished, difference)
     except OSError as error:
         raise storage_error(error, request.address, target.parent) from error
     return target
 
 
 def _hash_mismatch_error(request: FetchRequest, path: Path, difference: tuple[Digest, Digest]) -> HashMismatch:
-    expected, found = difference
+    expected, actual = difference
     with path.open("rb") as stream:
         start = stream.read(512).lstrip().lower()
     if start.startswith((b"<!doctype html", b"<html")):
@@ -495,11 +495,11 @@ def _hash_mismatch_error(request: FetchRequest, path: Path, difference: tuple[Di
         hint = "If the owner of the data replaced the file, ask for the new hash or the old version."
     address = redacted_url(request.address)
     return HashMismatch(
-        f"{address} is not the registered file: expected {expected}, found {found} ({path.stat().st_size} bytes)",
+        f"{address} is not the registered file: expected {expected}, found {actual} ({path.stat().st_size} bytes)",
         remedy=hint if request.url.startswith("file:") else f"{hint} The download was discarded.",
         url=address,
         expected=str(expected),
-        found=str(found),
+        found=str(actual),
     )
 
 
@@ -507,6 +507,6 @@ def object_request(
     bucket: str, key: str, *, sha1: str | None, version_id: str | None, sha256: str | None = None
 ) -> FetchRequest:
     """Return the request for an object in S3; all loaders of this package use this function."""
-    place = s3_object(bucket, key)
+    s3 = s3_object(bucket, key)
     unknown = sha1 is None and sha256 is None
-    return FetchRequest(object_url(place), sha1=sha1, sha256=sha256, version_id=version_id, first_use=unknown, s3=place)
+    return FetchRequest(object_url(s3), sha1=sha1, sha256=sha256, version_id=version_id, first_use=unknown, s3=s3)

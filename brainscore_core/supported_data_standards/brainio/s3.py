@@ -55,23 +55,23 @@ def copy_files(wanted: Sequence[tuple[FetchRequest, Path]]) -> None:
 
 def _copy(source: Path, target: Path, request: FetchRequest) -> None:
     try:
-        with source.open("rb") as found, replacing(target) as copy:
-            shutil.copyfileobj(found, copy)
+        with source.open("rb") as original, replacing(target) as copy:
+            shutil.copyfileobj(original, copy)
     except OSError as error:
         raise storage_error(error, redacted_url(request.url), target.parent) from error
 
 
 def link_or_copy(source: Path, target: Path, request: FetchRequest) -> None:
     """Create a link in one step, so that large files are stored once; copy if links are not possible."""
-    part = target.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
+    link = target.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        part.symlink_to(source)
-        part.replace(target)
+        link.symlink_to(source)
+        link.replace(target)
     except OSError as error:
         _logger.debug("cannot link %s: %s", target, error)
         with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+            link.unlink(missing_ok=True)
         _copy(source, target, request)
 
 
@@ -361,13 +361,13 @@ def load_folder_from_s3(
         from brainscore_core.supported_data_standards.brainio.buckets import list_objects
 
         filename_version_sha = [(name, None, None) for name in list_objects(s3_object(bucket, folder_path))]
-    wanted = [
+    files = [
         (object_request(bucket, f"{folder_path.strip('/')}/{name}", sha1=sha1, version_id=version_id), root / name)
         for name, version_id, sha1 in filename_version_sha
         if _require_relative(name)
     ]
-    copy_files(wanted)
-    warn_about_unverified(wanted)
+    copy_files(files)
+    warn_about_unverified(files)
     return root
 
 

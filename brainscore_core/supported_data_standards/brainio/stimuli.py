@@ -141,8 +141,8 @@ class StimulusSet(pd.DataFrame):
         identifiers = {source._identifier for source in sources} - {None}
         object.__setattr__(self, "_identifier", identifiers.pop() if len(identifiers) == 1 else None)
         for attribute in ("_stimulus_paths", "_original_paths"):
-            given = [paths for source in sources if (paths := getattr(source, attribute)) is not None]
-            object.__setattr__(self, attribute, _united(given) if given else None)
+            path_tables = [paths for source in sources if (paths := getattr(source, attribute)) is not None]
+            object.__setattr__(self, attribute, _united(path_tables) if path_tables else None)
 
     def _repr_html_(self) -> str | None:
         from brainscore_core.supported_data_standards.brainio.summaries import stimulus_previews
@@ -173,20 +173,20 @@ class StimulusSet(pd.DataFrame):
         if stimulus_id in paths:
             return Path(paths[stimulus_id])
         of = f"stimulus set {self.identifier!r}" if self.identifier else "this stimulus set"
-        known = list(paths)
+        ids = list(paths)
         for column in ("stimulus_id", "image_id"):
             if column in self.columns:
-                known.extend(self[column].tolist())
-        if stimulus_id in known:
+                ids.extend(self[column].tolist())
+        if stimulus_id in ids:
             raise UserError(
                 f"stimulus {stimulus_id!r} of {of} has no file" + ("" if paths else "; none of its stimuli has one"),
                 remedy="add its path to stimulus_paths",
             )
-        if str(stimulus_id) in known:
+        if str(stimulus_id) in ids:
             raise UnknownIdentifier(
                 f"{of} has no stimulus {stimulus_id!r}", remedy=f"ids are strings: {str(stimulus_id)!r}"
             )
-        near = get_close_matches(str(stimulus_id), [str(one) for one in dict.fromkeys(known)], n=3, cutoff=0.5)
+        near = get_close_matches(str(stimulus_id), [str(text) for text in dict.fromkeys(ids)], n=3, cutoff=0.5)
         remedy = f"nearest ids: {', '.join(near)}" if near else "see the column stimulus_id for its ids"
         raise UnknownIdentifier(f"{of} has no stimulus {stimulus_id!r}", remedy=remedy)
 
@@ -324,9 +324,9 @@ def read_stimulus_table(csv_path: str | os.PathLike[str]) -> pd.DataFrame:
 def _read_foreign_table(path: Path) -> pd.DataFrame:
     """Read a table of another program, with a warning about what was converted."""
     table, changes = read_texts(path)
-    others = [name for name in table.columns if name not in _TEXT_COLUMNS]
-    marked = mark_missing(table[others])
-    table, converted = convert_texts(table.assign(**marked.table), others)
+    data_columns = [name for name in table.columns if name not in _TEXT_COLUMNS]
+    marked = mark_missing(table[data_columns])
+    table, converted = convert_texts(table.assign(**marked.table), data_columns)
     notes = "; ".join(map(str, (*changes, *marked.changes, *converted)))
     warnings.warn(f"{path.name} is not a packaged table: {notes}", ValidationWarning, stacklevel=4)
     return table
@@ -429,8 +429,8 @@ def require_files(table: pd.DataFrame, present: set[str], *, source: str, files:
         raise UserError(f"{source} has no column 'filename'", remedy="add it: the name of each stimulus's file")
     listed = set(table["filename"])
     findings = [
-        f"{len(names)} {what}: {list_first(sorted(names))}"
-        for names, what in ((listed - present, f"missing from {files}"), (present - listed, "not in the table"))
+        f"{len(names)} {problem}: {list_first(sorted(names))}"
+        for names, problem in ((listed - present, f"missing from {files}"), (present - listed, "not in the table"))
         if names
     ]
     if findings:

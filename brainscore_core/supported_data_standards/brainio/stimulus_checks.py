@@ -76,8 +76,8 @@ def check_identifier(identifier: Any, *, what: str = "identifier") -> list[Findi
                 f"use only letters, digits, '_', and '.' before the name of a subset{long}: AuthorYear.subset_name",
             )
         ]
-    base, *parts = identifier.split(".")
-    if _BASE.fullmatch(base) and all(map(_PART.fullmatch, parts)):
+    base, *subsets = identifier.split(".")
+    if _BASE.fullmatch(base) and all(map(_PART.fullmatch, subsets)):
         return []
     return [
         Finding(
@@ -98,8 +98,8 @@ def duplicates(values: Iterable[Any]) -> list[Any]:
 def check_ids(ids: Sequence[Any], *, where: str) -> list[Finding]:
     """Check that ids are text, not empty and (in a stimulus set) unique."""
     findings = check_id_types(ids, where=where)
-    hashable = [one for one in ids if isinstance(one, str | int | float)]
-    if twice := duplicates(one for one in hashable if not is_missing(one)):
+    hashable = [stimulus for stimulus in ids if isinstance(stimulus, str | int | float)]
+    if twice := duplicates(stimulus for stimulus in hashable if not is_missing(stimulus)):
         findings.append(
             Finding(
                 "duplicate stimulus_id",
@@ -115,7 +115,7 @@ def check_id_types(ids: Iterable[Any], *, where: str) -> list[Finding]:
     ids = list(ids)
     findings = []
     missing = [
-        number for number, one in enumerate(ids) if is_missing(one) or (isinstance(one, str) and not one.strip())
+        number for number, item in enumerate(ids) if is_missing(item) or (isinstance(item, str) and not item.strip())
     ]
     if missing:
         findings.append(
@@ -125,13 +125,13 @@ def check_id_types(ids: Iterable[Any], *, where: str) -> list[Finding]:
                 "fill in every id",
             )
         )
-    others = list(dict.fromkeys(repr(one) for one in ids if not is_missing(one) and not isinstance(one, str)))
-    if others:
-        kinds = sorted({type(one).__name__ for one in ids if not is_missing(one) and not isinstance(one, str)})
+    not_text = list(dict.fromkeys(repr(item) for item in ids if not is_missing(item) and not isinstance(item, str)))
+    if not_text:
+        kinds = sorted({type(item).__name__ for item in ids if not is_missing(item) and not isinstance(item, str)})
         findings.append(
             Finding(
                 "stimulus_id is not text",
-                f"{where} has ids of type {', '.join(kinds)}: {join_first(others, ', ')}",
+                f"{where} has ids of type {', '.join(kinds)}: {join_first(not_text, ', ')}",
                 "convert them: ['stimulus_id'].astype(str), in the stimulus set and in the assembly",
             )
         )
@@ -252,7 +252,7 @@ def check_media(files: Sequence[tuple[str, PurePath, Callable[..., IO[bytes]]]])
     files : sequence of (label, path, open)
         ``open('rb')`` returns the opened file.
     """
-    selected = [(label, opener) for label, path, opener in files if _is_image(path)]
+    selected = [(label, opener) for label, path, opener in files if _IMAGE.fullmatch(path.suffix)]
     if not selected:
         return []
     with warnings.catch_warnings(), ThreadPoolExecutor(min(_WORKERS, os.cpu_count() or 1)) as pool:
@@ -321,10 +321,6 @@ def _image_details(opener: Callable[..., IO[bytes]]) -> list[tuple[str, str]]:
     return [(check, detail) for check, detail in details.items() if detail]
 
 
-def _is_image(path: PurePath) -> bool:
-    return _IMAGE.fullmatch(path.suffix) is not None
-
-
 STIMULUS_ID = "stimulus_id"
 FILE_NAME = "filename"
 STORED_NAME = "stimulus_path_within_store"
@@ -359,9 +355,9 @@ def check_table(stimulus_set: Any, *, allow_filename: bool = False) -> list[Find
         return [Finding("not a stimulus set", f"got a {kind}", "convert it: StimulusSet(rows)")]
     findings = []
     columns = list(stimulus_set.columns)
-    if others := [name for name in columns if not isinstance(name, str) or not name.strip()]:
+    if unnamed := [name for name in columns if not isinstance(name, str) or not name.strip()]:
         findings.append(
-            Finding("column name", f"the names of columns {format_values(others)} are not text", "use text as names")
+            Finding("column name", f"the names of columns {format_values(unnamed)} are not text", "use text as names")
         )
     if twice := duplicates(columns):
         findings.append(
@@ -377,7 +373,7 @@ def check_table(stimulus_set: Any, *, allow_filename: bool = False) -> list[Find
         )
     if not len(stimulus_set):
         findings.append(Finding("empty data", "the stimulus set has no rows", "check the source of the rows"))
-    return findings if twice or others else findings + _check_csv_storable(stimulus_set)
+    return findings if twice or unnamed else findings + _check_csv_storable(stimulus_set)
 
 
 def check_stimulus_ids(stimulus_set: pd.DataFrame) -> list[Finding]:
@@ -415,9 +411,9 @@ def check_files(stimulus_set: pd.DataFrame) -> list[Finding]:
         findings.append(
             Finding("stimulus_paths", f"the values for {format_values(odd)} are not paths", "use text or pathlib.Path")
         )
-    given = [(key, Path(paths[key])) for key in dict.fromkeys(ids) if _ids_with_paths(key, paths) and key not in odd]
-    findings += check_paths([(str(key), path) for key, path in given])
-    if len(given) == len(ids):
+    id_paths = [(key, Path(paths[key])) for key in dict.fromkeys(ids) if _ids_with_paths(key, paths) and key not in odd]
+    findings += check_paths([(str(key), path) for key, path in id_paths])
+    if len(id_paths) == len(ids):
         findings += _check_stems(stimulus_set)
     return findings
 
@@ -428,13 +424,13 @@ def _ids_with_paths(key: Any, paths: Mapping[Any, Any]) -> bool:
 
 def _check_keys(ids: list[Any], paths: Mapping[Any, Any]) -> list[Finding]:
     # missing ids have a finding of their own
-    lacking = [one for one in dict.fromkeys(ids) if not is_missing(one) and one not in paths]
-    known = set(ids)
-    extra = [key for key in paths if key not in known]
+    lacking = [stimulus for stimulus in dict.fromkeys(ids) if not is_missing(stimulus) and stimulus not in paths]
+    table_ids = set(ids)
+    extra = [key for key in paths if key not in table_ids]
     findings = []
     if lacking:
         as_text = {str(key) for key in paths}
-        mistyped = any(str(one) in as_text for one in lacking)
+        mistyped = any(str(stimulus) in as_text for stimulus in lacking)
         findings.append(
             Finding(
                 "stimulus without a path",
@@ -458,7 +454,7 @@ def _check_keys(ids: list[Any], paths: Mapping[Any, Any]) -> list[Finding]:
 
 def _check_stems(stimulus_set: pd.DataFrame) -> list[Finding]:
     if STORED_NAME in stimulus_set.columns:
-        odd = [one for one in stimulus_set[STORED_NAME] if not isinstance(one, str) or not one.strip()]
+        odd = [value for value in stimulus_set[STORED_NAME] if not isinstance(value, str) or not value.strip()]
         if odd:
             return [
                 Finding(
@@ -532,12 +528,12 @@ def _check_read_back(stimulus_set: pd.DataFrame, written: bytes) -> list[Finding
             continue
         before, after = stimulus_set.iloc[:, number].astype(object), read.iloc[:, number].astype(object)
         changed = {
-            value: found
-            for value, found in zip(before, after, strict=True)
-            if isinstance(value, str) and value != found
+            value: read_value
+            for value, read_value in zip(before, after, strict=True)
+            if isinstance(value, str) and value != read_value
         }
         if changed:
-            shown = join_first([f"{value!r} as {found!r}" for value, found in changed.items()], ", ")
+            shown = join_first([f"{value!r} as {read_value!r}" for value, read_value in changed.items()], ", ")
             findings.append(
                 Finding(
                     "column type",

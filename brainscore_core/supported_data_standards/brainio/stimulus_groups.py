@@ -62,7 +62,7 @@ class Grouping(NamedTuple):
     shared : dict of str to int
         If no groups are declared: coordinates that may group the stimuli → number of their values.
     missing : str
-        What the recordings declare, if there is no such coordinate; else ``''``.
+        The declared coordinate if it is missing; else ``''``.
     """
 
     name: str | None = None
@@ -74,12 +74,12 @@ class Grouping(NamedTuple):
     def finding(self) -> str:
         """What is undeclared, or ``''``."""
         if self.missing:
-            place = "neither a coordinate of the recordings nor a column of their stimuli"
-            return f"the groups of stimuli are declared as {self.missing!r}, which is {place}"
+            sources = "neither a coordinate of the recordings nor a column of their stimuli"
+            return f"the groups of stimuli are declared as {self.missing!r}, which is {sources}"
         if not self.shared:
             return ""
-        first, *others = self.shared.items()
-        numbers = [f"{first[1]:,} values of {first[0]!r}", *(f"{number:,} of {name!r}" for name, number in others)]
+        first, *further = self.shared.items()
+        numbers = [f"{first[1]:,} values of {first[0]!r}", *(f"{number:,} of {name!r}" for name, number in further)]
         return f"the stimuli share {' and '.join(numbers)}, and no groups of stimuli are declared"
 
     @property
@@ -94,8 +94,8 @@ class Grouping(NamedTuple):
     @property
     def question(self) -> str:
         """The question to the author, or ``''``."""
-        taken = f"{self.name!r} is taken as the groups; " if self.name is not None else ""
-        return f"{self.finding}: {taken}{self.remedy}" if self.finding else ""
+        assumption = f"{self.name!r} is taken as the groups; " if self.name is not None else ""
+        return f"{self.finding}: {assumption}{self.remedy}" if self.finding else ""
 
 
 def grouping_of(assembly: xr.DataArray, groups: str | None = DECLARED) -> Grouping:
@@ -153,8 +153,8 @@ def grouping_of(assembly: xr.DataArray, groups: str | None = DECLARED) -> Groupi
         return Grouping(missing=missing) if usual is None else Grouping(STIMULUS_GROUPS, usual, missing=missing)
     many = {name: number for name, number in shared.items() if number >= FEWEST_GROUPS}
     name = min(many, key=many.__getitem__) if many else max(shared, key=shared.__getitem__)
-    order = sorted(many, key=lambda other: other != name)
-    return Grouping(name, columns.values(name), {other: many[other] for other in order}, missing)
+    order = sorted(many, key=lambda column: column != name)
+    return Grouping(name, columns.values(name), {column: many[column] for column in order}, missing)
 
 
 class _Columns:
@@ -172,14 +172,14 @@ class _Columns:
         return [str(name) for name in (*self._coords, *further)]
 
     def values(self, name: str) -> NDArray[Any] | None:
-        """Value of each presentation; None if there is no such column."""
+        """Value of each presentation; None if the column is missing."""
         if name in self._coords:
             return np.asarray(self._coords[name].values)
         if self._stimuli is None or name not in self._stimuli.columns:
             return None
-        known = pd.Series(self._stimuli[name].to_numpy(), index=pd.Index(self._stimuli["stimulus_id"].to_numpy()))
-        known = known[~known.index.duplicated()]
-        return np.asarray(known.reindex(np.asarray(self._coords["stimulus_id"].values)).to_numpy())
+        by_stimulus = pd.Series(self._stimuli[name].to_numpy(), index=pd.Index(self._stimuli["stimulus_id"].to_numpy()))
+        by_stimulus = by_stimulus[~by_stimulus.index.duplicated()]
+        return np.asarray(by_stimulus.reindex(np.asarray(self._coords["stimulus_id"].values)).to_numpy())
 
 
 def _shared(columns: _Columns) -> dict[str, int]:
@@ -200,6 +200,6 @@ def _shared(columns: _Columns) -> dict[str, int]:
         fewest = 2 if name in usual else FEWEST_GROUPS
         if (codes < 0).any() or not fewest <= len(labels) <= len(values) / 2:
             continue
-        if not any(np.array_equal(codes, other) for other in partitions.values()):
+        if not any(np.array_equal(codes, partition) for partition in partitions.values()):
             partitions[name] = codes
     return {name: int(codes.max()) + 1 for name, codes in partitions.items()}

@@ -80,8 +80,8 @@ def table_format(path: Path) -> dict[str, Any]:
     rows = {each: _first_rows(complete, each) for each in separators}
 
     def fit(separator: str) -> tuple[bool, int]:
-        header, *others = rows[separator] or [[]]
-        return len(header) > 1 and all(len(row) == len(header) for row in others), len(header)
+        header, *data_rows = rows[separator] or [[]]
+        return len(header) > 1 and all(len(row) == len(header) for row in data_rows), len(header)
 
     separator = max(separators, key=fit)
     header = rows[separator][0] if rows[separator] else []

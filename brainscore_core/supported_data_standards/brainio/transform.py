@@ -102,8 +102,8 @@ def merge_data_arrays(data_arrays: Sequence[Any]) -> Any:
     if len(varying) == 1 and _disjoint(arrays, varying[0]):
         merged = xr.concat([array.transpose(*first.dims) for array in arrays], dim=varying[0], join="exact")
     else:
-        parts = [array.rename("values") for array in arrays]
-        merged = xr.merge(parts, join="outer", compat="no_conflicts", combine_attrs="override")["values"]
+        unnamed = [array.rename("values") for array in arrays]
+        merged = xr.merge(unnamed, join="outer", compat="no_conflicts", combine_attrs="override")["values"]
     result = build_array(type(first), merged.variable, gathered_coords_of(merged), first.name)
     result.attrs = dict(first.attrs)
     return result
@@ -129,8 +129,8 @@ def _disjoint(arrays: Sequence[xr.DataArray], dim: Hashable) -> bool:
 def stack_dims(array: Any, new: Hashable, names: Any) -> Any:
     """Stack several dimensions into one, which has all their levels."""
     if ... in names:
-        others = [dim for dim in array.dims if dim not in names]
-        names = [dim for name in names for dim in (others if name is ... else [name])]
+        remaining = [dim for dim in array.dims if dim not in names]
+        names = [dim for name in names for dim in (remaining if name is ... else [name])]
     names = list(names)
     for name in names:
         if name not in array.dims:
@@ -174,7 +174,7 @@ def reduce_groups(
         Takes a variable with the first dimension ``__member__``, and returns it reduced over this dimension.
     """
     data = variable.transpose(dim, ...)
-    values, rest = data.values, data.dims[1:]
+    values, further_dims = data.values, data.dims[1:]
     order = np.argsort(codes, kind="stable")
     counts = np.bincount(codes)
     starts = np.cumsum(counts) - counts
@@ -182,16 +182,16 @@ def reduce_groups(
     for size in np.unique(counts) if len(counts) else np.array([1]):
         groups = np.flatnonzero(counts == size)
         rows = order[starts[groups][:, np.newaxis] + np.arange(size)]
-        block = reduce(xr.Variable((_GROUP, _MEMBER, *rest), values[rows], variable.attrs))
+        block = reduce(xr.Variable((_GROUP, _MEMBER, *further_dims), values[rows], variable.attrs))
         if _MEMBER in block.dims:
             raise ValueError("groups can only be reduced, for example by a mean, but this function keeps the dimension")
         reduced.append(block)
         numbers.append(groups)
     order = np.argsort(np.concatenate(numbers))
     result = xr.Variable(reduced[0].dims, np.concatenate([block.values for block in reduced])[order], reduced[0].attrs)
-    kept = [dim if name == dim else name for name in variable.dims if name == dim or name in result.dims]
+    order_of_dims = [dim if name == dim else name for name in variable.dims if name == dim or name in result.dims]
     renamed = xr.Variable([dim if name == _GROUP else name for name in result.dims], result.values, result.attrs)
-    return renamed.transpose(*kept)
+    return renamed.transpose(*order_of_dims)
 
 
 def with_groups(
@@ -228,13 +228,13 @@ def reduce_over_levels(
             f"levels of one dimension at a time"
         )
     dim = dims.pop()
-    kept = [name for name in coords_for_dim(array, dim) if name not in levels]
-    if not kept:
+    remaining = [name for name in coords_for_dim(array, dim) if name not in levels]
+    if not remaining:
         variable = reduce(array.variable, [dim])
         return array._replace_maybe_drop_dims(variable)
-    codes, first = group_codes(array, kept, array.sizes[dim])
+    codes, first = group_codes(array, remaining, array.sizes[dim])
     variable = reduce_groups(array.variable, dim, codes, lambda block: reduce(block, [_MEMBER]))
-    return with_groups(array, variable, dim, first, kept)
+    return with_groups(array, variable, dim, first, remaining)
 
 
 class MultiGroupBy(Generic[Array]):
@@ -270,12 +270,12 @@ class MultiGroupBy(Generic[Array]):
         return np.split(order, np.cumsum(np.bincount(self._codes, minlength=len(self)))[:-1]) if len(self) else []
 
     def _reduce(self, method: str, dim: Any, **kwargs: Any) -> Array:
-        others = _other_dims(self._array, self._dim, dim)
+        further_dims = _other_dims(self._array, self._dim, dim)
         kwargs = {name: value for name, value in kwargs.items() if value is not None}
         attrs = dict(self._array.attrs)
 
         def reduce(block: xr.Variable) -> xr.Variable:
-            return getattr(block, method)(dim=[_MEMBER, *others], **kwargs)
+            return getattr(block, method)(dim=[_MEMBER, *further_dims], **kwargs)
 
         variable = reduce_groups(self._array.variable, self._dim, self._codes, reduce)
         result = with_groups(self._array, variable, self._dim, self._first, self._names)
@@ -363,11 +363,11 @@ def _attrs_kept(result: Array, keep_attrs: bool) -> Array:
 
 
 def _other_dims(array: xr.DataArray, grouped: Hashable, dim: Any) -> list[Hashable]:
-    wanted = array.dims if dim is ... else [] if dim is None else [dim] if isinstance(dim, str) else list(dim)
-    for name in wanted:
+    requested = array.dims if dim is ... else [] if dim is None else [dim] if isinstance(dim, str) else list(dim)
+    for name in requested:
         if name not in array.dims:
             raise unknown_name_error(array, name, what="multi_groupby")
-    return [name for name in wanted if name != grouped]
+    return [name for name in requested if name != grouped]
 
 
 def apply_to_cells(array: Array, groups: Sequence[Hashable], apply: Callable[..., Any]) -> Any:
@@ -386,7 +386,7 @@ def apply_to_cells(array: Array, groups: Sequence[Hashable], apply: Callable[...
     axes = {dim: axis for axis, dim in enumerate(array.dims)}
     columns = {name: ([axes[dim] for dim in variable.dims], variable.values) for name, variable in coords.items()}
     values, result = array.values, None
-    for number in np.ndindex(*(len(parts) for parts in members)):
+    for number in np.ndindex(*(len(groups_of_dim) for groups_of_dim in members)):
         rows = [members[axis][group] for axis, group in enumerate(number)]
         cells = np.ix_(*rows)
         passed = {
@@ -457,25 +457,25 @@ def subset(
     """
     names = list(target.dims) if dims is None else [dims] if isinstance(dims, str) else list(dims)
     for name in names:
-        wanted = _columns(target, name)
-        if wanted is None:
+        needed = _columns(target, name)
+        if needed is None:
             raise unknown_name_error(target, name, what="subset, target")
         have = _columns(source, name)
         if have is None:
             if dims_must_match:
                 raise unknown_name_error(source, name, what="subset, source")
             continue
-        common = [level for level in have if level in wanted]
+        common = [level for level in have if level in needed]
         if not common:
             raise ValueError(
                 f"along {name!r}, source and target have no level in common: the source has {format_values(have)}, the "
-                f"target {format_values(wanted)}"
+                f"target {format_values(needed)}"
             )
         dim = name if name in source.dims else level_dims(source)[name]
         if repeat:
-            positions = _each(have, wanted, common)
+            positions = _each(have, needed, common)
         else:
-            inside = [pd.Index(have[level], tupleize_cols=False).isin(pd.unique(wanted[level])) for level in common]
+            inside = [pd.Index(have[level], tupleize_cols=False).isin(pd.unique(needed[level])) for level in common]
             positions = np.flatnonzero(np.logical_and.reduce(inside))
         source = source.isel({dim: positions})
     return source
@@ -498,8 +498,8 @@ def _each(
     codes = np.zeros(size + len(wanted[levels[0]]), dtype=np.int64)
     for level in levels:
         both = np.concatenate([np.asarray(have[level], dtype=object), np.asarray(wanted[level], dtype=object)])
-        found, values = pd.factorize(pd.Index(both, tupleize_cols=False), use_na_sentinel=True)
-        codes = pd.factorize(codes * (len(values) + 1) + found + 1)[0].astype(np.int64)
+        level_codes, values = pd.factorize(pd.Index(both, tupleize_cols=False), use_na_sentinel=True)
+        codes = pd.factorize(codes * (len(values) + 1) + level_codes + 1)[0].astype(np.int64)
     ours, theirs = codes[:size], codes[size:]
     order = np.argsort(ours, kind="stable")
     starts = np.searchsorted(ours[order], theirs, side="left")

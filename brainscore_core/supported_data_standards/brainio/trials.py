@@ -108,7 +108,7 @@ def from_trials(
     ------
     UserError
         If the table cannot be read or is empty, a column does not exist or has values of several types, ids are rounded
-        numbers, trials are not unique, or a response is none of the options.
+        numbers, trials are not unique, or a response is not one of the options.
     ValidationError
         If stimuli are not in `stimulus_set`.
 
@@ -289,16 +289,16 @@ class _Import:
     def _rename(self, names: Mapping[str, str]) -> dict[str, str]:
         """Rename the columns, and return the new name of each."""
         new = {name: names.get(name, _usable(name)) for name in self.table.columns if name not in self.responses}
-        taken: dict[str, str] = {}
+        sources: dict[str, str] = {}
         for name, target in new.items():
-            if target in taken or target in ("presentation", "data", *(["choice"] if self.has_choices else [])):
+            if target in sources or target in ("presentation", "data", *(["choice"] if self.has_choices else [])):
                 culprit = (
-                    f"{taken[target]!r} and {name!r} would both be the coordinate {target!r}"
-                    if target in taken
+                    f"{sources[target]!r} and {name!r} would both be the coordinate {target!r}"
+                    if target in sources
                     else f"{name!r} would be the coordinate {target!r}, a name that assemblies use themselves"
                 )
                 raise UserError(culprit, remedy=f"leave one out with drop, or rename it: rename={{{name!r}: '…'}}")
-            taken[target] = name
+            sources[target] = name
         shared = [name for name in self.responses if name in names]
         if shared:
             raise UserError(f"the column {shared[0]!r} is named twice, as response and as {names[shared[0]]}",
@@ -308,7 +308,7 @@ class _Import:
                 self._note("renamed", "column", [name], target)
         self._note("renamed", "column", self.responses, "the values of the assembly")
         self.table = self.table.rename(columns=new)
-        if taken.keys() & set(self.responses):
+        if sources.keys() & set(self.responses):
             raise UserError(
                 f"the name of the response, {self.responses[0]!r}, is also that of a coordinate",
                 remedy="rename the column in the table",
@@ -371,16 +371,16 @@ class _Import:
             self.table[name] = identifier_texts(column, name)
             if pd.api.types.infer_dtype(column, skipna=True) not in ("string", "empty"):
                 self._note("converted", "column", [name], "ids are text")
-        others = [name for name in self.table.columns if name not in identifiers]
-        for name in others:
+        further = [name for name in self.table.columns if name not in identifiers]
+        for name in further:
             if isinstance(self.table[name].dtype, pd.api.extensions.ExtensionDtype):
                 self.table[name] = _plain(self.table[name], name)
-        with_gaps = [name for name in others if self.table[name].dtype.kind == "f" and self.table[name].isna().any()]
-        columns = [name for name in others if name in texts or name in with_gaps]
+        with_gaps = [name for name in further if self.table[name].dtype.kind == "f" and self.table[name].isna().any()]
+        columns = [name for name in further if name in texts or name in with_gaps]
         counters = ["trial"] if "trial" in self.table.columns else []
         self.table, changes = convert_texts(self.table, columns, counters=counters)
         self.changes += changes
-        self._require_one_type(others)
+        self._require_one_type(further)
 
     def _order_triplets(self, triplet: Sequence[str]) -> None:
         """Put the chosen image last, and name it as response and stimulus."""
@@ -399,11 +399,11 @@ class _Import:
                     remedy="the response is the id of the odd stimulus, or the name of its column",
                 )
         odd = chosen.argmax(axis=1)
-        others = np.array([[1, 2], [0, 2], [0, 1]])[odd]
+        shown_pair = np.array([[1, 2], [0, 2], [0, 1]])[odd]
         rows = np.arange(len(shown))
-        ordered = np.column_stack([shown[rows, others[:, 0]], shown[rows, others[:, 1]], shown[rows, odd]])
-        for place, name in enumerate(_IMAGES):
-            self.table[name] = ordered[:, place]
+        ordered = np.column_stack([shown[rows, shown_pair[:, 0]], shown[rows, shown_pair[:, 1]], shown[rows, odd]])
+        for column, name in enumerate(_IMAGES):
+            self.table[name] = ordered[:, column]
         self.table[self.responses[0]] = ordered[:, 2]
         if "stimulus_id" in self.table.columns:
             raise UserError("the table has a column 'stimulus_id'", remedy="leave it out: drop=['stimulus_id']")

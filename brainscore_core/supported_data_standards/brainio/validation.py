@@ -76,18 +76,18 @@ def check_packages(
         File → its findings, in the given order.
     """
     files = list(dict.fromkeys(Path(path) for path in paths))
-    found: dict[Path, list[Finding]] = {}
+    findings_of: dict[Path, list[Finding]] = {}
     kinds: dict[str, list[Path]] = {".csv": [], ".zip": [], ".nc": []}
     for path in files:
-        found[path] = _check_present(path, kinds)
-        if not found[path]:
+        findings_of[path] = _check_present(path, kinds)
+        if not findings_of[path]:
             kinds[path.suffix.lower()].append(path)
-    tables = {path: _read_table(path, found[path]) for path in kinds[".csv"]}
-    archives = {path: _read_archive(path, found[path]) for path in kinds[".zip"]}
-    _compare_archives(tables, archives, found)
+    tables = {path: _read_table(path, findings_of[path]) for path in kinds[".csv"]}
+    archives = {path: _read_archive(path, findings_of[path]) for path in kinds[".zip"]}
+    _compare_archives(tables, archives, findings_of)
     for path in kinds[".nc"]:
-        found[path] += _check_assembly(path, tables, cls)
-    return {path: with_source(findings, str(path)) for path, findings in found.items()}
+        findings_of[path] += _check_assembly(path, tables, cls)
+    return {path: with_source(findings, str(path)) for path, findings in findings_of.items()}
 
 
 def _check_present(path: Path, kinds: Mapping[str, Any]) -> list[Finding]:
@@ -139,7 +139,7 @@ def _read_table(path: Path, findings: list[Finding]) -> pd.DataFrame | None:
     findings += check_ids(table["stimulus_id"].tolist(), where=path.name)
     if "filename" in table.columns:
         names = table["filename"].tolist()
-        if blank := [one for one, name in zip(table["stimulus_id"], names, strict=True) if not name]:
+        if blank := [stimulus for stimulus, name in zip(table["stimulus_id"], names, strict=True) if not name]:
             findings.append(
                 Finding(
                     "missing file name",
@@ -290,9 +290,9 @@ def _check_assembly(
 
 def _table_of(path: Path, named: Any, tables: Sequence[Path]) -> Path | None:
     """The stimulus set of an assembly: the one named in its file, or the one with its name, or the only one."""
-    wanted = [stored_identifier(named)] if isinstance(named, str) else []
-    wanted.append(_without_prefix(path.stem))
-    for name in wanted:
+    names = [stored_identifier(named)] if isinstance(named, str) else []
+    names.append(_without_prefix(path.stem))
+    for name in names:
         for table in tables:
             if _without_prefix(table.stem) == name:
                 return table
@@ -334,23 +334,23 @@ def validate_stimulus_set(stimulus_set: pd.DataFrame, identifier: str | None = N
     findings = check_table(stimulus_set)
     if not isinstance(stimulus_set, pd.DataFrame):
         return findings
-    own = getattr(stimulus_set, "identifier", None)
-    own = own if isinstance(own, str) else None  # in a plain table, `name` can be a column
-    findings = check_identifier(own if identifier is None else identifier) + findings
-    if identifier is not None and own is not None and own != identifier:
+    own_name = getattr(stimulus_set, "identifier", None)
+    own_name = own_name if isinstance(own_name, str) else None  # in a plain table, `name` can be a column
+    findings = check_identifier(own_name if identifier is None else identifier) + findings
+    if identifier is not None and own_name is not None and own_name != identifier:
         findings.append(
             Finding(
                 "two names",
-                f"the stimulus set is named {own!r}, but packaged as {identifier!r}",
+                f"the stimulus set is named {own_name!r}, but packaged as {identifier!r}",
                 "ignore this if it is intended; otherwise pass stimulus_set.name",
                 "warning",
             )
         )
     if stimulus_set.columns.is_unique:
         findings += check_stimulus_ids(stimulus_set)
-        if "stimulus_id" in stimulus_set and all(isinstance(one, Hashable) for one in stimulus_set["stimulus_id"]):
+        if "stimulus_id" in stimulus_set and all(isinstance(value, Hashable) for value in stimulus_set["stimulus_id"]):
             findings += check_files(stimulus_set)
-    return with_source(findings, f"stimulus set {own if identifier is None else identifier}")
+    return with_source(findings, f"stimulus set {own_name if identifier is None else identifier}")
 
 
 def validate_assembly(
@@ -488,5 +488,5 @@ def validate_files(
     ['missing file']
     """
     several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    found = check_packages([Path(path) for path in several], cls=assembly_class_name)
-    return [finding for findings in found.values() for finding in findings]
+    findings_of = check_packages([Path(path) for path in several], cls=assembly_class_name)
+    return [finding for findings in findings_of.values() for finding in findings]

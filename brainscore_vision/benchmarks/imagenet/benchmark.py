@@ -20,13 +20,13 @@ NUMBER_OF_TRIALS: Final = 10
 class Imagenet2012(BenchmarkBase):
     """Share of the 50,000 validation images that a model names with their class, one of 1,000.
 
-    An engineering benchmark: nobody was measured. The images are shown as they are, not at a visual angle.
+    An engineering benchmark: it measures no people or animals. The images are shown as they are, not at a visual angle.
 
     Notes
     -----
-    The model is told to choose among ImageNet's classes; it has learned them before. It is shown names and files of
-    the images, not their classes. Where the images are is said by
-    :data:`~brainscore_vision.benchmarks.imagenet.images.IMAGES_VARIABLE`.
+    The model chooses among ImageNet's classes, which it has learned before. It receives names and files of the images,
+    not their classes. :data:`~brainscore_vision.benchmarks.imagenet.images.IMAGES_VARIABLE` names the folder of the
+    images.
 
     References
     ----------

@@ -53,7 +53,7 @@ def load_images(table: StimulusSet) -> StimulusSet:
     Raises
     ------
     DataUnavailable
-        If images are missing, or nobody said where they are.
+        If images are missing, or no folder is configured.
     """
     result = table.sort_values("filename").reset_index(drop=True)
     names, ids = result["filename"].tolist(), result["stimulus_id"].tolist()

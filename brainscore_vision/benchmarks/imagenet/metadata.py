@@ -14,7 +14,9 @@ METADATA = {
         description="How often do models name the 50,000 validation images of ImageNet, of 1,000 classes, rightly?",
         stimuli=StimuliMetadata(n=50_000, kind="photographs of things", notes=("Images are on request.",)),
         data=DataMetadata(
-            kind="engineering", task="naming", notes=("Nobody was measured.", "1,000 classes to choose from.")
+            kind="engineering",
+            task="naming",
+            notes=("No people were measured.", "1,000 classes to choose from."),
         ),
         metric=MetricMetadata(name="accuracy", kind="accuracy", ceiling="upper bound: every image named rightly"),
         bibtex=BIBTEX,

@@ -105,7 +105,7 @@ def start(candidate: BrainModel, condition: str) -> None:
     Parameters
     ----------
     candidate : BrainModel
-        Is told to keep the trials of each fitting stimulus apart, if its ``start_task`` can be told.
+        If its ``start_task`` supports it, the trials of each fitting stimulus are kept apart.
     condition : str
         One of :data:`CONDITIONS`.
     """

@@ -19,7 +19,7 @@ DETAILS: Final = {"heavy": "heavy", "light": "light", "highpass": "highpass", "l
     for kind in ("blobs", "deletion", "partial_viewing")
     for amount in ("high", "low")
 }
-"""Rest of a task's name → ``manipulation_details`` of the pictures; kinds of occluders are not told apart there."""
+"""Rest of a task's name → ``manipulation_details`` of the pictures; it does not distinguish kinds of occluders."""
 
 
 def make(benchmark: str) -> Benchmark:

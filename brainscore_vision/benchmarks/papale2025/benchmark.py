@@ -51,7 +51,7 @@ def Papale2025(region: str, metric_type: str) -> TrainTestNeuralBenchmark:  # no
     Raises
     ------
     UserError
-        There is no such metric.
+        If the metric is unknown.
     """
     if metric_type not in _METRICS:
         raise UserError(f"Papale2025 has no metric {metric_type!r}", remedy=f"there are {', '.join(_METRICS)}")

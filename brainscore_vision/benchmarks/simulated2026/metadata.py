@@ -37,7 +37,7 @@ METADATA = {
             n_neuroids=96,
             access="public",
             preprocessing="averaged over 12 simulated repetitions",
-            notes=("Nobody was measured.",),
+            notes=("No people or animals were measured.",),
         ),
         metric=metric,
     )

@@ -71,11 +71,11 @@ def load_networks() -> BehavioralAssembly:
     import pandas as pd
 
     sources = network_sources()
-    parts = [
+    tables = [
         read_trials([path]).assign(test=test, experiment=experiment, subject=network)
         for (test, experiment, network), path in zip(sources, fetch_sources(sources.values()), strict=True)
     ]
-    trials = pd.concat(parts, ignore_index=True)
+    trials = pd.concat(tables, ignore_index=True)
     assembly = behavior(trials, stimulus_table(trials, identifier="Geirhos2019"), identifier="Geirhos2019_networks")
     levels = {name: ("presentation", trials[name].to_numpy().astype(str)) for name in ("test", "experiment")}
     return assembly.assign_coords(levels)
@@ -90,14 +90,14 @@ def network_sources() -> dict[tuple[str, str, str], Source]:
     ['alexnet', 'googlenet', 'vgg']
     """
     folders = {experiment: test for test, (experiment, _) in TESTS.items()} | {_RETRAINED: "cue-conflict"}
-    found = {}
+    sources_by_test = {}
     for source in read_sources(_FOLDER, containing="/raw-data/"):
         experiment = source.url.split("/")[-2]
         network = source.name.removeprefix(f"{TESTS[folders[experiment]][0]}_")
         network = network.removesuffix("_session_1.csv").removesuffix("_session-1.csv")
         if not network.startswith("subject-"):
-            found[folders[experiment], experiment, network] = source
-    return found
+            sources_by_test[folders[experiment], experiment, network] = source
+    return sources_by_test
 
 
 def load_stimuli(test: str, *, identifier: str | None = None) -> StimulusSet:

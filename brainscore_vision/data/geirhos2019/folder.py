@@ -34,7 +34,7 @@ def stimuli_in_folder(stimuli: StimulusSet, folder: Path, *, variable: str) -> S
     Raises
     ------
     DataUnavailable
-        If there is no such folder, or images are missing in it.
+        If the folder or some of its images are missing.
     UserError
         If two different files could be the same stimulus.
     """
@@ -42,19 +42,19 @@ def stimuli_in_folder(stimuli: StimulusSet, folder: Path, *, variable: str) -> S
         raise DataUnavailable(
             f"{variable}: no folder {folder}", remedy=f"create it with the images, or unset {variable}"
         )
-    wanted = _names(stimuli)
-    found: dict[str, Path] = {}
+    stimuli_by_name = _names(stimuli)
+    paths: dict[str, Path] = {}
     for path in sorted(folder.rglob("*")):
-        stimulus = wanted.get(stimulus_id(path.name)) if path.suffix.lower() in _ENDINGS else None
+        stimulus = stimuli_by_name.get(stimulus_id(path.name)) if path.suffix.lower() in _ENDINGS else None
         if stimulus is None or not path.is_file():
             continue
-        first = found.setdefault(stimulus, path)
+        first = paths.setdefault(stimulus, path)
         if first != path and not filecmp.cmp(first, path, shallow=False):
             raise UserError(
                 f"{first} and {path} differ, but both could be the stimulus {stimulus!r}",
                 remedy="keep only the images that were shown to networks, or remove one of the two",
             )
-    missing = [name for name in stimuli["stimulus_id"] if name not in found]
+    missing = [name for name in stimuli["stimulus_id"] if name not in paths]
     if missing:
         raise DataUnavailable(
             f"{variable}: {len(missing)} of {len(stimuli)} images of {stimuli.identifier} are missing in {folder}, "
@@ -62,7 +62,7 @@ def stimuli_in_folder(stimuli: StimulusSet, folder: Path, *, variable: str) -> S
             remedy=f"complete the folder, or unset {variable}",
         )
     result = stimuli.copy()
-    result.stimulus_paths = found
+    result.stimulus_paths = paths
     return result
 
 

@@ -57,12 +57,12 @@ def read_trials(paths: Iterable[Path]) -> pd.DataFrame:
         the CSV file without its ending). ``condition`` is text as published; ``response_time`` is in seconds, NaN for
         networks and where no answer was given in time, which is the choice ``na``.
     """
-    parts = []
+    tables = []
     for path in paths:
         # "na" is an answer here, and "0.00" a condition's name
-        part = pd.read_csv(path, dtype=str, keep_default_na=False).rename(columns=str.lower)
-        parts.append(part.assign(file=Path(path).stem))
-    trials = pd.concat(parts, ignore_index=True)
+        table = pd.read_csv(path, dtype=str, keep_default_na=False).rename(columns=str.lower)
+        tables.append(table.assign(file=Path(path).stem))
+    trials = pd.concat(tables, ignore_index=True)
     return pd.DataFrame(
         {
             "stimulus_id": trials["imagename"].map(stimulus_id),

@@ -67,8 +67,8 @@ def load_observers(test: str) -> DataAssembly:
     ----------
     .. [1] Geirhos et al. 2021, https://doi.org/10.48550/arXiv.2106.07411
     """
-    found = None if _are_the_authors(test) else _tried(load_published_assembly, test).found
-    return _authors_observers(test) if found is None else found
+    published = None if _are_the_authors(test) else _tried(load_published_assembly, test).found
+    return _authors_observers(test) if published is None else published
 
 
 def load_stimuli(test: str) -> StimulusSet:
@@ -90,8 +90,8 @@ def load_stimuli(test: str) -> StimulusSet:
     DataUnavailable
         If the images can be had from nowhere; it says how to obtain them.
     """
-    found = None if _are_the_authors(test) else _tried(load_published_stimuli, test).found
-    return _authors_stimuli(test) if found is None else found
+    published = None if _are_the_authors(test) else _tried(load_published_stimuli, test).found
+    return _authors_stimuli(test) if published is None else published
 
 
 def _are_the_authors(test: str) -> bool:

@@ -77,12 +77,12 @@ def load_human_it() -> DataAssembly:
     published = _read("92_brainRDMs.mat")["RDMs"][0]
     rdms = list(published.ravel())
     # published as 'hIT | BE | Session: 1'
-    parts = [str(rdm["name"][0]).split(" | ") for rdm in rdms]
+    labels = [str(rdm["name"][0]).split(" | ") for rdm in rdms]
     return _dissimilarities(
         [_condensed(rdm["RDM"]) for rdm in rdms],
         identifier="Kriegeskorte2008.IT-human",
-        subject=[subject for _, subject, _ in parts],
-        session=[int(session.removeprefix("Session: ")) for _, _, session in parts],
+        subject=[subject for _, subject, _ in labels],
+        session=[int(session.removeprefix("Session: ")) for _, _, session in labels],
         species=["human"] * len(rdms),
         region=["IT"] * len(rdms),
     )

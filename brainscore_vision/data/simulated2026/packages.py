@@ -77,11 +77,11 @@ def assembly() -> NeuroidAssembly:
     coords["repetition"] = ("presentation", np.repeat(np.arange(repetitions), shown))
     coords["neuroid_id"] = (
         "neuroid",
-        [f"{region}.{number}" for region, part in regions.items() for number in range(len(part.noise_sd))],
+        [f"{region}.{number}" for region, simulation in regions.items() for number in range(len(simulation.noise_sd))],
     )
-    coords["region"] = ("neuroid", [region for region, part in regions.items() for _ in part.noise_sd])
+    coords["region"] = ("neuroid", [region for region, simulation in regions.items() for _ in simulation.noise_sd])
     for name in ("noise_sd", "reliability"):
-        coords[name] = ("neuroid", np.concatenate([getattr(part, name) for part in regions.values()]))
+        coords[name] = ("neuroid", np.concatenate([getattr(simulation, name) for simulation in regions.values()]))
     measured = NeuroidAssembly(
         responses.reshape(repetitions * shown, neuroids), coords=coords, dims=["presentation", "neuroid"]
     )

@@ -97,8 +97,8 @@ def draw(category: str, number: int) -> NDArray[np.uint8]:
     else:
         arm, length = shape["radius"] * 0.3, shape["radius"] * 1.1
         bars = [
-            _inside(np.abs(one), arm) * _inside(np.abs(other), length)
-            for one, other in ((across, along), (along, across))
+            _inside(np.abs(short), arm) * _inside(np.abs(long), length)
+            for short, long in ((across, along), (along, across))
         ]
         pattern = _sign(phase) * np.maximum(*bars)
     pattern = pattern + 0.12 * _texture(x, y, 1.5, 0.0, spread=90.0, random=random)

@@ -83,7 +83,7 @@ class AccuracyDistance(Metric):
         subject, subjects = trials.codes("subject")
         condition, conditions = _conditions(trials, variables)
         shape = (len(subjects), len(conditions))
-        ours, theirs = (_accuracies(part, subject, condition, shape) for part in (model.correct, people.correct))
+        ours, theirs = (_accuracies(answers, subject, condition, shape) for answers in (model.correct, people.correct))
         values = closeness(ours, theirs)
         per_subject = mean(values, axis=1)
         score = Score(per_subject.mean())
@@ -141,8 +141,8 @@ class AccuracyDistance(Metric):
             "meaning": "human-human",
             "std": float(np.nanstd(pairs)),
         }
-        kept = [np.delete(np.arange(m), i) for i in range(m)]
-        left_out = [float(np.nanmean(pairs[np.ix_(rest, rest)])) for rest in kept] if m > 2 else []
+        without_subject = [np.delete(np.arange(m), i) for i in range(m)]
+        left_out = [float(np.nanmean(pairs[np.ix_(rows, rows)])) for rows in without_subject] if m > 2 else []
         interval = jackknife_interval(float(score), left_out, units="subjects")
         if not left_out:
             interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
@@ -168,8 +168,8 @@ def _conditions(trials: Choices, variables: tuple[str, ...]) -> tuple[NDArray[np
     if not variables:
         return np.zeros(len(trials.values), dtype=np.intp), [()]
     table = pd.DataFrame({name: trials.columns[name] for name in variables})
-    codes, found = pd.factorize(pd.MultiIndex.from_frame(table), sort=True)
-    return np.asarray(codes, dtype=np.intp), list(found)
+    codes, combinations = pd.factorize(pd.MultiIndex.from_frame(table), sort=True)
+    return np.asarray(codes, dtype=np.intp), list(combinations)
 
 
 def _accuracies(

@@ -182,8 +182,8 @@ class BakerAccuracyDelta(Metric):
     def _published_halves(self, subjects: NDArray[Any], *, reseeded: bool) -> NDArray[np.bool_]:
         """As `_halves`; the published score takes a new seed for each sample, the published ceiling one for all."""
         m = len(subjects)
-        one = np.random.RandomState(self._seed)
-        streams = [np.random.RandomState(self._seed + i) if reseeded else one for i in range(self._samples)]
+        shared_stream = np.random.RandomState(self._seed)
+        streams = [np.random.RandomState(self._seed + i) if reseeded else shared_stream for i in range(self._samples)]
         drawn = [stream.choice(np.arange(1, m), m // 2, replace=False) for stream in streams]
         return _members(np.stack(drawn), subjects if subjects.dtype.kind in "iuf" else np.arange(1, m + 1))
 
@@ -220,10 +220,10 @@ class BakerAccuracyDelta(Metric):
         remark = ""
         if answers.values.dtype.kind in "biuf":
             correct = answers.values.astype(np.float64)
-            other = correct[~np.isin(correct, (0, 1))]
-            if other.size:
+            invalid = correct[~np.isin(correct, (0, 1))]
+            if invalid.size:
                 raise MetricInputError(
-                    f"the {role} holds numbers other than 0 and 1, such as {listed(other)}",
+                    f"the {role} holds numbers other than 0 and 1, such as {listed(invalid)}",
                     remedy="pass 1 for right and 0 for wrong answers, or the choices themselves",
                 )
         else:

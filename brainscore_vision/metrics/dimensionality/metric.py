@@ -100,14 +100,14 @@ class Dimensionality(Metric):
                 presentation=match_rows(first, second, "pair_id", roles=("first assembly", "second assembly"))
             )
         factors = coord_values(first, "factor", role="first assembly")
-        others = coord_values(second, "factor", role="second assembly")
+        second_factors = coord_values(second, "factor", role="second assembly")
         if pd.isna(factors).any():
             raise MetricInputError("coordinate 'factor' has missing values", remedy="name what each pair shares")
-        differing = np.flatnonzero(factors != others)
+        differing = np.flatnonzero(factors != second_factors)
         if len(differing):
             raise MetricInputError(
                 f"row {differing[0]} is a pair of {listed(factors[differing[:1]])} in the first assembly and of "
-                f"{listed(others[differing[:1]])} in the second",
+                f"{listed(second_factors[differing[:1]])} in the second",
                 remedy="bring both into the order of the pairs, or name the pairs in the coordinate 'pair_id'",
             )
         if self._factor not in (RESIDUAL, *factors):

@@ -308,13 +308,15 @@ def _property_values(assembly: DataAssembly, name: str, *, role: str) -> NDArray
             remedy=f"build it with the dimensions neuroid × {coord}, the latter holding {name!r}",
         )
     names = np.atleast_1d(assembly[coord].values)
-    found = np.flatnonzero(names == name)
-    if len(found) != 1:
+    matches = np.flatnonzero(names == name)
+    if len(matches) != 1:
         raise MetricInputError(
-            f"the {role} has {len(found)} properties {name!r}; it has {listed(names)}",
+            f"the {role} has {len(matches)} properties {name!r}; it has {listed(names)}",
             remedy="pass property_name=… of one of them",
         )
-    (values,) = [assembly.values] if not assembly[coord].dims else [assembly.isel({assembly[coord].dims[0]: found[0]})]
+    (values,) = (
+        [assembly.values] if not assembly[coord].dims else [assembly.isel({assembly[coord].dims[0]: matches[0]})]
+    )
     try:
         return np.asarray(values, dtype=np.float64).ravel()
     except ValueError as error:

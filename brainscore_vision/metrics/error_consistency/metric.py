@@ -48,7 +48,7 @@ class _Trials(NamedTuple):
     conditions: NDArray[Any]
     condition_codes: NDArray[np.intp]
     others: list[Any]
-    """Subjects' choices that are no right label."""
+    """Subjects' choices that are not a right label."""
     remark: str
 
 
@@ -131,14 +131,14 @@ class ErrorConsistency(Metric):
         trials = self._trials(target)
         correct, _, remark = right_choices(matched_choices(source, trials.stimuli), trials.truth, others=trials.others)
         images = images_of(target, self.stimulus_groups)
-        found = crossed_kappa(
+        agreement = crossed_kappa(
             correct,
             trials.correct,
             subjects=trials.subject_codes,
             conditions=trials.condition_codes,
             units=images.codes,
         )
-        values, per_subject = found.values, found.per_subject
+        values, per_subject = agreement.values, agreement.per_subject
         signed = float(mean(per_subject, axis=0))
         score = Score(abs(signed))
         coords = {"condition": ("condition", trials.conditions), "subject": ("subject", trials.subjects)}
@@ -153,9 +153,9 @@ class ErrorConsistency(Metric):
         }
         attach_remarks(score, remark, trials.remark)
         sign = -1.0 if signed < 0 else 1.0
-        influence = sign * found.influence
-        known = np.isfinite(per_subject)
-        subjects = int(known.sum())
+        influence = sign * agreement.influence
+        defined = np.isfinite(per_subject)
+        subjects = int(defined.sum())
         if subjects < FEWEST_GROUPS:
             varied = [influence.mean(axis=0)]
             attach_influence(score, varied[0], units=images.name, ids=images.ids, stimuli=images.units)
@@ -163,7 +163,7 @@ class ErrorConsistency(Metric):
         else:
             names, ids = ("subjects", images.name), (trials.subjects, images.ids)
             attach_influence(score, influence, units=names, ids=ids, stimuli=images.units)
-            varied = [influence[known] * (subjects / len(known))]
+            varied = [influence[defined] * (subjects / len(defined))]
             units = [Units(np.arange(subjects), subjects, "new subjects", f"{subjects:,} subjects"), images.units]
         interval = combined_interval(signed, varied)
         if math.isnan(signed):
@@ -258,8 +258,10 @@ class ErrorConsistency(Metric):
         condition = choices.columns.get("condition", np.zeros(len(truth), dtype=int))
         subjects, subject_codes = np.unique(subject, return_inverse=True)
         conditions, condition_codes = np.unique(condition, return_inverse=True)
-        correct, others, remark = right_choices(choices.values, truth, role="target", stimuli=stimuli)
-        return _Trials(stimuli, correct, truth, subjects, subject_codes, conditions, condition_codes, others, remark)
+        correct, invalid_labels, remark = right_choices(choices.values, truth, role="target", stimuli=stimuli)
+        return _Trials(
+            stimuli, correct, truth, subjects, subject_codes, conditions, condition_codes, invalid_labels, remark
+        )
 
 
 def _mean_of_pairs(values: NDArray[np.float64], subjects: NDArray[np.intp]) -> float:

@@ -126,7 +126,7 @@ class _Consistency(Metric):
         ----------
         .. [1] Rajalingham et al. (2018). https://doi.org/10.1523/JNEUROSCI.0388-18.2018
         """
-        ours, limits = (np.asarray(part.attrs[Score.RAW_VALUES_KEY].values) for part in (score, ceiling))
+        ours, limits = (np.asarray(side.attrs[Score.RAW_VALUES_KEY].values) for side in (score, ceiling))
         if ours.shape != limits.shape:
             raise MetricInputError(
                 f"the score has {ours.size} halves, the ceiling {limits.size}",
@@ -151,7 +151,7 @@ class _Consistency(Metric):
             yield order[: n // 2], order[n // 2 :]
 
     def _measured(self, trials: Trials, which: NDArray[np.intp]) -> _Side:
-        columns = (part[which] for part in (trials.stimulus, trials.chosen, trials.distractor))
+        columns = (column[which] for column in (trials.stimulus, trials.chosen, trials.distractor))
         rates = choice_rates(*columns, truth=trials.truth, n_objects=len(trials.objects))
         return self._side(rates, trials)
 
@@ -170,9 +170,9 @@ class _Consistency(Metric):
         for halves in self._halves(trials):
             counts = []
             for half in halves[:1] if ours is not None else halves:
-                columns = (part[half] for part in (trials.stimulus, trials.chosen, trials.distractor))
+                columns = (column[half] for column in (trials.stimulus, trials.chosen, trials.distractor))
                 each = choice_counts(*columns, n_stimuli=n, n_objects=k, blocks=blocks[half], n_blocks=number)
-                counts.append([part.sum(axis=0) - part for part in each])
+                counts.append([counted.sum(axis=0) - counted for counted in each])
             for block in range(number):
                 measured = [
                     self._side(rates_of_counts(asked[block], alarms[block], trials.truth), trials)
@@ -194,7 +194,7 @@ class _Consistency(Metric):
         influence = deletion_influence(self._without(trials, subject % number, number, ours=ours))
         blocks = np.random.default_rng(self._seed).permutation(len(trials.chosen)) % _BLOCKS
         of_trials = deletion_influence(self._without(trials, blocks, _BLOCKS, ours=ours))
-        whole, single = (influence_variance(part)[0] for part in (influence, of_trials))
+        whole, single = (influence_variance(effects)[0] for effects in (influence, of_trials))
         return influence * np.sqrt(max(whole - single, 0.0) / whole if whole > 0 else 1.0)
 
     def _score(
@@ -226,14 +226,14 @@ class _Consistency(Metric):
         }
         units = "objects" if self.by_object else "images"
         n = len(influence)
-        kept = "" if self.by_object else f" of these {len(trials.objects)} objects"
+        of_objects = "" if self.by_object else f" of these {len(trials.objects)} objects"
         varied = [influence]
-        described = [Units(np.arange(n), n, f"new {units}{kept}", f"{n:,} {units}")]
+        described = [Units(np.arange(n), n, f"new {units}{of_objects}", f"{n:,} {units}")]
         if trials.subject is not None and trials.subjects is not None and np.isfinite(influence).all():
             subjects = len(trials.subjects)
             if subjects < FEWEST_GROUPS:
-                kept = these(subjects, "subject")
-                described[0] = described[0]._replace(plural=f"{described[0].plural} for {kept}")
+                of_subjects = these(subjects, "subject")
+                described[0] = described[0]._replace(plural=f"{described[0].plural} for {of_subjects}")
             else:
                 varied.append(self._subject_influence(trials, trials.subject, subjects, ours=ours))
                 in_blocks = f" in {_BLOCKS} blocks" if subjects > _BLOCKS else ""
@@ -247,7 +247,7 @@ class _Consistency(Metric):
         elif reason:
             interval = interval._replace(reason=reason)
         for name, side in zip(names, zip(*pairs, strict=True), strict=True):
-            score.attrs[name] = self._record(np.stack([one.values for one in side]), trials)
+            score.attrs[name] = self._record(np.stack([measured.values for measured in side]), trials)
         return attach_varied(
             score,
             interval,
@@ -297,12 +297,12 @@ def _root(ceiling: Score) -> Score:
 def _through_others(first: _Side, second: _Side, truth: NDArray[np.intp]) -> NDArray[np.float64]:
     """What each image does to the correlation as one of those that make the mean rates in other images' d′."""
     total = np.zeros(len(truth))
-    for one, other in ((first, second), (second, first)):
-        slope = correlation_slopes(one.values, other.values)
+    for varied, fixed in ((first, second), (second, first)):
+        slope = correlation_slopes(varied.values, fixed.values)
         if slope.ndim == 1:  # the mean over distractors
-            defined = ~np.isnan(one.dprimes)
+            defined = ~np.isnan(varied.dprimes)
             slope = np.where(defined, slope[:, None] / np.maximum(defined.sum(axis=1, keepdims=True), 1), 0.0)
-        total += through_inverses(slope, one.dprimes, one.rates, truth)
+        total += through_inverses(slope, varied.dprimes, varied.rates, truth)
     return total
 
 

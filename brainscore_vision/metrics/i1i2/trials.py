@@ -47,8 +47,8 @@ def trials_of(target: DataAssembly, subject_coord: str | None = None) -> Trials:
     target = as_table(target, ("presentation",), role="target")
     columns = {"stimulus_id": coord_values(target, "stimulus_id", role="target")}
     for name, alias in _ALIASES.items():
-        given = alias if alias in target.coords and name not in target.coords else name
-        columns[name] = coord_values(target, given, role="target")
+        present = alias if alias in target.coords and name not in target.coords else name
+        columns[name] = coord_values(target, present, role="target")
     columns["choice"] = np.asarray(target.values)
     if target.sizes["presentation"] < 2:
         raise MetricInputError(
@@ -121,10 +121,10 @@ def probabilities(source: DataAssembly, trials: Trials) -> NDArray[np.float64]:
                 remedy="average the probabilities over trials first",
             )
     positions = []
-    for index, wanted, name in ((stimuli, trials.stimuli, "stimuli"), (choices, trials.objects, "choices")):
-        position = index.get_indexer(pd.Index(wanted))
+    for index, needed, name in ((stimuli, trials.stimuli, "stimuli"), (choices, trials.objects, "choices")):
+        position = index.get_indexer(pd.Index(needed))
         if (position < 0).any():
-            missing = wanted[position < 0]
+            missing = needed[position < 0]
             raise MetricInputError(
                 f"the source lacks {len(missing)} {name} of the target, such as {listed(missing)}; it has "
                 f"{listed(index)}",

@@ -177,19 +177,19 @@ class InternalConsistency(Ceiling):
             if coord not in assembly.coords:
                 raise MetricInputError(f"the assembly has no repetitions: no coordinate {coord!r}", remedy=_AVERAGED)
             labels = coord_values(assembly, coord, role="assembly")
-            others = [name for name in coords_for_dim(assembly, "presentation") if name != coord]
-            stimuli = _codes([assembly[name].values for name in others], len(labels))
+            stimulus_coords = [name for name in coords_for_dim(assembly, "presentation") if name != coord]
+            stimuli = _codes([assembly[name].values for name in stimulus_coords], len(labels))
             # when it was shown does not define a stimulus
-            timeless = [name for name in others if name not in ORDERS or not is_order(assembly, str(name))]
+            timeless = [name for name in stimulus_coords if name not in ORDERS or not is_order(assembly, str(name))]
             codes = _codes([assembly[name].values for name in timeless], len(labels))
-            if len(timeless) < len(others) and not _repeated(codes, labels):
-                others, stimuli = timeless, codes
+            if len(timeless) < len(stimulus_coords) and not _repeated(codes, labels):
+                stimulus_coords, stimuli = timeless, codes
             values = assembly.values
             of_stimuli = assembly.isel(presentation=np.unique(stimuli, return_index=True)[1])
         else:
             assembly = as_table(assembly, ("presentation", coord, "neuroid"), role="assembly")
             n, r, _ = assembly.shape
-            labels, stimuli, others = np.tile(np.arange(r), n), np.repeat(np.arange(n), r), []
+            labels, stimuli, stimulus_coords = np.tile(np.arange(r), n), np.repeat(np.arange(n), r), []
             values = assembly.values.reshape(n * r, -1)
             of_stimuli = assembly.isel({coord: 0})
         if len(labels) and pd.isna(labels).any():
@@ -202,7 +202,7 @@ class InternalConsistency(Ceiling):
                 f"the assembly has no repetitions: {coord!r} takes {len(unique)} value", remedy=_AVERAGED
             )
         if len(np.unique(stimuli * len(unique) + repetitions)) == len(np.unique(stimuli)):
-            raise self._nothing_repeats(assembly, others)
+            raise self._nothing_repeats(assembly, stimulus_coords)
         if values.dtype.kind not in "fiub":
             raise MetricInputError(f"the assembly holds values of type {values.dtype}", remedy="pass recordings")
         require_own_responses(values, stimuli)
@@ -259,6 +259,6 @@ def _codes(columns: list[NDArray[Any]], length: int) -> NDArray[np.intp]:
     """One number for each distinct combination of the columns' values, from 0 on."""
     codes = np.zeros(length, dtype=np.intp)
     for column in columns:
-        own, unique = pd.factorize(column, use_na_sentinel=False)
-        codes = pd.factorize(codes * max(1, len(unique)) + own)[0]
+        column_codes, unique = pd.factorize(column, use_na_sentinel=False)
+        codes = pd.factorize(codes * max(1, len(unique)) + column_codes)[0]
     return codes

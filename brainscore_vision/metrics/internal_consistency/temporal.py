@@ -63,22 +63,19 @@ class TemporalInternalConsistency(InternalConsistency):
                 remedy="record in several time bins, or use the ceiling 'internal_consistency'",
             )
         n_bins = assembly.sizes["time_bin"]
-        bins = [super(TemporalInternalConsistency, self).__call__(_bin(assembly, i)) for i in range(n_bins)]
+        estimate = super().__call__
+        bins = [estimate(assembly.isel(time_bin=i, drop=True)) for i in range(n_bins)]
         along = coords_for_dim(assembly, "time_bin")
         first = bins[0].attrs[Score.RAW_VALUES_KEY]
         raw_coords: dict[str, Any] = dict(along)
         for dim in first.dims:
             raw_coords |= coords_for_dim(first, dim)
 
-        score = Score(np.array([float(one) for one in bins]), coords=along, dims=["time_bin"])
-        values = np.stack([one.attrs[Score.RAW_VALUES_KEY].values for one in bins])
+        score = Score(np.array([float(of_bin) for of_bin in bins]), coords=along, dims=["time_bin"])
+        values = np.stack([of_bin.attrs[Score.RAW_VALUES_KEY].values for of_bin in bins])
         score.attrs = {
             Score.RAW_VALUES_KEY: Score(values, coords=raw_coords, dims=["time_bin", *first.dims]),
             "meaning": self.meaning,
-            "undefined": sum(one.attrs["undefined"] for one in bins),
+            "undefined": sum(of_bin.attrs["undefined"] for of_bin in bins),
         }
         return attach_each(score, bins, what="time bin")
-
-
-def _bin(assembly: DataAssembly, index: int) -> DataAssembly:
-    return assembly.isel(time_bin=index, drop=True)

@@ -254,7 +254,7 @@ def _model(source: DataAssembly, label_coord: str) -> _Answers:
         values = np.asarray(source.values)
         if values.dtype.kind not in "fiub" or np.isnan(values).any():
             raise MetricInputError(
-                "the source's probabilities are no numbers or NaN", remedy="check the model's output"
+                "the source's probabilities are not numbers, or are NaN", remedy="check the model's output"
             )
         offered = coord_values(source, "choice", role="source", dim="choice")
         chosen = offered[values.argmax(axis=1)]
@@ -266,8 +266,8 @@ def _model(source: DataAssembly, label_coord: str) -> _Answers:
 
 def _people(target: DataAssembly, label_coord: str) -> _Answers:
     target = as_table(target, ("presentation",), role="target")
-    given = "prediction" in target.coords
-    chosen = coord_values(target, "prediction", role="target") if given else np.asarray(target.values)
+    has_predictions = "prediction" in target.coords
+    chosen = coord_values(target, "prediction", role="target") if has_predictions else np.asarray(target.values)
     return _answers(target, chosen, label_coord, "target")
 
 
@@ -288,7 +288,7 @@ def _categories(ours: _Answers, theirs: _Answers) -> tuple[NDArray[Any], NDArray
 
 
 def _confusions(answers: _Answers, rows: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.intp]:
-    """Cell of each trial; those without an answer come to the diagonal, which nobody looks at."""
+    """Cell of each trial; trials without an answer come to the diagonal, which is not used."""
     row = np.searchsorted(rows, answers.truth)
     column = pd.Index(columns).get_indexer(pd.Index(answers.chosen))
     column = np.where(column < 0, np.searchsorted(columns, answers.truth), column)
@@ -366,8 +366,10 @@ def _rowwise(first: _Float, second: _Float) -> _Float:
     missing = np.isnan(first) | np.isnan(second)
     result = pearson(np.where(missing, 0.0, first).T, np.where(missing, 0.0, second).T)
     for row in np.flatnonzero(missing.any(axis=1)):
-        kept = ~missing[row]
-        result[row] = pearson(first[row, kept][:, None], second[row, kept][:, None])[0] if kept.sum() > 1 else np.nan
+        present = ~missing[row]
+        result[row] = (
+            pearson(first[row, present][:, None], second[row, present][:, None])[0] if present.sum() > 1 else np.nan
+        )
     return np.asarray(result)
 
 

@@ -157,7 +157,9 @@ class MaskRegression:
             schedule.step()
             if total / len(X) < self._tol:
                 break
-        spatial, weights, offset = (part.detach().cpu().numpy().astype(np.float64) for part in (mask, depth, bias))
+        spatial, weights, offset = (
+            parameter.detach().cpu().numpy().astype(np.float64) for parameter in (mask, depth, bias)
+        )
         spatial = spatial * (scale * varies) / spread
         of_mean = np.einsum("sc,ct,st->t", mean[order], weights, spatial)
         return FittedMask(spatial, weights, center + offset * scale * varies - of_mean, order)

@@ -117,15 +117,15 @@ class NoiseCeilingSNR(Ceiling):
                 "(for example load_assembly(average_repetitions=False))",
             )
         require_own_responses(values, codes)
-        parts = signal_to_noise(values, codes)
-        inverse = parts.inverse_repetitions if self._repetitions is None else 1 / self._repetitions
+        estimate = signal_to_noise(values, codes)
+        inverse = estimate.inverse_repetitions if self._repetitions is None else 1 / self._repetitions
         coords = coords_for_dim(assembly, "neuroid")
-        raw = Score(noise_ceiling_fraction(parts.ncsnr, inverse), coords=coords, dims=["neuroid"])
+        raw = Score(noise_ceiling_fraction(estimate.ncsnr, inverse), coords=coords, dims=["neuroid"])
         score = Score(float(median(raw.values, 0)))
         score.attrs = {
             Score.RAW_VALUES_KEY: raw,
-            "ncsnr": Score(parts.ncsnr, coords=coords, dims=["neuroid"]),
-            "rectified": int((parts.unrectified < 0).sum()),
+            "ncsnr": Score(estimate.ncsnr, coords=coords, dims=["neuroid"]),
+            "rectified": int((estimate.unrectified < 0).sum()),
             "meaning": self.meaning,
         }
         return note_undefined(attach_neuroid_interval(score, raw), raw.values, what="the signal-to-noise ratio")
@@ -242,11 +242,11 @@ class InterSubjectConsistency(Ceiling):
                 remedy="pass the responses of all subjects, before they are averaged",
             )
         names = [f"responses of subject {listed([subject])}" for subject in subjects]
-        parts = [assembly.isel(presentation=np.flatnonzero(labels == subject)) for subject in subjects]
+        of_subjects = [assembly.isel(presentation=np.flatnonzero(labels == subject)) for subject in subjects]
         rows = []
-        for part, name in zip(parts, names, strict=True):
-            order = match_rows(part, parts[0], self._stimulus_coord, roles=(name, names[0]))
-            rows.append(finite_values(part, role=name)[order].astype(np.float64))
+        for responses, name in zip(of_subjects, names, strict=True):
+            order = match_rows(responses, of_subjects[0], self._stimulus_coord, roles=(name, names[0]))
+            rows.append(finite_values(responses, role=name)[order].astype(np.float64))
         shown = np.tile(np.arange(len(rows[0])), len(rows))
         require_own_responses(np.concatenate(rows), shown, of="responses of subjects")
         return np.stack(rows), np.asarray(subjects)
@@ -254,8 +254,8 @@ class InterSubjectConsistency(Ceiling):
 
 def _leave_one_out(responses: NDArray[np.float64]) -> NDArray[np.float64]:
     """Correlation over stimuli of each subject with the mean of the others: subjects × neuroids."""
-    others = (responses.sum(axis=0) - responses) / (len(responses) - 1)
-    return np.asarray(pearson(responses, others, axis=1))
+    mean_of_others = (responses.sum(axis=0) - responses) / (len(responses) - 1)
+    return np.asarray(pearson(responses, mean_of_others, axis=1))
 
 
 def _without_one(responses: NDArray[np.float64]) -> list[float]:
@@ -264,16 +264,16 @@ def _without_one(responses: NDArray[np.float64]) -> list[float]:
     scale = np.sqrt(np.square(centred).sum(axis=1).max(axis=0))
     centred /= np.where(scale > 0, scale, 1.0)
     total = centred.sum(axis=0)
-    own = np.square(centred).sum(axis=1)  # subjects × neuroids, and so below
+    variance = np.square(centred).sum(axis=1)  # subjects × neuroids, and so below
     with_all = np.einsum("msn,sn->mn", centred, total)
     of_all = np.square(total).sum(axis=0)
     result = []
     for i in range(len(responses)):
         shared = np.einsum("msn,sn->mn", centred, centred[i])
-        covariance = with_all - own - shared
-        others = of_all - 2 * (with_all + with_all[i] - shared) + own + own[i]
-        varies = (own > _FLAT) & (others > _FLAT)
-        values = np.where(varies, covariance / np.sqrt(np.where(varies, own * others, 1.0)), np.nan)
+        covariance = with_all - variance - shared
+        variance_of_others = of_all - 2 * (with_all + with_all[i] - shared) + variance + variance[i]
+        varies = (variance > _FLAT) & (variance_of_others > _FLAT)
+        values = np.where(varies, covariance / np.sqrt(np.where(varies, variance * variance_of_others, 1.0)), np.nan)
         result.append(_center(np.delete(values, i, axis=0)))
     return result
 

@@ -117,10 +117,10 @@ class OddOneOutMatch(Metric):
         if reason := result.attrs.get("undetermined"):
             low, high = limit.attrs.get("unclamped_ci", limit.attrs["ci"])
             interval = f"{float(limit):.3f}, {low:.3f} to {high:.3f}"
-            found = f"the interval of the ceiling {interval}, includes chance, {chance:.3f}"
+            explanation = f"the interval of the ceiling {interval}, includes chance, {chance:.3f}"
             for key in ("undetermined", "error_reason"):
                 if key in result.attrs:
-                    result.attrs[key] = result.attrs[key].replace(reason, found)
+                    result.attrs[key] = result.attrs[key].replace(reason, explanation)
         return result
 
 

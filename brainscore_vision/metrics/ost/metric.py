@@ -141,13 +141,13 @@ class OSTCorrelation(Metric):
         rows = self._cross_validation.split_rows(source, target)
         predicted = [
             solution_times(
-                np.stack([self._discriminability(values, truth, part.train, part.test) for values in bins]),
-                thresholds[part.test],
+                np.stack([self._discriminability(values, truth, split.train, split.test) for values in bins]),
+                thresholds[split.test],
                 np.sort(starts),
             )
-            for part in rows
+            for split in rows
         ]
-        tests = [part.test for part in rows]
+        tests = [split.test for split in rows]
         raw = np.array([_spearman(times, measured[test]) for times, test in zip(predicted, tests, strict=True)])
         return self._score(raw, predicted, tests, target)
 
@@ -257,8 +257,8 @@ def _resampled(predicted: Floats, measured: Floats) -> Callable[[Floats, int], F
         resamples, n = len(drawn), there.shape[1]
         cells = drawn + n * np.arange(resamples)[:, None]
         times = np.bincount(cells.ravel(), minlength=resamples * n).reshape(resamples, n).astype(np.float64)
-        parts = zip(predicted, measured, there, strict=True)
-        return mean(np.array([_repeated_spearman(x[rows], y[rows], times[:, rows]) for x, y, rows in parts]), 0)
+        splits = zip(predicted, measured, there, strict=True)
+        return mean(np.array([_repeated_spearman(x[rows], y[rows], times[:, rows]) for x, y, rows in splits]), 0)
 
     return statistic
 

@@ -76,8 +76,8 @@ class RDM:
         assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
         values = square_rdm(finite_values(assembly, role="assembly"), dissimilarity=self._dissimilarity)
         coords = coords_for_dim(assembly, "presentation")
-        other = {f"other_{name}": ("presentation_other", np.asarray(assembly[name].values)) for name in coords}
-        return DataAssembly(values, coords=coords | other, dims=["presentation", "presentation_other"])
+        second_coords = {f"other_{name}": ("presentation_other", np.asarray(assembly[name].values)) for name in coords}
+        return DataAssembly(values, coords=coords | second_coords, dims=["presentation", "presentation_other"])
 
 
 class RDMSimilarity:
@@ -196,11 +196,11 @@ class RDMMetric(GeometryMetric):
             return deletion_influence(cka_without_neuroids(first * -0.5, Y, codes))
         if self._comparison == "whitened":
             return super().neuroid_influence(first, second, Y, units)
-        one, other = condensed(first), condensed(second)
-        if units.grouped or units.number <= max(_FEW_NEUROIDS, _EXACT // len(one)):
-            left_out = rdm_without_neuroids(one, Y, codes, dissimilarity=self._dissimilarity, device=self._device)
+        model_rdm, target_rdm = condensed(first), condensed(second)
+        if units.grouped or units.number <= max(_FEW_NEUROIDS, _EXACT // len(model_rdm)):
+            left_out = rdm_without_neuroids(model_rdm, Y, codes, dissimilarity=self._dissimilarity, device=self._device)
             return deletion_influence(left_out)
-        return rdm_neuroid_influence(one, other, Y, dissimilarity=self._dissimilarity)
+        return rdm_neuroid_influence(model_rdm, target_rdm, Y, dissimilarity=self._dissimilarity)
 
 
 def known_comparison(comparison: Comparison) -> Comparison:
@@ -212,6 +212,6 @@ def known_comparison(comparison: Comparison) -> Comparison:
 
 def _known(dissimilarity: Dissimilarity) -> Dissimilarity:
     if dissimilarity not in get_args(Dissimilarity):
-        known = ", ".join(map(repr, get_args(Dissimilarity)))
-        raise ValueError(f"unknown dissimilarity {dissimilarity!r}; known: {known}")
+        names = ", ".join(map(repr, get_args(Dissimilarity)))
+        raise ValueError(f"unknown dissimilarity {dissimilarity!r}; known: {names}")
     return dissimilarity

@@ -238,9 +238,9 @@ def repetitions(target: DataAssembly, *, coord: str) -> tuple[NDArray[np.float64
     wrong = np.argwhere(counts != 1)
     if len(wrong):
         row, column = wrong[0]
-        found = "is missing" if counts[row, column] == 0 else f"occurs {counts[row, column]} times"
+        problem = "is missing" if counts[row, column] == 0 else f"occurs {counts[row, column]} times"
         raise MetricInputError(
-            f"stimulus {listed([names[column]])} {found} in {coord} {listed([numbers[row]])} of the target; each "
+            f"stimulus {listed([names[column]])} {problem} in {coord} {listed([numbers[row]])} of the target; each "
             "stimulus is needed once in each repetition",
             remedy="select the stimuli and repetitions that are complete",
         )

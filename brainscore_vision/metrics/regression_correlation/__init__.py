@@ -86,8 +86,10 @@ def _with_alphas(make_metric: Callable[..., Any]) -> Callable[..., Any]:
         regression_kwargs: _Options = None,
         **kwargs: Any,
     ) -> Any:
-        given = {"alphas": alphas, "alpha_per_target": alpha_per_target, "cv": cv, "device": device}
-        options = dict(regression_kwargs or {}) | {name: value for name, value in given.items() if value is not None}
+        direct_options = {"alphas": alphas, "alpha_per_target": alpha_per_target, "cv": cv, "device": device}
+        options = dict(regression_kwargs or {}) | {
+            name: value for name, value in direct_options.items() if value is not None
+        }
         return make_metric(regression_kwargs=options, **kwargs)
 
     return make

@@ -188,9 +188,11 @@ class CrossRegressedCorrelation(Metric):
                 predictions.append(fit.predicted)
                 alphas.append(fit.alpha)
                 values.append(self.correlation.correlate(fit.predicted, measured[split.test]))
-                for part in collected:
+                for bin_splits in collected:
                     left_out = fit.left_out if tested < _ENOUGH else None
-                    part.add(fit.predicted, measured[split.test], test=split.test, train=split.train, left_out=left_out)
+                    bin_splits.add(
+                        fit.predicted, measured[split.test], test=split.test, train=split.train, left_out=left_out
+                    )
                 tested += len(split.test)
             coords: dict[str, Any] = {"split": ("split", np.arange(len(rows)))} | coords_for_dim(target, "neuroid")
             raw = Score(np.stack(values), coords=coords, dims=["split", "neuroid"])
@@ -200,15 +202,15 @@ class CrossRegressedCorrelation(Metric):
                 alphas.append(prediction.attrs.get("alpha"))
                 values.append(self.correlation(prediction, target.isel(presentation=split.test)))
                 sides = [np.atleast_3d(side) for side in (prediction.values, measured[split.test])]
-                for number, part in enumerate(collected):
-                    part.add(*(side[:, :, number] for side in sides), test=split.test)
+                for number, bin_splits in enumerate(collected):
+                    bin_splits.add(*(side[:, :, number] for side in sides), test=split.test)
             raw = merge_splits(values)
         if all(alpha is not None for alpha in alphas):
             raw.attrs["alpha"] = [np.asarray(alpha, dtype=np.float64).tolist() for alpha in alphas]
             _remark_on_penalties(self.regression, alphas, raw)
         score = self.cross_validation.aggregate(raw, self.aggregate)
         reason = _too_few(tested_at_once, len(target)) if self._pearson else _OTHER_MEASURE
-        score = self._finish(score, [part.result() for part in collected], units, reason)
+        score = self._finish(score, [bin_splits.result() for bin_splits in collected], units, reason)
 
         held_out = target.isel(presentation=np.concatenate([split.test for split in rows]))
         split_of = np.repeat(np.arange(len(rows)), [len(split.test) for split in rows])
@@ -323,9 +325,9 @@ class SplitRegressedCorrelation(Metric):
         }
         pearson_of_rows = isinstance(self.correlation, XarrayCorrelation) and self.correlation.is_pearson
         if pearson_of_rows and len(tested) >= FEWEST:
-            found = predictivity(prediction.values[order], tested.values, stimuli=units[0].codes)
+            correlations = predictivity(prediction.values[order], tested.values, stimuli=units[0].codes)
             attach_predictivity_interval(
-                score, found, stimuli=units[0], neuroids=units[1], fixed=" and so is the fitted map"
+                score, correlations, stimuli=units[0], neuroids=units[1], fixed=" and so is the fitted map"
             )
         else:
             _remark_on_few_stimuli([len(tested)], len(tested))

@@ -120,8 +120,8 @@ def ridge_cv_regression(regression_kwargs: Options = None, xarray_kwargs: Option
 
 def relative_ridge_cv_regression(regression_kwargs: Options = None, xarray_kwargs: Options = None) -> XarrayRegression:
     """Ridge regression that chooses its penalty relative to the variance of the features."""
-    given: dict[str, Any] = {"alphas": RELATIVE_ALPHAS, "relative": True, **(regression_kwargs or {})}
-    return XarrayRegression(RidgeCV(**given), **(xarray_kwargs or {}))
+    arguments: dict[str, Any] = {"alphas": RELATIVE_ALPHAS, "relative": True, **(regression_kwargs or {})}
+    return XarrayRegression(RidgeCV(**arguments), **(xarray_kwargs or {}))
 
 
 def dual_ridge_cv_regression(regression_kwargs: Options = None, xarray_kwargs: Options = None) -> XarrayRegression:

@@ -93,17 +93,19 @@ class RSACeiling(Ceiling):
                 f"the assembly has {len(subjects)} subject; a noise ceiling compares at least two",
                 remedy="pass the recordings of all subjects, before they are averaged",
             )
-        parts = [assembly.isel({dim: np.flatnonzero(labels == subject)}) for subject in subjects]
+        of_subjects = [assembly.isel({dim: np.flatnonzero(labels == subject)}) for subject in subjects]
         if dim == "presentation":
             names = [f"subject {listed([subject])}" for subject in subjects]
-            parts = [
-                part.isel(presentation=match_rows(part, parts[0], roles=(name, names[0])))
-                for part, name in zip(parts, names, strict=True)
+            of_subjects = [
+                recordings.isel(presentation=match_rows(recordings, of_subjects[0], roles=(name, names[0])))
+                for recordings, name in zip(of_subjects, names, strict=True)
             ]
-        if parts[0].sizes["presentation"] < 3:
+        if of_subjects[0].sizes["presentation"] < 3:
             raise MetricInputError("fewer than 3 stimuli have no geometry", remedy="use at least 3 stimuli")
-        rdms = [rdm(finite_values(part, role=f"recordings of subject {listed([subject])}")) for part, subject in
-                zip(parts, subjects, strict=True)]  # fmt: skip
+        rdms = [
+            rdm(finite_values(recordings, role=f"recordings of subject {listed([subject])}"))
+            for recordings, subject in zip(of_subjects, subjects, strict=True)
+        ]
         return ceiling_of_rdms(np.stack(rdms), subjects=np.asarray(subjects), rank=self._rank)
 
 
@@ -149,11 +151,11 @@ def _without_one(rdms: NDArray[np.float64], *, rank: bool) -> NDArray[np.float64
     """Upper bound without each subject in turn, in a few matrix products; NaN where an RDM is NaN or does not vary."""
     from scipy.stats import rankdata
 
-    own = rankdata(rdms, axis=1, nan_policy="propagate")
-    averaged = own if rank else rdms
+    rank_rdms = rankdata(rdms, axis=1, nan_policy="propagate")
+    averaged = rank_rdms if rank else rdms
     means = rankdata(averaged.sum(axis=0) - averaged, axis=1, nan_policy="propagate")
     with np.errstate(invalid="ignore"):
-        units = [side - side.mean(axis=1, keepdims=True) for side in (own, means)]
+        units = [side - side.mean(axis=1, keepdims=True) for side in (rank_rdms, means)]
         units = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in units]
         correlations = units[0] @ units[1].T  # subject × who is left out
     return np.asarray((correlations.sum(axis=0) - np.diag(correlations)) / (len(rdms) - 1))

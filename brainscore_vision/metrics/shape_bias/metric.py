@@ -138,8 +138,8 @@ class ShapeBias(Metric):
         shape, texture = people.shape.sum(axis=1), people.texture.sum(axis=1)
         values = np.array(
             [
-                1 - abs(shape_bias(one, other) - shape_bias(shape.sum() - one, texture.sum() - other))
-                for one, other in zip(shape, texture, strict=True)
+                1 - abs(shape_bias(n_shape, n_texture) - shape_bias(shape.sum() - n_shape, texture.sum() - n_texture))
+                for n_shape, n_texture in zip(shape, texture, strict=True)
             ]
         )
         score = Score(values.mean())
@@ -177,15 +177,15 @@ def _counts_of_people(target: DataAssembly, cues: dict[str, tuple[int, str, str]
 
 def _counts_of_model(source: DataAssembly, cues: dict[str, tuple[int, str, str]]) -> CueCounts:
     shown = set(_level(source, "stimulus_id", "source"))
-    for names, other, what in (
+    for names, known_names, problem in (
         (set(cues) - shown, shown, "people saw but not the model"),
         (shown - set(cues), set(cues), "no person saw"),
     ):
         if names:
             raise MetricInputError(
-                f"{len(names)} stimuli that {what}, such as {listed([min(names)])}; the other side has "
-                f"{listed(sorted(other))}",
-                remedy=spelling_hint(names, other)
+                f"{len(names)} stimuli that {problem}, such as {listed([min(names)])}; the other side has "
+                f"{listed(sorted(known_names))}",
+                remedy=spelling_hint(names, known_names)
                 or "compare decisions on the same stimuli: select them from both assemblies first",
             )
     return _counts(source, cues, np.zeros(source.sizes["presentation"], dtype=int), n_observers=1)
@@ -209,7 +209,7 @@ def _counts(
 def _followed(assembly: DataAssembly, cues: dict[str, tuple[int, str, str]]) -> DataAssembly:
     names = _level(assembly, "stimulus_id", "assembly")
     labels = _labels(assembly)
-    shapes, textures = (np.array([cues[name][part] for name in names]) for part in (1, 2))
+    shapes, textures = (np.array([cues[name][field] for name in names]) for field in (1, 2))
     conflict = shapes != textures
     followed = np.where(conflict & (labels == shapes), 1.0, np.where(conflict & (labels == textures), 0.0, np.nan))
     coords = {"stimulus_id": ("presentation", names)}

@@ -67,8 +67,8 @@ def closeness(source: NDArray[np.float64] | float, target: NDArray[np.float64]) 
 
 def ceiling_of(people: People) -> Score:
     """Each drawn subject against all others; see :meth:`Threshold.ceiling`."""
-    kept = ~np.isnan(people.values)
-    values, m = people.values[kept], int(kept.sum())
+    defined = ~np.isnan(people.values)
+    values, m = people.values[defined], int(defined.sum())
     if m < 2:
         raise MetricInputError(f"{m} subject: the ceiling needs a second one", remedy="pass all subjects' thresholds")
     pairs = closeness(values[:, None], values[None, :])
@@ -76,7 +76,7 @@ def ceiling_of(people: People) -> Score:
     each = np.nanmean(pairs, axis=1)
     drawn = _drawn(values)
     score = Score(each[drawn].mean())
-    subjects = people.subjects[kept][drawn]
+    subjects = people.subjects[defined][drawn]
     coords = {"draw": ("draw", np.arange(m)), "subject": ("draw", subjects)}
     score.attrs = {
         Score.RAW_VALUES_KEY: Score(each[drawn], coords=coords, dims=["draw"]),
@@ -84,13 +84,13 @@ def ceiling_of(people: People) -> Score:
         "meaning": "human-human",
         "each_once": float(each.mean()),
         "std": float(each[drawn].std()),
-        "undefined": int((~kept).sum()),
+        "undefined": int((~defined).sum()),
     }
-    rest = [np.delete(np.arange(m), i) for i in range(m)] if m > 2 else []
-    left_out = [float(np.nanmean(pairs[np.ix_(r, r)])) for r in rest]
-    attach_left_out(score, left_out, subjects=people.subjects[kept])
+    without_subject = [np.delete(np.arange(m), i) for i in range(m)] if m > 2 else []
+    left_out = [float(np.nanmean(pairs[np.ix_(r, r)])) for r in without_subject]
+    attach_left_out(score, left_out, subjects=people.subjects[defined])
     interval = jackknife_interval(float(each.mean()), left_out, units="subjects")
-    if not rest:
+    if not without_subject:
         interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
     estimates = "mean over pairs of subjects (attrs['each_once']; the value is that of random draws)"
     return attach_interval(score, clipped(interval, 0.0), units="subjects for these images", estimates=estimates)

@@ -160,16 +160,16 @@ class Threshold(Metric):
             return _none(f"the model's accuracy is {correct.mean():.3f}; {self._required} is required for a fit")
         points, codes = np.unique(x, return_inverse=True)
         shares = np.bincount(codes, correct) / np.bincount(codes)
-        kept = before_asymptote(points, shares)
-        if kept < 3 or 3 * kept < len(points):
-            return _none(f"the model is best for weak stimuli: {kept} of {len(points)} strengths remain for a fit")
-        fit = fit_psychometric(points[:kept], shares[:kept])
+        n_points = before_asymptote(points, shares)
+        if n_points < 3 or 3 * n_points < len(points):
+            return _none(f"the model is best for weak stimuli: {n_points} of {len(points)} strengths remain for a fit")
+        fit = fit_psychometric(points[:n_points], shares[:n_points])
         if not fit.r2 >= _REQUIRED_R2:
             return _none(f"the psychometric function does not fit the model's answers: R² {fit.r2:.3f}")
-        wanted = self._accuracy if accuracy is None else accuracy
-        reached = float(fit.predict(points[[0, -1]]).mean()) if wanted == "inflection" else float(wanted)
+        criterion = self._accuracy if accuracy is None else accuracy
+        reached = float(fit.predict(points[[0, -1]]).mean()) if criterion == "inflection" else float(criterion)
         value = fit.inverse(reached)
-        if not value <= points[kept - 1]:
+        if not value <= points[n_points - 1]:
             return _none(f"the model does not reach an accuracy of {reached:.3g} for the stimuli shown")
         return ModelThreshold(value, accuracy=reached)
 
@@ -263,13 +263,13 @@ class ThresholdElevation(Metric):
             return ModelThreshold(float(source), None if math.isfinite(source) else "the model's elevation is NaN")
         values: list[float] = []
         accuracy: float | None = None
-        for condition, part in self._parts.items():
+        for condition, metric in self._parts.items():
             if condition not in source:
                 raise MetricInputError(
                     f"the source has no condition {condition!r}; it has {listed(source)}",
                     remedy=spelling_hint([condition], source) or f"pass {{{self._baseline!r}: …, {self._test!r}: …}}",
                 )
-            threshold = part.threshold(source[condition], accuracy=accuracy)
+            threshold = metric.threshold(source[condition], accuracy=accuracy)
             if threshold.reason:
                 return _none(f"in condition {condition!r} {threshold.reason}")
             values.append(threshold.value)
@@ -291,15 +291,15 @@ def _answers(source: DataAssembly, variable: str, label_coord: str) -> tuple[NDA
     except (TypeError, ValueError):
         x = np.full(len(strength), np.nan)
     values = np.asarray(source.values, dtype=np.float64)
-    for bad, what in (
-        (~np.isfinite(x), f"{variable!r} is no finite number"),
+    for bad, problem in (
+        (~np.isfinite(x), f"{variable!r} is not a finite number"),
         (np.isnan(values).any(axis=1), "are NaN"),
     ):
         if bad.any() or not len(x):
             raise MetricInputError(
-                f"the source's probabilities {what}"
-                if what == "are NaN"
-                else f"{what} in {int(bad.sum())} trials of the source, such as {listed(strength[bad][:1])}",
+                f"the source's probabilities {problem}"
+                if problem == "are NaN"
+                else f"{problem} in {int(bad.sum())} trials of the source, such as {listed(strength[bad][:1])}",
                 remedy="name a coordinate with numbers as independent_variable, and pass finite probabilities",
             )
     choices = coord_values(source, "choice", role="source", dim="choice")

@@ -269,7 +269,7 @@ def test_ceiling_knows_each_subject_against_the_others():
 def test_what_does_not_fit_is_refused():
     metric = load_metric("threshold", independent_variable="offset", threshold_accuracy=0.75)
     model = _model(_answers()[0])
-    with pytest.raises(MetricInputError, match="'image_label' is no finite number in 240 trials"):
+    with pytest.raises(MetricInputError, match="'image_label' is not a finite number in 240 trials"):
         load_metric("threshold", independent_variable="image_label")(model, PEOPLE)
     with pytest.raises(MetricInputError, match="no coordinate 'size'"):
         load_metric("threshold", independent_variable="size")(model, PEOPLE)

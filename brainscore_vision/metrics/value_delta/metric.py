@@ -93,7 +93,7 @@ def _number(value: Any, role: str) -> float:
     array = np.asarray(value)
     if array.size != 1 or array.dtype.kind not in "fiub":
         raise MetricInputError(
-            f"the {role} is no single number: shape {array.shape}, type {array.dtype}",
+            f"the {role} is not a single number: shape {array.shape}, type {array.dtype}",
             remedy="reduce it to one number first, for example with float(assembly.mean())",
         )
     number = float(array.reshape(()))

@@ -48,9 +48,9 @@ def test_nan_gives_nan_and_says_whose():
 
 def test_what_is_no_number_is_refused():
     metric = load_metric("value_delta")
-    with pytest.raises(MetricInputError, match=r"the source is no single number: shape \(2,\)"):
+    with pytest.raises(MetricInputError, match=r"the source is not a single number: shape \(2,\)"):
         metric([0.1, 0.2], 1)
-    with pytest.raises(MetricInputError, match="the target is no single number"):
+    with pytest.raises(MetricInputError, match="the target is not a single number"):
         metric(0.1, "much")
     with pytest.raises(MetricInputError, match="the target is inf"):
         metric(0.1, math.inf)

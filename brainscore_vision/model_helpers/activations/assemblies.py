@@ -176,19 +176,19 @@ def _numbered(prefix: str, count: int) -> list[str]:
 
 
 def _places(layers: Sequence[LayerUnits]) -> dict[str, NDArray[np.intp]]:
-    """Position of each unit along each named dimension of its layer's output; −1 if there is no such dimension."""
-    known = [layer.axes for layer in layers]
-    wanted = {name for layer in layers if layer.shape is not None for name in _PLACES.get(len(layer.shape), ())}
-    if any(names == ("channel",) for names in known):  # as published: NaN for features without positions
-        wanted |= {"channel_x", "channel_y"}
-    parts: dict[str, list[NDArray[np.intp]]] = {name: [] for name in sorted(wanted)}
-    for layer, names in zip(layers, known, strict=True):
+    """Position of each unit along each named dimension of its layer's output; −1 without such a dimension."""
+    axes = [layer.axes for layer in layers]
+    level_names = {name for layer in layers if layer.shape is not None for name in _PLACES.get(len(layer.shape), ())}
+    if any(names == ("channel",) for names in axes):  # as published: NaN for features without positions
+        level_names |= {"channel_x", "channel_y"}
+    positions: dict[str, list[NDArray[np.intp]]] = {name: [] for name in sorted(level_names)}
+    for layer, names in zip(layers, axes, strict=True):
         here: Mapping[str, NDArray[np.intp]] = {}
         if names is not None and layer.shape is not None:
             here = dict(zip(names, np.indices(layer.shape).reshape(len(layer.shape), -1), strict=True))
-        for name, columns in parts.items():
+        for name, columns in positions.items():
             columns.append(here.get(name, np.full(layer.features, -1)))
-    return {name: np.concatenate(columns) for name, columns in parts.items()}
+    return {name: np.concatenate(columns) for name, columns in positions.items()}
 
 
 def _as_coords(dim: str, levels: Mapping[str, tuple[Any, NDArray[np.intp]]]) -> xr.Coordinates:
@@ -279,7 +279,7 @@ def make_assembly(
     rows = shown.rows
     if not np.array_equal(rows, np.arange(len(values))):
         values = values[rows]
-    parts = [
+    coordinates = [
         DataAssembly(np.empty(len(rows)), coords=shown.coords, dims=["presentation"]).coords,
         neuroid_coords(identifier, layers),
     ]
@@ -287,12 +287,12 @@ def make_assembly(
     if time_bins is not None:
         starts, ends = np.array(time_bins).T
         bins = {"time_bin_start": ("time_bin", starts), "time_bin_end": ("time_bin", ends)}
-        parts.append(DataAssembly(np.empty(len(starts)), coords=bins, dims=["time_bin"]).coords)
+        coordinates.append(DataAssembly(np.empty(len(starts)), coords=bins, dims=["time_bin"]).coords)
         values = np.moveaxis(values, 1, 2)
         dims.append("time_bin")
     variables: dict[Any, Any] = {}
     indexes: dict[Any, Any] = {}
-    for coords in parts:
+    for coords in coordinates:
         variables |= coords.variables
         indexes |= dict(coords.xindexes)
     name = shown.presentations.identifier
@@ -303,10 +303,10 @@ def make_assembly(
 
 def with_level(assembly: AssemblyT, dim: str, name: str, value: str) -> AssemblyT:
     """Add a coordinate with a constant value along a dimension."""
-    known = assembly.xindexes.get(dim)
-    if not isinstance(known, PandasMultiIndex) or name in known.index.names:
+    dim_index = assembly.xindexes.get(dim)
+    if not isinstance(dim_index, PandasMultiIndex) or name in dim_index.index.names:
         return assembly.assign_coords({name: (dim, np.full(assembly.sizes[dim], value, dtype=object))})
-    index: Any = known.index
+    index: Any = dim_index.index
     levels: dict[Any, Any] = dict(zip(index.names, zip(index.levels, index.codes, strict=True), strict=True))
     levels[name] = (pd.Index([value], dtype=object), np.zeros(len(index), dtype=np.intp))
     return with_dimension(assembly, assembly.values, dim, levels)
@@ -330,7 +330,7 @@ def with_dimension(
     """
     new = _as_coords(dim, levels)
     variables = {name: column for name, column in assembly.coords.variables.items() if column.dims != (dim,)}
-    indexes = {name: known for name, known in assembly.xindexes.items() if name in variables}
+    indexes = {name: dim_index for name, dim_index in assembly.xindexes.items() if name in variables}
     dims = assembly.dims if dim in assembly.dims else (*assembly.dims, dim)
     # already complete: without fastpath, xarray would copy each dimension's index once for each of its levels
     return type(assembly)(

@@ -278,8 +278,8 @@ class ActivationsExtractorHelper:
                 stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=True
             )
         if block is None or len(values) < len(first):
-            parts = [values[layer] for layer in first]
-            block = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
+            blocks = [values[layer] for layer in first]
+            block = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=-1)
         return self._assembled(shown, [response.units for response in first.values()], block)
 
     def by_layer(
@@ -470,10 +470,12 @@ class ActivationsExtractorHelper:
 
     def _model_parts(self) -> dict[str, Any]:
         """Parts of a layer's key that depend on the model alone."""
-        given, timeline = self.reader.fingerprint, self._format.timeline
+        own_fingerprint, timeline = self.reader.fingerprint, self._format.timeline
         return {
             "extractor": VERSION,
-            "model": {"code": fingerprint(self.get_activations)} if given is None else dict(given()),
+            "model": {"code": fingerprint(self.get_activations)}
+            if own_fingerprint is None
+            else dict(own_fingerprint()),
             "plugin": self._plugin,
             "preprocessing": fingerprint(self.preprocess),
             "pooling": self._format.pooling.described,

@@ -122,13 +122,13 @@ class FeaturesOnDisk:
         )
         trials = number_of_trials if require_variance else 1
         shown = ShownStimuli(presentations, trials, spiral(1, height=1, visual_degrees=None), moving=False)
-        parts = [self._layers[layer] for layer in layers]
+        arrays = [self._layers[layer] for layer in layers]
         units = [
-            LayerUnits(layer, part.shape[1:], int(np.prod(part.shape[1:])))
-            for layer, part in zip(layers, parts, strict=True)
+            LayerUnits(layer, array.shape[1:], int(np.prod(array.shape[1:])))
+            for layer, array in zip(layers, arrays, strict=True)
         ]
-        flat = [part.reshape(len(part), -1) for part in parts]
-        values = flat[0] if len(flat) == 1 else np.concatenate([part[rows] for part in flat], axis=1)
+        flat = [array.reshape(len(array), -1) for array in arrays]
+        values = flat[0] if len(flat) == 1 else np.concatenate([array[rows] for array in flat], axis=1)
         if len(flat) > 1:
             shown = ShownStimuli(presentations.in_order(), trials, shown.shifts, moving=False)
         return make_assembly(self.identifier, shown, units, values)

@@ -98,7 +98,7 @@ def _code_of_network(network: "torch.nn.Module", above: frozenset[int], depth: i
 
     inside = above.union(id(module) for module in network.modules())  # a hook may refer to its module
     describe = functools.partial(_described, above=inside, depth=depth, mode="settings", seen=seen)
-    parts: list[Any] = [f"torch {torch.__version__}"]
+    description: list[Any] = [f"torch {torch.__version__}"]
     for name, module in network.named_modules():
         settings = {
             key: value
@@ -106,8 +106,8 @@ def _code_of_network(network: "torch.nn.Module", above: frozenset[int], depth: i
             if key not in {"_parameters", "_buffers", "_modules", "training"}
             and not (key.startswith("_") and _is_empty(value))
         }
-        parts.append([name, _class(type(module), describe, seen), describe(settings)])
-    return _digest(parts)
+        description.append([name, _class(type(module), describe, seen), describe(settings)])
+    return _digest(description)
 
 
 def network_state(network: "torch.nn.Module") -> tuple[Any, ...]:
@@ -165,9 +165,9 @@ def _quantised(network: "torch.nn.Module") -> Iterable[tuple[str, "torch.Tensor"
     values = (value for module in network.modules() for value in vars(module).values())
     if not any(isinstance(value, torch.ScriptObject) for value in values):
         return
-    known = {name for name, _ in _tensors(network)}
+    names_of_tensors = {name for name, _ in _tensors(network)}
     for name, value in network.state_dict().items():
-        if name not in known:
+        if name not in names_of_tensors:
             members = value if isinstance(value, tuple) else (value,)
             yield from ((name, tensor) for tensor in members if isinstance(tensor, torch.Tensor))
 
@@ -210,9 +210,9 @@ class _Seen:
 
     def first_time(self, code: Any) -> bool:
         """Whether a function or class is not described yet; from now on it is."""
-        known = id(code) in self.code
+        is_described = id(code) in self.code
         self.code[id(code)] = code
-        return not known
+        return not is_described
 
 
 def _described(value: Any, above: frozenset[int], depth: int, *, mode: Mode, seen: _Seen) -> Any:

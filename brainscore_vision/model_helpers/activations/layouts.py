@@ -61,15 +61,17 @@ def stimulus_axis(layer: str, alone: Any, pair: Any) -> StimulusAxis:
     if tuple(pair.shape) == (2, *alone.shape):
         return StimulusAxis(-1)
     sizes = list(zip(alone.shape, pair.shape, strict=False)) if alone.ndim == pair.ndim else []
-    changed = [axis for axis, (one, two) in enumerate(sizes) if one != two]
+    changed = [axis for axis, (first, second) in enumerate(sizes) if first != second]
     if len(changed) == 1:
         (axis,) = changed
-        one, two = sizes[axis]
-        if (one, two) == (1, 2):
+        first, second = sizes[axis]
+        if (first, second) == (1, 2):
             return StimulusAxis(axis)
-        if two == 2 * one:
+        if second == 2 * first:
             axes = [StimulusAxis(axis, "outer"), StimulusAxis(axis, "inner")]
-            matching = [known for known in axes if _near(known.first(pair, 2)[:1], known.first(alone, 1))]
+            matching = [
+                candidate for candidate in axes if _near(candidate.first(pair, 2)[:1], candidate.first(alone, 1))
+            ]
             if len(matching) == 1:
                 return matching[0]
     shapes = f"{_shown(alone)} for one stimulus and {_shown(pair)} for two"
@@ -230,7 +232,7 @@ def _channels_last(
     shape: tuple[int, ...], module: Any, network: "torch.nn.Module", image: tuple[int, int] | None
 ) -> bool | None:
     """Whether the channels of a feature map are its last axis: as its module computes, or the sides of the map tell."""
-    computed = {_kind(part) for part in ([] if module is None else _leaves(module))} - {None}
+    computed = {_kind(leaf) for leaf in ([] if module is None else _leaves(module))} - {None}
     if module is not None and next(module.children(), None) is None and len(computed) == 1:
         return "last" in computed
     if image is not None:
@@ -245,7 +247,7 @@ def _channels_last(
 
 
 def _leaves(module: "torch.nn.Module") -> Iterator["torch.nn.Module"]:
-    return (part for part in module.modules() if next(part.children(), None) is None)
+    return (submodule for submodule in module.modules() if next(submodule.children(), None) is None)
 
 
 def _kind(module: "torch.nn.Module") -> str | None:

@@ -173,8 +173,8 @@ def plan(
     features = {layer: _count(shape) for layer, shape in shapes.items()}
     unknown = sorted({layer for group in groups or [] for layer in group}.difference(features))
     if not features or unknown:
-        what = f"the groups name layers without shape: {', '.join(unknown)}" if unknown else "there are no layers"
-        raise ValueError(f"{what}; shapes must contain each recorded layer")
+        problem = f"the groups name layers without shape: {', '.join(unknown)}" if unknown else "there are no layers"
+        raise ValueError(f"{problem}; shapes must contain each recorded layer")
     if stimuli < 1 or batch_size < 1:
         raise ValueError(f"{stimuli} stimuli in batches of {batch_size}: both need to be above 0")
     allowed = memory_limit(limit)
@@ -213,15 +213,15 @@ def plan(
         )
 
     for spec in [None, "projection"] if reduction == "auto" else [reduction]:
-        wanted = need(spec)
-        fixed = wanted.process + wanted.buffers
-        fitting = (allowed - fixed - wanted.reduction) // max(wanted.one_stimulus, 1)
+        needed = need(spec)
+        fixed = needed.process + needed.buffers
+        fitting = (allowed - fixed - needed.reduction) // max(needed.one_stimulus, 1)
         size = int(min(batch_size, stimuli, fitting))
         if (
             size >= 1
-            and fixed + wanted.learning <= allowed
-            and fixed + wanted.names + wanted.metric <= allowed
-            and wanted.disk <= room
+            and fixed + needed.learning <= allowed
+            and fixed + needed.names + needed.metric <= allowed
+            and needed.disk <= room
         ):
             widest = max(features.values()) * stored.itemsize
             return MemoryPlan(
@@ -229,14 +229,14 @@ def plan(
                 batch_size=size,
                 rows=int(np.clip((allowed - fixed) // (4 * max(widest, 1)), 1, stimuli)),
                 reduction=spec,
-                predicted_peak=wanted.peak(size),
+                predicted_peak=needed.peak(size),
                 limit=allowed,
-                extraction_peak=wanted.extraction_peak(size),
-                disk=wanted.disk,
+                extraction_peak=needed.extraction_peak(size),
+                disk=needed.disk,
                 room=room,
-                numbers=wanted.numbers(size),
+                numbers=needed.numbers(size),
             )
-    raise _refusal(wanted, allowed, room, stimuli, sum(features.values()), reduction, store)
+    raise _refusal(needed, allowed, room, stimuli, sum(features.values()), reduction, store)
 
 
 def _count(shape: int | Sequence[int]) -> int:

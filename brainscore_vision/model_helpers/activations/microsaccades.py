@@ -76,15 +76,15 @@ def shift_images(images: Any, shift: NDArray[np.float64]) -> Any:
 def _along(images: Any, axis: int, distance: float) -> Any:
     size = images.shape[axis]
     whole = int(np.floor(-distance))
-    part = -distance - whole
+    fraction = -distance - whole
     before = _rows_at(images, np.clip(np.arange(size) + whole, 0, size - 1), axis)
-    if part == 0:
+    if fraction == 0:
         return before
     after = _rows_at(images, np.clip(np.arange(size) + whole + 1, 0, size - 1), axis)
     if isinstance(before, np.ndarray):
-        part = before.dtype.type(part)
-    before *= 1 - part
-    after *= part
+        fraction = before.dtype.type(fraction)
+    before *= 1 - fraction
+    after *= fraction
     before += after
     return before
 

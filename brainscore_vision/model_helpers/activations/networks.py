@@ -309,10 +309,10 @@ class Listener:
         self._held: dict[str, Any] = {}
 
     def __enter__(self) -> "Listener":
-        wanted: dict[torch.nn.Module, list[tuple[str, int | None]]] = {}
+        calls: dict[torch.nn.Module, list[tuple[str, int | None]]] = {}
         for layer, module, call in self._layers:
-            wanted.setdefault(module, []).append((layer, call))
-        for module, layers in wanted.items():
+            calls.setdefault(module, []).append((layer, call))
+        for module, layers in calls.items():
             hook: Callable[..., None] = partial(self._on_output, layers=layers)
             if self._compiled:
                 from torch.compiler import disable

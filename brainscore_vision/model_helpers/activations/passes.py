@@ -112,16 +112,16 @@ class Loader:
                     submit(1 + _BATCHES_AHEAD if ahead else 1)
                     if not waiting:
                         return
-                    batch, parts = waiting.popleft()
-                    images = self._checked(parts.joined(), len(paths[batch]))
+                    batch, pending = waiting.popleft()
+                    images = self._checked(pending.joined(), len(paths[batch]))
                     ahead = ahead or cores.share() < _FILLED
                     if ahead:
                         submit(_BATCHES_AHEAD)
                     yield batch, images
                     ahead = ahead or cores.share() < _FILLED
             finally:  # if the consumer stops, batches that were read ahead are not needed
-                for _, parts in waiting:
-                    parts.cancel()
+                for _, pending in waiting:
+                    pending.cancel()
 
     @contextmanager
     def _pool(self) -> Iterator[ThreadPoolExecutor | ProcessPoolExecutor]:
@@ -229,14 +229,14 @@ def _fill(into: Callable[[Any, np.ndarray], None], paths: Sequence[Any], out: np
 def _joined(parts: list[Any]) -> Any:
     if len(parts) == 1:
         return parts[0]
-    alike = len({tuple(np.shape(part)[1:]) for part in parts if hasattr(part, "shape")}) == 1
-    if alike and all(isinstance(part, np.ndarray) for part in parts):
+    alike = len({tuple(np.shape(piece)[1:]) for piece in parts if hasattr(piece, "shape")}) == 1
+    if alike and all(isinstance(piece, np.ndarray) for piece in parts):
         return np.concatenate(parts)
-    if alike and all(hasattr(part, "detach") for part in parts):
+    if alike and all(hasattr(piece, "detach") for piece in parts):
         import torch
 
         return torch.cat(parts)
-    return [item for part in parts for item in part]
+    return [item for piece in parts for item in piece]
 
 
 def _levels_buffer(shape: tuple[int, ...], device: Any) -> Any:
@@ -366,11 +366,11 @@ class Pass:
         recorder = self.new_recorder()
         self._recorder = self._recorder or recorder
         with recorder(layers) as forward:
-            parts = [
+            outputs = [
                 self._collected(forward, images[start : start + self.at_once], layers)
                 for start in range(0, len(images), self.at_once)
             ]
-        return {layer: np.concatenate([part[layer] for part in parts]) for layer in layers}
+        return {layer: np.concatenate([output[layer] for output in outputs]) for layer in layers}
 
     def record(
         self,
@@ -414,9 +414,9 @@ class Pass:
     ) -> None:
         start = 0
         while start < len(rows):
-            part = slice(start, start + min(self.batch_size, self.at_once))
-            start += len(rows[part])
-            self._write(forward, images[part], rows[part], destinations)
+            batch = slice(start, start + min(self.batch_size, self.at_once))
+            start += len(rows[batch])
+            self._write(forward, images[batch], rows[batch], destinations)
 
     def _write(self, forward: Forward, images: Any, rows: NDArray[np.intp], destinations: Mapping[str, Rows]) -> None:
         """Run one batch; in halves if memory does not suffice for the whole batch."""
@@ -448,9 +448,9 @@ class Pass:
         half = len(rows) // 2
         self.batch_size = min(self.batch_size, max(1, half))
         _free()
-        left = {layer: rows_ for layer, rows_ in destinations.items() if layer not in written}
-        self._write(forward, images[:half], rows[:half], left)
-        self._write(forward, images[half:], rows[half:], left)
+        unwritten = {layer: rows_ for layer, rows_ in destinations.items() if layer not in written}
+        self._write(forward, images[:half], rows[:half], unwritten)
+        self._write(forward, images[half:], rows[half:], unwritten)
 
     def _collected(self, forward: Forward, images: Any, layers: Sequence[str]) -> dict[str, NDArray[Any]]:
         """Copied responses of one batch, after the users' hooks."""

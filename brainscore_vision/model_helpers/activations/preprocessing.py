@@ -245,7 +245,7 @@ def preprocess_images(images: "Iterable[Image]", image_size: int, **kwargs: Any)
     (1, 3, 8, 8)
     """
     preprocessing = _preprocessing(image_size, **kwargs)
-    return _stacked([preprocessing.image(_rgb(image)) for image in images])
+    return _stacked([preprocessing.image(image if image.mode == "RGB" else image.convert("RGB")) for image in images])
 
 
 def as_image_preprocessing(preprocessing: Any) -> ImagePreprocessing | None:
@@ -269,10 +269,6 @@ def _preprocessing(
     if kind == "inception":
         return ImagePreprocessing(resize=int(image_size * 256 / 224), crop=image_size, mean=_HALF, std=_HALF)
     raise ValueError(f"preprocess_type is {preprocess_type!r}, not 'imagenet' or 'inception'")
-
-
-def _rgb(image: "Image") -> "Image":
-    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 def _pair(size: int | tuple[int, int]) -> tuple[int, int]:
@@ -304,10 +300,10 @@ def _linearly_resized(image: "Image", size: tuple[int, int]) -> "Image":
 
 def _neighbours(now: int, then: int) -> tuple[NDArray[np.int32], ...]:
     """Two pixels for each pixel of the result, and their weights."""
-    places = np.float32((np.arange(then) + 0.5) * (now / then) - 0.5)
-    first = np.floor(places).astype(np.int32)
-    share = np.where((first < 0) | (first >= now - 1), np.float32(0), places - first.astype(np.float32))
-    near, far = (np.rint(part * np.float32(2048)).astype(np.int32) for part in (1 - share, share))
+    positions = np.float32((np.arange(then) + 0.5) * (now / then) - 0.5)
+    first = np.floor(positions).astype(np.int32)
+    share = np.where((first < 0) | (first >= now - 1), np.float32(0), positions - first.astype(np.float32))
+    near, far = (np.rint(weight * np.float32(2048)).astype(np.int32) for weight in (1 - share, share))
     return np.clip(first, 0, now - 1), np.clip(first + 1, 0, now - 1), near, far
 
 
@@ -415,17 +411,17 @@ class ImageProcessor:
         UserError
             If the image processor makes something else than one image, such as several crops or sequences of patches.
         """
-        made = self.processor(images=image, return_tensors="pt")
+        inputs = self.processor(images=image, return_tensors="pt")
         name = type(self.processor).__name__
-        values = pixel_values(made, name)
+        values = pixel_values(inputs, name)
         is_image = values.ndim > 3  # otherwise patches, or crops of them
         while values.ndim > 3 and len(values) == 1:
             values = values[0]
         is_image = is_image and values.ndim == 3
-        if not is_image or any(key.endswith("mask") and not mask.all() for key, mask in made.items()):
+        if not is_image or any(key.endswith("mask") and not mask.all() for key, mask in inputs.items()):
             raise UserError(
                 f"{name} makes more than one array of channels × height × width of an image: "
-                + ", ".join(f"{key} {tuple(np.shape(value))}" for key, value in made.items()),
+                + ", ".join(f"{key} {tuple(np.shape(value))}" for key, value in inputs.items()),
                 remedy="pass a function of a list of file paths that returns the network's input",
             )
         return values
@@ -465,10 +461,10 @@ def describe_preprocessing(preprocessing: Any) -> str:
     >>> describe_preprocessing(load_images)
     'file paths are passed to brainscore_vision.model_helpers.activations.preprocessing.load_images'
     """
-    known = as_image_preprocessing(preprocessing) or preprocessing
-    if isinstance(known, ImagePreprocessing | AppliedTransform):
-        return known.describe()
-    return f"file paths are passed to {_name_of(known)}"
+    described = as_image_preprocessing(preprocessing) or preprocessing
+    if isinstance(described, ImagePreprocessing | AppliedTransform):
+        return described.describe()
+    return f"file paths are passed to {_name_of(described)}"
 
 
 def _name_of(value: Any) -> str:
@@ -494,8 +490,8 @@ def from_transforms(transforms: Any) -> ImagePreprocessing | AppliedTransform:
         not needed any more. Otherwise `transforms` themselves are called.
     """
     applied = AppliedTransform(transforms)
-    known = _of_known_steps(transforms)
-    return known if known is not None and _is_equal(known, applied) else applied
+    from_steps = _of_known_steps(transforms)
+    return from_steps if from_steps is not None and _is_equal(from_steps, applied) else applied
 
 
 def from_settings(settings: Mapping[str, Any]) -> ImagePreprocessing:

@@ -32,7 +32,7 @@ def as_preprocessing(preprocessing: Any) -> Any:
     Raises
     ------
     UserError
-        If it is none of these, or settings are not supported.
+        If it is not one of these, or settings are not supported.
 
     Examples
     --------
@@ -222,10 +222,10 @@ def _naming(library: str, name: str, known: Callable[[], Iterable[str]]) -> Iter
 def _weights(model: str, name: str) -> Any:
     from torchvision.models import get_model_weights
 
-    known = get_model_weights(model)
-    if name not in known.__members__:
-        raise UserError(f"{model} has no weights {name!r}", remedy=f"it has {', '.join(known.__members__)}")
-    return known[name]
+    enumeration = get_model_weights(model)
+    if name not in enumeration.__members__:
+        raise UserError(f"{model} has no weights {name!r}", remedy=f"it has {', '.join(enumeration.__members__)}")
+    return enumeration[name]
 
 
 def from_timm(

@@ -127,10 +127,11 @@ class PytorchWrapper:
     Notes
     -----
     A layer is a name as in ``named_modules()``, a pattern (``'layer?.0'``), ``'logits'`` (the output of the network,
-    or its ``logits``; if that is no list of numbers for each stimulus, of the last module without children), or a name
-    with a call number such as ``'IT.output-t1'``: the output of a module in its second call of a forward pass. Without
-    a number, the last call is recorded. If a layer returns several tensors, the first is used. If stimuli are not the
-    first axis of its output, they are found with two further passes and moved there; :meth:`describe_layers` says so.
+    or its ``logits``; if that is not a list of numbers for each stimulus, of the last module without children), or a
+    name with a call number such as ``'IT.output-t1'``: the output of a module in its second call of a forward pass.
+    Without a number, the last call is recorded. If a layer returns several tensors, the first is used. If stimuli are
+    not the first axis of its output, they are found with two further passes and moved there; :meth:`describe_layers`
+    says so.
 
     Subclasses may override how layers are read, as in brain-score 2.x: `get_activations`, `get_layer`,
     `register_hook`, ``_output_layer`` and ``_tensor_to_numpy``. Their layers are then passed on unchanged, without
@@ -306,7 +307,7 @@ class PytorchWrapper:
         if self._names.is_output(layer):
             last = self._names.canonical(layer)
             if self._known.logits == "not the output":
-                words.append(f"output of {last}, the last module, since that of the network is no list of numbers")
+                words.append(f"output of {last}, the last module, since that of the network is not a list of numbers")
             else:
                 words.append("output of the network")
                 words += [f"that of {last}"] if self._known.logits == "last module" else []
@@ -368,7 +369,7 @@ class PytorchWrapper:
 
     def _recorder(self) -> Recorder:
         """Make the recorder of one extraction; its first pass shows how often each module runs."""
-        known = self._known = FirstPass()
+        first_pass = self._known = FirstPass()
         self._names = LayerNames(self._model)
         self._layouts.clear()
 
@@ -379,37 +380,37 @@ class PytorchWrapper:
 
         @contextmanager
         def prepared(layers: Sequence[str]) -> Iterator[Forward]:
-            if known.counts and len(self._devices) > 1:
-                with across_devices(self._model, self._devices, layers, self._run, known) as forward:
+            if first_pass.counts and len(self._devices) > 1:
+                with across_devices(self._model, self._devices, layers, self._run, first_pass) as forward:
                     yield forward
                 return
             # compiling is not worth it for the first stimulus alone
-            compile = bool(known.counts) and bool(self._compile)  # noqa: A001 - as the option
+            compile = bool(first_pass.counts) and bool(self._compile)  # noqa: A001 - as the option
             network = self._compiled() if compile else self._model
             eager = nullcontext() if compile else without_compilation(self._model)
-            with eager, Listener(self._model, layers, known, compiled=compile) as listener:
+            with eager, Listener(self._model, layers, first_pass, compiled=compile) as listener:
 
                 def run(images: Any, take: TakeOutput) -> None:
                     with listener.passing(take):
                         listener.finish(self._run(network, images))
 
                 def run_moved(images: Any, take: TakeOutput) -> None:
-                    moved = _MovedOutputs(known, len(images), take)
+                    moved = _MovedOutputs(first_pass, len(images), take)
                     try:
                         run(images, moved.take)
                     except RuntimeError as error:
-                        if known.counts or not self._channels_last or not _is_about_layout(error):
+                        if first_pass.counts or not self._channels_last or not _is_about_layout(error):
                             raise
                         self._channels_last = False  # the network joins axes in the order in which they usually lie
-                        moved = _MovedOutputs(known, len(images), take)
+                        moved = _MovedOutputs(first_pass, len(images), take)
                         run(images, moved.take)
-                    self._logits = known.logits or self._logits
+                    self._logits = first_pass.logits or self._logits
                     if moved.waiting:
-                        self._find_axes(known, list(moved.waiting), images)
+                        self._find_axes(first_pass, list(moved.waiting), images)
                         moved.finish()
 
                 def forward_one(images: Any, take: TakeOutput) -> None:
-                    with nullcontext() if known.counts else _explaining_errors(images):
+                    with nullcontext() if first_pass.counts else _explaining_errors(images):
                         run_moved(images, take)
 
                 yield forward_one
@@ -421,10 +422,10 @@ class PytorchWrapper:
         import torch
 
         alone = to_input(self._model, images[:1])
-        other = alone.flip(-1) + torch.linspace(-1, 1, alone.numel()).reshape(alone.shape).to(alone)
+        companion = alone.flip(-1) + torch.linspace(-1, 1, alone.numel()).reshape(alone.shape).to(alone)
         outputs: list[dict[str, Any]] = []
         with Listener(self._model, layers, replace(known)) as listener:
-            for inputs in (alone, torch.cat([alone, other])):
+            for inputs in (alone, torch.cat([alone, companion])):
                 outputs.append({})
 
                 def keep(layer: str, output: Any) -> None:

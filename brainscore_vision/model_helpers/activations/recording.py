@@ -175,7 +175,8 @@ class ResponseRows:
         if not block.size:
             return
         first, now = (
-            part.reshape(len(part), -1)[:, self._features].astype(np.float64) for part in (self._response.values, block)
+            responses.reshape(len(responses), -1)[:, self._features].astype(np.float64)
+            for responses in (self._response.values, block)
         )
         with np.errstate(invalid="ignore", over="ignore"):
             distance = np.square(now - first).mean(axis=1) / (np.square(first).mean() or 1)
@@ -213,8 +214,8 @@ class _StoredRows:
     def write(self, threads: Executor) -> None:
         """Begin to write the rows that are kept."""
         self.finish()
-        kept, self._kept = self._kept, []
-        self._written = threads.submit(self._write, kept)
+        blocks, self._kept = self._kept, []
+        self._written = threads.submit(self._write, blocks)
 
     def finish(self) -> None:
         """Wait until the rows are written; an error, such as a full disk, ends the extraction."""
@@ -320,8 +321,8 @@ def _fitted(activations: NDArray[Any], components: int, layer: str) -> Increment
 
 def _transform(activations: NDArray[Any], pca: IncrementalPCA, target: Any) -> None:
     for block in _blocks(activations):
-        part = activations[block]
-        target[block] = pca.transform(_flat(part)).reshape(*part.shape[:-1], -1)
+        rows = activations[block]
+        target[block] = pca.transform(_flat(rows)).reshape(*rows.shape[:-1], -1)
 
 
 class RecordedLayers(NamedTuple):
@@ -399,9 +400,9 @@ class Recording:
             for name, response in full.items()
             if make_reduction(spec).width(response.units.features) != response.units.features
         }
-        parts = self._parts(full)
+        parts_of_keys = self._parts(full)
         keyed = {
-            name: {**parts[name], "dtype": _dtype(response).str, "reduction": reduction}
+            name: {**parts_of_keys[name], "dtype": _dtype(response).str, "reduction": reduction}
             for name, response in wide.items()
         }
         values = self._stored(wide, keyed)
@@ -409,7 +410,7 @@ class Recording:
         with nullcontext(self.store) if self.store is not None else temporary_store() as store:
             if needed:  # learning takes memory, even if all activations are already stored
                 self._plan(needed, spec)
-            recorded, _ = self._recorded(needed, spec, store, parts)
+            recorded, _ = self._recorded(needed, spec, store, parts_of_keys)
             for name, activations in recorded.items():
                 if name not in wide:
                     values[name] = activations
@@ -462,20 +463,24 @@ class Recording:
             return {}
         keys = {layer: layer_key(parts[layer]) for layer in first}
         opened = {layer: self.store.get(keys[layer]) for layer in first}
-        found = {layer: stored for layer, stored in opened.items() if stored is not None}
-        new = [stored for layer, stored in found.items() if keys[layer] not in self.compared]
+        stored_layers = {layer: stored for layer, stored in opened.items() if stored is not None}
+        new = [stored for layer, stored in stored_layers.items() if keys[layer] not in self.compared]
         chosen = Counter(number for stored in new for number in stored.info.get("probes", ()))
         self._probes = [number for number, _ in chosen.most_common(_PROBES)]
-        now = {layer: first[layer].values for layer in found}
+        now = {layer: first[layer].values for layer in stored_layers}
         if self._probes:
-            outputs = self.run.sample(self.run.inputs([self._paths[number] for number in self._probes]), list(found))
-            now = {layer: np.concatenate([now[layer], first[layer].rows(outputs[layer])]) for layer in found}
+            outputs = self.run.sample(
+                self.run.inputs([self._paths[number] for number in self._probes]), list(stored_layers)
+            )
+            now = {layer: np.concatenate([now[layer], first[layer].rows(outputs[layer])]) for layer in stored_layers}
         hits = {}
         for layer in first:
-            if layer in found and self._are_of(found[layer], now[layer], half=self.half or first[layer].half):
-                hits[layer] = found[layer].array
+            if layer in stored_layers and self._are_of(
+                stored_layers[layer], now[layer], half=self.half or first[layer].half
+            ):
+                hits[layer] = stored_layers[layer].array
                 self.compared.add(keys[layer])
-            elif layer in found:
+            elif layer in stored_layers:
                 _logger.warning(
                     "stored activations of %s, layer %s, differ from the model's current responses and are computed "
                     "again: the model is not deterministic, or its behavior changed although its code and weights did "
@@ -489,13 +494,13 @@ class Recording:
     def _are_of(self, stored: StoredLayer, now: NDArray[Any], *, half: bool) -> bool:
         """Whether a stored layer was made of these responses to the first stimulus and the probes."""
         numbers = [self._first, *self._probes]
-        known = stored.info.get("responses")  # of components
-        if known is None:
+        responses = stored.info.get("responses")  # of components
+        if responses is None:
             pairs = zip(stored.array[self._rows(numbers)], now, strict=True)
         else:
-            known = {number: known[str(number)] for number in numbers if str(number) in known}
+            responses = {number: responses[str(number)] for number in numbers if str(number) in responses}
             current = dict(zip(numbers, _identifying(now), strict=True))
-            pairs = zip(known.values(), (current[number] for number in known), strict=True)
+            pairs = zip(responses.values(), (current[number] for number in responses), strict=True)
         return all(nearly_equal(before, response, half=half) for before, response in pairs)
 
     @property
@@ -622,10 +627,10 @@ class Recording:
             return
         self.repeats = False
         if transforms:  # even if two responses are equal by chance
-            what, causes = "preprocessing is random, so that they differ from call to call", transforms
+            finding, causes = "preprocessing is random, so that they differ from call to call", transforms
         else:
-            what, causes = self._kind(layers, differing), self.causes()
-        text = explanation(self.model, what, causes)
+            finding, causes = self._kind(layers, differing), self.causes()
+        text = explanation(self.model, finding, causes)
         note("remark", text=text)
         where = f"; layers that differ: {first_few(differing)}" if differing else ""
         _logger.warning("%s; its activations are not stored%s", text, where)

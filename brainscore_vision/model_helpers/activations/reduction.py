@@ -54,9 +54,9 @@ class Pooling:
     channels_last: bool | None = None
 
     def __post_init__(self) -> None:
-        for name, value, known in (("tokens", self.tokens, _TOKENS), ("spatial", self.spatial, _SPATIAL)):
-            if value is not None and value not in known:
-                raise ValueError(f"{name} is {value!r}, not one of {', '.join(map(repr, known))} or None")
+        for name, value, choices in (("tokens", self.tokens, _TOKENS), ("spatial", self.spatial, _SPATIAL)):
+            if value is not None and value not in choices:
+                raise ValueError(f"{name} is {value!r}, not one of {', '.join(map(repr, choices))} or None")
         if self.prefix_tokens is not None and self.prefix_tokens < 0:
             raise ValueError(f"prefix_tokens is {self.prefix_tokens}, not 0 or more")
 
@@ -97,9 +97,9 @@ class Pooling:
                         "another layer",
                     )
             size, channels = len(output), output.shape[-1 if last else 1]
-            places = output.reshape(size, -1, channels) if last else output.reshape(size, channels, -1)
+            positions = output.reshape(size, -1, channels) if last else output.reshape(size, channels, -1)
             axis = 1 if last else 2
-            return places.mean(axis) if self.spatial == "mean" else _amax(places, axis)
+            return positions.mean(axis) if self.spatial == "mean" else _amax(positions, axis)
         return output
 
     def _prefix(self, tokens: int, layout: Layout | None) -> int:
@@ -116,15 +116,15 @@ class Pooling:
 
     def _require_class_token(self, layout: Layout | None) -> None:
         """Raise an error unless there is a class token; an array without a layout is taken as it is."""
-        known = None if layout is None else layout.class_token
+        has_class_token = None if layout is None else layout.class_token
         if self.prefix_tokens is not None:
-            known = self.prefix_tokens > 0
-        if known or (known is None and layout is None):
+            has_class_token = self.prefix_tokens > 0
+        if has_class_token or (has_class_token is None and layout is None):
             return
         of_layer = "" if layout is None else f" of layer {layout.layer!r}"
         raise UserError(
             f"it is not known whether the first token{of_layer} is a class token"
-            if known is None
+            if has_class_token is None
             else f"the tokens{of_layer} include no class token",
             remedy="pass Pooling(tokens='mean') or 'patch_mean'; if the first token is a class token, pass "
             "Pooling(tokens='cls', prefix_tokens=1)",
@@ -381,10 +381,10 @@ class IncrementalPCA:
             if room == 0:
                 self._merge(k)
                 continue
-            taken, rows = rows[:room], rows[room:]
+            accepted, rows = rows[:room], rows[room:]
             start = self._kept + self._collected
-            self._stack[start : start + len(taken)] = taken
-            self._collected += len(taken)
+            self._stack[start : start + len(accepted)] = accepted
+            self._collected += len(accepted)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.floating]:
@@ -489,12 +489,12 @@ class IncrementalPCA:
             gram += columns @ columns.T
         squares, vectors = np.linalg.eigh(gram)
         squares, vectors = squares[::-1], vectors[:, ::-1]
-        kept = min(k, int((squares > 1e-14 * max(squares[0], 0.0)).sum()))
-        self._dropped += float(np.clip(squares[kept:], 0, None).sum())
+        n_kept = min(k, int((squares > 1e-14 * max(squares[0], 0.0)).sum()))
+        self._dropped += float(np.clip(squares[n_kept:], 0, None).sum())
         for chunk in chunks:
-            block[:kept, chunk] = vectors[:, :kept].T @ block[:, chunk].astype(np.float64)
-        self._squares = squares[:kept].copy()
-        self._kept, self._collected, self._signs = kept, 0, None
+            block[:n_kept, chunk] = vectors[:, :n_kept].T @ block[:, chunk].astype(np.float64)
+        self._squares = squares[:n_kept].copy()
+        self._kept, self._collected, self._signs = n_kept, 0, None
 
 
 def learning_bytes(components: int, features: int, rows: int, itemsize: int = 4) -> int:

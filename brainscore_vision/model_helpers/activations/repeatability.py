@@ -94,8 +94,8 @@ def explanation(model: str, what: str, causes: Iterable[Cause]) -> str:
     >>> explanation("net", "they are random", [Cause("RandomCrop", "crop the centre")])
     'the responses of net are not a function of the stimulus: they are random (RandomCrop: crop the centre)'
     """
-    known = "; ".join(dict.fromkeys(f"{cause.text}: {cause.remedy}" for cause in causes))
-    return f"the responses of {model} are {NOT_REPEATABLE}: {what}" + (f" ({known})" if known else "")
+    causes_text = "; ".join(dict.fromkeys(f"{cause.text}: {cause.remedy}" for cause in causes))
+    return f"the responses of {model} are {NOT_REPEATABLE}: {what}" + (f" ({causes_text})" if causes_text else "")
 
 
 def known_causes(preprocess: Any, model: Any, *, sufficient: bool = False) -> list[Cause]:
@@ -121,11 +121,11 @@ def known_causes(preprocess: Any, model: Any, *, sufficient: bool = False) -> li
     if sufficient and _TRANSFORM_LIBRARIES.isdisjoint(sys.modules):
         return []
     seen: dict[int, Any] = {}
-    found = [cause for value in _reachable(preprocess, seen) for cause in _causes(value)]
+    named_causes = [cause for value in _reachable(preprocess, seen) for cause in _causes(value)]
     if sufficient:
-        return list(dict.fromkeys(cause for cause in found if cause.suffices))
-    found += [cause._replace(suffices=False) for value in _reachable(model, seen) for cause in _causes(value)]
-    return list(dict.fromkeys(found))
+        return list(dict.fromkeys(cause for cause in named_causes if cause.suffices))
+    named_causes += [cause._replace(suffices=False) for value in _reachable(model, seen) for cause in _causes(value)]
+    return list(dict.fromkeys(named_causes))
 
 
 def _causes(value: Any) -> Iterator[Cause]:

@@ -484,9 +484,9 @@ class ProbabilitiesMapping:
             raise UserError("some fitting stimuli have no 'image_label'", remedy="label them or leave them out")
         by_name: dict[str, object] = {}
         for label in fitting_stimuli["image_label"].unique():
-            other = by_name.setdefault(plain_label(label), label)
-            if other != label:
-                remark(f"fitting stimuli have the labels {other!r} and {label!r}, which count as different")
+            earlier = by_name.setdefault(plain_label(label), label)
+            if earlier != label:
+                remark(f"fitting stimuli have the labels {earlier!r} and {label!r}, which count as different")
         features = self.activations_model(
             fitting_stimuli,
             layers=self._layers,

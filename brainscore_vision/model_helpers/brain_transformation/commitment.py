@@ -97,7 +97,7 @@ class ModelCommitment(BrainModel):
     *Time.* Without a time course, all time bins have the same response; it is not copied, so do not write to it. A time
     course of the activations is averaged into the time bins (weights: the share of each source bin). A single time bin
     is squeezed. An activations model with ``set_recorded_time((start, end))``, such as one of a network that takes
-    clips, is told the time that the bins span.
+    clips, receives the time that the bins span.
 
     *Selection.* The layer with the highest score on the selection benchmark of the region. Measurements of the stimuli
     that are being shown are never used: if the benchmark has these stimuli, the next benchmark is used. A warning names
@@ -128,13 +128,13 @@ class ModelCommitment(BrainModel):
         readout_stimuli: ReadoutStimuli | None = None,
         selection_benchmarks: "Mapping[str, Sequence[str | Benchmark]] | None" = None,
     ) -> None:
-        known = layer_names(activations_model)
+        names = layer_names(activations_model)
         self._identifier = identifier
         self._visual_degrees = _checked_degrees(visual_degrees, identifier)
         self.activations_model = activations_model
-        wanted = layers_of_regions(identifier, region_layer_map) if layers is None else layers
-        self.layers = resolve_layers(wanted, known, identifier=identifier)
-        self._readout = resolve_layers(behavioral_readout_layer or self.layers[-1], known, identifier=identifier)
+        requested = layers_of_regions(identifier, region_layer_map) if layers is None else layers
+        self.layers = resolve_layers(requested, names, identifier=identifier)
+        self._readout = resolve_layers(behavioral_readout_layer or self.layers[-1], names, identifier=identifier)
         self._selection_benchmarks = selection_benchmarks
         self._time_mapping = {str(region): dict(steps) for region, steps in (time_mapping or {}).items()}
         if region_layer_map is None and self._time_mapping:
@@ -144,7 +144,7 @@ class ModelCommitment(BrainModel):
                 _logger.warning("%s: %s; pass region_layer_map= to choose others", identifier, self.remarks[0])
         _check_steps(self._time_mapping, region_layer_map or {})
         self.region_layer_map = RegionLayerMap(
-            identifier, self.layers, known=known, given=region_layer_map, select=self._select
+            identifier, self.layers, known=names, given=region_layer_map, select=self._select
         )
         self.selected: dict[tuple[str, str], SelectedLayer] = {}  # by region and benchmark
         self._similarity, self._readout_stimuli = similarity, readout_stimuli
@@ -167,8 +167,8 @@ class ModelCommitment(BrainModel):
     def _display_rows(self) -> list[tuple[str, str]]:
         # layers that are not selected yet are not selected here
         layers = self.region_layer_map
-        known = {region: layers.known_layers([region]) or layers.selected_layers(region) for region in layers.regions}
-        regions = [(name, first_few(of) if of else "selected when it is recorded") for name, of in known.items()]
+        named = {region: layers.known_layers([region]) or layers.selected_layers(region) for region in layers.regions}
+        regions = [(name, first_few(of) if of else "selected when it is recorded") for name, of in named.items()]
         network = getattr(self.activations_model, "model", None)
         return [
             *([] if network is None else [("network", type(network).__name__)]),
@@ -188,8 +188,8 @@ class ModelCommitment(BrainModel):
             self._look = self._record or self._refuse_passive
             return
         if str(task) not in self.behavior_model.mapping:
-            known = ", ".join([*self.behavior_model.mapping, str(BrainModel.Task.passive)])
-            raise NotApplicable(f"{self.identifier!r} cannot do the task {str(task)!r}; it can do {known}")
+            tasks = ", ".join([*self.behavior_model.mapping, str(BrainModel.Task.passive)])
+            raise NotApplicable(f"{self.identifier!r} cannot do the task {str(task)!r}; it can do {tasks}")
         if fitting_stimuli is not None:
             options["fitting_stimuli"] = fitting_stimuli
         self.behavior_model.start_task(task, **options)
@@ -297,9 +297,9 @@ class ModelCommitment(BrainModel):
         NeuroidAssembly
             presentation × neuroid[ × time_bin].
         """
-        wanted = resolve_layers(layers, layer_names(self.activations_model), identifier=self.identifier)
+        resolved = resolve_layers(layers, layer_names(self.activations_model), identifier=self.identifier)
         return self._activations(
-            stimuli, layers=wanted, number_of_trials=number_of_trials, require_variance=require_variance
+            stimuli, layers=resolved, number_of_trials=number_of_trials, require_variance=require_variance
         )
 
     def _activations(
@@ -382,10 +382,17 @@ class ModelCommitment(BrainModel):
     ) -> None:
         """Store these layers and those of the expected regions, from one pass."""
         mapped = self.region_layer_map.known_layers(self._expected)
-        others = [layer for layer in mapped if layer not in layers]
+        extra = [layer for layer in mapped if layer not in layers]
         # for the same stimuli, everything is stored already
-        key = (stimuli.identifier, len(stimuli), None if time_bins is None else tuple(time_bins), trials, vary, *others)
-        if not others or key in self._recorded_together:
+        key = (
+            stimuli.identifier,
+            len(stimuli),
+            None if time_bins is None else tuple(time_bins),
+            trials,
+            vary,
+            *extra,
+        )
+        if not extra or key in self._recorded_together:
             return
         keeps = getattr(self.activations_model, "keeps_activations", None)
         if keeps is None or not keeps():
@@ -393,7 +400,7 @@ class ModelCommitment(BrainModel):
         self._prepare(time_bins)
         try:
             self.activations_model.by_layer(  # type: ignore[attr-defined] # exists if there is keeps_activations
-                stimuli, [*layers, *others], number_of_trials=trials, require_variance=vary
+                stimuli, [*layers, *extra], number_of_trials=trials, require_variance=vary
             )
         except UserError as error:  # for example, there is no space for so many layers
             _logger.info("only the layers of one region are recorded of %r: %s", self.identifier, error.message)
@@ -497,11 +504,11 @@ def _layers_in_time(
     """
     in_time = [layer for layer in layers if time_step(layer) is not None]
     named = {region: [layer for layer in in_time if region in layer.split(".")] for region in time_mapping}
-    if {part for layer in in_time for part in layer.split(".")}.isdisjoint({*_REGIONS, *time_mapping}):
+    if {component for layer in in_time for component in layer.split(".")}.isdisjoint({*_REGIONS, *time_mapping}):
         suggested = {region: _suggested_layers(region, set(time_mapping[region]), in_time) for region in time_mapping}
         if all(suggested.values()):
-            return suggested, "; ".join(f"{region}: {', '.join(found)}" for region, found in suggested.items())
-    if missing := [region for region, found in named.items() if not found]:
+            return suggested, "; ".join(f"{region}: {', '.join(of_region)}" for region, of_region in suggested.items())
+    if missing := [region for region, of_region in named.items() if not of_region]:
         raise UserError(
             f"no layer of {identifier!r} is named after {', '.join(missing)} and has a time step",
             remedy="pass region_layer_map, such as {'IT': ['IT.output-t0', 'IT.output-t1']}",
@@ -525,9 +532,9 @@ def _responses_at_step(responses: NeuroidAssembly, layers: Sequence[str], step: 
     suffix = f"-t{step}"
     of_neuroids = responses["layer"].values.astype(str)
     here = np.isin(of_neuroids, [layer for layer in layers if _step_of(layer) == step])
-    part = responses.isel(neuroid=np.flatnonzero(here))
-    coords: dict[str, Any] = {"layer": ("neuroid", [name.removesuffix(suffix) for name in part["layer"].values])}
-    if "neuroid_id" in part.coords:
-        ids = [str(name).replace(f"{suffix}.", ".", 1) for name in part["neuroid_id"].values]
+    at_step = responses.isel(neuroid=np.flatnonzero(here))
+    coords: dict[str, Any] = {"layer": ("neuroid", [name.removesuffix(suffix) for name in at_step["layer"].values])}
+    if "neuroid_id" in at_step.coords:
+        ids = [str(name).replace(f"{suffix}.", ".", 1) for name in at_step["neuroid_id"].values]
         coords["neuroid_id"] = ("neuroid", ids)
-    return part.assign_coords(coords)
+    return at_step.assign_coords(coords)

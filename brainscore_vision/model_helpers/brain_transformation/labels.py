@@ -104,10 +104,10 @@ def index_lists(choice_labels: Mapping[str, Sequence[int]] | Sequence[str]) -> d
             )
     labels: dict[tuple[int, ...], str] = {}
     for label, indices in lists.items():
-        other = labels.setdefault(tuple(sorted(indices)), label)
-        if other != label:
+        earlier = labels.setdefault(tuple(sorted(indices)), label)
+        if earlier != label:
             raise UserError(
-                f"the labels {other!r} and {label!r} stand for the same logits {indices}",
+                f"the labels {earlier!r} and {label!r} stand for the same logits {indices}",
                 remedy=f"leave out one of them: {label!r} is never chosen",
             )
     return lists

@@ -164,17 +164,17 @@ class LayerProfile:
         shares = None if self.held_out is None else self.held_out.chosen
         rows = [
             {
-                "layer": one.layer,
-                "features": one.features,
-                "score": one.score,
-                "error": one.error,
-                "ci_low": one.ci[0],
-                "ci_high": one.ci[1],
-                "raw": one.raw,
-                "chosen": math.nan if shares is None else shares.get(one.layer, 0.0),
-                "reason": one.reason,
+                "layer": layer_score.layer,
+                "features": layer_score.features,
+                "score": layer_score.score,
+                "error": layer_score.error,
+                "ci_low": layer_score.ci[0],
+                "ci_high": layer_score.ci[1],
+                "raw": layer_score.raw,
+                "chosen": math.nan if shares is None else shares.get(layer_score.layer, 0.0),
+                "reason": layer_score.reason,
             }
-            for one in self.scores
+            for layer_score in self.scores
         ]
         return pd.DataFrame(rows)
 
@@ -310,10 +310,10 @@ def _dissimilarity_scorer(benchmark: Any) -> tuple[NDArray[Any], PartScorer]:
     def score(recordings: NeuroidAssembly, stimuli: NDArray[Any]) -> float:
         recordings = in_time_bins(recordings, time_bins)
         rows = {name: row for row, name in enumerate(recordings["stimulus_id"].values)}
-        part = np.flatnonzero(np.isin(shown, stimuli))
-        patterns = recordings.transpose("presentation", "neuroid").values[[rows[name] for name in shown[part]]]
+        rows_shown = np.flatnonzero(np.isin(shown, stimuli))
+        patterns = recordings.transpose("presentation", "neuroid").values[[rows[name] for name in shown[rows_shown]]]
         model_rdm = rdm(np.asarray(patterns, dtype=np.float64))
-        measured_rdms = [condensed(square[np.ix_(part, part)]) for square in squares]
+        measured_rdms = [condensed(square[np.ix_(rows_shown, rows_shown)]) for square in squares]
         return float(np.mean([compare_rdms(model_rdm, measured_rdm).value for measured_rdm in measured_rdms]))
 
     return shown, score

@@ -63,8 +63,8 @@ def layer_names(activations_model: Any) -> list[str] | None:
     if callable(getattr(network, "named_modules", None)):
         # a wrapper that overrides how layers are read may have names of its own
         reader = getattr(getattr(activations_model, "_extractor", None), "reader", None)
-        own = getattr(reader, "resolve", None) is None
-        return None if own else list(LayerNames(network))
+        is_plain = getattr(reader, "resolve", None) is None
+        return None if is_plain else list(LayerNames(network))
     layers = getattr(activations_model, "layers", None)
     if callable(layers):
         layers = layers()
@@ -133,7 +133,7 @@ def time_step(layer: str) -> int | None:
 
 def logits_width(activations_model: Any, layer: str = _LOGITS) -> int | None:
     """Number of a network's logits, 0 if it has none; None if not known before it runs."""
-    known = layer_names(activations_model)
+    names = layer_names(activations_model)
     get_layer = getattr(activations_model, "get_layer", None)
     if callable(get_layer):
         wrapper = getattr(get_layer, "__self__", activations_model)
@@ -151,7 +151,7 @@ def logits_width(activations_model: Any, layer: str = _LOGITS) -> int | None:
         except Exception as error:  # noqa: BLE001 - the network may not take a grey image
             _logger.info("the logits of the network are not counted: %s", error)
             return width
-    return 0 if known is not None and layer not in known else None
+    return 0 if names is not None and layer not in names else None
 
 
 def _overrides_call(wrapper: Any) -> bool:
@@ -225,8 +225,8 @@ class RegionLayerMap(Mapping[str, list[str]]):
     @property
     def regions(self) -> list[str]:
         """Regions that can be recorded."""
-        given = self._fixed()
-        return list(_REGIONS) if given is None else list(given)
+        fixed = self._fixed()
+        return list(_REGIONS) if fixed is None else list(fixed)
 
     def __getitem__(self, region: str) -> list[str]:
         if str(region) not in self.regions:
@@ -259,9 +259,9 @@ class RegionLayerMap(Mapping[str, list[str]]):
         """
         region = str(region)
         self.check(region)
-        given = self._fixed()
-        if given is not None:
-            return list(given[region])
+        fixed = self._fixed()
+        if fixed is not None:
+            return list(fixed[region])
         if self._select is None:
             raise NotApplicable(f"the layers of {self._identifier!r} for the region {region!r} are not known")
         self._selected[region], self._sources[region] = self._select(region, stimuli)
@@ -269,8 +269,8 @@ class RegionLayerMap(Mapping[str, list[str]]):
 
     def known_layers(self, regions: Sequence[str]) -> list[str]:
         """Layers of these regions without duplicates, except those that have to be selected."""
-        given = self._fixed() or {}
-        return list(dict.fromkeys(layer for region in regions for layer in given.get(region, [])))
+        fixed = self._fixed() or {}
+        return list(dict.fromkeys(layer for region in regions for layer in fixed.get(region, [])))
 
     def selected_layers(self, region: str) -> list[str]:
         """Layers that were selected for a region so far."""
@@ -296,8 +296,8 @@ class RegionLayerMap(Mapping[str, list[str]]):
     def _resolved(self, given: Mapping[str, str | Sequence[str]], source: str) -> dict[str, list[str]]:
         self._source = source
         return {
-            str(region): resolve_layers(wanted, self._known, identifier=self._identifier)
-            for region, wanted in given.items()
+            str(region): resolve_layers(of_region, self._known, identifier=self._identifier)
+            for region, of_region in given.items()
         }
 
 
@@ -353,16 +353,16 @@ def _is_layers(value: Any) -> bool:
 
 
 def _file_of(identifier: str) -> Path | None:
-    """The plugin's file for this model; None if no plugin registers the model or there is no file."""
+    """The plugin's file for this model; None if no plugin registers the model or the file is missing."""
     from brainscore_vision.registries import model_registry
 
-    places = model_registry.locations(identifier)
-    if not places:
+    locations = model_registry.locations(identifier)
+    if not locations:
         return None
     name = f"{identifier}.json"
-    if places[0].folder is None or Path(name).name != name:
+    if locations[0].folder is None or Path(name).name != name:
         return None
-    file = places[0].folder / "region_layer_map" / name
+    file = locations[0].folder / "region_layer_map" / name
     return file if file.is_file() else None
 
 
@@ -434,19 +434,19 @@ def _blocks_or_stages(model: torch.nn.Module, ran: set[str]) -> set[str]:
     while level:
         groups = []
         for prefix, parent in level:
-            parts = [
-                (f"{prefix}{name}", part)
-                for name, part in parent.named_children()
-                if _has_parts(part) and f"{prefix}{name}" in ran
+            children = [
+                (f"{prefix}{name}", child)
+                for name, child in parent.named_children()
+                if _has_parts(child) and f"{prefix}{name}" in ran
             ]
-            if repeated := _repeated(parts):
-                groups.append((sum(_size(part) for name, part in parts if name in repeated), repeated, parts))
+            if repeated := _repeated(children):
+                groups.append((sum(_size(child) for name, child in children if name in repeated), repeated, children))
         if groups:
-            _, repeated, parts = max(groups, key=lambda group: group[0])
-            until = max(index for index, (name, _) in enumerate(parts) if name in repeated)
-            inner = [name for name, part in parts if name in repeated for name in _attention_blocks(name, part)]
-            return set(inner) if len(inner) > len(repeated) else {name for name, _ in parts[: until + 1]}
-        level = [(f"{prefix}{name}.", part) for prefix, parent in level for name, part in parent.named_children()]
+            _, repeated, children = max(groups, key=lambda group: group[0])
+            until = max(index for index, (name, _) in enumerate(children) if name in repeated)
+            inner = [name for name, child in children if name in repeated for name in _attention_blocks(name, child)]
+            return set(inner) if len(inner) > len(repeated) else {name for name, _ in children[: until + 1]}
+        level = [(f"{prefix}{name}.", child) for prefix, parent in level for name, child in parent.named_children()]
     return set()
 
 
@@ -456,8 +456,8 @@ def _size(module: torch.nn.Module) -> int:
 
 def _repeated(parts: Sequence[tuple[str, torch.nn.Module]]) -> set[str]:
     """Names of those of which there are several of one class."""
-    classes = [type(part) for _, part in parts]
-    return {name for name, part in parts if classes.count(type(part)) >= _REPEATED}
+    classes = [type(module) for _, module in parts]
+    return {name for name, module in parts if classes.count(type(module)) >= _REPEATED}
 
 
 def _attention_blocks(name: str, stage: torch.nn.Module) -> list[str]:
@@ -471,8 +471,8 @@ def _attention_blocks(name: str, stage: torch.nn.Module) -> list[str]:
 
 
 def _is_attention_block(module: torch.nn.Module) -> bool:
-    parts = [name.lower() for name, _ in module.named_children()]
-    return len(parts) > 2 and any("attn" in name or "attention" in name for name in parts)
+    names = [name.lower() for name, _ in module.named_children()]
+    return len(names) > 2 and any("attn" in name or "attention" in name for name in names)
 
 
 def _has_parts(module: torch.nn.Module) -> bool:
@@ -660,8 +660,8 @@ def _distinct(outputs: Iterable[_Output]) -> list[_Output]:
     groups: dict[tuple[int, int], _Output] = {}
     for output in outputs:
         key = (output.tensor.data_ptr(), output.tensor.numel())
-        known = groups.get(key)
-        if known is None or _preference(output) < _preference(known):
+        named_before = groups.get(key)
+        if named_before is None or _preference(output) < _preference(named_before):
             groups[key] = output  # keeps the position of the first in the order of computation
     return list({output.name: output for output in groups.values()}.values())
 
@@ -686,8 +686,8 @@ def _level(outputs: list[_Output], depth: int) -> list[_Output]:
 
 
 def _with_ancestors(name: str) -> list[str]:
-    parts = name.split(".")
-    return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
+    components = name.split(".")
+    return [".".join(components[:count]) for count in range(1, len(components) + 1)]
 
 
 def _thin(outputs: list[Any], limit: int) -> list[Any]:

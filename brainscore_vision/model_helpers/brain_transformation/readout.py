@@ -111,18 +111,18 @@ class FittedReadout:
         of_imagenet = synsets.issuperset(labels)
         if isinstance(choice_labels, str) and choice_labels == "imagenet":
             if not of_imagenet:
-                other = next(label for label in labels if label not in synsets)
+                unknown = next(label for label in labels if label not in synsets)
                 raise UserError(
-                    f"the readout of {self._identifier!r} is fitted on images with the label {other!r}",
+                    f"the readout of {self._identifier!r} is fitted on images with the label {unknown!r}",
                     remedy="pass readout_stimuli whose image_label are ImageNet synsets, such as 'n01440764'",
                 )
             return {label: [label] for label in labels}
         by_name: dict[str, str] = {}
         for label in labels:
-            other = by_name.setdefault(plain_label(label), label)
-            if other != label:
+            earlier = by_name.setdefault(plain_label(label), label)
+            if earlier != label:
                 raise UserError(
-                    f"the readout of {self._identifier!r} has images of {other!r} and of {label!r}",
+                    f"the readout of {self._identifier!r} has images of {earlier!r} and of {label!r}",
                     remedy="name the labels alike in the column 'image_label'",
                 )
         if not isinstance(choice_labels, str):
@@ -136,10 +136,11 @@ class FittedReadout:
                 return {label: [by_name[name]] for label, name in names.items()}
             if not of_imagenet:
                 self._refuse([label for label, name in names.items() if name not in by_name])
-        known, shown = imagenet_synsets(), set(labels)
+        synset_names, shown = imagenet_synsets(), set(labels)
         lists = index_lists(choice_labels)
         classes = {
-            label: [known[index] for index in indices if known[index] in shown] for label, indices in lists.items()
+            label: [synset_names[index] for index in indices if synset_names[index] in shown]
+            for label, indices in lists.items()
         }
         self._refuse([label for label, names in classes.items() if not names])
         return classes
@@ -173,24 +174,24 @@ class FittedReadout:
     @property
     def _images(self) -> StimulusSet:
         if self._stimuli is None:
-            given: Any = self._given
-            if isinstance(given, str):
+            stimuli: Any = self._given
+            if isinstance(stimuli, str):
                 from brainscore_vision.registries import load_stimulus_set
 
-                given = load_stimulus_set(given)
-            elif not isinstance(given, StimulusSet):
-                given = given()
-            if not isinstance(given, StimulusSet) or "image_label" not in given.columns:
+                stimuli = load_stimulus_set(stimuli)
+            elif not isinstance(stimuli, StimulusSet):
+                stimuli = stimuli()
+            if not isinstance(stimuli, StimulusSet) or "image_label" not in stimuli.columns:
                 raise UserError(
                     f"the readout of {self._identifier!r} has no labelled images to be fitted on",
                     remedy="pass readout_stimuli=StimulusSet(…) with a column 'image_label'",
                 )
-            if _some_missing(given["image_label"]):
+            if _some_missing(stimuli["image_label"]):
                 raise UserError(
                     f"some readout_stimuli of {self._identifier!r} have no 'image_label'",
                     remedy="label them or leave them out",
                 )
-            self._stimuli = given
+            self._stimuli = stimuli
         return self._stimuli
 
 

@@ -99,7 +99,7 @@ def _simulated(region: str, metric: str) -> "Benchmark":
     if region not in _STREAMS or metric not in ("pls", "rdm"):
         raise UnknownIdentifier(
             f"there is no benchmark {_SIMULATED}.{region}-{metric}",
-            remedy=f"known: {', '.join(f'{_SIMULATED}.{known}-pls and -rdm' for known in _STREAMS)}",
+            remedy=f"known: {', '.join(f'{_SIMULATED}.{available}-pls and -rdm' for available in _STREAMS)}",
         )
     measured = _measured(region, _stimuli())
     ceiling = load_ceiling("internal_consistency") if metric == "pls" else SplitHalfRDM()
@@ -294,13 +294,13 @@ def _key_of(stimuli: StimulusSet) -> str:
 
 def _split(activations: NeuroidAssembly, layers: Sequence[str]) -> dict[str, NeuroidAssembly]:
     names = activations["layer"].values.astype(str)
-    parts = {}
+    by_layer = {}
     for layer in layers:
-        places = np.flatnonzero(names == layer)
-        contiguous = len(places) and places[-1] - places[0] + 1 == len(places)
+        columns = np.flatnonzero(names == layer)
+        contiguous = len(columns) and columns[-1] - columns[0] + 1 == len(columns)
         # a slice is not copied
-        parts[layer] = activations.isel(neuroid=slice(places[0], places[-1] + 1) if contiguous else places)
-    return parts
+        by_layer[layer] = activations.isel(neuroid=slice(columns[0], columns[-1] + 1) if contiguous else columns)
+    return by_layer
 
 
 def _reduced(activations: NeuroidAssembly, layer: str, components: int) -> NeuroidAssembly:
@@ -313,10 +313,10 @@ def _reduced(activations: NeuroidAssembly, layer: str, components: int) -> Neuro
     shown = activations.transpose(*dims).values
     values = shown.reshape(-1, shown.shape[-1])
     pca = IncrementalPCA(components)
-    parts = [slice(start, start + _ROWS) for start in range(0, len(values), _ROWS)]
-    for part in parts:
-        pca.fit_batch(values[part])
-    reduced = np.concatenate([pca.transform(values[part]) for part in parts])
+    blocks = [slice(start, start + _ROWS) for start in range(0, len(values), _ROWS)]
+    for block in blocks:
+        pca.fit_batch(values[block])
+    reduced = np.concatenate([pca.transform(values[block]) for block in blocks])
     coords: dict[str, Any] = {}
     for dim in dims[:-1]:
         coords |= dict(coords_for_dim(activations, dim))
@@ -431,18 +431,18 @@ class LayerSelection:
         with contextlib.suppress(RecordingDone):
             benchmark(self._subject(recorder, self.layers[0], benchmark))
         recorder.record_only = False
-        parts = part_scorer(benchmark) if halves else None
-        key = self._key(benchmark, recorder, halves if parts else 0, seed)
+        scorer = part_scorer(benchmark) if halves else None
+        key = self._key(benchmark, recorder, halves if scorer else 0, seed)
         stored = read_profile(key)
         note("cache", store="layers", key=key, hit=stored is not None)
         if stored is not None:  # a model of another name may have the same activations
             return replace(stored, model=self.model_identifier), recorder.contents
-        divisions = random_halves(len(parts[0]), halves, seed) if parts else []
+        divisions = random_halves(len(scorer[0]), halves, seed) if scorer else []
         scores, ceiling = [], np.nan
         for layer in track(self.layers, f"layers on {benchmark.identifier}", len(self.layers), unit="layers"):
             try:
                 score = benchmark(self._subject(recorder, layer, benchmark))
-                each = half_scores(parts[0], parts[1], recorder.latest(layer), divisions) if parts else []
+                each = half_scores(scorer[0], scorer[1], recorder.latest(layer), divisions) if scorer else []
             except MetricInputError as error:  # such as fewer features than the regression has components
                 scores.append(_undefined(layer, recorder.features[layer], str(error.message), len(divisions)))
                 continue
@@ -459,7 +459,7 @@ class LayerSelection:
             components=self._components,
             scores=tuple(scores),
             no_halves=None
-            if parts or not halves
+            if scorer or not halves
             else f"{benchmark.identifier} cannot be scored on part of its stimuli",
         )
         write_profile(key, profile)
@@ -480,7 +480,7 @@ class LayerSelection:
     def _key(self, benchmark: "Benchmark", recorder: SinglePassActivations, halves: int, seed: int) -> str:
         from importlib.metadata import version
 
-        parts = {
+        key_fields = {
             "version": [_VERSION, version("brainscore")],
             "benchmark": [benchmark.identifier, str(benchmark.version), type(benchmark).__qualname__],
             "measured": _measured_digest(benchmark),
@@ -489,7 +489,7 @@ class LayerSelection:
             "components": self._components,
             "halves": [halves, seed],
         }
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(key_fields, sort_keys=True).encode()).hexdigest()
 
 
 class SelectedLayer(NamedTuple):
@@ -535,11 +535,11 @@ def select_layers(
     skipped = []
     for candidate in candidates:
         name = candidate if isinstance(candidate, str) else candidate.identifier
-        known = model.selected.get((region, name))
-        if known is not None and avoid.isdisjoint(known.contents):
-            for item in known.notes:  # apply to every score that depends on the selection
+        selected = model.selected.get((region, name))
+        if selected is not None and avoid.isdisjoint(selected.contents):
+            for item in selected.notes:  # apply to every score that depends on the selection
                 note(**item)
-            return [_best(known.profile)], f"selected on {name}"
+            return [_best(selected.profile)], f"selected on {name}"
         try:
             # features of a layer that is tried are not those of the model
             with ignoring("features"), prefixing("selection", *_DATA), recording() as record:

@@ -171,9 +171,9 @@ def assembly_time_align(source: AssemblyT, target_time_bins: TimeBins, mode: Mod
     dtype = values.dtype if np.issubdtype(values.dtype, np.floating) else np.dtype(np.float64)
     aligned = np.empty((*values.shape[:-1], len(targets)), dtype=dtype)
     for number, row in enumerate(weights):
-        parts = np.flatnonzero(row)
-        share = row[parts] / row[parts].sum()
-        aligned[..., number] = sum(values[..., part] * weight for part, weight in zip(parts, share, strict=True))
+        covered = np.flatnonzero(row)
+        share = row[covered] / row[covered].sum()
+        aligned[..., number] = sum(values[..., index] * weight for index, weight in zip(covered, share, strict=True))
     return _with_time_bins(source, aligned, targets)
 
 

@@ -115,11 +115,11 @@ def published_names(network: Any) -> dict[str, str]:
         ):
             layers.append((f"_blocks.{number}.{convolution}", f"_blocks.{number}.{norm}", layer))
     layers.append(("_conv_head", "_bn1", network.head))
-    places = {module: name for name, module in network.named_modules()}
+    names_of_modules = {module: name for name, module in network.named_modules()}
     for convolution, norm, layer in layers:
         for module in layer if isinstance(layer, nn.Sequential) else ():
             published = {nn.Conv2d: convolution, nn.BatchNorm2d: norm}.get(type(module))
             if published is not None:
-                names |= {f"{places[module]}.{name}": f"{published}.{name}" for name in module.state_dict()}
+                names |= {f"{names_of_modules[module]}.{name}": f"{published}.{name}" for name in module.state_dict()}
     names |= {f"classifier.{name}": f"_fc.{name}" for name in ("weight", "bias")}
     return names

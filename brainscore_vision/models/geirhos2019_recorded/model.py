@@ -55,18 +55,18 @@ class RecordedNetwork(RecordedDecisions):
         NotApplicable
             If the network's decisions on some of them are not published.
         """
-        given = stimuli["stimulus_id"]
-        known = given.map(lambda name: self._other_names.get(str(stimuli.identifier), {}).get(name, name))
-        missing = [str(name) for name in known if name not in self._tested_on]
+        shown_ids = stimuli["stimulus_id"]
+        tested_ids = shown_ids.map(lambda name: self._other_names.get(str(stimuli.identifier), {}).get(name, name))
+        missing = [str(name) for name in tested_ids if name not in self._tested_on]
         if missing:
             raise NotApplicable(
                 f"decisions of {self.identifier!r} on {len(missing)} of {len(stimuli)} stimuli of "
                 f"{stimuli.identifier!r} are not published, such as {missing[0]!r}"
             )
-        if known.equals(given):
+        if tested_ids.equals(shown_ids):
             return super().look_at(stimuli, number_of_trials, require_variance)
-        choices = super().look_at(stimuli.assign(stimulus_id=known), number_of_trials, require_variance)
-        return choices.assign_coords(stimulus_id=("presentation", given.to_numpy()))
+        choices = super().look_at(stimuli.assign(stimulus_id=tested_ids), number_of_trials, require_variance)
+        return choices.assign_coords(stimulus_id=("presentation", shown_ids.to_numpy()))
 
 
 def load_recorded(identifier: str) -> RecordedNetwork:
@@ -83,8 +83,8 @@ def load_recorded(identifier: str) -> RecordedNetwork:
     """
     network, experiments = NETWORKS[identifier]
     assembly: Any = load_dataset("Geirhos2019_networks")
-    own = (assembly["subject"].values == network) & np.isin(assembly["experiment"].values, experiments)
-    decisions = assembly[{"presentation": own}]
+    of_network = (assembly["subject"].values == network) & np.isin(assembly["experiment"].values, experiments)
+    decisions = assembly[{"presentation": of_network}]
     stimuli, choices = decisions["stimulus_id"].values.astype(str), decisions.values.astype(str)
     other_names: dict[str, dict[str, str]] = {}
     for name, test in zip(stimuli.tolist(), decisions["test"].values.tolist(), strict=True):

@@ -131,8 +131,8 @@ class S2Layer(nn.Module):
         padding = self.size // 2
         products = functional.conv2d(c1, self.patches, padding=padding)
         energies = _sums((c1**2).sum(1, keepdim=True), self.size, padding=padding)
-        own = (self.patches**2).sum((1, 2, 3))[:, None, None]
-        squared = (energies - 2 * products + own).clamp(min=0)
+        norms = (self.patches**2).sum((1, 2, 3))[:, None, None]
+        squared = (energies - 2 * products + norms).clamp(min=0)
         return torch.exp(-squared / (2 * _SIGMA**2))
 
 
@@ -219,13 +219,13 @@ def read_patches(path: str | os.PathLike[str]) -> list[NDArray[np.float32]]:
         content = loadmat(name, variable_names=["patches", "patchSizes"])
         cells, sizes = content["patches"].ravel(), np.asarray(content["patchSizes"], dtype=int).T
     except (OSError, ValueError, TypeError, KeyError, NotImplementedError) as error:
-        raise UserError(f"{name} is no set of patches: {error}", remedy="pass universal_patch_set.mat") from error
+        raise UserError(f"{name} is not a set of patches: {error}", remedy="pass universal_patch_set.mat") from error
     if len(cells) != len(sizes) or sizes.shape[1:] != (4,):
         raise UserError(
             f"{name} has {len(cells)} sizes of patches, patchSizes says {sizes.shape}",
             remedy="pass universal_patch_set.mat",
         )
-    found = []
+    patch_sets = []
     for cell, (rows, columns, orientations, patches) in zip(cells, sizes, strict=True):
         if cell.shape != (rows * columns * orientations, patches):
             raise UserError(
@@ -234,8 +234,8 @@ def read_patches(path: str | os.PathLike[str]) -> list[NDArray[np.float32]]:
                 remedy="pass universal_patch_set.mat",
             )
         values = np.asarray(cell, dtype=np.float32).reshape(orientations, columns, rows, patches)
-        found.append(np.ascontiguousarray(values.transpose(3, 0, 2, 1)))
-    return found
+        patch_sets.append(np.ascontiguousarray(values.transpose(3, 0, 2, 1)))
+    return patch_sets
 
 
 def _neighbourhoods() -> range:

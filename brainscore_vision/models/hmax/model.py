@@ -28,15 +28,15 @@ def load_weights(module: "torch.nn.Module", path: str | os.PathLike[str]) -> Non
     from brainscore_vision.models.hmax.architecture import S2Layer, read_patches
 
     units = [child for child in module.children() if isinstance(child, S2Layer)]
-    found = [torch.from_numpy(patches) for patches in read_patches(path)]
-    wanted = [tuple(unit.patches.shape) for unit in units]
-    if [tuple(patches.shape) for patches in found] != wanted:
+    patch_sets = [torch.from_numpy(patches) for patches in read_patches(path)]
+    shapes = [tuple(unit.patches.shape) for unit in units]
+    if [tuple(patches.shape) for patches in patch_sets] != shapes:
         raise UserError(
-            f"{os.fspath(path)} has patches of shapes {[tuple(patches.shape) for patches in found]}, not {wanted}",
+            f"{os.fspath(path)} has patches of shapes {[tuple(patches.shape) for patches in patch_sets]}, not {shapes}",
             remedy="pass universal_patch_set.mat",
         )
     with torch.no_grad():
-        for unit, patches in zip(units, found, strict=True):
+        for unit, patches in zip(units, patch_sets, strict=True):
             unit.patches.copy_(patches)
 
 

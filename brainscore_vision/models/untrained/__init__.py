@@ -45,8 +45,8 @@ _MODELS = "brainscore_vision.models."
 def reference_model(trained: str) -> "ReferenceModel":
     """The reference model of this name."""
     module = import_module(f"{_MODELS}{TRAINED[trained]}.model")
-    found: ReferenceModel = module.MODELS[trained] if hasattr(module, "MODELS") else module.MODEL
-    return found
+    model: ReferenceModel = module.MODELS[trained] if hasattr(module, "MODELS") else module.MODEL
+    return model
 
 
 def _untrained(trained: str) -> "BrainModel":
@@ -54,9 +54,9 @@ def _untrained(trained: str) -> "BrainModel":
 
 
 def _metadata(trained: str) -> "ModelMetadata":
-    known: ModelMetadata = import_module(_MODELS + TRAINED[trained]).METADATA[trained]
+    metadata_of_trained: ModelMetadata = import_module(_MODELS + TRAINED[trained]).METADATA[trained]
     return replace(
-        known,
+        metadata_of_trained,
         training_data=None,
         weights_licence=None,
         twin_of=trained,
@@ -69,7 +69,7 @@ def _metadata(trained: str) -> "ModelMetadata":
 
 
 def __getattr__(name: str) -> Any:
-    if name == "METADATA":  # of models whose plugins nobody may have asked for
+    if name == "METADATA":  # not at import, as it imports the plugins of all trained models
         return {f"{trained}-untrained": _metadata(trained) for trained in TRAINED}
     raise AttributeError(name)
 

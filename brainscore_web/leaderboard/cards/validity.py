@@ -65,7 +65,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class ControlLine:
-    """The score of a control, and the paired difference of the model to it."""
+    """The score of a baseline model, and the paired difference of the model to it."""
 
     name: str
     kind: str
@@ -79,7 +79,7 @@ class ControlLine:
 
 @dataclass(frozen=True)
 class ModelLine:
-    """A model beside the controls."""
+    """A model beside the baseline models."""
 
     identifier: str
     score: str
@@ -91,7 +91,7 @@ class ModelLine:
 
 @dataclass(frozen=True)
 class ControlsPanel:
-    """Controls: those of the newest assessment, and all models that were assessed."""
+    """Baseline models: those of the newest assessment, and all models that were assessed."""
 
     origin: Origin
     model: str
@@ -310,7 +310,7 @@ def _model_line(result: Mapping[str, Any], origin: Origin) -> ModelLine:
 
 
 def _surpassed(row: Mapping[str, Any]) -> bool | None:
-    """Whether the model is significantly above a control; None if it was not tested."""
+    """Whether the model is significantly above a baseline model; None if it was not tested."""
     p = number(_part(row, "difference").get("p"))
     return None if p is None else p <= _LEVEL
 
@@ -319,8 +319,8 @@ def _conclusions(model: str, rows: Sequence[Mapping[str, Any]]) -> Iterable[str]
     scored = [row for row in rows if number(row.get("score")) is not None]
     if scored and all(_surpassed(row) for row in scored):
         yield (
-            f"{model} is above each of the {len(scored)} controls that have a score (one-sided tests at 5 %, all of "
-            "them required)."
+            f"{model} is above each of the {len(scored)} baseline models that have a score (one-sided tests at 5 %, "
+            "all of them required)."
         )
     for kind, meaning in _MEANINGS.items():
         names = [str(row.get("name")) for row in scored if row.get("kind") == kind and _surpassed(row) is False]

@@ -269,7 +269,7 @@ def write_rows(revision: Revision, plugins: list[DescribedPlugin], *, private_fi
 
 
 def _withhold_replaced(plugins: list[DescribedPlugin]) -> None:
-    """Keep versions private that are replaced while private: whoever publishes a model publishes what is live then."""
+    """Keep versions private that are replaced while private: publishing a model publishes its live version."""
     for plugin in plugins:
         live = Plugin.objects.filter(kind=plugin.kind, name=plugin.name).exclude(code=plugin.code).values("code")
         replaced = PublishedVersion.objects.filter(kind=plugin.kind, name=plugin.name, code__in=live)

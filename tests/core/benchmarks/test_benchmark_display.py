@@ -78,7 +78,7 @@ def test_figure_of_data_ceiling_and_controls(tmp_path):
     plot = benchmark.plot(results=tmp_path)
     assert "s3 × s7: rank" in plot.svg
     assert "0.800" in plot.svg
-    assert "controls: not assessed" in plot.svg
+    assert "baseline models: not assessed" in plot.svg
     controls = [
         {"name": "pixels<i>", "kind": "baseline", "score": 0.25, "ci": [0.2, 0.3]},
         {"name": "time codes", "kind": "artefact check", "score": None, "ci": None},

@@ -114,7 +114,7 @@ def test_files_that_are_not_there(stimuli):
 @pytest.mark.parametrize(
     ("old", "new", "result", "said"),
     [
-        (f"zip_sha1='{SHA1}'", f"zip_sha1='{SHA1[:-1]}'", "failed", f"zip_sha1='{SHA1[:-1]}', which is no sha1"),
+        (f"zip_sha1='{SHA1}'", f"zip_sha1='{SHA1[:-1]}'", "failed", f"zip_sha1='{SHA1[:-1]}', which is not a SHA-1"),
         (f"csv_sha1='{SHA1}', ", "", "failed", "load_stimulus_set_from_s3 has no csv_sha1"),
         (f"'{SHA1}', 'b', Neuroid", "None, 'b', Neuroid", "failed", "load_assembly_from_s3 has sha1=None"),
         ("zip_version_id='v'", "zip_version_id=None", "warning", "has no zip_version_id"),

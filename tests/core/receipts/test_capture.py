@@ -1,4 +1,4 @@
-"""What a process prints is kept, whoever prints it, within bounds."""
+"""What a process and its children print is kept, within bounds."""
 
 import ctypes
 import os

@@ -78,7 +78,9 @@ def test_a_clean_audit():
 
 def test_not_above_a_baseline_is_not_invalid():
     summary = controls(control(p=0.2), control("labels", p=0.3), control("pixels", value=0.1), above=False)
-    assert summary.sentence.startswith("net is not above gabor and labels (baselines). Best control: gabor, 0.200")
+    assert summary.sentence.startswith(
+        "net is not above gabor and labels (baselines). Best baseline model: gabor, 0.200"
+    )
     assert "does not make the score invalid" in summary.findings[0]
     artefact = controls(control(), control("time codes", "artefact check", p=0.2), above=False)
     assert len(artefact.findings) == 1
@@ -88,7 +90,7 @@ def test_not_above_a_baseline_is_not_invalid():
 def test_above_all_controls():
     items = [control(), control("time codes", "artefact check", value=None, p=None, reason="no order is known")]
     summary = controls(*items, above=True)
-    assert summary.sentence.startswith("net is above all 1 controls with a score")
+    assert summary.sentence.startswith("net is above all 1 baseline models with a score")
     assert summary.best.name == "gabor"
     assert summary.best.surpassed
     assert summary.controls[1].reason == "no order is known"
@@ -97,9 +99,9 @@ def test_above_all_controls():
 
 def test_controls_that_were_not_tested_or_not_scored():
     untested = controls(control(p=None), above=None)
-    assert untested.sentence.startswith("net was not tested against gabor. Best control")
-    assert controls(control(value=None, p=None)).sentence == "No control has a score."
-    assert controls(control(), model=None).sentence == "Best control: gabor, 0.200 (0.100–0.300)."
+    assert untested.sentence.startswith("net was not tested against gabor. Best baseline model")
+    assert controls(control(value=None, p=None)).sentence == "No baseline model has a score."
+    assert controls(control(), model=None).sentence == "Best baseline model: gabor, 0.200 (0.100–0.300)."
 
 
 def recovery(**changes):

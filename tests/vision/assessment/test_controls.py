@@ -89,7 +89,7 @@ def test_true_model_is_above_all_controls(metric):
     assert result.best.name == "gabor"
     assert found["labels"].score < 0.5
     assert found["pixels"].ci[0] < 0.01
-    assert "is above all 5 controls" in result.text()
+    assert "is above all 5 baseline models" in result.text()
 
 
 def test_labels_are_as_good_as_a_model_where_responses_are_only_categories(stimuli):
@@ -464,7 +464,7 @@ def test_result_is_json(stimuli):
     assert content["above_all_controls"] is True
     assert content["best"] == result.best.name
     assert content["difference_to_best"]["value"] == pytest.approx(result.score - result.best.score)
-    assert f"Best control: {result.best.name}; model − {result.best.name} +" in result.text()
+    assert f"Best baseline model: {result.best.name}; model − {result.best.name} +" in result.text()
     assert all(f">{control.name}<" in result.figure() for control in result.controls)
     assert {control["kind"] for control in content["controls"]} == {"baseline", "artefact check"}
     assert content["controls"][0]["difference"]["p"] < 0.05

@@ -44,7 +44,7 @@ def test_controls(board, get, read):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"labels": 0.01, "pixels": 0.02}, ["is above each of the 3 controls that have a score"]),
+        ({"labels": 0.01, "pixels": 0.02}, ["is above each of the 3 baseline models that have a score"]),
         ({"labels": 0.06}, ["not significantly above labels (baseline). This does not make the score invalid"]),
         ({"shuffled groups": 0.06, "labels": 0.01}, ["(artefact check). The score may come from something other"]),
         ({"labels": None}, ["was not tested against labels"]),
@@ -140,7 +140,7 @@ def test_parts_without_a_result(board, get, read, owner):
     assert (
         "Audit : failed (2026-03-01). ValueError: no Recovery : not applicable (2026-03-01). it has no stimuli" in page
     )
-    assert "Not assessed: controls." in page
+    assert "Not assessed: baseline models." in page
 
 
 def test_another_version_is_marked(board, get, read):

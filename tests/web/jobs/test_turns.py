@@ -1,4 +1,4 @@
-"""Turns: users share the processes of a lane, whoever comes first or has most to do."""
+"""Turns: users share the processes of a lane equally, whatever the order and number of their jobs."""
 
 from datetime import timedelta
 

@@ -92,7 +92,7 @@ def test_one_job_serves_all_submissions_that_wait_for_it(site, owner, member):
     assert progress(first).cancelled == progress(first).total == 2
 
 
-def test_a_new_version_takes_pairs_from_whoever_runs_them(site, owner):
+def test_a_new_version_takes_pairs_from_the_process_that_runs_them(site, owner):
     submission = publish(submit(owner, model_files()))
     plan_for(submission)
     running = claim_job("somebody")

@@ -229,8 +229,8 @@ class StoredLayer:
 
 def data_file_key(name: str) -> str | None:
     """Key of a layer from the name of its file of values, ``<key>.<32 digits>.npy``; None for other names."""
-    key, _, rest = name.partition(".")
-    unique, _, ending = rest.partition(".")
+    key, _, suffix = name.partition(".")
+    unique, _, ending = suffix.partition(".")
     written_here = len(unique) == 32 and set(unique) <= set("0123456789abcdef")
     return key if ending == "npy" and written_here and is_key(key) else None
 

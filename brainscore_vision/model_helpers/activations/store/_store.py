@@ -61,7 +61,7 @@ class Contents:
     @property
     def total(self) -> int:
         """Size of all files."""
-        return sum(self.sizes.values()) + sum(part.nbytes for part in self.parts)
+        return sum(self.sizes.values()) + sum(unfinished.nbytes for unfinished in self.parts)
 
 
 def scan(folder: Path) -> Contents:
@@ -285,14 +285,14 @@ class ActivationStore:
         10000
         """
         contents = scan(self.folder)
-        being_written = sum(part.nbytes for part in contents.parts)
+        being_written = sum(unfinished.nbytes for unfinished in contents.parts)
         free = disk_usage(self._existing()).free + contents.total - being_written
         return max(min(self._limit(contents) - being_written, free), 0)
 
     def verify(self, keys: Iterable[str] | None = None) -> list[CheckedLayer]:
         """Read layers and compare them with their checksums; all layers by default."""
-        wanted = None if keys is None else set(keys)
-        return [verify_layer(entry) for entry in self.entries() if wanted is None or entry.key in wanted]
+        requested = None if keys is None else set(keys)
+        return [verify_layer(entry) for entry in self.entries() if requested is None or entry.key in requested]
 
     def remove(self, keys: Iterable[str]) -> None:
         """Remove layers; keys that are not stored are ignored. Opened layers keep their values."""
@@ -337,7 +337,7 @@ class ActivationStore:
             sweep_folder(self.folder)
             self._swept = True
         contents = scan(self.folder)
-        limit, being_written = self._limit(contents), sum(part.nbytes for part in contents.parts)
+        limit, being_written = self._limit(contents), sum(unfinished.nbytes for unfinished in contents.parts)
         if being_written + needed > limit:
             raise UserError(
                 f"activations in {self.folder} may take {format_size(limit)}: "

@@ -74,9 +74,9 @@ def batch_2d_resize(arr: NDArray[Any], size: tuple[int, int], mode: Literal["bil
 
 def _bilinear(old: int, new: int) -> NDArray[np.float64]:
     """Weights of the old pixels in each new pixel, new × old."""
-    places = np.clip((np.arange(new) + 0.5) * old / new - 0.5, 0, old - 1)
-    lower = np.minimum(places.astype(np.intp), max(old - 2, 0))
-    share = places - lower
+    centres = np.clip((np.arange(new) + 0.5) * old / new - 0.5, 0, old - 1)
+    lower = np.minimum(centres.astype(np.intp), max(old - 2, 0))
+    share = centres - lower
     weights = np.zeros((new, old))
     weights[np.arange(new), lower] += 1 - share
     weights[np.arange(new), np.minimum(lower + 1, old - 1)] += share

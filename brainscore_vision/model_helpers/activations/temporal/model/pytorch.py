@@ -92,9 +92,9 @@ class ClipTimeline:
             raise UserError(f"layer {layer!r} has no format", remedy="name its axes in layer_activation_format")
         if output.ndim != 1 + len(axes):
             raise _wrong_format(layer, axes, output.shape)
-        others = [letter for letter in _ORDER if letter in axes]
-        places = [1 + axes.index(letter) for letter in (["T"] if "T" in axes else []) + others]
-        values = output.transpose(0, *places)
+        spatial = [letter for letter in _ORDER if letter in axes]
+        order = [1 + axes.index(letter) for letter in (["T"] if "T" in axes else []) + spatial]
+        values = output.transpose(0, *order)
         if "T" not in axes:
             values = values[:, np.newaxis]
         if self.alignment == "ignore_time":
@@ -267,14 +267,14 @@ class TimeAxes:
     def _tokens(self) -> tuple[int, int, bool] | None:
         """Tokens before those of frames, number of time steps, and whether the tokens of a step are side by side."""
         config = getattr(self._network, "config", None)
-        known = _TOKENS.get(getattr(config, "model_type", ""))
-        if known is None:
+        tokens = _TOKENS.get(getattr(config, "model_type", ""))
+        if tokens is None:
             return None
         size = getattr(config, "tubelet_size", 1)
         return (
-            known[0],
+            tokens[0],
             max(self._example().shape[self._axis] // (size if isinstance(size, int) else size[0]), 1),
-            known[1],
+            tokens[1],
         )
 
     @cached_property
@@ -290,14 +290,14 @@ class TimeAxes:
         # a network that takes one number of frames fails; the layers before are known then
         with suppress(AssertionError, IndexError, RuntimeError, TypeError, ValueError):
             self._run(torch.cat([window, window], dim=self._axis), twice)
-        found: dict[str, int] = {}
+        time_axes: dict[str, int] = {}
         for layer, shape in once.items():
             longer = twice.get(layer, ())
             changed = [axis for axis, sizes in enumerate(zip(shape, longer, strict=False)) if sizes[0] != sizes[1]]
             # more positions than frames are tokens in an unknown order
             if len(shape) == len(longer) and len(changed) == 1 and changed[0] > 0 and shape[changed[0]] <= frames:
-                found[layer] = changed[0]
-        return found
+                time_axes[layer] = changed[0]
+        return time_axes
 
     def _run(self, window: "torch.Tensor", shapes: dict[str, tuple[int, ...]]) -> None:
         """Run the network and enter the shape of each layer's output; of several in a pass, that of the last."""
@@ -424,9 +424,9 @@ class PytorchWrapper(ImageWrapper):
                 "there is no argument inferencer_cls",
                 remedy="pass inference='causal' for CausalInferencer, and leave it out for TemporalInferencer",
             )
-        for name, value, known in (("inference", inference, Inference), ("before_onset", before_onset, Before)):
-            if value not in get_args(known):
-                raise UserError(f"{name} is {value!r}", remedy=f"pass {' or '.join(map(repr, get_args(known)))}")
+        for name, value, choices in (("inference", inference, Inference), ("before_onset", before_onset, Before)):
+            if value not in get_args(choices):
+                raise UserError(f"{name} is {value!r}", remedy=f"pass {' or '.join(map(repr, get_args(choices)))}")
         _check_number("fps", fps, "frames per second")
         _check_number("img_duration", img_duration, "milliseconds")
         if layer_activation_format is None and inference == "whole":
@@ -454,11 +454,11 @@ class PytorchWrapper(ImageWrapper):
             self._axes = TimeAxes(network, lambda: to_input(network, self._window_of_grey()), 1 + reader.axis)
         else:
             frames = int(img_duration * fps / 1000 + 1e-9)
-            for what, shown, allowed in (("frames", frames, num_frames), ("milliseconds", img_duration, duration)):
+            for unit, shown, allowed in (("frames", frames, num_frames), ("milliseconds", img_duration, duration)):
                 lower, upper = allowed if isinstance(allowed, tuple | list) else (allowed, allowed)
                 if (lower is not None and shown < lower) or (upper is not None and shown > upper):
                     raise ValueError(
-                        f"an image shown for {img_duration} ms at {fps} frames per second gives {shown} {what}, but "
+                        f"an image shown for {img_duration} ms at {fps} frames per second gives {shown} {unit}, but "
                         f"{identifier!r} takes {lower} to {upper}: choose another img_duration or fps, or "
                         "inference='causal'"
                     )
@@ -557,10 +557,10 @@ class PytorchWrapper(ImageWrapper):
             return self._axes.last_step(layer, output)
         if output.ndim != 1 + len(axes):
             raise _wrong_format(layer, axes, output.shape)
-        others = [1 + axes.index(letter) for letter in _ORDER if letter in axes]
+        spatial = [1 + axes.index(letter) for letter in _ORDER if letter in axes]
         if "T" not in axes:
-            return output.transpose(0, *others)
-        return output.transpose(0, 1 + axes.index("T"), *others)[:, -1]
+            return output.transpose(0, *spatial)
+        return output.transpose(0, 1 + axes.index("T"), *spatial)[:, -1]
 
     def _cut(self, clips: Any, start: int, end: int) -> list[Any]:
         """Frames of each clip from `start` until before `end`."""
