@@ -47,14 +47,14 @@ class FolderClaims:
                 return None
             # `over` may be outdated: others may have claimed and released the pair since
             now = _now(folder)
-            for later in _numbers(folder) - {number}:
-                held = _read(folder, later, now)
-                if held is not None and (later > number or not held.is_free):
+            for claimed in _numbers(folder) - {number}:
+                held = _read(folder, claimed, now)
+                if held is not None and (claimed > number or not held.is_free):
                     _path(folder, number).unlink(missing_ok=True)
                     return None
-            for later in _numbers(folder):
-                if later < number:
-                    _path(folder, later).unlink(missing_ok=True)
+            for claimed in _numbers(folder):
+                if claimed < number:
+                    _path(folder, claimed).unlink(missing_ok=True)
         return number
 
     def renew(self, pair: str, content: dict[str, Any], mark: int) -> int | None:
@@ -68,7 +68,7 @@ class FolderClaims:
             except FileNotFoundError:
                 return None
             # after the update: if another process takes it over at the same moment, one of the two notices
-            return None if any(later > mark for later in _numbers(folder)) else mark
+            return None if any(claimed > mark for claimed in _numbers(folder)) else mark
 
     def release(self, pair: str, content: dict[str, Any], mark: int) -> None:
         """Remove the claim's file, unless another process has taken it over."""
