@@ -231,7 +231,7 @@ def _selected(names: Sequence[str], scored: Sequence[str], receipt: str) -> list
         unselected = [model for model in scored if model not in selected]
         raise UserError(
             f"a comparison needs two models; only {selected[0]!r} is selected",
-            remedy=f"add one with {receipt}: {', '.join(unselected[:10])}{' …' if len(unselected) > 10 else ''}"
+            remedy=f"add one of those with {receipt}: {', '.join(unselected[:10])}{' …' * (len(unselected) > 10)}"
             if unselected
             else f"score another model first: no other has {receipt}",
         )
