@@ -69,7 +69,7 @@ def changes_between(a: Receipt, b: Receipt) -> tuple[tuple[Change, ...], tuple[s
     """
     unknown: list[str] = []
     changes = [*_changes(a, b, unknown)]
-    order = {cause: number for number, cause in enumerate(CAUSES + CIRCUMSTANCES)}
+    order = {part: number for number, part in enumerate(CAUSES + CIRCUMSTANCES)}
     changes.sort(key=lambda change: (order[change.part], change.item))
     return tuple(changes), tuple(unknown)
 
@@ -111,75 +111,74 @@ def _changes(a: Receipt, b: Receipt, unknown: list[str]) -> Iterator[Change]:
 
 def _machine(a: Receipt, b: Receipt) -> Iterator[Change]:
     here, there = a.environment, b.environment
-    for cause, item, first, second in (
+    for part, item, left, right in (
         ("python", "", here.python, there.python),
         ("platform", "", here.platform, there.platform),
         ("processor", "", here.cpu, there.cpu),
         ("processor", "cores", here.cpu_count, there.cpu_count),
         ("processor", "threads", here.threads, there.threads),
     ):
-        if first and second and first != second:
-            yield Change(part=cause, item=item, a=str(first), b=str(second))
+        if left and right and left != right:
+            yield Change(part=part, item=item, a=str(left), b=str(right))
 
 
 def _code(part: str, a: PluginCode | None, b: PluginCode | None, unknown: list[str]) -> Iterator[Change]:
-    first, second = (plugin.sha256 if plugin else None for plugin in (a, b))
-    if first is None or second is None:
-        if first or second:
-            unknown.append(f"{part} (only the {'first' if first else 'second'} receipt has its hash)")
+    left, right = (plugin.sha256 if plugin else None for plugin in (a, b))
+    if left is None or right is None:
+        if left or right:
+            unknown.append(f"{part} (only the {'first' if left else 'second'} receipt has its hash)")
         else:
             unknown.append(f"{part} (neither receipt has its hash)")
-    elif first != second and a is not None and b is not None:
+    elif left != right and a is not None and b is not None:
         yield Change(part=part, item=a.name, a=_version(a), b=_version(b))
 
 
 def _version(plugin: PluginCode) -> str:
-    release = f"{plugin.distribution} {plugin.version}, " if plugin.distribution and plugin.version else ""
-    return f"{release}{_short(plugin.sha256)}"
+    known = f"{plugin.distribution} {plugin.version}, " if plugin.distribution and plugin.version else ""
+    return f"{known}{_short(plugin.sha256)}"
 
 
 def _data(a: Iterable[DataItem], b: Iterable[DataItem], complete: bool, unknown: list[str]) -> Iterator[Change]:
-    first, second = (
+    left, right = (
         {(item.kind, item.identifier): item.plugin for item in items if item.kind not in ("collection", "study")}
         for items in (a, b)
     )
-    for key in sorted(first.keys() | second.keys()):
+    for key in sorted(left.keys() | right.keys()):
         kind, identifier = key
-        cause = "metric code" if kind == "metric" else "data"
+        part = "metric code" if kind == "metric" else "data"
         noun = f"{kind.replace('_', ' ')} {identifier}"
-        if key in first and key in second:
-            for change in _code(noun, first[key], second[key], unknown):
-                yield Change(part=cause, item=f"code of the {noun}", a=change.a, b=change.b)
+        if key in left and key in right:
+            for change in _code(noun, left[key], right[key], unknown):
+                yield Change(part=part, item=f"code of the {noun}", a=change.a, b=change.b)
         elif complete:
-            yield _in_one(cause, noun, "", key in first)
+            yield _in_one(part, noun, "", key in left)
 
 
 def _files(a: Iterable[FileItem], b: Iterable[FileItem], complete: bool, unknown: list[str]) -> Iterator[Change]:
     """Compare files by their contents, regardless of where they were read from."""
-    first_files, second_files = list(a), list(b)
-    for file in [*first_files]:
-        same = next((counterpart for counterpart in second_files if _same_content(file, counterpart)), None)
+    left, right = list(a), list(b)
+    for file in [*left]:
+        same = next((other for other in right if _same_content(file, other)), None)
         if same is not None:
-            first_files.remove(file)
-            second_files.remove(same)
-    for file in first_files:
+            left.remove(file)
+            right.remove(same)
+    for file in left:
         name = _name(file)
-        counterpart = next((counterpart for counterpart in second_files if _name(counterpart) == name), None)
-        if counterpart is None:
+        other = next((other for other in right if _name(other) == name), None)
+        if other is None:
             if complete:
                 yield _in_one("data", f"file {name}", _short(file.sha256 or file.sha1), True)
             continue
-        second_files.remove(counterpart)
+        right.remove(other)
         hashes = next(
-            ((x, y) for x, y in ((file.sha256, counterpart.sha256), (file.sha1, counterpart.sha1)) if x and y),
-            (None, None),
+            ((x, y) for x, y in ((file.sha256, other.sha256), (file.sha1, other.sha1)) if x and y), (None, None)
         )
         if None in hashes:
             unknown.append(f"file {name} (the receipts have hashes of different kinds)")
         else:
             yield Change(part="data", item=f"file {name}", a=_short(hashes[0]), b=_short(hashes[1]))
     if complete:
-        for file in second_files:
+        for file in right:
             yield _in_one("data", f"file {_name(file)}", _short(file.sha256 or file.sha1), False)
 
 
@@ -194,25 +193,25 @@ def _name(file: FileItem) -> str:
 
 
 def _weights(a: Receipt, b: Receipt, complete: bool, unknown: list[str]) -> Iterator[Change]:
-    first, second = ({item.identifier: item.sha256 for item in receipt.weights} for receipt in (a, b))
-    if not first or not second:
-        if first or second:
-            unknown.append(f"weights (only the {'first' if first else 'second'} receipt has their hash)")
+    left, right = ({item.identifier: item.sha256 for item in receipt.weights} for receipt in (a, b))
+    if not left or not right:
+        if left or right:
+            unknown.append(f"weights (only the {'first' if left else 'second'} receipt has their hash)")
         return
-    for name in sorted(first.keys() | second.keys() if complete else first.keys() & second.keys()):
-        if first.get(name) != second.get(name):
-            hashes = (_short(side[name]) if name in side else None for side in (first, second))
+    for name in sorted(left.keys() | right.keys() if complete else left.keys() & right.keys()):
+        if left.get(name) != right.get(name):
+            hashes = (_short(side[name]) if name in side else None for side in (left, right))
             yield Change(part="weights", item=name, a=next(hashes), b=next(hashes))
 
 
 def _settings(a: Receipt, b: Receipt, complete: bool) -> Iterator[Change]:
     """Compare notes, which contain what was chosen for a model, such as layers and preprocessing."""
-    first, second = ([note for note in receipt.notes if complete and _is_setting(note)] for receipt in (a, b))
-    for note in first:
-        if note not in second:
+    left, right = ([note for note in receipt.notes if complete and _is_setting(note)] for receipt in (a, b))
+    for note in left:
+        if note not in right:
             yield Change(part="settings", item=note, a="", b=None)
-    for note in second:
-        if note not in first:
+    for note in right:
+        if note not in left:
             yield Change(part="settings", item=note, a=None, b="")
     isolated = ["yes" if receipt.run is not None and receipt.run.isolated else "no" for receipt in (a, b)]
     if isolated[0] != isolated[1]:

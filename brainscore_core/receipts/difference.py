@@ -73,20 +73,20 @@ def array_difference(kind: str, a: Any, b: Any) -> ArrayDifference:
     for name in _IDENTITIES:
         if name in a.coords and name in b.coords and not np.array_equal(a[name].values, b[name].values):
             return ArrayDifference(kind=kind, problem=f"the arrays differ in {name} or its order")
-    first, second = (np.asarray(array.values, dtype=np.float64) for array in (a, b))
-    if not first.size:
+    left, right = (np.asarray(array.values, dtype=np.float64) for array in (a, b))
+    if not left.size:
         return ArrayDifference(kind=kind, problem="the arrays are empty")
-    missing = np.isnan(first)
-    if not np.array_equal(missing, np.isnan(second)):
-        count = int((missing != np.isnan(second)).sum())
+    missing = np.isnan(left)
+    if not np.array_equal(missing, np.isnan(right)):
+        count = int((missing != np.isnan(right)).sum())
         return ArrayDifference(kind=kind, problem=f"{count} values are undefined in only one of the arrays")
     with np.errstate(invalid="ignore"):  # the same infinity on both sides
-        distances = np.where(first == second, 0.0, np.abs(first - second))[~missing]
-    finite = np.isfinite(first)
+        distances = np.where(left == right, 0.0, np.abs(left - right))[~missing]
+    finite = np.isfinite(left)
     return ArrayDifference(
         kind=kind,
         largest=float(distances.max(initial=0.0)),
-        spread=float(np.std(first[finite])) if finite.any() else None,
+        spread=float(np.std(left[finite])) if finite.any() else None,
         values=int(distances.size),
     )
 
@@ -274,10 +274,10 @@ def _numbers(a: Receipt, b: Receipt, tolerance: Tolerance) -> tuple[NumberDiffer
         names = ["score", "raw", "ceiling"]
     differences = []
     for name in names:
-        first, second = _values(getattr(a, name)), _values(getattr(b, name))
-        errors = [error for error in (first.get("error"), second.get("error")) if error]
+        left, right = _values(getattr(a, name)), _values(getattr(b, name))
+        errors = [error for error in (left.get("error"), right.get("error")) if error]
         for entry in _ENTRIES:
-            x, y = first.get(entry), second.get(entry)
+            x, y = left.get(entry), right.get(entry)
             if x is None and y is None:
                 continue
             allowed = None if x is None else tolerance.allowed(x, min(errors, default=None))
@@ -293,8 +293,8 @@ def _values(estimate: Estimate | None) -> dict[str, float | None]:
     if estimate is None:
         return {}
     low, high = estimate.ci or (None, None)
-    numbers = (estimate.value, estimate.error, low, high, estimate.unclamped)
-    return dict(zip(_ENTRIES, numbers, strict=True))
+    given = (estimate.value, estimate.error, low, high, estimate.unclamped)
+    return dict(zip(_ENTRIES, given, strict=True))
 
 
 def _verdict(a: Receipt, b: Receipt, numbers: Sequence[NumberDifference]) -> Verdict:
@@ -375,7 +375,7 @@ def _what_differs(a: "Receipt", b: "Receipt", result: "Difference") -> str:
     number = result.largest
     if number is None:
         return ""
-    score = next((entry for entry in result.numbers if entry.name == "score"), number)
+    score = next((other for other in result.numbers if other.name == "score"), number)
     named = score if score.verdict == "different" else number
     return f"{named.name}: {_digits(named.a)} and {_digits(named.b)}."
 
@@ -441,10 +441,10 @@ def _list_changes(changes: Iterable[Change], *, verb: bool = False) -> str:
     for change in changes:
         by_part.setdefault(change.part, []).append(str(change))
     texts = []
-    for cause, items in by_part.items():
-        noun = _PART_NOUNS[cause][len(items) > 1]
+    for part, items in by_part.items():
+        noun = _PART_NOUNS[part][len(items) > 1]
         if verb:
-            noun += " differ" if _is_plural(cause, len(items)) else " differs"
+            noun += " differ" if _is_plural(part, len(items)) else " differs"
         more = f", and {len(items) - _NAMED_IN_FULL} more" if len(items) > _NAMED_IN_FULL else ""
         texts.append(f"{noun} ({'; '.join(items[:_NAMED_IN_FULL])}{more})")
     return ", ".join(texts)

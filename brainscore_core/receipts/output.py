@@ -70,11 +70,11 @@ class Captured:
             self._cut(2 * self._half)
             if self._file is None:
                 return ""
-            unread = self._read(0, self._size())
+            rest = self._read(0, self._size())
             if self._first is None:
-                return unread.decode("utf-8", "replace")
-            last = (self._last + unread)[-self._half :]
-            left_out = self._left_out + len(self._last) + len(unread) - len(last)
+                return rest.decode("utf-8", "replace")
+            last = (self._last + rest)[-self._half :]
+            left_out = self._left_out + len(self._last) + len(rest) - len(last)
             middle = f"\n… {left_out:,} bytes left out …\n"
             return self._first.decode("utf-8", "replace") + middle + last.decode("utf-8", "replace")
 

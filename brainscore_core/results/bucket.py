@@ -332,11 +332,11 @@ class BucketBackend:
     def names(self, benchmark: str | None, model: str | None) -> list[str]:
         """List receipts and attachments, sorted."""
         prefix = "" if benchmark is None else f"{benchmark}/" if model is None else f"{benchmark}/{model}/"
-        paths = ((entry.name, entry.name.split("/")) for entry in self._bucket.listed(prefix))
+        parts = ((entry.name, entry.name.split("/")) for entry in self._bucket.listed(prefix))
         return sorted(
             name
-            for name, path in paths
-            if len(path) == 3 and model in {None, path[1]} and not any(segment.startswith(".") for segment in path)
+            for name, path in parts
+            if len(path) == 3 and model in {None, path[1]} and not any(part.startswith(".") for part in path)
         )
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, bytes | OSError]]:
@@ -391,16 +391,16 @@ class BucketBackend:
         path = temporary_folder(os.getpid()) / f"{digest}{Path(name).suffix}"
         if path.is_file() and file_digest(path, "sha256") == digest:
             return path
-        unfinished = path.with_name(f".{uuid4().hex}")
+        part = path.with_name(f".{uuid4().hex}")
         try:
-            if self._bucket.download(name, unfinished):
-                os.replace(unfinished, path)
+            if self._bucket.download(name, part):
+                os.replace(part, path)
                 return path
-            if not self._bucket.download(archive_of(name), unfinished):
+            if not self._bucket.download(archive_of(name), part):
                 raise FileNotFoundError(name)
-            return from_archive(unfinished, name, digest)
+            return from_archive(part, name, digest)
         finally:
-            unfinished.unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
 
     def remove(self, name: str) -> bool:
         """Remove an object; False if it does not exist."""

@@ -115,14 +115,14 @@ def counting(
     _check(columns, n_models, len(tree.benchmarks))
     shape = n_models, len(tree.benchmarks)
     rows = np.flatnonzero(columns["benchmarks"] >= 0)
-    used = {name: column[rows] for name, column in columns.items()}
-    pairs = used["models"] * shape[1] + used["benchmarks"]
+    known = {name: column[rows] for name, column in columns.items()}
+    pairs = known["models"] * shape[1] + known["benchmarks"]
 
-    current = _are_current(tree, used["benchmarks"], used["versions"], used["states"])
+    current = _are_current(tree, known["benchmarks"], known["versions"], known["states"])
     has_current = np.zeros(shape[0] * shape[1], dtype=bool)
     has_current[pairs[current]] = True
     candidates = np.flatnonzero(current | ~has_current[pairs])
-    moments = _sortable(used["created"][candidates])
+    moments = _sortable(known["created"][candidates])
     newest = np.full(has_current.shape, moments.min(initial=0), dtype=moments.dtype)
     np.maximum.at(newest, pairs[candidates], moments)
     chosen = candidates[moments == newest[pairs[candidates]]]
@@ -135,11 +135,11 @@ def counting(
     row[filled] = rows[at]
     state[filled] = np.where(
         ~has_current[filled], _OUTDATED,
-        np.where((used["states"][at] == _SCORED) & ~np.isfinite(used["scores"][at]), _UNDEFINED, used["states"][at]),
+        np.where((known["states"][at] == _SCORED) & ~np.isfinite(known["scores"][at]), _UNDEFINED, known["states"][at]),
     )  # fmt: skip
     value, error = np.full(index.shape, np.nan), np.full(index.shape, np.nan)
     scored = np.flatnonzero(state == _SCORED)
-    value[scored], error[scored] = used["scores"][index[scored]], used["errors"][index[scored]]
+    value[scored], error[scored] = known["scores"][index[scored]], known["errors"][index[scored]]
     error[~np.isfinite(error)] = np.nan
     return Counting(row.reshape(shape), state.reshape(shape), value.reshape(shape), error.reshape(shape))
 
@@ -148,13 +148,13 @@ def _are_current(
     tree: Tree, benchmarks: NDArray[Any], versions: NDArray[Any], states: NDArray[Any]
 ) -> NDArray[np.bool_]:
     """Whether each result is of the version that counts."""
-    texts_of_rows = versions.tolist()
+    given = versions.tolist()
     texts: dict[str, int] = {}
     codes = {
         version: -1 if version is None or version == "" else texts.setdefault(str(version), len(texts))
-        for version in set(texts_of_rows)
+        for version in set(given)
     }
-    of_row = np.fromiter((codes[version] for version in texts_of_rows), dtype=np.int64, count=len(texts_of_rows))
+    of_row = np.fromiter((codes[version] for version in given), dtype=np.int64, count=len(given))
     counted = [tree[identifier].version for identifier in tree.benchmarks]
     any_version = np.array([version is None for version in counted], dtype=bool)
     of_tree = np.array([texts.get(str(version), -2) for version in counted], dtype=np.int64)
@@ -170,9 +170,9 @@ def _sortable(moments: NDArray[Any]) -> NDArray[np.int64] | NDArray[np.float64]:
         return moments.astype(np.int64)
     if moments.dtype.kind == "f":
         return np.where(np.isnan(moments), -np.inf, moments).astype(np.float64)
-    values = moments.tolist()
-    rank_of = {moment: number for number, moment in enumerate(sorted(set(values)))}
-    return np.fromiter((rank_of[moment] for moment in values), dtype=np.int64, count=len(values))
+    given = moments.tolist()
+    place = {moment: number for number, moment in enumerate(sorted(set(given)))}
+    return np.fromiter((place[moment] for moment in given), dtype=np.int64, count=len(given))
 
 
 def _whole(values: ArrayLike, name: str) -> NDArray[np.intp]:
