@@ -91,13 +91,13 @@ def _outermost(client: Client, asked: dict[str, Any]) -> list[str]:
     return [node.identifier for node in nodes if node.kind == "mean" and node.depth < 2]
 
 
-def _print_table(board: Leaderboard, columns_shown: Sequence[int]) -> None:
-    columns = ("Rank", "Model", *(printable(board.nodes[column_index].title) for column_index in columns_shown))
+def _print_table(board: Leaderboard, places: Sequence[int]) -> None:
+    columns = ("Rank", "Model", *(printable(board.nodes[column_index].title) for column_index in places))
     rows = [
         (
             _rank(model.rank, model.best, model.worst),
             printable(model.title or model.identifier) + (" (private)" if model.private else ""),
-            *(_cell(board, row, column_index) for column_index in columns_shown),
+            *(_cell(board, row, column_index) for column_index in places),
         )
         for row, model in enumerate(board.models)
     ]
@@ -127,16 +127,16 @@ def _rank(rank: int | None, best: int | None, worst: int | None) -> str:
     return f"{rank} ({best}–{worst})" if best is not None and worst is not None and best < worst else str(rank)
 
 
-def _cell(board: Leaderboard, row: int, column: int) -> str:
+def _cell(board: Leaderboard, row: int, place: int) -> str:
     """A value with its interval, or why there is none."""
-    value, error = float(board.value[row, column]), float(board.error[row, column])
+    value, error = float(board.value[row, place]), float(board.error[row, place])
     if value == value:
-        limits = float(board.low[row, column]), float(board.high[row, column])
-        exposure = str(board.exposure[row, column])
+        limits = float(board.low[row, place]), float(board.high[row, place])
+        exposure = str(board.exposure[row, place])
         sign = MARKS[exposure].sign if exposure else ""  # type: ignore[index] # checked by the client
-        doubt = str(board.verification[row, column])  # of a remote worker's score
+        doubt = str(board.verification[row, place])  # of a remote worker's score
         return " ".join(filter(None, (estimate_text(value, error=error, ci=limits, brief=True), sign, doubt)))
-    return str(board.state[row, column])
+    return str(board.state[row, place])
 
 
 def _print_notes(client: Client, board: Leaderboard) -> None:

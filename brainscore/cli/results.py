@@ -244,12 +244,7 @@ def _remove(store: ResultsStore, chosen: Sequence[Receipt]) -> tuple[list[Receip
 
 
 def _report_removal(
-    store: ResultsStore,
-    receipts: Sequence[Receipt],
-    remaining: Sequence[tuple[Receipt, str]],
-    *,
-    dry_run: bool,
-    json_: bool,
+    store: ResultsStore, receipts: Sequence[Receipt], kept: Sequence[tuple[Receipt, str]], *, dry_run: bool, json_: bool
 ) -> None:
     if json_:
         echo_json(
@@ -257,11 +252,11 @@ def _report_removal(
                 "results": _name(store),
                 "dry_run": dry_run,
                 "would_remove" if dry_run else "removed": [_receipt_values(receipt) for receipt in receipts],
-                "kept": [{**_receipt_values(receipt), "why": why} for receipt, why in remaining],
+                "kept": [{**_receipt_values(receipt), "why": why} for receipt, why in kept],
             }
         )
         return
-    for receipt, why in remaining:
+    for receipt, why in kept:
         echo(f"Kept {receipt.id} ({receipt.model.identifier} on {receipt.benchmark.identifier}): {why}", err=True)
     if dry_run:
         _echo_receipts(receipts)
@@ -442,9 +437,9 @@ def tree(
         echo(f"{name} is one of {len(states[name])} states of {model}: brainscore results trajectory {model}", err=True)
 
 
-def _listed_state(name: str, scored_models: Collection[str], states: Mapping[str, Sequence[str]]) -> str:
+def _listed_state(name: str, known: Collection[str], states: Mapping[str, Sequence[str]]) -> str:
     """The identifier itself, or that of the state by which a model is listed."""
-    return name if name in scored_models else next(listed for listed in states if series_point(listed).model == name)
+    return name if name in known else next(listed for listed in states if series_point(listed).model == name)
 
 
 def _receipts(store: ResultsStore, models: Sequence[str]) -> tuple[Receipt, ...]:
@@ -477,17 +472,15 @@ def _unlisted_benchmarks(nodes: Tree, receipts: Iterable[Receipt]) -> list[Bench
     return list(newest.values())
 
 
-def _first_mean(aggregates: ModelAggregates) -> float:
-    value = next(iter(aggregates.values())).value if aggregates else None
+def _first_mean(made: ModelAggregates) -> float:
+    value = next(iter(made.values())).value if made else None
     return float("-inf") if value is None else value
 
 
-def _tree_values(
-    nodes: Tree, aggregates: ModelAggregates, exposure: Mapping[tuple[str, str], Finding]
-) -> dict[str, Any]:
+def _tree_values(nodes: Tree, made: ModelAggregates, exposure: Mapping[tuple[str, str], Finding]) -> dict[str, Any]:
     return {
-        "model": aggregates.model,
-        "outside": aggregates.outside,
+        "model": made.model,
+        "outside": made.outside,
         "nodes": [
             {
                 "identifier": node.identifier,
@@ -500,13 +493,11 @@ def _tree_values(
                 "error_reason": node.error_reason,
                 "state": node.state,
                 "result": _result_values(node.result) if node.result else None,
-                "exposure": finding._asdict()
-                if (finding := exposure.get((aggregates.model, node.identifier)))
-                else None,
+                "exposure": finding._asdict() if (finding := exposure.get((made.model, node.identifier))) else None,
                 **asdict(node.coverage),
                 "n_applicable": node.coverage.n_applicable,
             }
-            for node in aggregates.values()
+            for node in made.values()
         ],
     }
 
@@ -517,24 +508,24 @@ def _result_values(result: LeafResult) -> dict[str, Any]:
 
 def _tree_rows(
     nodes: Tree,
-    aggregates: ModelAggregates,
+    made: ModelAggregates,
     benchmarks: bool,
     exposure: Mapping[tuple[str, str], Finding],
-    own_receipts: Mapping[str, Receipt],
+    own: Mapping[str, Receipt],
 ) -> Iterable[tuple[str, str, str, str]]:
     from brainscore_vision.training_data import MARKS
 
     yield "", "score (95 % interval)", "scored", "not scored"
     for identifier in nodes:
         name = "  " * len(nodes.ancestors(identifier)) + (nodes[identifier].title or identifier)
-        if identifier in own_receipts:
-            yield name, _score_text(own_receipts[identifier]), "", "not averaged"
-        if identifier not in aggregates or (nodes[identifier].benchmark and not benchmarks):
+        if identifier in own:
+            yield name, _score_text(own[identifier]), "", "not averaged"
+        if identifier not in made or (nodes[identifier].benchmark and not benchmarks):
             continue
-        node = aggregates[identifier]
+        node = made[identifier]
         scored = f"{node.coverage.n_scored} of {node.coverage.n_all}"
         value = estimate_text(node.value, error=node.error, ci=node.ci, brief=True)
-        if finding := exposure.get((aggregates.model, identifier)):
+        if finding := exposure.get((made.model, identifier)):
             value = f"{value} {MARKS[finding.state].sign}".rstrip()
         if node.state is not None:
             yield name, value, "", _state_text(node)

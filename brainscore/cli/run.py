@@ -154,12 +154,12 @@ def _placed(name: str, value: Any, folder: Path) -> Any:
     return value
 
 
-def _model(named: str, folder: Path) -> str:
+def _model(one: str, folder: Path) -> str:
     from brainscore_vision.unregistered_models import is_file_reference
 
-    if not is_file_reference(named):
-        return named
-    name, separator, reference = named.rpartition("=") if "=" in named.partition(".py:")[0] else ("", "", named)
+    if not is_file_reference(one):
+        return one
+    name, separator, reference = one.rpartition("=") if "=" in one.partition(".py:")[0] else ("", "", one)
     return f"{name}{separator}{folder / Path(reference).expanduser()}"
 
 
@@ -306,14 +306,14 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
         ctx.exit(1)
 
 
-def _with_file(file: Path | None, options: dict[str, Any]) -> dict[str, Any]:
+def _with_file(file: Path | None, given: dict[str, Any]) -> dict[str, Any]:
     """Options of the command line, and of the file for those that are missing."""
     how: dict[str, Any] = {}
     if file is not None:
         how = read_run_file(file)
     # a missing option is None, an empty tuple, or False
     return how | {
-        name: value for name, value in options.items() if value is not None and value is not False and value != ()
+        name: value for name, value in given.items() if value is not None and value is not False and value != ()
     }
 
 

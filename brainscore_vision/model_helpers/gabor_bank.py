@@ -232,5 +232,5 @@ class GaborBank:
         return slice(first * self._cells, (last + 1) * self._cells)
 
 
-def _moved(block: slice, offset: int) -> slice:
-    return slice(block.start + offset, block.stop + offset)
+def _moved(place: slice, offset: int) -> slice:
+    return slice(place.start + offset, place.stop + offset)

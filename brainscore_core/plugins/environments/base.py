@@ -146,11 +146,11 @@ def base_of(python: Path | None = None) -> Base:
 
 
 @functools.lru_cache(maxsize=8)
-def _base_of(executable: Path, changed: int, python_path: str) -> Base:
+def _base_of(executable: Path, changed: int, given: str) -> Base:
     answers = _query(executable)
     path = [Path(folder) for folder in answers["path"]]
     home = Path(brainscore_core.__file__).resolve().parent.parent
-    ahead = [Path(folder).absolute() for folder in python_path.split(os.pathsep) if folder and Path(folder).is_dir()]
+    ahead = [Path(folder).absolute() for folder in given.split(os.pathsep) if folder and Path(folder).is_dir()]
     folders = {folder.resolve() for folder in (*ahead, *path)}
     return Base(
         python=executable,
