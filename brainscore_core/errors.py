@@ -233,12 +233,12 @@ def _plain(name: object, without: str | None = None) -> str:
     return text
 
 
-def _differences(name: object, other: object) -> list[str]:
-    if isinstance(name, str) != isinstance(other, str):
+def _differences(name: object, near_name: object) -> list[str]:
+    if isinstance(name, str) != isinstance(near_name, str):
         return ["type (only one is text)"]
     if _as_number(name) is not None:
         return ["the format of numbers"]
-    steps = [step for step in _SPELLINGS if _plain(name, without=step) != _plain(other, without=step)]
+    steps = [step for step in _SPELLINGS if _plain(name, without=step) != _plain(near_name, without=step)]
     return steps or ["spelling"]
 
 
@@ -268,9 +268,9 @@ def checks_arguments(function: Callable[Parameters, Result]) -> Callable[Paramet
     return checked
 
 
-def _argument_error(name: str, signature: inspect.Signature, given: Iterable[str], error: TypeError) -> UserError:
+def _argument_error(name: str, signature: inspect.Signature, passed: Iterable[str], error: TypeError) -> UserError:
     arguments = f"Its arguments are {', '.join(signature.parameters)}."
-    for argument in given:
+    for argument in passed:
         if argument not in signature.parameters:
             near = nearest(argument, signature.parameters, limit=2)
             hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""

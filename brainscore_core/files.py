@@ -191,7 +191,7 @@ def _make_writable_folder(folder: Path) -> None:
         raise UserError(f"cannot write into {folder}", remedy="choose another folder")
 
 
-def _move_together(parts: Sequence[Path], targets: Sequence[Path]) -> list[tuple[Path, str]]:
+def _move_together(written: Sequence[Path], targets: Sequence[Path]) -> list[tuple[Path, str]]:
     """Move all files or none; return the targets whose content changed, with their previous sha1."""
     for target in targets:
         if target.is_dir():
@@ -200,7 +200,7 @@ def _move_together(parts: Sequence[Path], targets: Sequence[Path]) -> list[tuple
     previous_files: dict[Path, Path | None] = {}
     replaced = []
     try:
-        for unfinished, target in zip(parts, targets, strict=True):
+        for unfinished, target in zip(written, targets, strict=True):
             if target.exists():
                 before = file_digest(target, "sha1")
                 if before != file_digest(unfinished, "sha1"):

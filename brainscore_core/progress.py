@@ -212,13 +212,13 @@ def _line(room: int | None = None) -> tuple[str, Stage | None]:
     return " · ".join(texts), innermost
 
 
-def _count(one: Stage) -> str:
-    if one.unit == "bytes":
-        return f"{size_text(one.done)} of {size_text(one.total)}" if one.total else size_text(one.done)
-    count = f"{one.done:,} of {one.total:,}" if one.total else f"{one.done:,}"
-    return f"{count} {one.unit}".rstrip()
+def _count(stage: Stage) -> str:
+    if stage.unit == "bytes":
+        return f"{size_text(stage.done)} of {size_text(stage.total)}" if stage.total else size_text(stage.done)
+    count = f"{stage.done:,} of {stage.total:,}" if stage.total else f"{stage.done:,}"
+    return f"{count} {stage.unit}".rstrip()
 
 
-def _seconds(one: Stage) -> str:
-    seconds = time.monotonic() - one.start
+def _seconds(stage: Stage) -> str:
+    seconds = time.monotonic() - stage.start
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.1f} min"

@@ -240,10 +240,10 @@ class _Plugins:
 
     def of(self, identifier: str) -> _ReadPlugin:
         """The plugin that registers an identifier."""
-        place = self._registry.location(identifier)
-        key = f"{place.package} {place.file}"
+        location = self._registry.location(identifier)
+        key = f"{location.package} {location.file}"
         if key not in self._read:
-            self._read[key] = _read_plugin(self._kind, place)
+            self._read[key] = _read_plugin(self._kind, location)
         return self._read[key]
 
     def __contains__(self, identifier: str) -> bool:
@@ -257,14 +257,16 @@ class _Plugins:
         """What could not be read of these plugins, and identifiers that are registered twice."""
         for plugin in dict.fromkeys(plugins.values()):
             without = tuple(
-                name for name, other in plugins.items() if other is plugin and plugin.metadata.of(name) is None
+                name for name, owner in plugins.items() if owner is plugin and plugin.metadata.of(name) is None
             )
             for message in plugin.metadata.problems:
                 yield Problem(kind=self._kind, plugin=plugin.name, identifiers=without, message=message)
         for name, plugin in plugins.items():
-            places = self._registry.locations(name)
-            if len(places) > 1:
-                message = f"registered in {len(places)} places: {' and '.join(map(str, places))}; it cannot be loaded"
+            locations = self._registry.locations(name)
+            if len(locations) > 1:
+                message = (
+                    f"registered in {len(locations)} places: {' and '.join(map(str, locations))}; it cannot be loaded"
+                )
                 yield Problem(kind=self._kind, plugin=plugin.name, identifiers=(name,), message=message)
 
 
@@ -311,11 +313,11 @@ def _model_metadata(identifier: str, plugin: _ReadPlugin) -> ModelMetadata | Non
         return metadata
     if metadata.twin_of is not None or metadata.parameters == 0:
         return replace(metadata, trained_on=())
-    known = packaged_models().get(identifier) if plugin.place.source == _BUILT_IN else None
-    if known is None:
+    packaged = packaged_models().get(identifier) if plugin.place.source == _BUILT_IN else None
+    if packaged is None:
         return metadata
     return replace(
-        metadata, trained_on=known.trained_on, fine_tuned_from=metadata.fine_tuned_from or known.fine_tuned_from
+        metadata, trained_on=packaged.trained_on, fine_tuned_from=metadata.fine_tuned_from or packaged.fine_tuned_from
     )
 
 
@@ -348,13 +350,13 @@ def _model(identifier: str, plugin: _ReadPlugin, others: _Plugins) -> ModelEntry
 
 def _benchmark(identifier: str, plugin: _ReadPlugin) -> BenchmarkEntry:
     metadata = _benchmark_metadata(identifier, plugin)
-    known = listed_benchmark(identifier)
+    listed = listed_benchmark(identifier)
     return BenchmarkEntry(
         identifier=identifier,
         **plugin.origin(),
-        version=known.version if known else None,
-        parent=known.parent if known else None,
-        control=known.control if known else False,
+        version=listed.version if listed else None,
+        parent=listed.parent if listed else None,
+        control=listed.control if listed else False,
         metadata=metadata,
         bibtex=plugin.bibtex(metadata),
     )

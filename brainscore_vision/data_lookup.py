@@ -138,11 +138,11 @@ def _load_by_name(
         loaded = load_catalogued(identifier)
         note(kind, identifier=identifier)
         return loaded
-    laboratory, _, rest = str(identifier).partition(".")
-    if laboratory.islower() and rest in registry:
-        return load(rest)
-    known = sorted({*registry, *listed})
-    near = nearest(str(identifier), known, limit=3)
+    laboratory, _, name = str(identifier).partition(".")
+    if laboratory.islower() and name in registry:
+        return load(name)
+    names = sorted({*registry, *listed})
+    near = nearest(str(identifier), names, limit=3)
     raise UnknownIdentifier(
         f"neither a plugin nor a catalog registers the {registry.noun} {identifier!r}."
         + (f" Nearest: {', '.join(near)}." if near else ""),

@@ -111,25 +111,25 @@ def parse_library_model(identifier: str) -> LibraryModel:
     >>> parse_library_model("timm:resnet18-untrained-seed3")
     LibraryModel(library='timm', name='resnet18', weights=None, seed=3)
     """
-    library, _, rest = identifier.partition(":")
+    library, _, reference = identifier.partition(":")
     if library not in LIBRARIES:
         raise UserError(f"{identifier!r} does not name a library", remedy=f"libraries: {', '.join(LIBRARIES)}")
-    twin = _TWIN.fullmatch(rest)
-    parts = _PARTS[library].fullmatch(twin[1] if twin else rest)
+    twin = _TWIN.fullmatch(reference)
+    match = _PARTS[library].fullmatch(twin[1] if twin else reference)
     problem = identifier_problem(identifier)
-    if parts is None or problem is not None or not all(part.strip(".") for part in re.split("[:/@]", rest)):
+    if match is None or problem is not None or not all(segment.strip(".") for segment in re.split("[:/@]", reference)):
         detail = f": {problem}" if problem else ""
         raise UserError(
             f"{identifier!r} does not name a model of {library}{detail}",
             remedy=f"write it as {LIBRARIES[library].form}, with -untrained at the end for its untrained twin",
         )
-    found = LibraryModel(library, seed=int(twin[2] or 0) if twin else None, **parts.groupdict())
-    if library == "open_clip" and found.weights is None and found.seed is None:
+    model = LibraryModel(library, seed=int(twin[2] or 0) if twin else None, **match.groupdict())
+    if library == "open_clip" and model.weights is None and model.seed is None:
         raise UserError(
             f"{identifier!r} does not say which weights",
             remedy=f"write it as {LIBRARIES[library].form}; list them with: brainscore list models --library open_clip",
         )
-    return found
+    return model
 
 
 def names_library_model(identifier: str) -> bool:
@@ -160,31 +160,31 @@ def require_library_model(identifier: str) -> None:
     UserError
         If the library cannot be imported, or does not list the model; repositories of Hugging Face are not checked.
     """
-    wanted = parse_library_model(identifier)
-    _imported(wanted.library, identifier)
-    if wanted.library == "huggingface":
-        if Path(wanted.name).is_dir():  # transformers would take the folder
+    model = parse_library_model(identifier)
+    _imported(model.library, identifier)
+    if model.library == "huggingface":
+        if Path(model.name).is_dir():  # transformers would take the folder
             raise UserError(
-                f"{wanted.name!r} is a folder here, not only a repository",
+                f"{model.name!r} is a folder here, not only a repository",
                 remedy="change to another folder; or, for the model in the folder, write a function that returns it: "
                 "path/to/file.py:make_model",
             )
         return
-    names = _architectures(wanted.library)
-    trained = library_names(wanted.library)
-    if wanted.library == "timm":
-        known = wanted.name in names or wanted.name in trained
+    names = _architectures(model.library)
+    trained = library_names(model.library)
+    if model.library == "timm":
+        exists = model.name in names or model.name in trained
     else:
-        known = wanted.name in names and (wanted.weights is None or f"{wanted.name}:{wanted.weights}" in trained)
-        known = known or (wanted.weights == "DEFAULT" and wanted.name in names and wanted.library == "torchvision")
-    if not known:
-        asked = wanted.name if wanted.weights is None else f"{wanted.name}:{wanted.weights}"
-        same = [name for name in trained if name.startswith(f"{wanted.name}:")]
-        near = same[:8] or nearest(asked, names if wanted.weights is None else trained)
+        exists = model.name in names and (model.weights is None or f"{model.name}:{model.weights}" in trained)
+        exists = exists or (model.weights == "DEFAULT" and model.name in names and model.library == "torchvision")
+    if not exists:
+        asked = model.name if model.weights is None else f"{model.name}:{model.weights}"
+        same = [name for name in trained if name.startswith(f"{model.name}:")]
+        near = same[:8] or nearest(asked, names if model.weights is None else trained)
         raise UserError(
-            f"{wanted.library} has no model {asked!r}",
-            remedy=(f"nearest: {', '.join(f'{wanted.library}:{name}' for name in near)}; " if near else "")
-            + f"list them with: brainscore list models --library {wanted.library}",
+            f"{model.library} has no model {asked!r}",
+            remedy=(f"nearest: {', '.join(f'{model.library}:{name}' for name in near)}; " if near else "")
+            + f"list them with: brainscore list models --library {model.library}",
         )
 
 
@@ -245,19 +245,19 @@ def matching_library_models(pattern: str) -> list[str]:
     UserError
         If nothing matches, or the library cannot be imported.
     """
-    library, _, wanted = pattern.partition(":")
-    twin = _TWIN.fullmatch(wanted)
+    library, _, name_pattern = pattern.partition(":")
+    twin = _TWIN.fullmatch(name_pattern)
     names = _architectures(library) if twin else library_names(library)
-    suffix = wanted[len(twin[1]) :] if twin else ""
-    wanted = (twin[1] if twin else wanted).lower()
-    found = [f"{library}:{name}{suffix}" for name in names if fnmatch.fnmatchcase(name.lower(), wanted)]
-    if not found:
+    suffix = name_pattern[len(twin[1]) :] if twin else ""
+    name_pattern = (twin[1] if twin else name_pattern).lower()
+    matching = [f"{library}:{name}{suffix}" for name in names if fnmatch.fnmatchcase(name.lower(), name_pattern)]
+    if not matching:
         where = " in the local cache" if library == "huggingface" else ""
         raise UserError(
             f"no model of {library}{where} matches {pattern!r}",
             remedy=f"list them with: brainscore list models --library {library}",
         )
-    return found
+    return matching
 
 
 def build_network(identifier: str) -> tuple[Any, str, str]:
@@ -280,13 +280,13 @@ def build_network(identifier: str) -> tuple[Any, str, str]:
         If the library or the model does not exist, or weights are neither cached nor reachable.
     """
     require_library_model(identifier)
-    wanted = parse_library_model(identifier)
+    model = parse_library_model(identifier)
     try:
-        return _BUILD[wanted.library](wanted, identifier)
+        return _BUILD[model.library](model, identifier)
     except UserError:
         raise
     except Exception as error:
-        raise _cannot_load(wanted, identifier.partition(":")[2], error) from error
+        raise _cannot_load(model, identifier.partition(":")[2], error) from error
 
 
 def _cannot_load(wanted: LibraryModel, name: str, error: Exception) -> UserError:
@@ -334,10 +334,10 @@ def _remedy(wanted: LibraryModel) -> str:
         "huggingface": "$HF_HOME (~/.cache/huggingface)",
         "open_clip": "$HF_HOME (~/.cache/huggingface), and for some models ~/.cache/clip",
     }
-    what = "weights are" if wanted.seed is None else "configuration is"
+    noun = "weights are" if wanted.seed is None else "configuration is"
     twin = "" if wanted.seed is not None else "; or score its untrained twin: add -untrained"
     return (
-        f"if its {what} not reachable: connect to the network, or copy what {wanted.library} has cached elsewhere to "
+        f"if its {noun} not reachable: connect to the network, or copy what {wanted.library} has cached elsewhere to "
         f"{caches[wanted.library]}{twin}"
     )
 
@@ -360,9 +360,9 @@ def _revision(repository: str, file: str = "") -> str:
     from huggingface_hub import try_to_load_from_cache
 
     for name in [file] if file else _WEIGHT_FILES:
-        found = try_to_load_from_cache(repository, name)
-        if isinstance(found, str):
-            return f", revision {Path(found).parent.name}"
+        cached = try_to_load_from_cache(repository, name)
+        if isinstance(cached, str):
+            return f", revision {Path(cached).parent.name}"
     return ""
 
 
@@ -416,12 +416,12 @@ def _from_hub(repository: str, revision: str | None, architecture: str, *, train
 
     # the repository may change in the meantime; the folder of a commit has its name
     commit = Path(hf_hub_download(repository, "config.json", revision=revision)).parent.name
-    made = getattr(transformers, architecture)
+    model_class = getattr(transformers, architecture)
     if not trained:
-        network = made.from_config(transformers.AutoConfig.from_pretrained(repository, revision=commit))
+        network = model_class.from_config(transformers.AutoConfig.from_pretrained(repository, revision=commit))
         return network.eval(), commit, f"configuration of {repository}, revision {commit}"
     with seeded(0):
-        network, loaded = made.from_pretrained(repository, revision=commit, output_loading_info=True)
+        network, loaded = model_class.from_pretrained(repository, revision=commit, output_loading_info=True)
     remark, missing = f"weights of {repository}, revision {commit}", sorted(loaded["missing_keys"])
     if missing and all(name.startswith("pooler.") for name in missing):
         network.pooler, missing = None, []

@@ -126,8 +126,8 @@ def _url(path: Path, folder: Path) -> str:
     path = path.absolute()
     if not path.is_relative_to(folder):
         return f'"{path.as_uri()}"'
-    parts = " / ".join(f'"{part}"' for part in path.relative_to(folder).parts)
-    return f"(Path(__file__).parent / {parts}).as_uri()"
+    quoted = " / ".join(f'"{name}"' for name in path.relative_to(folder).parts)
+    return f"(Path(__file__).parent / {quoted}).as_uri()"
 
 
 def _sha256(path: str | Path) -> str:
@@ -164,14 +164,14 @@ def _with_statement(text: str, imports: Sequence[str], statement: str, target: s
             break
     else:
         lines.append(f"\n{statement}")
-    known = {name for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom) for name in _imported(node)}
-    missing = [line for line in imports if not _imported(ast.parse(line).body[0]) <= known]
+    imported = {name for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom) for name in _imported(node)}
+    missing = [line for line in imports if not _imported(ast.parse(line).body[0]) <= imported]
     if missing:
-        own = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        import_statements = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
         docstring = tree.body[:1] if ast.get_docstring(tree) is not None else []
-        after = (own or docstring)[-1].end_lineno if own or docstring else 0
+        after = (import_statements or docstring)[-1].end_lineno if import_statements or docstring else 0
         block = "".join(f"{line}\n" for line in missing)
-        lines.insert(after or 0, block if own or not docstring else f"\n{block}")
+        lines.insert(after or 0, block if import_statements or not docstring else f"\n{block}")
     return "".join(lines)
 
 
@@ -185,10 +185,10 @@ def _add_test(path: Path, loader: str, identifier: str) -> None:
     if f'{loader}("{identifier}")' in before:
         return
     slug = re.sub(r"\W+", "_", identifier).lower()
-    what = "stimuli" if loader == "load_stimulus_set" else "measurements"
+    noun = "stimuli" if loader == "load_stimulus_set" else "measurements"
     _write(
         path,
-        f"{before}\n\ndef test_{what}_of_{slug}():\n"
+        f"{before}\n\ndef test_{noun}_of_{slug}():\n"
         f"    from brainscore_vision import {loader}\n\n"
         f'    check_data({loader}("{identifier}"), identifier="{identifier}")\n',
     )

@@ -16,12 +16,12 @@ def required_fields(metadata: Any) -> list[str]:
     >>> required_fields(ModelMetadata)[:3]
     ['architecture', 'parameters', 'training_data']
     """
-    return [one.name for one in fields(metadata) if one.default is MISSING and one.default_factory is MISSING]
+    return [field.name for field in fields(metadata) if field.default is MISSING and field.default_factory is MISSING]
 
 
 def described_fields(metadata: Any) -> list[str]:
     """Names of the required fields of a dataclass of metadata; of all fields, if none is required."""
-    return required_fields(metadata) or [one.name for one in fields(metadata)]
+    return required_fields(metadata) or [field.name for field in fields(metadata)]
 
 
 def require_texts(owner: Any, *names: str) -> None:

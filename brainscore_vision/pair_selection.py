@@ -118,9 +118,9 @@ def select_models(wanted: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str
         if is_file_reference(request):
             name, reference = _model_file(request)
             if files.get(name, reference) != reference or name in model_registry:
-                other = files.get(name, "a registered model")
+                earlier = files.get(name, "a registered model")
                 raise UserError(
-                    f"{reference} and {other} would both be called {name!r} in the results",
+                    f"{reference} and {earlier} would both be called {name!r} in the results",
                     remedy=f"give it another name: NAME={request.rpartition('=')[2]}",
                 )
             files[name] = reference
@@ -290,14 +290,14 @@ def _group(wanted: str) -> list[str]:
     if wanted == ALL:
         return [benchmark for benchmark in tree.benchmarks if benchmark in benchmark_registry]
     if node in CONTROLS:
-        places = {key: benchmark_registry.location(key).folder for key in benchmark_registry}
-        return [key for key, folder in places.items() if folder is not None and folder.name == CONTROLS[node]]
+        folders = {key: benchmark_registry.location(key).folder for key in benchmark_registry}
+        return [key for key, folder in folders.items() if folder is not None and folder.name == CONTROLS[node]]
     node = SHORT_NAMES.get(node, node)
     if node not in tree or tree[node].benchmark:
-        known = [*SHORT_NAMES, *CONTROLS, *(name for name in tree if not tree[name].benchmark)]
+        nodes = [*SHORT_NAMES, *CONTROLS, *(name for name in tree if not tree[name].benchmark)]
         raise UserError(
             f"{wanted!r}: the leaderboard has no node {node!r}",
-            remedy=_nearest(node, known) or f"nodes: {', '.join(sorted(known))}",
+            remedy=_nearest(node, nodes) or f"nodes: {', '.join(sorted(nodes))}",
         )
     below = [name for name in tree.benchmarks if node in tree.ancestors(name) and name in benchmark_registry]
     if not below:

@@ -73,13 +73,13 @@ class Filters:
             created = datetime.strptime(row["id"].partition("-")[0], "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
         return self._match(row["model"], row["benchmark"], row["state"], row["run"] or "", created)
 
-    def _match(self, model: str, benchmark: str, state: str, run: str, made: datetime | None) -> bool:
+    def _match(self, model: str, benchmark: str, state: str, run: str, created: datetime | None) -> bool:
         return (
             _matches(model, self.models)
             and _matches(benchmark, self.benchmarks)
             and (not self.states or state in self.states)
-            and (made is None or self.since is None or made >= self.since)
-            and (made is None or self.before is None or made < self.before)
+            and (created is None or self.since is None or created >= self.since)
+            and (created is None or self.before is None or created < self.before)
             and (self.run is None or run.startswith(self.run))
         )
 

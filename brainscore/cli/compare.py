@@ -179,9 +179,9 @@ def _refuse_receipt_options(context: click.Context) -> None:
             raise UserError(f"--{name} is for stored receipts, not for a site", remedy=f"leave out --{name} or --site")
 
 
-def _select_common(wanted: Sequence[str], store: ResultsStore) -> tuple[list[str], list[str]]:
+def _select_common(names: Sequence[str], store: ResultsStore) -> tuple[list[str], list[str]]:
     """Return the models that match the names and patterns, and the benchmarks that all of them have a receipt of."""
-    if not wanted:
+    if not names:
         raise UserError(
             "no models and no benchmark are named",
             remedy="name two models, brainscore compare FIRST SECOND, or a benchmark, brainscore compare -b BENCHMARK",
@@ -189,7 +189,7 @@ def _select_common(wanted: Sequence[str], store: ResultsStore) -> tuple[list[str
     by_model: dict[str, set[str]] = {}
     for model, benchmark in store.pairs():
         by_model.setdefault(model, set()).add(benchmark)
-    models = _selected(wanted, sorted(by_model), f"a receipt in {store.address}")
+    models = _selected(names, sorted(by_model), f"a receipt in {store.address}")
     for model in models:
         if model not in by_model:
             near = nearest(model, by_model, limit=3)
@@ -204,34 +204,36 @@ def _select_common(wanted: Sequence[str], store: ResultsStore) -> tuple[list[str
     return models, sorted(common)
 
 
-def _select_models(wanted: Sequence[str], benchmarks: Sequence[str], store: ResultsStore) -> list[str]:
+def _select_models(names: Sequence[str], benchmarks: Sequence[str], store: ResultsStore) -> list[str]:
     """Return the models that match any of the names and patterns; all models with a receipt if there are none."""
-    if len(set(wanted)) > 1 and not any(map(_is_pattern, wanted)):
-        return list(dict.fromkeys(wanted))
+    if len(set(names)) > 1 and not any(map(_is_pattern, names)):
+        return list(dict.fromkeys(names))
     scored = sorted({model for model, benchmark in store.pairs() if benchmark in benchmarks})
-    return _selected(wanted or ["*"], scored, f"a receipt of {' or '.join(benchmarks)} in {store.address}")
+    return _selected(names or ["*"], scored, f"a receipt of {' or '.join(benchmarks)} in {store.address}")
 
 
-def _selected(wanted: Sequence[str], known: Sequence[str], what: str) -> list[str]:
+def _selected(names: Sequence[str], scored: Sequence[str], receipt: str) -> list[str]:
     """Return at least two models, each once: names as they are, and the known models that match the patterns."""
     selected: list[str] = []
-    for name in wanted:
-        matching = [model for model in known if fnmatch.fnmatchcase(model, name)] if _is_pattern(name) else [name]
+    for name in names:
+        matching = [model for model in scored if fnmatch.fnmatchcase(model, name)] if _is_pattern(name) else [name]
         if not matching:
             which = "no model" if name == "*" else f"no model {name!r}"
             raise UserError(
-                f"{which} has {what}",
-                remedy=f"models with a receipt: {', '.join(known)}" if known else "score a model first: brainscore run",
+                f"{which} has {receipt}",
+                remedy=f"models with a receipt: {', '.join(scored)}"
+                if scored
+                else "score a model first: brainscore run",
             )
         selected += matching
     selected = list(dict.fromkeys(selected))
     if len(selected) < 2:
-        unselected = [model for model in known if model not in selected]
+        unselected = [model for model in scored if model not in selected]
         raise UserError(
             f"a comparison needs two models; only {selected[0]!r} is selected",
-            remedy=f"add one of those with {what}: {', '.join(unselected[:10])}{' …' if len(unselected) > 10 else ''}"
+            remedy=f"add one of those with {receipt}: {', '.join(unselected[:10])}{' …' * (len(unselected) > 10)}"
             if unselected
-            else f"score another model first: no other has {what}",
+            else f"score another model first: no other has {receipt}",
         )
     return selected
 

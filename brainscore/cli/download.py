@@ -92,11 +92,11 @@ def _plain(identifier: str) -> str:
     return identifier
 
 
-def _fetch(what: str, output: Path, site: str | None, asked: dict[str, Any]) -> None:
+def _fetch(export: str, output: Path, site: str | None, asked: dict[str, Any]) -> None:
     from brainscore.client import Client
 
     if output.is_dir():
         raise UserError(f"{output} is a folder", remedy="name a file with --output")
     with Client(site, timeout=120) as client:
-        path = client.download(what, output, **asked)
+        path = client.download(export, output, **asked)
     echo(f"{path} ({path.stat().st_size:,} bytes)")

@@ -345,8 +345,8 @@ def _attainable(benchmark: Any) -> dict[str, Any]:
     return {"attainable": float(attainable), "attainable_ci": attainable.attrs["ci"]}
 
 
-def _class(made: Any) -> str:
-    return f"{type(made).__module__}.{type(made).__qualname__}"
+def _class(instance: Any) -> str:
+    return f"{type(instance).__module__}.{type(instance).__qualname__}"
 
 
 def _signature(factory: Any) -> str | None:

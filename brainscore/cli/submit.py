@@ -120,7 +120,7 @@ def _places(source: str, package: Package) -> Callable[[str], str]:
     return place
 
 
-def _report(package: Package, findings: tuple[Finding, ...], place: Callable[[str], str], *, json_: bool) -> None:
+def _report(package: Package, findings: tuple[Finding, ...], path_of: Callable[[str], str], *, json_: bool) -> None:
     from brainscore.cli.status import echo_findings
     from brainscore_vision.submission import errors_among
 
@@ -138,7 +138,7 @@ def _report(package: Package, findings: tuple[Finding, ...], place: Callable[[st
         keys = ", ".join(registration.key for registration in plugin.registrations[:5])
         more = f" and {len(plugin.registrations) - 5} more" if len(plugin.registrations) > 5 else ""
         echo(f"{style(plugin.path, bold=True)}: {keys or 'registers nothing'}{more}")
-    echo_findings(findings, place=place)
+    echo_findings(findings, place=path_of)
 
 
 def _send(

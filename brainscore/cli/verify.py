@@ -124,12 +124,12 @@ def _foreseen(changes: Sequence[Change]) -> None:
     echo()
 
 
-def _report(found: Verification, stored: str | None) -> None:
-    if found.difference is not None:
-        echo_lines(difference_lines(found.difference))
+def _report(verification: Verification, stored: str | None) -> None:
+    if verification.difference is not None:
+        echo_lines(difference_lines(verification.difference))
         echo()
-    if found.found is not None and found.found.error is not None:
-        echo(found.found.error.traceback.rstrip(), err=True)
-    echo(f"{style('verdict', bold=True)}  {found.verdict}")
+    if verification.found is not None and verification.found.error is not None:
+        echo(verification.found.error.traceback.rstrip(), err=True)
+    echo(f"{style('verdict', bold=True)}  {verification.verdict}")
     if stored is not None:
         echo(f"{style('receipt', bold=True)}  {stored}")

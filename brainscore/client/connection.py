@@ -296,11 +296,11 @@ def download(connection: Connection, path: str, query: Query, target: Path) -> P
     return target
 
 
-def _partial_tag(part: Path, about: Path, asked: str) -> str | None:
+def _partial_tag(unfinished: Path, about: Path, asked: str) -> str | None:
     """The ETag of an incomplete download of the same file, if there is one."""
     try:
         state = json.loads(about.read_bytes())
-        return str(state["tag"]) if state["asked"] == asked and 0 < part.stat().st_size < state["size"] else None
+        return str(state["tag"]) if state["asked"] == asked and 0 < unfinished.stat().st_size < state["size"] else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

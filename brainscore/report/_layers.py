@@ -40,7 +40,7 @@ def find_profiles(models: Collection[str], folder: Path | None = None) -> tuple[
         return ()
     from brainscore_vision.model_helpers.brain_transformation.layer_profile import LayerProfile
 
-    found: dict[tuple[str, str], LayerProfile] = {}
+    profiles: dict[tuple[str, str], LayerProfile] = {}
     for file in files:
         try:
             profile = LayerProfile.from_dict(json.loads(file.read_text(encoding="utf-8")))
@@ -49,9 +49,9 @@ def find_profiles(models: Collection[str], folder: Path | None = None) -> tuple[
         if profile.model not in models or not profile.scores:
             continue
         pair = (profile.model, profile.benchmark)
-        if pair not in found or _completeness(profile) > _completeness(found[pair]):
-            found[pair] = profile
-    return tuple(found[pair] for pair in sorted(found))
+        if pair not in profiles or _completeness(profile) > _completeness(profiles[pair]):
+            profiles[pair] = profile
+    return tuple(profiles[pair] for pair in sorted(profiles))
 
 
 def _completeness(profile: LayerProfile) -> tuple[bool, int, str]:

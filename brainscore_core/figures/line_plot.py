@@ -159,10 +159,10 @@ def _place(x: float | date | str, categories: Sequence[str]) -> float:
     return float(x.toordinal()) if isinstance(x, date) else float(x)
 
 
-def _x_range(places: Sequence[Sequence[float]], categories: Sequence[str]) -> tuple[float, float]:
+def _x_range(positions: Sequence[Sequence[float]], categories: Sequence[str]) -> tuple[float, float]:
     if categories:
         return -0.5, len(categories) - 0.5
-    low, high = axes.nice_range([position for each in places for position in each], share=0.03)
+    low, high = axes.nice_range([position for each in positions for position in each], share=0.03)
     return low, high
 
 
@@ -176,7 +176,7 @@ def _names_room(categories: Sequence[str], width: float) -> float:
 
 def _x_axis(
     chart: Lines,
-    places: Sequence[Sequence[float]],
+    positions: Sequence[Sequence[float]],
     categories: Sequence[str],
     x: axes.Scale,
     turned: bool,
@@ -200,7 +200,7 @@ def _x_axis(
     if categories:
         ticks = [axes.AxisTick(x(index), name) for index, name in enumerate(categories)]
     elif any(isinstance(x_value, date) for series in chart.series for x_value in series.x):
-        days = [day for each in places for day in each]
+        days = [day for each in positions for day in each]
         date_texts = axes.date_ticks(date.fromordinal(int(min(days))), date.fromordinal(int(max(days))))
         ticks = [axes.AxisTick(x(day.toordinal()), text) for day, text in date_texts]
     else:
@@ -214,35 +214,35 @@ def _sample(kind: int) -> Svg:
     )
 
 
-def _series(one: Series, places: Sequence[float], kind: int, x: axes.Scale, y: axes.Scale) -> Svg:
-    order = sorted(range(len(places)), key=places.__getitem__)
+def _series(series: Series, positions: Sequence[float], kind: int, x: axes.Scale, y: axes.Scale) -> Svg:
+    order = sorted(range(len(positions)), key=positions.__getitem__)
     path, pen_down = [], False
     for i in order:
-        if axes.finite(one.y[i]):
-            path.append(f"{'L' if pen_down else 'M'}{axes.number(x(places[i]))} {axes.number(y.clip(one.y[i]))}")
-        pen_down = axes.finite(one.y[i])
+        if axes.finite(series.y[i]):
+            path.append(f"{'L' if pen_down else 'M'}{axes.number(x(positions[i]))} {axes.number(y.clip(series.y[i]))}")
+        pen_down = axes.finite(series.y[i])
     shapes = []
     for i in order:
-        low, high = (one.low[i], one.high[i]) if one.low and one.high else (nan, nan)
-        if axes.finite(one.y[i], low, high):
-            shapes.append(axes.line(x(places[i]), y.clip(low), x(places[i]), y.clip(high), "chart-error"))
+        low, high = (series.low[i], series.high[i]) if series.low and series.high else (nan, nan)
+        if axes.finite(series.y[i], low, high):
+            shapes.append(axes.line(x(positions[i]), y.clip(low), x(positions[i]), y.clip(high), "chart-error"))
     shapes.append(axes.element("path", class_=f"chart-line chart-stroke-{kind % axes.MARKER_KINDS}", d="".join(path)))
     for i in order:
-        if not axes.finite(one.y[i]):
+        if not axes.finite(series.y[i]):
             continue
-        hint = one.labels[i] if one.labels else f"{one.name}, {one.x[i]}: {one.y[i]:.3g}"
-        inner = axes.tooltip(hint), axes.marker(kind, x(places[i]), y.clip(one.y[i]), 3)
-        href = one.hrefs[i] if one.hrefs else None
+        hint = series.labels[i] if series.labels else f"{series.name}, {series.x[i]}: {series.y[i]:.3g}"
+        inner = axes.tooltip(hint), axes.marker(kind, x(positions[i]), y.clip(series.y[i]), 3)
+        href = series.hrefs[i] if series.hrefs else None
         shapes.append(axes.element("a", *inner, href=href) if href else axes.element("g", *inner))
     return axes.element("g", *shapes, class_="chart-series")
 
 
-def _highlight(chart: Lines, places: Sequence[Sequence[float]], x: axes.Scale, y: axes.Scale) -> Svg:
+def _highlight(chart: Lines, positions: Sequence[Sequence[float]], x: axes.Scale, y: axes.Scale) -> Svg:
     series, point = chart.highlight or (0, 0)
     drawn = chart.series[series]
     if not axes.finite(drawn.y[point]):
         return Svg("")
-    px, py = x(places[series][point]), y.clip(drawn.y[point])
+    px, py = x(positions[series][point]), y.clip(drawn.y[point])
     label = drawn.labels[point] if drawn.labels else str(drawn.x[point])
     width = axes.text_width(label, axes.TICK_FONT_SIZE)
     left = min(max(px - width / 2, x.start + 2), x.end - width)

@@ -134,8 +134,8 @@ def colour_classes(values: NDArray[np.float64]) -> NDArray[np.int8]:
     return np.where(np.isnan(values), -128, steps).astype(np.int8)
 
 
-def _class(colour: int, what: str = "cell") -> str:
-    return f"chart-{what}-" + ("none" if colour == -128 else f"{'m' if colour < 0 else ''}{abs(colour)}")
+def _class(colour: int, shape: str = "cell") -> str:
+    return f"chart-{shape}-" + ("none" if colour == -128 else f"{'m' if colour < 0 else ''}{abs(colour)}")
 
 
 def _cells(chart: Matrix, values: NDArray[np.float64], colours: NDArray[np.int8], size: float, room: float) -> Svg:

@@ -44,12 +44,12 @@ class Ranks:
         positions = np.empty_like(self.places)
         return self._doubled(np.take(self.places, other.order, out=positions, mode="clip"))  # other modes make a copy
 
-    def _doubled(self, places: NDArray[np.integer]) -> NDArray[np.integer]:
+    def _doubled(self, positions: NDArray[np.integer]) -> NDArray[np.integer]:
         if self.ties is None:
-            places *= 2
-            places += 1
-            return places
-        return around_ties(np.arange(len(places) + 1, dtype=places.dtype), self.ties)[places]
+            positions *= 2
+            positions += 1
+            return positions
+        return around_ties(np.arange(len(positions) + 1, dtype=positions.dtype), self.ties)[positions]
 
     def blocks(self) -> Iterator[tuple[slice, Ties, Array]]:
         """Places in the order, some at a time, which do not divide ties; the ties; and what `in_order_of` returns."""
@@ -407,14 +407,14 @@ def correlation_matrix(values: ArrayLike, *, method: Literal["pearson", "spearma
     return matrix, n
 
 
-def _pearson_matrix(scores: Array, known: NDArray[np.bool_], n: NDArray[np.int64]) -> Array:
+def _pearson_matrix(scores: Array, measured: NDArray[np.bool_], n: NDArray[np.int64]) -> Array:
     """Correlations from sums of products, or from the scores where the sums lose too many digits."""
-    count = np.maximum(known.sum(axis=0), 1)
-    centred = np.where(known, scores, 0.0)
-    centred = np.where(known, scores - centred.sum(axis=0) / count, 0.0)
+    count = np.maximum(measured.sum(axis=0), 1)
+    centred = np.where(measured, scores, 0.0)
+    centred = np.where(measured, scores - centred.sum(axis=0) / count, 0.0)
     scale = np.abs(centred).max(axis=0, initial=0.0)
     centred /= np.where(scale > 0, scale, 1.0)  # prevents overflow and underflow of squares
-    present = known.astype(np.float64)
+    present = measured.astype(np.float64)
     sums, squares = (
         centred.T @ present,
         (centred**2).T @ present,
@@ -425,23 +425,23 @@ def _pearson_matrix(scores: Array, known: NDArray[np.bool_], n: NDArray[np.int64
         result = (centred.T @ centred - sums * sums.T / pairs) / np.sqrt(variation * variation.T)
     inexact = variation <= _CANCELLED * squares
     for i, j in np.argwhere(np.triu((inexact | inexact.T) & (n >= _FEWEST))):
-        both = known[:, i] & known[:, j]
+        both = measured[:, i] & measured[:, j]
         exact = _correlation(scores[both, i], scores[both, j])
         result[i, j] = result[j, i] = math.nan if exact is None else exact
     return np.asarray(result)
 
 
-def _spearman_matrix(scores: Array, known: NDArray[np.bool_], n: NDArray[np.int64]) -> Array:
+def _spearman_matrix(scores: Array, measured: NDArray[np.bool_], n: NDArray[np.int64]) -> Array:
     """Correlations from twice the centred ranks, which are integers, so that all sums are exact."""
     k = scores.shape[1]
     products, squares = np.zeros((k, k)), np.zeros((k, k))
-    ordered = [_Ordered(scores[:, column], known[:, column]) for column in range(k)]
+    ordered = [_Ordered(scores[:, column], measured[:, column]) for column in range(k)]
     blocks = [np.arange(start, min(start + _BLOCK, k)) for start in range(0, k, _BLOCK)]
     for number, rows in enumerate(blocks):
         for columns in blocks[number:]:
             upper, lower = (
-                _ranks_among(ordered, rows, known[:, columns]),
-                _ranks_among(ordered, columns, known[:, rows]),
+                _ranks_among(ordered, rows, measured[:, columns]),
+                _ranks_among(ordered, columns, measured[:, rows]),
             )
             here, there = np.ix_(rows, columns), np.ix_(columns, rows)
             products[here] = np.einsum("ijm,jim->ij", upper, lower)
@@ -452,13 +452,13 @@ def _spearman_matrix(scores: Array, known: NDArray[np.bool_], n: NDArray[np.int6
         return np.asarray(products / np.sqrt(squares * squares.T))
 
 
-def _ranks_among(ordered: Sequence["_Ordered"], columns: NDArray[np.intp], known: NDArray[np.bool_]) -> Array:
-    """Ranks of each column among the models of each column of `known`: columns × columns of `known` × models."""
-    patterns, which = np.unique(known.T, axis=0, return_inverse=True)
-    result = np.empty((len(columns), len(which), len(known)))
+def _ranks_among(ordered: Sequence["_Ordered"], columns: NDArray[np.intp], measured: NDArray[np.bool_]) -> Array:
+    """Ranks of each column among the models of each column of `measured`: columns × columns of `measured` × models."""
+    patterns, which = np.unique(measured.T, axis=0, return_inverse=True)
+    result = np.empty((len(columns), len(which), len(measured)))
     for row, column in zip(result, columns, strict=True):
         if len(patterns) == len(which):  # each occurs once
-            row[:] = ordered[column].ranks(known.T)
+            row[:] = ordered[column].ranks(measured.T)
         else:
             np.take(ordered[column].ranks(patterns), which.ravel(), axis=0, out=row)
     return result

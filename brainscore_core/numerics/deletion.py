@@ -117,9 +117,11 @@ def _without(
     return np.where(n_left >= 4, value, np.nan)
 
 
-def _aligned(cross: Array, own: Array, other: Array) -> Array:
+def _aligned(cross: Array, first_hsic: Array, second_hsic: Array) -> Array:
     with np.errstate(invalid="ignore"):
-        return np.asarray(cross / np.sqrt(np.where((own > 0) & (other > 0), own * other, np.nan)))
+        return np.asarray(
+            cross / np.sqrt(np.where((first_hsic > 0) & (second_hsic > 0), first_hsic * second_hsic, np.nan))
+        )
 
 
 def cka_without_neuroids(K: ArrayLike, Y: ArrayLike, codes: ArrayLike | None = None) -> Array:

@@ -151,8 +151,8 @@ def unit_influence(
     return UnitInfluence(kind, sources, codes, _sums(positions, values, len(codes)), paired=not own, twice=twice)
 
 
-def _sums(places: NDArray[np.intp], values: ArrayLike, n: int) -> Array:
-    return np.asarray(np.bincount(places, np.asarray(values, dtype=np.float64), n), dtype=np.float64)
+def _sums(groups: NDArray[np.intp], values: ArrayLike, n: int) -> Array:
+    return np.asarray(np.bincount(groups, np.asarray(values, dtype=np.float64), n), dtype=np.float64)
 
 
 def _hash(text: str) -> int:

@@ -469,18 +469,18 @@ def ranks_from_tests(
     return ranks
 
 
-def _ranks(estimates: Array, found: NDArray[np.bool_], tested: NDArray[np.bool_], most_groups: int | None) -> Ranks:
+def _ranks(estimates: Array, better: NDArray[np.bool_], tested: NDArray[np.bool_], most_groups: int | None) -> Ranks:
     """Ranks from the pairs of which the row is significantly higher than the column."""
     ranked = np.flatnonzero(~np.isnan(estimates))
     x, k = estimates[ranked], len(ranked)
-    found = found[np.ix_(ranked, ranked)]
+    better = better[np.ix_(ranked, ranked)]
     rank, best, worst = (np.full(len(estimates), -1, dtype=np.int64) for _ in range(3))
     rank[ranked] = 1 + k - np.searchsorted(np.sort(x), x, side="right")
-    best[ranked], worst[ranked] = 1 + found.sum(axis=0), k - found.sum(axis=1)
+    best[ranked], worst[ranked] = 1 + better.sum(axis=0), k - better.sum(axis=1)
     letters: list[tuple[str, ...]] = [()] * len(estimates)
     lettered = np.flatnonzero(tested[ranked])
     members, x = ranked[lettered], x[lettered]
-    different = found[np.ix_(lettered, lettered)]
+    different = better[np.ix_(lettered, lettered)]
     try:
         together = tie_matrix(x, different | different.T, most=most_groups)
     except TooManyGroups:

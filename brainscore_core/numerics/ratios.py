@@ -110,9 +110,9 @@ def undetermined_by(ceiling: Uncertain) -> str | None:
     return f"the interval of the ceiling {value}, {low} to {high}, includes 0"
 
 
-def _within(given: Uncertain) -> Uncertain:
+def _within(estimate: Uncertain) -> Uncertain:
     """The value moved between its limits, which bootstraps and transformations do not promise."""
-    return given._replace(value=min(max(given.value, given.low), given.high))
+    return estimate._replace(value=min(max(estimate.value, estimate.low), estimate.high))
 
 
 class _Region(NamedTuple):
@@ -157,6 +157,6 @@ class _Region(NamedTuple):
         return low, high
 
 
-def _placed(given: Uncertain, z: NDArray[np.float64]) -> NDArray[np.float64]:
+def _placed(estimate: Uncertain, z: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values at distances from the estimate, in halves of the interval on each side."""
-    return given.value + np.where(z < 0, (given.value - given.low) * z, (given.high - given.value) * z)
+    return estimate.value + np.where(z < 0, (estimate.value - estimate.low) * z, (estimate.high - estimate.value) * z)

@@ -82,8 +82,8 @@ def shape_similarity(X: ArrayLike, Y: ArrayLike, *, order: ArrayLike | None = No
         raise ValueError(f"{n} stimulus: a shape requires at least 2")
     wide, narrow = (first, second) if first.shape[1] >= second.shape[1] else (second, first)
     names = ("first", "second") if wide is first else ("second", "first")
-    A = _unit(wide, "X" if wide is first else "Y", other=narrow.shape[1])
-    B = _unit(narrow, "Y" if wide is first else "X", other=wide.shape[1])
+    A = _unit(wide, "X" if wide is first else "Y", n_others=narrow.shape[1])
+    B = _unit(narrow, "Y" if wide is first else "X", n_others=wide.shape[1])
     for side, name in zip((A, B), names, strict=True):
         if not side.size > 0:
             undefined = Similarity(np.nan, np.full(n, np.nan), f"the {name} representation does not vary over stimuli")
@@ -163,8 +163,8 @@ class _Unit(NamedTuple):
             yield columns, block
 
 
-def _unit(X: NDArray, name: str, *, other: int) -> _Unit:
-    """X, rotated into as many features as stimuli if this makes the product with `other` features cheaper."""
+def _unit(X: NDArray, name: str, *, n_others: int) -> _Unit:
+    """X, rotated into as many features as stimuli if this makes the product with `n_others` features cheaper."""
     n, p = X.shape
     with np.errstate(invalid="ignore", over="ignore"):
         mean = column_means(X)
@@ -172,7 +172,7 @@ def _unit(X: NDArray, name: str, *, other: int) -> _Unit:
         rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
         raise ValueError(f"{name} is not finite{f' in row {rows[0]}' if len(rows) else ''}; features must be finite")
     offset = float(np.linalg.norm(mean))
-    if p > n and 2 * other > n:
+    if p > n and 2 * n_others > n:
         factor = np.empty((0, n))
         for start in range(0, p, n):  # not narrower than the factor, which is decomposed again with each block
             columns = slice(start, start + n)

@@ -241,25 +241,25 @@ def _spearman(x: Ranks, y: Ranks, threads: WorkerThreads) -> tuple[float, Array]
     return float(np.clip(rho, -1.0, 1.0)), 2 * (sums / (size * (n - 1)) - mean)
 
 
-def _rank_moments(own: Ranks, other: NDArray[np.integer]) -> tuple[float, float]:
-    """Mean product of two ranks as fractions, and mean square of the first; `other` is in the order of `own`."""
+def _rank_moments(ranks: Ranks, other_ranks: NDArray[np.integer]) -> tuple[float, float]:
+    """Mean product of two ranks as fractions, and mean square of the first; both are in the order of `ranks`."""
     cross = square = 0.0
-    for positions, _, doubled in own.blocks():
-        cross += float(doubled @ other[positions])
+    for positions, _, doubled in ranks.blocks():
+        cross += float(doubled @ other_ranks[positions])
         square += float(doubled @ doubled)
-    return cross / (4 * len(other) ** 3), square / (4 * len(other) ** 3)
+    return cross / (4 * len(other_ranks) ** 3), square / (4 * len(other_ranks) ** 3)
 
 
-def _influence(own: Ranks, other: NDArray[np.integer], weight: float) -> Array:
+def _influence(ranks: Ranks, other_ranks: NDArray[np.integer], weight: float) -> Array:
     """What each pair contributes through the ranks of one side, and half of what it does through their product.
 
-    The result is in the order of `own`, as `other` is, and multiplied by 8 · pairs².
+    The result is in the order of `ranks`, as `other_ranks` is, and multiplied by 8 · pairs².
     """
-    result = np.empty(len(other))
-    above = len(other) ** 2 * (1 + weight)
-    for positions, ties, doubled in own.blocks():
+    result = np.empty(len(other_ranks))
+    above = len(other_ranks) ** 2 * (1 + weight)
+    for positions, ties, doubled in ranks.blocks():
         slope = doubled * weight
-        slope += other[positions]
+        slope += other_ranks[positions]
         below = np.zeros(len(slope) + 1)
         np.cumsum(slope, out=below[1:])
         slope *= doubled
@@ -565,10 +565,10 @@ def _sums_of_rows(first: _Side, second: _Side, starts: list[int]) -> tuple[Array
 
 
 def _hsic(
-    products: Array, sums: tuple[Array, Array], own: tuple[Array, Array], through: Array, *, unbiased: bool
+    products: Array, sums: tuple[Array, Array], diagonals: tuple[Array, Array], through: Array, *, unbiased: bool
 ) -> tuple[float, Array]:
     """HSIC of all stimuli, and without each stimulus."""
-    n, (a, b), (own_K, own_L) = len(products), sums, own
+    n, (a, b), (own_K, own_L) = len(products), sums, diagonals
     inner, sum_a, sum_b = float(a @ b), float(a.sum()), float(b.sum())
     whole = _hsic_of_sums(float(products.sum()), inner, sum_a * sum_b, n, unbiased=unbiased)
     inner_left = inner - through + products - (a - own_K) * (b - own_L)

@@ -152,8 +152,8 @@ def _generator(random_state: Any) -> Any:
     return np.random.RandomState(random_state)  # the generator of the published splits
 
 
-def _even(n: int, parts: int) -> Rows:
-    return n // parts + (np.arange(parts) < n % parts)
+def _even(n: int, n_folds: int) -> Rows:
+    return n // n_folds + (np.arange(n_folds) < n % n_folds)
 
 
 def _sizes(n: int, train_size: float | None, test_size: float | None) -> tuple[int, int]:
@@ -178,11 +178,11 @@ def _sizes(n: int, train_size: float | None, test_size: float | None) -> tuple[i
     return n_train, n_test
 
 
-def _shares(counts: Rows, wanted: int, rng: Any) -> Rows:
+def _shares(counts: Rows, number: int, rng: Any) -> Rows:
     """Number of units to draw from each stratum: in proportion, remainders by size, equal remainders at random."""
-    exact = counts / counts.sum() * wanted
+    exact = counts / counts.sum() * number
     shares = np.floor(exact)
-    missing = int(wanted - shares.sum())
+    missing = int(number - shares.sum())
     remainder = exact - shares
     for value in np.unique(remainder)[::-1]:
         if missing <= 0:

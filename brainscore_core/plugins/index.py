@@ -356,14 +356,14 @@ class PluginIndex:
             write_cache(file, scans, signature=signature)
         return state
 
-    def _add(self, state: _State, plugin: Plugin, changed: Stamp, known: dict[str, CachedScan]) -> None:
-        entry = known.get(plugin.file) or self._scans.get(plugin.file)
+    def _add(self, state: _State, plugin: Plugin, changed: Stamp, scans: dict[str, CachedScan]) -> None:
+        entry = scans.get(plugin.file) or self._scans.get(plugin.file)
         if entry is None or not entry.fresh(changed, plugin.file):
             scan = scan_file(plugin.file, self.registries)
             stamps = {plugin.file: changed}
             stamps |= {path: current for path in scan.depends if (current := stamp(path))}
             entry = CachedScan(scan, stamps)
-        known[plugin.file] = self._scans[plugin.file] = entry
+        scans[plugin.file] = self._scans[plugin.file] = entry
         state.plugins.append(plugin)
         self._add_scan(state, plugin, entry.scan)
 

@@ -158,8 +158,8 @@ class Literals:
                     return list(getattr(mapping, method)())
         return None
 
-    def _join(self, parts: list[ast.expr], values: Mapping[str, object]) -> object:
-        texts = [self.evaluate(operand, values) for operand in parts]
+    def _join(self, operands: list[ast.expr], values: Mapping[str, object]) -> object:
+        texts = [self.evaluate(operand, values) for operand in operands]
         fixed = [text for text in texts if isinstance(text, str)]
         short = len(fixed) == len(texts) and sum(map(len, fixed)) <= _MAX_TEXT
         return "".join(fixed) if short else UNKNOWN

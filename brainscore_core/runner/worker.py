@@ -552,8 +552,8 @@ class _Task:
     def _run_info(self) -> Any:
         return run_info(self.spec.run, isolated=self.spec.isolated)
 
-    def _outcome(self, what: str, benchmark: str, **details: Any) -> dict[str, Any]:
-        return {"what": what, "model": self.spec.model, "benchmark": benchmark, **details}
+    def _outcome(self, kind: str, benchmark: str, **details: Any) -> dict[str, Any]:
+        return {"what": kind, "model": self.spec.model, "benchmark": benchmark, **details}
 
     def _report(self, outcome: dict[str, Any]) -> dict[str, Any]:
         self.worker.log_event([self.spec.topic, self.spec.key], {**outcome, "worker": self.worker.address})

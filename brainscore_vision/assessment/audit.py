@@ -242,7 +242,7 @@ def audit(benchmark: Any, *, model: BrainModel | None = None, seed: int = 0) -> 
 
 def _copies(parts: Parts) -> tuple[tuple[Copies, ...], list[str]]:
     """Equal responses to several stimuli, and in several repetitions."""
-    found, notes = [], []
+    equal, notes = [], []
     repeated, why = repetitions_of(parts)
     if why:
         notes.append(f"repetitions were not examined: {why}")
@@ -256,8 +256,8 @@ def _copies(parts: Parts) -> tuple[tuple[Copies, ...], list[str]]:
                     "have few different values"
                 )
             elif copies is not None:
-                found.append(copies)
-    return tuple(found), notes
+                equal.append(copies)
+    return tuple(equal), notes
 
 
 def _plain(value: Any) -> Any:

@@ -191,8 +191,8 @@ class Features:
         if (base, reduction) not in self._projected:
             step = max(1, _BLOCK // (8 * p))
             rows = (slice(start, start + step) for start in range(0, n, step))
-            parts = [method.transform(self._block(part, slice(None), base)) for part in rows]
-            self._projected[base, reduction] = np.concatenate(parts)
+            projections = [method.transform(self._block(block, slice(None), base)) for block in rows]
+            self._projected[base, reduction] = np.concatenate(projections)
         projected = self._projected[base, reduction]
         return projected / self._lengths[:, np.newaxis] if scaling == "unit norm" else projected
 
@@ -218,5 +218,5 @@ class Features:
 def _coordinates(gram: Array) -> Array:
     """Columns with these inner products, from the smallest to the largest."""
     values, vectors = np.linalg.eigh(gram)
-    kept = values > len(gram) * np.finfo(np.float64).eps * max(values[-1], 0.0)
-    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
+    above_rounding = values > len(gram) * np.finfo(np.float64).eps * max(values[-1], 0.0)
+    return np.asarray(vectors[:, above_rounding] * np.sqrt(values[above_rounding]))

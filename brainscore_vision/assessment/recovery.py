@@ -279,15 +279,16 @@ class _Run:
                 undefined[true] += 1
             else:
                 counts[true, best] += 1
-        found = np.diag(counts)
+        correct = np.diag(counts)
         return Confusion(
             generator=kind,
             counts=counts.tolist(),
             undefined=undefined.tolist(),
             found=[
-                Share.of(int(number), repetitions - int(left)) for number, left in zip(found, undefined, strict=True)
+                Share.of(int(number), repetitions - int(n_undefined))
+                for number, n_undefined in zip(correct, undefined, strict=True)
             ],
-            overall=Share.of(int(found.sum()), k * repetitions - int(undefined.sum())),
+            overall=Share.of(int(correct.sum()), k * repetitions - int(undefined.sum())),
         )
 
     def powers(
@@ -318,12 +319,12 @@ class _Run:
         experiments = list(product(range(len(weights)), kinds, range(repetitions)))
         steps = [f"{kind}: {mixtures[number].name} is true, experiment {n + 1}" for number, kind, n in experiments]
         together = len(kinds) * repetitions
-        found: dict[tuple[str, int], list[int | None]] = defaultdict(list)
+        winners: dict[tuple[str, int], list[int | None]] = defaultdict(list)
         for (number, kind, _), best in zip(
             experiments, self._evaluate(winner, experiments, steps, together), strict=True
         ):
-            found[kind, number].append(best)
-        shares = {key: Share.of(best.count(1), len(best) - best.count(None)) for key, best in found.items()}
+            winners[kind, number].append(best)
+        shares = {key: Share.of(best.count(1), len(best) - best.count(None)) for key, best in winners.items()}
         return [
             _power(kind, first, second, weights, [shares[kind, number] for number in range(len(weights))])
             for kind in kinds
@@ -344,9 +345,11 @@ class _Run:
                 return reason
             rng = np.random.default_rng([_SIZE, self._seed, GENERATORS.index(kind), stimuli, neuroids, *each])
             rows = None if stimuli == experiment.stimuli else experiment.draw_stimuli(stimuli, rng)
-            places = None if neuroids == experiment.neuroids else experiment.draw_neuroids(neuroids, rng)
+            neuroid_rows = None if neuroids == experiment.neuroids else experiment.draw_neuroids(neuroids, rng)
             try:
-                return self._winner(self._models, self._generators[kind][true].simulate(rng, places), rng, rows, places)
+                return self._winner(
+                    self._models, self._generators[kind][true].simulate(rng, neuroid_rows), rng, rows, neuroid_rows
+                )
             except MetricInputError as error:
                 return str(error.message)
 
@@ -363,10 +366,10 @@ class _Run:
         self, winner: Callable[[Any], Any], experiments: Sequence[Any], steps: Sequence[str], together: int
     ) -> Iterator[Any]:
         """Winners of all experiments, with a report before each."""
-        found = evaluate(winner, experiments, together=together)
+        winners = evaluate(winner, experiments, together=together)
         for step in steps:
             self._steps.next(step)
-            yield next(found)
+            yield next(winners)
 
     def _winner(
         self,
@@ -379,11 +382,11 @@ class _Run:
         """Place of the candidate that scores best on simulated responses to all stimuli."""
         measured = self._experiment.measured(values if rows is None else values[rows], rows, places)
         scores = [self._experiment.score(model, measured, rows) for model in models]
-        known = [score for score in scores if score is not None]
-        if not known:
+        defined = [score for score in scores if score is not None]
+        if not defined:
             return None
-        least = max(known) - _SAME * max(1.0, abs(max(known)))
-        return int(rng.choice([place for place, score in enumerate(scores) if score is not None and score >= least]))
+        least = max(defined) - _SAME * max(1.0, abs(max(defined)))
+        return int(rng.choice([index for index, score in enumerate(scores) if score is not None and score >= least]))
 
 
 def _power(

@@ -104,9 +104,9 @@ def find_dependence(parts: Parts, seed: int) -> tuple[tuple[SerialTest, ...], Or
             sequence = _crossed(assembly, SEQUENCES)
             if kind == "averaged":
                 within, strata = _categories(assembly)
-                place = np.empty(len(ids), dtype=np.intp)
-                place[np.lexsort((time, sequence))] = np.arange(len(ids))
-                order = Order(ids, place, sequence)
+                position = np.empty(len(ids), dtype=np.intp)
+                position[np.lexsort((time, sequence))] = np.arange(len(ids))
+                order = Order(ids, position, sequence)
             else:
                 within, strata = "stimulus_id", pd.factorize(pd.Series(ids))[0]
             values = serial_tests(responses_of(assembly), time, strata=strata, sequence=sequence, seed=seed)

@@ -173,23 +173,23 @@ def assess(
         In the order of the tasks, without those that another process is computing.
     """
     report = on_event or (lambda event: None)
-    found: dict[int, Assessment | None] = {}
+    assessments: dict[int, Assessment | None] = {}
     missing: dict[int, str | None] = {}
     for number, task in enumerate(tasks):
         stored = current(task, store)
         if stored is None or again:
             missing[number] = None if stored is None else stored.id
         else:
-            found[number] = stored
+            assessments[number] = stored
             report(Finished(task, stored, stored=True))
     if missing:
         store.require_writable()
     if cluster is None or not missing:
-        for number, known in missing.items():
+        for number, stored_id in missing.items():
             report(Started(tasks[number]))
             with stage(tasks[number].name):
-                found[number] = run_task(tasks[number], store, known=known, on_event=report)
-            report(Finished(tasks[number], found[number]))
+                assessments[number] = run_task(tasks[number], store, known=stored_id, on_event=report)
+            report(Finished(tasks[number], assessments[number]))
     else:
         from brainscore_core.runner.cluster import open_cluster
 
@@ -197,16 +197,16 @@ def assess(
             from distributed import as_completed
 
             futures = {
-                opened.client.submit(run_task, tasks[number], store, known=known, pure=False): number
-                for number, known in missing.items()
+                opened.client.submit(run_task, tasks[number], store, known=stored_id, pure=False): number
+                for number, stored_id in missing.items()
             }
             for number in missing:
                 report(Started(tasks[number]))
             for future in as_completed(futures):
                 number = futures[future]
-                found[number] = future.result()
-                report(Finished(tasks[number], found[number]))
-    ordered = (found[number] for number in range(len(tasks)))
+                assessments[number] = future.result()
+                report(Finished(tasks[number], assessments[number]))
+    ordered = (assessments[number] for number in range(len(tasks)))
     return [assessment for assessment in ordered if assessment is not None]
 
 

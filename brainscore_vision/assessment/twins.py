@@ -72,13 +72,13 @@ def initial_weights(network: "torch.nn.Module", name: str, seed: int) -> Mapping
     except Exception as error:  # of code of the network's class
         reason = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise UserError(f"{name} cannot be initialised as before training: {reason}") from error
-    left = [key for key, parameter in twin.named_parameters() if id(parameter) not in initialised]
-    if left:
-        raise UserError(f"it is not known how the weights {', '.join(left[:3])} of {name} are initialised")
+    uninitialised = [key for key, parameter in twin.named_parameters() if id(parameter) not in initialised]
+    if uninitialised:
+        raise UserError(f"it is not known how the weights {', '.join(uninitialised[:3])} of {name} are initialised")
     drawn = [
-        bool((one == other).all())
-        for one, other in zip(twin.parameters(), network.parameters(), strict=True)
-        if one.numel() > 1 and bool((other != other.flatten()[0]).any())
+        bool((drawn_weights == current_weights).all())
+        for drawn_weights, current_weights in zip(twin.parameters(), network.parameters(), strict=True)
+        if drawn_weights.numel() > 1 and bool((current_weights != current_weights.flatten()[0]).any())
     ]
     if drawn and all(drawn):
         raise UserError(f"{name} is not trained, or its class initialises it with trained weights")
@@ -94,8 +94,8 @@ def _initialise(module: "torch.nn.Module") -> set[int]:
     builders = [] if find_builders is None else find_builders(module)
     for build in builders:
         with torch.device("meta"):  # without memory and random numbers
-            known = _shapes(build())
-        if shapes.items() <= known.items():  # its last layer may have been removed
+            built_shapes = _shapes(build())
+        if shapes.items() <= built_shapes.items():  # its last layer may have been removed
             built = build().state_dict()
             module.load_state_dict({name: built[name] for name in shapes})
             return {id(parameter) for parameter in module.parameters()}
@@ -123,16 +123,16 @@ def _reset(module: "torch.nn.Module", reset: Callable[[], Any]) -> set[int]:
     """Call a module's ``reset_parameters``; the identities of its own parameters that this initialised."""
     import torch
 
-    own = [parameter for parameter in module.parameters(recurse=False) if parameter.is_floating_point()]
-    before = {parameter: parameter.detach().clone() for parameter in own}
+    parameters = [parameter for parameter in module.parameters(recurse=False) if parameter.is_floating_point()]
+    before = {parameter: parameter.detach().clone() for parameter in parameters}
     with torch.no_grad():
         for parameter in before:
             parameter.fill_(torch.nan)
         reset()
-        kept = {parameter for parameter in before if bool(parameter.isnan().any())}
-        for parameter in kept:
+        untouched = {parameter for parameter in before if bool(parameter.isnan().any())}
+        for parameter in untouched:
             parameter.copy_(before[parameter])
-    return {id(parameter) for parameter in before if parameter not in kept}
+    return {id(parameter) for parameter in before if parameter not in untouched}
 
 
 _INITIALISERS = ("init_weights", "initialize_weights", "_init_weights", "_initialize_weights")
@@ -183,7 +183,7 @@ def _builders_of_torchvision(module: Any) -> list[Callable[[], Any]]:
     home = type(module).__module__
     if not home.startswith("torchvision.models"):
         return []
-    widths = [part.out_features for part in module.modules() if isinstance(part, torch.nn.Linear)]
+    widths = [layer.out_features for layer in module.modules() if isinstance(layer, torch.nn.Linear)]
     classes = widths[-1] if widths else 1000
     builders = (models.get_model_builder(name) for name in models.list_models())
     return [
@@ -208,12 +208,12 @@ def _shapes(network: "torch.nn.Module") -> dict[str, Any]:
 @contextmanager
 def other_weights(network: "torch.nn.Module", weights: Mapping[str, Any]) -> Iterator[None]:
     """Exchange the weights of a network; afterwards it has its own again."""
-    own = {name: value.clone() for name, value in network.state_dict().items()}
+    original = {name: value.clone() for name, value in network.state_dict().items()}
     try:
         network.load_state_dict(weights)
         yield
     finally:
-        network.load_state_dict(own)
+        network.load_state_dict(original)
 
 
 @contextmanager

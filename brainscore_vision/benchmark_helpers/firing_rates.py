@@ -215,22 +215,22 @@ def record_from_model(model: BrainModel, stimulus_identifier: str, number_of_tri
 
 
 def _in_order(recordings: DataAssembly, stimuli: StimulusSet, model: str) -> NeuroidAssembly:
-    wanted = stimuli["stimulus_id"].astype(str).tolist()
+    expected = stimuli["stimulus_id"].astype(str).tolist()
     if "stimulus_id" not in recordings.coords:
         raise UserError(
             f"the recordings of {model!r} have no coordinate 'stimulus_id'", remedy="look_at must return it"
         )
     returned = [str(name) for name in recordings["stimulus_id"].values]
-    if returned != wanted:
+    if returned != expected:
         row_of = {name: row for row, name in enumerate(returned)}
-        missing = [name for name in wanted if name not in row_of]
-        if missing or len(row_of) != len(returned) or len(returned) != len(wanted):
+        missing = [name for name in expected if name not in row_of]
+        if missing or len(row_of) != len(returned) or len(returned) != len(expected):
             raise UserError(
-                f"{model!r} returned {len(returned)} presentations of {len(row_of)} stimuli; {len(wanted)} were shown"
+                f"{model!r} returned {len(returned)} presentations of {len(row_of)} stimuli; {len(expected)} were shown"
                 + (f"; {missing[0]!r} is missing" if missing else ""),
                 remedy="look_at must return one presentation for each stimulus, with its stimulus_id",
             )
-        recordings = recordings.isel(presentation=[row_of[name] for name in wanted])
+        recordings = recordings.isel(presentation=[row_of[name] for name in expected])
     columns = {
         str(name): ("presentation", stimuli[name].to_numpy())
         for name in stimuli.columns

@@ -81,7 +81,7 @@ class BenchmarkRow:
         >>> row.identifier, row.data, row.visual_degrees, row.further
         ('Mine2026.V1-pls', ('Mine2026',), 8.0, {'x': '1'})
         """
-        own = {one.name for one in fields(cls)} - {"further"}
+        field_names = {column_field.name for column_field in fields(cls)} - {"further"}
         convert: dict[str, Callable[[str], Any]] = {
             "version": int,
             "number_of_trials": int,
@@ -91,14 +91,14 @@ class BenchmarkRow:
         }
         values: dict[str, Any] = {"identifier": cells.get("identifier") or cells["benchmark"]}
         for name, text in cells.items():
-            if name in own and text and name != "identifier":
+            if name in field_names and text and name != "identifier":
                 try:
                     values[name] = convert.get(name, str)(text)
                 except ValueError as error:
                     raise UserError(
                         f"{name} of {cells['benchmark']!r} is {text!r}, not a number", remedy="correct the cell"
                     ) from error
-        return cls(**values, further={name: text for name, text in cells.items() if name not in own})
+        return cls(**values, further={name: text for name, text in cells.items() if name not in field_names})
 
 
 def rows_of(plugin_file: str) -> list[BenchmarkRow]:

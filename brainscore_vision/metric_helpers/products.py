@@ -292,9 +292,9 @@ def _expanded(result: DataAssembly, division: dict[str, Any], *, keep: bool = Fa
     return type(result)(values, coords=coords, dims=[*new, *result.dims])
 
 
-def _merged(parts: list[DataAssembly], divisions: list[dict[str, Any]]) -> Score:
+def _merged(results: list[DataAssembly], divisions: list[dict[str, Any]]) -> Score:
     """All parts in the order of the divisions."""
-    merged = merge_data_arrays(parts)
+    merged = merge_data_arrays(results)
     for name in divisions[0]:
         labels = pd.unique(pd.Series([division[name] for division in divisions]))
         order = pd.Index(merged[name].values).get_indexer(pd.Index(labels))

@@ -545,9 +545,9 @@ def merge_splits(scores: list[Score]) -> Score:
     return Score(np.stack([np.asarray(score.values) for score in scores]), coords=coords, dims=["split", *first.dims])
 
 
-def _rows_of(values: NDArray[Any], wanted: NDArray[Any]) -> Rows:
+def _rows_of(values: NDArray[Any], selected: NDArray[Any]) -> Rows:
     """Rows with one of the given values, in the order of these values if they are unique."""
-    index, codes = pd.Index(values), pd.Index(pd.unique(pd.Series(wanted)))
+    index, codes = pd.Index(values), pd.Index(pd.unique(pd.Series(selected)))
     positions = codes.get_indexer(index)
     rows = np.flatnonzero(positions >= 0)
     return np.asarray(rows[np.argsort(positions[rows], kind="stable")], dtype=np.intp)

@@ -79,7 +79,7 @@ _NO_NETWORK = (
 
 def registered_here(registry: str, key: str) -> str | None:
     """Describe where this platform registers an identifier, or one that looks like it; None if nowhere."""
-    return _registered(registry, key, own=frozenset())
+    return _registered(registry, key, excluded=frozenset())
 
 
 def registered_elsewhere(package: Package) -> FindRegistration:
@@ -91,11 +91,11 @@ def registered_elsewhere(package: Package) -> FindRegistration:
         Submission with plugins that this platform may already find, for instance in ``BRAINSCORE_PLUGINS``.
     """
     plugin_paths = frozenset(plugin.path for plugin in package.plugins)
-    return lambda registry, key: _registered(registry, key, own=plugin_paths)
+    return lambda registry, key: _registered(registry, key, excluded=plugin_paths)
 
 
-def _registered(registry: str, key: str, *, own: frozenset[str]) -> str | None:
-    """Describe the registration of an identifier outside the plugins ``own`` (``kind/name``)."""
+def _registered(registry: str, key: str, *, excluded: frozenset[str]) -> str | None:
+    """Describe the registration of an identifier outside the plugins ``excluded`` (``kind/name``)."""
     from brainscore_vision.registries import plugin_index
 
     registered = plugin_index.locations(registry)
@@ -103,7 +103,7 @@ def _registered(registry: str, key: str, *, own: frozenset[str]) -> str | None:
     for name in (key, *(name for name in registered if name != key and similar_form(name) == form)):
         for location in registered.get(name, ()):
             folder = location.folder
-            if folder is None or f"{folder.parent.name}/{folder.name}" not in own:
+            if folder is None or f"{folder.parent.name}/{folder.name}" not in excluded:
                 where = f"{location.package} ({location.source})"
                 return where if name == key else f"it looks like {name!r} of {where}"
     return None

@@ -189,12 +189,12 @@ def read_declared(package: Package) -> tuple[tuple[DeclaredFile, ...], list[Find
     return tuple(files.values()), findings
 
 
-def _calls(tree: ast.Module, own: set[str]) -> Iterator[ast.Call]:
+def _calls(tree: ast.Module, functions: set[str]) -> Iterator[ast.Call]:
     imported = {alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
                 for alias in node.names}  # fmt: skip
     for node in ast.walk(tree):
         name = called_name(node)
-        if not isinstance(node, ast.Call) or name not in _FORMS or name in own:
+        if not isinstance(node, ast.Call) or name not in _FORMS or name in functions:
             continue
         if name not in _COULD_BE_OTHERS or (isinstance(node.func, ast.Name) and name in imported):
             yield node
@@ -222,15 +222,15 @@ def _read(call: ast.Call, literals: Literals, path: str, findings: list[Finding]
         findings.append(Finding("error", "declared files", path, call.lineno, message, _UPLOAD))
 
 
-def _file_arguments(name: str, given: Mapping[str, object]) -> Iterator[_FileArguments]:
-    get = given.get
+def _file_arguments(name: str, arguments: Mapping[str, object]) -> Iterator[_FileArguments]:
+    get = arguments.get
     bucket, identifier = str(get("bucket") or ""), str(get("identifier") or "").replace(".", "_")
     if name == "load_stimulus_set_from_s3":
         stem = _prefix(get("filename_prefix"), "stimulus_") + identifier
         for kind in ("csv", "zip"):
             sha1, sha256 = get(f"{kind}_sha1"), get(f"{kind}_sha256")
             names = (f"{kind}_sha1", f"{kind}_version_id")
-            if kind == "csv" or "zip_sha1" not in given or sha1 is not None or sha256 is not None:
+            if kind == "csv" or "zip_sha1" not in arguments or sha1 is not None or sha256 is not None:
                 yield _FileArguments(bucket, f"{stem}.{kind}", sha1, sha256, get(f"{kind}_version_id"), names)
     elif name == "load_assembly_from_s3":
         stem = _prefix(get("filename_prefix"), "assy_") + identifier
@@ -265,8 +265,8 @@ def _listed(files: object) -> list[Mapping[str, object]]:
     return files
 
 
-def _prefix(given: object, default: str) -> str:
-    return default if given is None else str(given)
+def _prefix(stated: object, default: str) -> str:
+    return default if stated is None else str(stated)
 
 
 def _declared(arguments: _FileArguments, path: str, call: ast.Call, findings: list[Finding]) -> DeclaredFile:
@@ -296,7 +296,7 @@ def _declared(arguments: _FileArguments, path: str, call: ast.Call, findings: li
     return DeclaredFile(url, sha1, sha256, text, arguments.bucket, path, call.lineno)
 
 
-def _hash(value: object, form: re.Pattern[str], what: str, shown: str, report: _Report) -> str | None:
+def _hash(value: object, form: re.Pattern[str], description: str, shown: str, report: _Report) -> str | None:
     if value is None:
         return None
     if value is UNKNOWN:
@@ -304,7 +304,9 @@ def _hash(value: object, form: re.Pattern[str], what: str, shown: str, report: _
         return None
     if not isinstance(value, str) or not form.fullmatch(value):
         report(
-            "error", f"the hash of {shown} is {value!r}, which is not a {what}", "pass the hash that packaging printed"
+            "error",
+            f"the hash of {shown} is {value!r}, which is not a {description}",
+            "pass the hash that packaging printed",
         )
         return None
     return value.lower()

@@ -262,13 +262,13 @@ def _too_much_python(content: bytes, limits: Limits) -> tuple[int, str]:
     return count, "its expressions are nested too deeply" if depth > limits.depth else ""
 
 
-def _data(place: str, files: Mapping[str, bytes]) -> Finding:
-    folder, name = "/".join(place.split("/")[:2]) + "/", place.rpartition("/")[2].encode()
+def _data(target: str, files: Mapping[str, bytes]) -> Finding:
+    folder, name = "/".join(target.split("/")[:2]) + "/", target.rpartition("/")[2].encode()
     if any(path.startswith(folder) and name in content for path, content in files.items()):
         message = "data and weights are not accepted with the code; it is left out, but the plugin names it"
-        return Finding("error", "data in code", place, None, message, _UPLOAD)
+        return Finding("error", "data in code", target, None, message, _UPLOAD)
     message = "data and weights are not accepted with the code; it is left out"
-    return Finding("warning", "data in code", place, None, message, _UPLOAD)
+    return Finding("warning", "data in code", target, None, message, _UPLOAD)
 
 
 _MAX_ENTRIES = 100_000
@@ -603,11 +603,11 @@ def _scans(starts: Mapping[str, bytes]) -> dict[_Parts, Scan]:
     return scans
 
 
-def _is_plugin_below(other: _Parts, folder: _Parts) -> bool:
-    """Whether `other` has the place of a plugin below `folder`, which does not have the place of a plugin itself."""
+def _is_plugin_below(candidate: _Parts, folder: _Parts) -> bool:
+    """Whether `candidate` has the place of a plugin below `folder`, which does not have one itself."""
     in_place = len(folder) >= 2 and folder[-2] in KIND_FOLDERS
-    below = len(other) > len(folder) and other[: len(folder)] == folder
-    return not in_place and below and len(other) >= 2 and other[-2] in KIND_FOLDERS
+    below = len(candidate) > len(folder) and candidate[: len(folder)] == folder
+    return not in_place and below and len(candidate) >= 2 and candidate[-2] in KIND_FOLDERS
 
 
 def _address(folder: _Parts, scan: Scan, name: str) -> str:
@@ -637,12 +637,12 @@ def _kind(folder: _Parts, scan: Scan) -> str:
     return kinds[0]
 
 
-def _unregistered(names: Iterable[str], taken: Mapping[_Parts, str]) -> list[_Parts]:
+def _unregistered(names: Iterable[str], addresses: Mapping[_Parts, str]) -> list[_Parts]:
     """Folders in the place of plugins that register nothing: they are reported as errors rather than left out."""
     folders: dict[_Parts, None] = {}
     for path in names:
         segments = tuple(path.split("/"))
-        if not path.endswith(".py") or any(segments[:end] in taken for end in range(len(segments))):
+        if not path.endswith(".py") or any(segments[:end] in addresses for end in range(len(segments))):
             continue
         for index, name in enumerate(segments[:-2]):
             if name in KIND_FOLDERS and not segments[index + 1].startswith(("_", ".")):
@@ -651,8 +651,8 @@ def _unregistered(names: Iterable[str], taken: Mapping[_Parts, str]) -> list[_Pa
     return list(folders)
 
 
-def _add_plugins(layout: Layout, taken: Mapping[_Parts, str]) -> None:
-    for folder, address in taken.items():
+def _add_plugins(layout: Layout, addresses: Mapping[_Parts, str]) -> None:
+    for folder, address in addresses.items():
         if address in layout.plugins:
             first, second = "/".join(layout.plugins[address]) or "the top", "/".join(folder) or "the top"
             raise UserError(

@@ -365,21 +365,21 @@ def open_repository(place: RepositoryAddress, limits: Limits) -> Iterator[Reposi
         repository.__exit__()
 
 
-def _fetch_error(place: RepositoryAddress, output: str) -> UserError:
+def _fetch_error(address: RepositoryAddress, output: str) -> UserError:
     low = output.lower()
     if "terminal prompts disabled" in low or "authentication failed" in low or "could not read username" in low:
         return UserError(
-            f"{place.url} does not exist or is not public",
+            f"{address.url} does not exist or is not public",
             remedy="check the address; of a private repository, send a ZIP file",
         )
     if "not found" in low or "does not exist" in low or "does not appear to be a git repository" in low:
-        return UserError(f"there is no repository at {place.url}", remedy="check the address; it must be public")
+        return UserError(f"there is no repository at {address.url}", remedy="check the address; it must be public")
     if "not our ref" in low or "couldn't find remote ref" in low or "unadvertised object" in low:
-        return UserError(f"{place.url} has no such commit", remedy="push it, or name another branch, tag or commit")
+        return UserError(f"{address.url} has no such commit", remedy="push it, or name another branch, tag or commit")
     if "redirect" in low or " 301" in low or " 302" in low:
-        return UserError(f"{place.url} redirects to another address", remedy="use the address that it redirects to")
+        return UserError(f"{address.url} redirects to another address", remedy="use the address that it redirects to")
     last = output.splitlines()[-1] if output else "git failed"
-    return UserError(f"{place.url} cannot be fetched: {last[:300]}", remedy="try again later, or send a ZIP file")
+    return UserError(f"{address.url} cannot be fetched: {last[:300]}", remedy="try again later, or send a ZIP file")
 
 
 _FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

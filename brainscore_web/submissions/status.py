@@ -94,7 +94,7 @@ class StepStatus:
 
 
 def step_status(step: Step, submission: Submission) -> StepStatus:
-    """Return what a step has come to: a request for changes is not a failure, and scoring without scores no success."""
+    """Return the status of a step: a request for changes is not a failure, scoring without scores is not a success."""
     words, style = _STEP_WORDS.get((step.kind, step.state), step.state), step.state
     if step.kind == "review" and step.state == "failed":
         rejected = submission.state == "rejected"

@@ -30,7 +30,7 @@ class BenchmarkContext:
     folder: Path | None
 
 
-def _identifier(benchmark: Any, given: BenchmarkContext) -> None:
+def _identifier(benchmark: Any, context: BenchmarkContext) -> None:
     identifier = getattr(benchmark, "identifier", None)
     if not isinstance(identifier, str) or not identifier.strip():
         raise Failed(f"identifier is {identifier!r}", "set identifier='AuthorYear-metric'")
@@ -47,7 +47,7 @@ def _identifier(benchmark: Any, given: BenchmarkContext) -> None:
         )
 
 
-def _version(benchmark: Any, given: BenchmarkContext) -> None:
+def _version(benchmark: Any, context: BenchmarkContext) -> None:
     version = getattr(benchmark, "version", None)
     if isinstance(version, str) and version.strip():
         return
@@ -55,7 +55,7 @@ def _version(benchmark: Any, given: BenchmarkContext) -> None:
         raise Failed(f"version is {version!r}", "set version=1; raise it whenever scores change")
 
 
-def _parent(benchmark: Any, given: BenchmarkContext) -> None:
+def _parent(benchmark: Any, context: BenchmarkContext) -> None:
     parent = getattr(benchmark, "parent", None)
     if not isinstance(parent, str) or not parent.strip():
         raise Failed(
@@ -64,11 +64,11 @@ def _parent(benchmark: Any, given: BenchmarkContext) -> None:
         )
     study = re.split(r"[.-]", str(benchmark.identifier))[0]
     groups = (study, _own_prefix(study))
-    if given.parents is None or parent in given.parents or re.split(r"[.-]", parent)[0] in groups:
+    if context.parents is None or parent in context.parents or re.split(r"[.-]", parent)[0] in groups:
         return
     raise Failed(
         f"there is no parent {parent!r}",
-        f"take one of {', '.join(given.parents)}; or a group of your own study, such as {study!r}",
+        f"take one of {', '.join(context.parents)}; or a group of your own study, such as {study!r}",
     )
 
 
@@ -77,7 +77,7 @@ def _own_prefix(study: str) -> str:
     return match[0] if match else study
 
 
-def _citation(benchmark: Any, given: BenchmarkContext) -> None:
+def _citation(benchmark: Any, context: BenchmarkContext) -> None:
     bibtex = getattr(benchmark, "bibtex", None)
     if bibtex is None and getattr(benchmark, "control", False):
         raise NotApplicable("a control benchmark has no measurements to cite")
@@ -98,7 +98,7 @@ def _citation(benchmark: Any, given: BenchmarkContext) -> None:
         raise Unusual(f"the citation still holds the template's {placeholders[0]!r}", "cite the paper")
 
 
-def _ceiling(benchmark: Any, given: BenchmarkContext) -> None:
+def _ceiling(benchmark: Any, context: BenchmarkContext) -> None:
     ceiling = benchmark.ceiling
     if not isinstance(ceiling, Score):
         raise Failed(
@@ -119,7 +119,7 @@ def _ceiling(benchmark: Any, given: BenchmarkContext) -> None:
         )
 
 
-def _ceiling_differs_from_zero(benchmark: Any, given: BenchmarkContext) -> None:
+def _ceiling_differs_from_zero(benchmark: Any, context: BenchmarkContext) -> None:
     ceiling = benchmark.ceiling
     if isinstance(ceiling, Score) and (reason := undetermined(ceiling)):
         raise Failed(
@@ -129,7 +129,7 @@ def _ceiling_differs_from_zero(benchmark: Any, given: BenchmarkContext) -> None:
         )
 
 
-def _ceiling_without_drift(benchmark: Any, given: BenchmarkContext) -> None:
+def _ceiling_without_drift(benchmark: Any, context: BenchmarkContext) -> None:
     ceiling = benchmark.ceiling
     drift = ceiling.attrs.get("drift") if isinstance(ceiling, Score) else None
     if drift == "found":
@@ -148,32 +148,32 @@ def _ceiling_without_drift(benchmark: Any, given: BenchmarkContext) -> None:
         )
 
 
-def _ceiling_error(benchmark: Any, given: BenchmarkContext) -> None:
+def _ceiling_error(benchmark: Any, context: BenchmarkContext) -> None:
     ceiling = benchmark.ceiling
     if isinstance(ceiling, Score):
         _require_error(ceiling, "ceiling")
 
 
-def _require_error(score: Score, what: str) -> None:
+def _require_error(score: Score, subject: str) -> None:
     if "error" not in score.attrs:
         raise Failed(
-            f"the {what} has no attrs['error']",
+            f"the {subject} has no attrs['error']",
             "set the standard error, or call brainscore_core.metrics.declare_no_error(score, 'reason')",
         )
     error = score.attrs["error"]
     if getattr(error, "size", 1) == 1 and math.isnan(float(error)) and not score.attrs.get("error_reason"):
         raise Failed(
-            f"attrs['error'] of the {what} is NaN and no reason is given",
+            f"attrs['error'] of the {subject} is NaN and no reason is given",
             "say why: brainscore_core.metrics.declare_no_error(score, 'reason')",
         )
 
 
-def _runs(benchmark: Any, given: BenchmarkContext) -> None:
-    if given.model is None:
+def _runs(benchmark: Any, context: BenchmarkContext) -> None:
+    if context.model is None:
         raise NotApplicable("no model is given to run it on")
-    name = getattr(given.model, "identifier", "the model")
+    name = getattr(context.model, "identifier", "the model")
     try:
-        score = benchmark(given.model)
+        score = benchmark(context.model)
     except NotApplicable as error:
         raise NotApplicable(f"{name!r} cannot do what it asks: {error.reason}") from error
     if not isinstance(score, Score):
@@ -217,22 +217,22 @@ def tests_load(folder: Path | None, kind: str) -> None:
         raise Failed("no test loads it by its identifier", f"write def test_loads(): …, with {loader}('identifier')")
 
 
-def _tests_load(_: Any, given: BenchmarkContext) -> None:
-    tests_load(given.folder, "benchmark")
+def _tests_load(_: Any, context: BenchmarkContext) -> None:
+    tests_load(context.folder, "benchmark")
 
 
-def _tests_ceiling(_: Any, given: BenchmarkContext) -> None:
-    if not require_tests(given.folder).ceiling:
+def _tests_ceiling(_: Any, context: BenchmarkContext) -> None:
+    if not require_tests(context.folder).ceiling:
         raise Failed("no test looks at the ceiling", "write assert 0 < load_benchmark('identifier').ceiling <= 1")
 
 
-def _tests_run(_: Any, given: BenchmarkContext) -> None:
-    if not require_tests(given.folder).runs:
+def _tests_run(_: Any, context: BenchmarkContext) -> None:
+    if not require_tests(context.folder).runs:
         raise Failed("no test runs it on a model", "write score = load_benchmark('identifier')(load_model('pixels'))")
 
 
-def _tests_reference(_: Any, given: BenchmarkContext) -> None:
-    if not require_tests(given.folder).score:
+def _tests_reference(_: Any, context: BenchmarkContext) -> None:
+    if not require_tests(context.folder).score:
         raise Failed(
             "no test compares a score with a number",
             "document the score of one model: assert float(score) == pytest.approx(0.212, abs=0.005)",

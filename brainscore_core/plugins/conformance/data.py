@@ -81,8 +81,8 @@ def checks_for(data: Any) -> Mapping[str, Callable[[DataUnderTest], None]]:
     return _OF_ASSEMBLIES if isinstance(data, xr.DataArray) else _OF_STIMULI
 
 
-def _raise_among(given: DataUnderTest, kinds: Collection[str]) -> None:
-    findings = [finding for finding in given.findings if finding.check in kinds]
+def _raise_among(tested: DataUnderTest, kinds: Collection[str]) -> None:
+    findings = [finding for finding in tested.findings if finding.check in kinds]
     if not findings:
         return
     errors = errors_among(findings)
@@ -92,41 +92,41 @@ def _raise_among(given: DataUnderTest, kinds: Collection[str]) -> None:
     raise (Failed if errors else Unusual)(explanation, remedy)
 
 
-def _name(given: DataUnderTest) -> None:
-    _raise_among(given, _NAMES)
+def _name(tested: DataUnderTest) -> None:
+    _raise_among(tested, _NAMES)
 
 
-def _values(given: DataUnderTest) -> None:
-    _raise_among(given, _VALUES)
+def _values(tested: DataUnderTest) -> None:
+    _raise_among(tested, _VALUES)
 
 
-def _assembly_form(given: DataUnderTest) -> None:
-    _raise_among(given, {finding.check for finding in given.findings} - _NAMES - _VALUES - _ALIGNMENT)
+def _assembly_form(tested: DataUnderTest) -> None:
+    _raise_among(tested, {finding.check for finding in tested.findings} - _NAMES - _VALUES - _ALIGNMENT)
 
 
-def _aligned(given: DataUnderTest) -> None:
-    if not isinstance(given.data.attrs.get("stimulus_set"), pd.DataFrame):
+def _aligned(tested: DataUnderTest) -> None:
+    if not isinstance(tested.data.attrs.get("stimulus_set"), pd.DataFrame):
         raise Failed(
             "attrs['stimulus_set'] is missing, so the shown stimuli are unknown",
             "register it with stimulus_set_loader=lambda: load_stimulus_set('identifier')",
         )
-    _raise_among(given, _ALIGNMENT)
+    _raise_among(tested, _ALIGNMENT)
 
 
-def _unique_ids(given: DataUnderTest) -> None:
-    _raise_among(given, _IDS)
+def _unique_ids(tested: DataUnderTest) -> None:
+    _raise_among(tested, _IDS)
 
 
-def _files(given: DataUnderTest) -> None:
-    _raise_among(given, _FILES)
+def _files(tested: DataUnderTest) -> None:
+    _raise_among(tested, _FILES)
 
 
-def _table(given: DataUnderTest) -> None:
-    _raise_among(given, {finding.check for finding in given.findings} - _NAMES - _IDS - _FILES)
+def _table(tested: DataUnderTest) -> None:
+    _raise_among(tested, {finding.check for finding in tested.findings} - _NAMES - _IDS - _FILES)
 
 
-def _hashes(given: DataUnderTest) -> None:
-    folder = given.folder
+def _hashes(tested: DataUnderTest) -> None:
+    folder = tested.folder
     if folder is None:
         raise NotApplicable("the plugin's folder is not given")
     calls = list(_loading_calls(folder))
@@ -174,17 +174,17 @@ def _loading_calls(folder: Path) -> Iterator[tuple[Path, ast.Call, str]]:
                     yield file, node, name
 
 
-def _argument(call: ast.Call, name: str, place: int | None) -> ast.expr | None:
+def _argument(call: ast.Call, name: str, position: int | None) -> ast.expr | None:
     for keyword in call.keywords:
         if keyword.arg == name or keyword.arg is None:  # **arguments are only known at run time
             return keyword.value
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         return call.args[-1]
-    return call.args[place] if place is not None and place < len(call.args) else None
+    return call.args[position] if position is not None and position < len(call.args) else None
 
 
-def _tests(given: DataUnderTest) -> None:
-    tests_load(given.folder, "data")
+def _tests(tested: DataUnderTest) -> None:
+    tests_load(tested.folder, "data")
 
 
 _OF_ASSEMBLIES: Mapping[str, Callable[[DataUnderTest], None]] = {

@@ -194,8 +194,8 @@ def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [""])[0]
 
 
-def _is_metric(given: MetricUnderTest) -> None:
-    metric = given.metric
+def _is_metric(tested: MetricUnderTest) -> None:
+    metric = tested.metric
     if isinstance(metric, Metric):
         if metric.scale not in get_args(Scale):
             raise Failed(
@@ -215,17 +215,17 @@ def _is_metric(given: MetricUnderTest) -> None:
         )
 
 
-def _takes_examples(given: MetricUnderTest) -> None:
-    if given.arguments is None:
+def _takes_examples(tested: MetricUnderTest) -> None:
+    if tested.arguments is None:
         raise Unusual(
-            "it takes none of the examples: " + "; ".join(given.refusals),
+            "it takes none of the examples: " + "; ".join(tested.refusals),
             "pass what it takes: check_metric(metric, source=…, target=…)",
         )
 
 
-def _returns_score(given: MetricUnderTest) -> None:
-    given.sides()
-    score = given.score
+def _returns_score(tested: MetricUnderTest) -> None:
+    tested.sides()
+    score = tested.score
     if not isinstance(score, Score):
         raise Failed(f"it returned a {type(score).__name__}", "return a Score")
     if Score.RAW_VALUES_KEY not in score.attrs:
@@ -240,15 +240,15 @@ def _returns_score(given: MetricUnderTest) -> None:
         raise Failed("attrs['error'] is NaN and no reason is given", "set attrs['error_reason']")
 
 
-def _repeats(given: MetricUnderTest) -> None:
-    given.sides()
-    _require_same(given, given.changed(), "the same arguments gave another score", "seed what is random")
+def _repeats(tested: MetricUnderTest) -> None:
+    tested.sides()
+    _require_same(tested, tested.changed(), "the same arguments gave another score", "seed what is random")
 
 
-def _leaves_arguments(given: MetricUnderTest) -> None:
-    sides = given.sides()
+def _leaves_arguments(tested: MetricUnderTest) -> None:
+    sides = tested.sides()
     before = {name: side.copy(deep=True) for name, side in sides.items()}
-    given.changed()
+    tested.changed()
     for name, side in sides.items():
         same_coords = all(
             np.array_equal(now[2], original[2])
@@ -258,38 +258,38 @@ def _leaves_arguments(given: MetricUnderTest) -> None:
             raise Failed(f"it changed the {name} that it was given", "work on a copy: assembly.copy()")
 
 
-def _order(given: MetricUnderTest) -> None:
-    for name, side in given.sides().items():
+def _order(tested: MetricUnderTest) -> None:
+    for name, side in tested.sides().items():
         if "presentation" not in side.dims:
             raise NotApplicable("its arguments have no presentations")
         order = np.random.default_rng(1).permutation(side.sizes["presentation"])
         _require_same(
-            given,
-            given.changed(**{name: side.isel(presentation=order)}),
+            tested,
+            tested.changed(**{name: side.isel(presentation=order)}),
             f"with the presentations of the {name} in another order the score was another",
             "match presentations by stimulus_id, not by position, and sort them before they are divided at random",
         )
 
 
-def _dimensions(given: MetricUnderTest) -> None:
-    sides = {name: side for name, side in given.sides().items() if side.ndim > 1}
+def _dimensions(tested: MetricUnderTest) -> None:
+    sides = {name: side for name, side in tested.sides().items() if side.ndim > 1}
     if not sides:
         raise NotApplicable("its arguments have one dimension")
     for name, side in sides.items():
         try:
-            score = given.changed(**{name: side.transpose(*reversed(side.dims))})
+            score = tested.changed(**{name: side.transpose(*reversed(side.dims))})
         except _REFUSALS:
             continue  # a refusal is not a wrong score
         _require_same(
-            given,
+            tested,
             score,
             f"with the dimensions of the {name} in another order the score was another",
             "transpose both sides first: assembly.transpose('presentation', 'neuroid')",
         )
 
 
-def _other_stimuli(given: MetricUnderTest) -> None:
-    sides = given.sides()
+def _other_stimuli(tested: MetricUnderTest) -> None:
+    sides = tested.sides()
     if "source" not in sides:
         raise NotApplicable("it compares nothing: it takes one assembly")
     source = sides["source"]
@@ -300,7 +300,7 @@ def _other_stimuli(given: MetricUnderTest) -> None:
     levels["stimulus_id"] = (dims, np.array([f"other_{value}" for value in values]))
     renamed = type(source)(source.values, coords=levels, dims=source.dims)
     try:
-        given.changed(source=renamed)
+        tested.changed(source=renamed)
     except _REFUSALS:
         return
     except Exception as error:
@@ -314,8 +314,8 @@ def _other_stimuli(given: MetricUnderTest) -> None:
     )
 
 
-def _nan_neuroids(given: MetricUnderTest) -> None:
-    sides = {name: side for name, side in given.sides().items() if "neuroid" in side.dims and side.dtype.kind == "f"}
+def _nan_neuroids(tested: MetricUnderTest) -> None:
+    sides = {name: side for name, side in tested.sides().items() if "neuroid" in side.dims and side.dtype.kind == "f"}
     if not sides:
         raise NotApplicable("its arguments have no neuroids")
     for name, side in sides.items():
@@ -323,7 +323,7 @@ def _nan_neuroids(given: MetricUnderTest) -> None:
         np.moveaxis(values, side.dims.index("neuroid"), 0)[min(3, side.sizes["neuroid"] - 1)] = np.nan
         damaged = side.copy(data=values)
         try:
-            score = given.changed(**{name: damaged})
+            score = tested.changed(**{name: damaged})
         except _REFUSALS:
             continue
         except Exception as error:
@@ -335,7 +335,7 @@ def _nan_neuroids(given: MetricUnderTest) -> None:
         if math.isnan(value):
             continue
         remaining = np.delete(np.arange(side.sizes["neuroid"]), min(3, side.sizes["neuroid"] - 1))
-        without = _number(given.changed(**{name: side.isel(neuroid=remaining)}))
+        without = _number(tested.changed(**{name: side.isel(neuroid=remaining)}))
         if not abs(value - without) <= _LEFT_OUT:
             raise Failed(
                 f"a neuroid of NaN in the {name} changed the score from {without:.3g} (without it) to {value:.3g}",
@@ -347,18 +347,18 @@ def _number(score: Any) -> float:
     return float(np.nanmean(np.asarray(score, dtype=float))) if np.isfinite(np.asarray(score)).any() else math.nan
 
 
-def _require_same(given: MetricUnderTest, score: Any, problem: str, remedy: str) -> None:
-    first, second = np.asarray(given.score, dtype=float), np.asarray(score, dtype=float)
+def _require_same(tested: MetricUnderTest, score: Any, problem: str, remedy: str) -> None:
+    first, second = np.asarray(tested.score, dtype=float), np.asarray(score, dtype=float)
     if first.shape != second.shape or not np.allclose(first, second, rtol=0, atol=_SAME, equal_nan=True):
         raise Failed(f"{problem}: {_number(second):.4g} in place of {_number(first):.4g}", remedy)
 
 
-def _tests(given: MetricUnderTest) -> None:
-    tests_load(given.folder, "metric")
+def _tests(tested: MetricUnderTest) -> None:
+    tests_load(tested.folder, "metric")
 
 
-def _tests_reference(given: MetricUnderTest) -> None:
-    if not require_tests(given.folder).reference:
+def _tests_reference(tested: MetricUnderTest) -> None:
+    if not require_tests(tested.folder).reference:
         raise Failed(
             "no test compares a score with a number",
             "test it on arguments whose score is known: assert float(score) == pytest.approx(0.212, abs=0.005)",

@@ -99,25 +99,25 @@ def relocate(part: Path, target: Path) -> None:
             script.write_bytes(content.replace(before, after))
 
 
-def _make_overlay(part: Path, base: Base) -> None:
+def _make_overlay(environment: Path, base: Base) -> None:
     try:
-        _run_command([str(base.python), "-m", "venv", "--without-pip", str(part)], part.parent)
+        _run_command([str(base.python), "-m", "venv", "--without-pip", str(environment)], environment.parent)
     except subprocess.CalledProcessError as error:
         raise UserError(
-            f"{base.python} cannot create an environment in {part.parent}: {_last(error)}",
+            f"{base.python} cannot create an environment in {environment.parent}: {_last(error)}",
             remedy="install Python's venv module (on Debian: apt install python3-venv), and check the free disk space",
         ) from error
-    part.chmod(0o755)
-    for script in _folder.python_of(part).parent.glob("[Aa]ctivate*"):
+    environment.chmod(0o755)
+    for script in _folder.python_of(environment).parent.glob("[Aa]ctivate*"):
         script.unlink()  # they contain the temporary path, and are not needed
-    (part / ".gitignore").unlink(missing_ok=True)
+    (environment / ".gitignore").unlink(missing_ok=True)
     lines = [_APPEND.format(ascii(str(folder))) for folder in base.ahead]
     lines += [f"import site; site.addsitedir({str(folder)!a})" for folder in base.sites]
     lines += [_APPEND.format(ascii(str(folder))) for folder in base.extra]
-    (_folder.site_of(part) / LINK).write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
-    (_folder.site_of(part) / LINK).chmod(0o644)
+    (_folder.site_of(environment) / LINK).write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+    (_folder.site_of(environment) / LINK).chmod(0o644)
     try:
-        _run_command([str(_folder.python_of(part)), "-P", "-B", "-c", _TRY], part)
+        _run_command([str(_folder.python_of(environment)), "-P", "-B", "-c", _TRY], environment)
     except subprocess.CalledProcessError as error:
         raise UserError(
             f"an environment over {base.python} cannot import brainscore_core: {_last(error)}",
@@ -144,20 +144,20 @@ def _last(error: subprocess.CalledProcessError) -> str:
 
 
 def _broken(
-    visible: Mapping[str, Installed], own: Mapping[str, Installed], shadowed: Mapping[str, str], base: Base
+    visible: Mapping[str, Installed], added: Mapping[str, Installed], shadowed: Mapping[str, str], base: Base
 ) -> list[str]:
     """Packages of the base that are incompatible with a version that replaces one of its packages."""
     notes = []
     for name, distribution in visible.items() if shadowed else ():
-        if name in own:
+        if name in added:
             continue
         for requirement in requires(distribution):
             needed = canonicalize_name(requirement.name)
             if needed not in shadowed or not applies(requirement, base.markers):
                 continue
-            if not requirement.specifier.contains(own[needed].version, prereleases=True):
+            if not requirement.specifier.contains(added[needed].version, prereleases=True):
                 notes.append(
                     f"{name} {distribution.version} of the base needs {needed}{requirement.specifier}; "
-                    f"the environment has {needed} {own[needed].version}"
+                    f"the environment has {needed} {added[needed].version}"
                 )
     return notes

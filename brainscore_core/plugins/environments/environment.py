@@ -136,13 +136,13 @@ def environment_of(
         ) from error
 
 
-def _request(wanted: Wanted, base: Base) -> str:
+def _request(needs: Wanted, base: Base) -> str:
     """Hash of the requirements and of the base."""
     document = {
         "version": _VERSION,
         "python": [base.version, base.tag, base.platform, str(base.interpreter)],
         "base": [str(base.prefix), *map(str, (*base.ahead, *base.sites, *base.extra))],
-        **wanted.document(),
+        **needs.document(),
     }
     return _hash(document)
 
@@ -151,7 +151,7 @@ def _hash(document: object) -> str:
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
 
-def _find(root: Path, request: str, installed: dict[str, Installed], wanted: Wanted) -> Environment | None:
+def _find(root: Path, request: str, installed: dict[str, Installed], needs: Wanted) -> Environment | None:
     """Find an intact environment of this request, and protect it from removal."""
     present = {name: distribution.version for name, distribution in installed.items()}
     for key in _folder.keys(root, request):
@@ -161,7 +161,7 @@ def _find(root: Path, request: str, installed: dict[str, Installed], wanted: Wan
         manifest = _folder.read_manifest(folder)
         if manifest is not None and _folder.state_of(folder, manifest, present) == "good":
             _folder.touch(folder)
-            return _environment(folder, manifest, wanted)
+            return _environment(folder, manifest, needs)
         _give_back(folder)
     return None
 
@@ -196,7 +196,7 @@ def _give_back(folder: Path) -> None:
             del _leases[folder]
 
 
-def _environment(folder: Path, manifest: _folder.Manifest, wanted: Wanted) -> Environment:
+def _environment(folder: Path, manifest: _folder.Manifest, needs: Wanted) -> Environment:
     return Environment(
         python=_folder.python_of(folder),
         key=manifest.key,
@@ -204,7 +204,7 @@ def _environment(folder: Path, manifest: _folder.Manifest, wanted: Wanted) -> En
         folder=folder,
         installed=dict(manifest.installed),
         shadowed=dict(manifest.shadowed),
-        notes=(*wanted.notes, *manifest.notes),
+        notes=(*needs.notes, *manifest.notes),
         mounts=tuple(map(Path, manifest.base["mounts"])),
     )
 
@@ -212,11 +212,11 @@ def _environment(folder: Path, manifest: _folder.Manifest, wanted: Wanted) -> En
 def _make(
     root: Path,
     request: str,
-    wanted: Wanted,
+    needs: Wanted,
     base: Base,
     installed: dict[str, Installed],
     plugin: str,
-    say: Callable[[str], None],
+    report: Callable[[str], None],
     *,
     alone: bool,
 ) -> Environment:
@@ -224,10 +224,10 @@ def _make(
     if alone:
         for remains in _folder.unfinished(root, request):
             shutil.rmtree(remains, ignore_errors=True)  # of a killed process, since a running one would hold the lock
-    say(f"building the environment of {plugin}")
+    report(f"building the environment of {plugin}")
     unfinished = _folder.new_part(root, request)
     try:
-        manifest = build(unfinished, wanted, base=base, plugin=plugin, installed=installed, say=say)
+        manifest = build(unfinished, needs, base=base, plugin=plugin, installed=installed, say=report)
         content = {"installed": manifest.installed, "relied": manifest.relied}
         key = f"{request}-{_hash(content)}"
         target = _folder.folder_of(root, key)
@@ -237,7 +237,7 @@ def _make(
             if _is_intact(root, key, installed):
                 break  # built meanwhile by another process, on a system without locks
             _folder.move_away(root, key)
-        environment = _find(root, request, installed, wanted)
+        environment = _find(root, request, installed, needs)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     if environment is None:
@@ -245,9 +245,9 @@ def _make(
     return environment
 
 
-def _moved(part: Path, target: Path) -> bool:
+def _moved(unfinished: Path, target: Path) -> bool:
     try:
-        os.rename(part, target)
+        os.rename(unfinished, target)
     except OSError:
         if target.exists():
             return False

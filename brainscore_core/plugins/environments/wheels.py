@@ -532,20 +532,20 @@ def unmatched(outcome: Outcome) -> list[str]:
     return list(dict.fromkeys(canonicalize_name(name) for name in _UNMATCHED.findall(outcome.output)))
 
 
-def _read(outcome: Outcome, wanted: Wanted, held: Mapping[str, str]) -> _Reading:
+def _read(outcome: Outcome, needs: Wanted, held: Mapping[str, str]) -> _Reading:
     full = _in_short(outcome.output)
-    texts = {number: item.text for number, item in enumerate(wanted.items, start=1)}
+    texts = {number: item.text for number, item in enumerate(needs.items, start=1)}
     text = _LINE.sub(lambda match: texts.get(int(match[1]), match[0]), _FROM_LINE.sub("", full))
     missing = unmatched(outcome)
     sources = {canonicalize_name(name) for name in _ONLY_SOURCES.findall(outcome.log)}
     limited = {str(canonicalize_name(name)): version for name, version in _HELD.findall(text)}
     limits = {name: version for name, version in limited.items() if name in held}
     return _Reading(
-        _items(full, text, missing, wanted), text, missing, limits, [name for name in missing if name in sources]
+        _items(full, text, missing, needs), text, missing, limits, [name for name in missing if name in sources]
     )
 
 
-def _items(full: str, text: str, missing: Sequence[str], wanted: Wanted) -> list[Item]:
+def _items(full: str, text: str, missing: Sequence[str], needs: Wanted) -> list[Item]:
     """Requirements that pip's message names, in their order."""
     named: set[str] = {canonicalize_name(name) for pattern in (_ASKED, _REQUIRED_BY) for name in pattern.findall(text)}
     numbers = {int(number) for number in _LINE.findall(full)}
@@ -553,7 +553,7 @@ def _items(full: str, text: str, missing: Sequence[str], wanted: Wanted) -> list
     head = re.search(r"Cannot install (.+?) because", full, re.DOTALL)
     if head:
         named |= {canonicalize_name(name) for name in re.findall(_NAME, _LINE.sub("", head[1]))}
-    return [item for number, item in enumerate(wanted.items, start=1) if item.name in named or number in numbers]
+    return [item for number, item in enumerate(needs.items, start=1) if item.name in named or number in numbers]
 
 
 def _in_short(output: str) -> str:

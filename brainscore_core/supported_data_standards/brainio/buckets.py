@@ -461,24 +461,24 @@ def _target_object(bucket_name: str, key: str) -> S3Object:
     return s3_object(bucket_name, key)
 
 
-def _s3_uri(place: S3Object) -> str:
-    return f"s3://{place.bucket}/{place.key}"
+def _s3_uri(target: S3Object) -> str:
+    return f"s3://{target.bucket}/{target.key}"
 
 
-def _head(client: Any, place: S3Object, version: str | None = None) -> dict[str, Any] | None:
+def _head(client: Any, target: S3Object, version: str | None = None) -> dict[str, Any] | None:
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
         options = {} if version is None else {"VersionId": version}
-        description: dict[str, Any] = client.head_object(Bucket=place.bucket, Key=place.key, **options)
+        description: dict[str, Any] = client.head_object(Bucket=target.bucket, Key=target.key, **options)
         return description
     except ClientError as error:
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
-        if status == 404 and not _bucket_is_missing(client, place.bucket):
+        if status == 404 and not _bucket_is_missing(client, target.bucket):
             return None
-        raise _upload_error(error, place, "inspect") from error
+        raise _upload_error(error, target, "inspect") from error
     except BotoCoreError as error:
-        raise _upload_error(error, place, "inspect") from error
+        raise _upload_error(error, target, "inspect") from error
 
 
 def _bucket_is_missing(client: Any, bucket: str) -> bool:
@@ -491,7 +491,7 @@ def _bucket_is_missing(client: Any, bucket: str) -> bool:
     return False
 
 
-def _put(client: Any, path: Path, place: S3Object, *, new: bool, public: bool) -> str | None:
+def _put(client: Any, path: Path, target: S3Object, *, new: bool, public: bool) -> str | None:
     """Upload a file, and return its version if the response has one."""
     from boto3.exceptions import S3UploadFailedError
     from botocore.exceptions import BotoCoreError, ClientError
@@ -499,10 +499,10 @@ def _put(client: Any, path: Path, place: S3Object, *, new: bool, public: bool) -
     extra: dict[str, Any] = {"Metadata": {"sha1": file_digest(path, "sha1")}}
     if public:
         extra["ACL"] = "public-read"
-    sys.stderr.write(f"Uploading {_s3_uri(place)}\n")
+    sys.stderr.write(f"Uploading {_s3_uri(target)}\n")
     try:
         if path.stat().st_size > _ONE_PART:
-            client.upload_file(str(path), place.bucket, place.key, ExtraArgs=extra)
+            client.upload_file(str(path), target.bucket, target.key, ExtraArgs=extra)
             return None
         if new:
             extra["IfNoneMatch"] = "*"  # another process may have uploaded it since the check
@@ -510,50 +510,52 @@ def _put(client: Any, path: Path, place: S3Object, *, new: bool, public: bool) -
             digest = hashlib.file_digest(stream, lambda: hashlib.new("md5", usedforsecurity=False)).digest()
             stream.seek(0)
             extra["ContentMD5"] = base64.b64encode(digest).decode()
-            answer = client.put_object(Bucket=place.bucket, Key=place.key, Body=stream, **extra)
+            answer = client.put_object(Bucket=target.bucket, Key=target.key, Body=stream, **extra)
             return str(answer["VersionId"]) if answer.get("VersionId") else None
     except ClientError as error:
-        raise _upload_error(error, place, "upload") from error
+        raise _upload_error(error, target, "upload") from error
     except S3UploadFailedError as error:
         # the original error remains as the context
         cause = error.__context__ if isinstance(error.__context__, ClientError) else error
-        raise _upload_error(cause, place, "upload") from error
+        raise _upload_error(cause, target, "upload") from error
     except BotoCoreError as error:
-        raise _upload_error(error, place, "upload") from error
+        raise _upload_error(error, target, "upload") from error
 
 
-def _is_same(path: Path, found: dict[str, Any]) -> bool:
+def _is_same(path: Path, description: dict[str, Any]) -> bool:
     """Whether an object has the content of a file, compared by size and by the hash that S3 has."""
-    if found.get("ContentLength") != path.stat().st_size:
+    if description.get("ContentLength") != path.stat().st_size:
         return False
-    sha1 = found.get("Metadata", {}).get("sha1")
+    sha1 = description.get("Metadata", {}).get("sha1")
     if sha1 is not None:
         return bool(sha1 == file_digest(path, "sha1"))
-    return bool(str(found.get("ETag", "")).strip('"') == file_digest(path, "md5"))
+    return bool(str(description.get("ETag", "")).strip('"') == file_digest(path, "md5"))
 
 
-def _upload_error(error: Exception, place: S3Object, doing: str) -> UserError:
+def _upload_error(error: Exception, target: S3Object, doing: str) -> UserError:
     from botocore.exceptions import ClientError, NoCredentialsError
 
     if isinstance(error, NoCredentialsError):
         return NoCredentials("no AWS credentials were found", remedy=CREDENTIALS_REMEDY)
     if not isinstance(error, ClientError):
-        return UploadError(f"cannot {doing} {_s3_uri(place)}: {error}", remedy="check the connection, and try again")
+        return UploadError(f"cannot {doing} {_s3_uri(target)}: {error}", remedy="check the connection, and try again")
     code = str(error.response.get("Error", {}).get("Code", ""))
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     if doing == "upload" and status in (409, 412):
         return AlreadyThere(
-            f"another process has just uploaded {_s3_uri(place)}", remedy="compare it with your file, and try again"
+            f"another process has just uploaded {_s3_uri(target)}", remedy="compare it with your file, and try again"
         )
     if code == "AccessControlListNotSupported":
         remedy = "the bucket accepts no ACLs: omit public, and ask its owner to make the object public by a policy"
     elif status in (401, 403):
         remedy = "ask the owner of the bucket for the permissions s3:PutObject, s3:GetObject and s3:ListBucket"
     elif status == 404:
-        remedy = f"check whether the bucket {place.bucket!r} exists; ask for its name, or create it"
+        remedy = f"check whether the bucket {target.bucket!r} exists; ask for its name, or create it"
     else:
         remedy = "try again later, or ask the owner of the bucket"
-    return UploadError(f"cannot {doing} {_s3_uri(place)}: the server responded {status} {code}".rstrip(), remedy=remedy)
+    return UploadError(
+        f"cannot {doing} {_s3_uri(target)}: the server responded {status} {code}".rstrip(), remedy=remedy
+    )
 
 
 def is_public(place: S3Object, version: str | None) -> bool | None:
@@ -569,17 +571,17 @@ def is_public(place: S3Object, version: str | None) -> bool | None:
     return True if status == 200 else False if status in (401, 403, 404) else None
 
 
-def _warn_about_public_access(place: S3Object, *, readable: bool | None, expected: bool) -> None:
+def _warn_about_public_access(target: S3Object, *, readable: bool | None, expected: bool) -> None:
     if readable and not expected:
         warnings.warn(
-            f"{_s3_uri(place)} is public because of the policy of the bucket. If this is not intended, delete the "
+            f"{_s3_uri(target)} is public because of the policy of the bucket. If this is not intended, delete the "
             "object now, and upload it elsewhere",
             PublicAccessWarning,
             stacklevel=3,
         )
     if readable is False and expected:
         warnings.warn(
-            f"{_s3_uri(place)} cannot be read without credentials: ask the owner of the bucket to make it public",
+            f"{_s3_uri(target)} cannot be read without credentials: ask the owner of the bucket to make it public",
             PublicAccessWarning,
             stacklevel=3,
         )

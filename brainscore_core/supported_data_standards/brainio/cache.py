@@ -208,11 +208,11 @@ def _unpack(store: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], folder:
 _OCCUPIED = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)  # a folder with files, or a file, has the name
 
 
-def _move_into_place(part: Path, folder: Path, members: dict[str, zipfile.ZipInfo]) -> None:
+def _move_into_place(unfinished: Path, folder: Path, members: dict[str, zipfile.ZipInfo]) -> None:
     """Move the unpacked files into place, and remove an incomplete earlier folder."""
     while True:
         try:
-            os.rename(part, folder)
+            os.rename(unfinished, folder)
             return
         except OSError as error:
             if error.errno not in _OCCUPIED:  # the folder itself may be gone again: another process moved it

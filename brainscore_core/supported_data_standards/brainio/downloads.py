@@ -323,8 +323,8 @@ def _token_for(url: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def _origin(parts: urllib.parse.SplitResult) -> tuple[str, str | None, int]:
-    return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+def _origin(address: urllib.parse.SplitResult) -> tuple[str, str | None, int]:
+    return address.scheme, address.hostname, address.port or (443 if address.scheme == "https" else 80)
 
 
 def _check_length(url: str, stream: IO[bytes], announced: int, expected: str) -> None:

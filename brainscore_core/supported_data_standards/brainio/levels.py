@@ -531,34 +531,34 @@ def _codes_for(uniques: pd.Index, value: Any) -> list[int]:
     return [position] if isinstance(position, int) else list(np.arange(len(uniques))[position])
 
 
-def _in_order(codes: np.ndarray, wanted: list[int]) -> np.ndarray:
+def _in_order(codes: np.ndarray, codes_in_order: list[int]) -> np.ndarray:
     """Positions of the wanted codes: all positions of the first code, then those of the second, and so on."""
-    if len(wanted) == 1:
-        return np.flatnonzero(codes == wanted[0])
+    if len(codes_in_order) == 1:
+        return np.flatnonzero(codes == codes_in_order[0])
     order = np.argsort(codes, kind="stable")
     sorted_codes = codes[order]
-    starts = np.searchsorted(sorted_codes, wanted, side="left")
-    ends = np.searchsorted(sorted_codes, wanted, side="right")
+    starts = np.searchsorted(sorted_codes, codes_in_order, side="left")
+    ends = np.searchsorted(sorted_codes, codes_in_order, side="right")
     runs = [order[start:end] for start, end in zip(starts, ends, strict=True)]
     return np.concatenate(runs) if runs else np.zeros(0, dtype=np.intp)
 
 
-def _in_slice(name: Hashable, codes: np.ndarray, uniques: pd.Index, wanted: slice) -> np.ndarray:
+def _in_slice(name: Hashable, codes: np.ndarray, uniques: pd.Index, limits: slice) -> np.ndarray:
     inside = np.ones(len(uniques) + 1, dtype=bool)
     inside[-1] = (
-        wanted.start is None and wanted.stop is None
+        limits.start is None and limits.stop is None
     )  # missing values, whose code is −1, are not in any interval
     try:
-        if wanted.start is not None:
-            inside[:-1] &= np.asarray(uniques >= wanted.start)
-        if wanted.stop is not None:
-            inside[:-1] &= np.asarray(uniques <= wanted.stop)
+        if limits.start is not None:
+            inside[:-1] &= np.asarray(uniques >= limits.start)
+        if limits.stop is not None:
+            inside[:-1] &= np.asarray(uniques <= limits.stop)
     except TypeError as error:
         raise TypeError(
-            f"level {name!r} cannot be sliced by {wanted}: "
+            f"level {name!r} cannot be sliced by {limits}: "
             f"its values ({format_values(uniques)}) cannot be compared with the ends of the slice"
         ) from error
-    return np.flatnonzero(inside[codes])[:: wanted.step]
+    return np.flatnonzero(inside[codes])[:: limits.step]
 
 
 def _unknown_value_error(name: Hashable, absent: list[Any], codes: np.ndarray, uniques: pd.Index) -> UnknownIdentifier:
@@ -569,8 +569,8 @@ def _unknown_value_error(name: Hashable, absent: list[Any], codes: np.ndarray, u
 
 
 def _no_combination_error(
-    array: xr.DataArray, name: Hashable, wanted: Sequence[tuple[Hashable, Any]]
+    array: xr.DataArray, name: Hashable, conditions: Sequence[tuple[Hashable, Any]]
 ) -> UnknownIdentifier:
     dim = level_dims(array)[name]
-    combination = " and ".join(f"{level}={value!r}" for level, value in wanted)
+    combination = " and ".join(f"{level}={value!r}" for level, value in conditions)
     return UnknownIdentifier(f"no {dim} has {combination}, although each of these values occurs")

@@ -350,10 +350,10 @@ def _write_file(groups: Mapping[str, _Prepared], path: str | Path, compress: boo
             _write_values(variable, values)
 
 
-def _prepare(assembly: xr.DataArray, known: dict[tuple[int, str], Encoded]) -> _Prepared:
+def _prepare(assembly: xr.DataArray, earlier: dict[tuple[int, str], Encoded]) -> _Prepared:
     """Return the dimensions, variables and attributes to write.
 
-    Encoded levels are added to `known`, by the id of their index, and not encoded again for another assembly with the
+    Encoded levels are added to `earlier`, by the id of their index, and not encoded again for another assembly with the
     same index, as responses and their predictions have.
 
     The values come first, then the coordinates by name, but a start before its end: other readers interpret time bins
@@ -370,11 +370,11 @@ def _prepare(assembly: xr.DataArray, known: dict[tuple[int, str], Encoded]) -> _
             raise UserError("a coordinate cannot be named 'data' in a file", remedy="rename it")
         index = indexes.get(name)
         key = (id(index.index), text) if isinstance(index, PandasIndex) else None
-        encoded = known.get(key) if key is not None else None
+        encoded = earlier.get(key) if key is not None else None
         if encoded is None:
             encoded = encode(f"coordinate {text!r}", variable.values)
         if key is not None:
-            known[key] = encoded
+            earlier[key] = encoded
         variables[text] = (tuple(map(str, variable.dims)), encoded)
     attrs: dict[str, Any] = {}
     for key, value in sorted(assembly.attrs.items(), key=lambda item: str(item[0])):

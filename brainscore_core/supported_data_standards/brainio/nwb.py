@@ -417,7 +417,7 @@ def _interval_table(file: "NWBFile", name: str, source: str) -> Any:
 
 def _scalar_columns(
     table: Any,
-    what: str,
+    kind: str,
     notes: _Notes,
     missing: Missing,
     *,
@@ -439,12 +439,12 @@ def _scalar_columns(
             values[...] = np.frompyfunc(lambda cell: cell.decode() if isinstance(cell, bytes) else cell, 1, 1)(values)
         if values is None or values.ndim != 1 or not _is_scalar(values):
             if name in needed:
-                raise UserError(f"the {what} {name!r} has no single value per row", remedy="name another column")
+                raise UserError(f"the {kind} {name!r} has no single value per row", remedy="name another column")
             dropped.append(name)
         else:
             columns[name] = values
     if dropped:
-        notes.add("dropped", what, dropped, "more than a number or a text per row")
+        notes.add("dropped", kind, dropped, "more than a number or a text per row")
     if isinstance(missing, Mapping):
         missing = {name: marks for name, marks in missing.items() if name in columns}
     marked = mark_missing(pd.DataFrame(columns), missing, ids)
@@ -453,7 +453,7 @@ def _scalar_columns(
     columns.update({name: converted[name].to_numpy() for name in marked.columns})
     for name in [name for name, values in columns.items() if pd.isna(values).all() and name not in needed]:
         del columns[name]
-        notes.add("dropped", what, [name], "all of its values are missing")
+        notes.add("dropped", kind, [name], "all of its values are missing")
     return columns
 
 
@@ -516,12 +516,12 @@ def _bounds(units: Any, row: int) -> tuple[int, int]:
     return int(ends[row - 1]) if row else 0, int(ends[row])
 
 
-def _require_column(name: str, columns: Sequence[str] | Mapping[str, Any], what: str) -> None:
+def _require_column(name: str, columns: Sequence[str] | Mapping[str, Any], table: str) -> None:
     if name in columns:
         return
     near = nearest(name, columns)
     raise UserError(
-        f"{what} has no column {name!r}",
+        f"{table} has no column {name!r}",
         remedy=(f"did you mean {' or '.join(map(repr, near))}? " if near else "")
         + f"The columns are {', '.join(columns)}.",
     )

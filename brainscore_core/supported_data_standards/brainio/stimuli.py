@@ -255,11 +255,11 @@ class StimulusSet(pd.DataFrame):
         return cls.from_files(loader) if isinstance(loader, str | Path) else cls(loader.load())
 
 
-def _as_paths(paths: Mapping[str, str | Path] | None, what: str) -> dict[str, str | Path] | None:
+def _as_paths(paths: Mapping[str, str | Path] | None, attribute: str) -> dict[str, str | Path] | None:
     if paths is None:
         return None
     if not isinstance(paths, Mapping):
-        raise TypeError(f"{what} must be a mapping from stimulus ids to files, not a {type(paths).__name__}")
+        raise TypeError(f"{attribute} must be a mapping from stimulus ids to files, not a {type(paths).__name__}")
     return dict(paths)
 
 

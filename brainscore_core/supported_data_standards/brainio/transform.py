@@ -491,13 +491,13 @@ def _columns(array: xr.DataArray, name: Hashable) -> dict[Hashable, np.ndarray] 
 
 
 def _each(
-    have: dict[Hashable, np.ndarray], wanted: dict[Hashable, np.ndarray], levels: Sequence[Hashable]
+    have: dict[Hashable, np.ndarray], needed: dict[Hashable, np.ndarray], levels: Sequence[Hashable]
 ) -> np.ndarray:
     """Positions of the source's entries that are equal to each entry of the target, in the target's order."""
     size = len(have[levels[0]])
-    codes = np.zeros(size + len(wanted[levels[0]]), dtype=np.int64)
+    codes = np.zeros(size + len(needed[levels[0]]), dtype=np.int64)
     for level in levels:
-        both = np.concatenate([np.asarray(have[level], dtype=object), np.asarray(wanted[level], dtype=object)])
+        both = np.concatenate([np.asarray(have[level], dtype=object), np.asarray(needed[level], dtype=object)])
         level_codes, values = pd.factorize(pd.Index(both, tupleize_cols=False), use_na_sentinel=True)
         codes = pd.factorize(codes * (len(values) + 1) + level_codes + 1)[0].astype(np.int64)
     ours, theirs = codes[:size], codes[size:]

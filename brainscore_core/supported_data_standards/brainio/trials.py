@@ -249,8 +249,8 @@ class _Import:
         table.index = pd.RangeIndex(1, len(table) + 1)
         return table
 
-    def _note(self, action: str, what: str, names: Sequence[Any], reason: str) -> None:
-        self.changes.append(ImportChange(action, what, first_names(names), len(names), reason))
+    def _note(self, action: str, kind: str, names: Sequence[Any], reason: str) -> None:
+        self.changes.append(ImportChange(action, kind, first_names(names), len(names), reason))
 
     def _require(self, *names: str) -> None:
         """Raise an error that names the nearest columns unless all exist."""

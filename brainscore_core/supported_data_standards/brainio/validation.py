@@ -209,7 +209,7 @@ def _open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, _mode: str) 
 def _compare_archives(
     tables: Mapping[Path, pd.DataFrame | None],
     archives: Mapping[Path, list[str] | None],
-    found: dict[Path, list[Finding]],
+    findings_of: dict[Path, list[Finding]],
 ) -> None:
     lone = len(tables) == len(archives) == 1
     matched = set()
@@ -218,7 +218,7 @@ def _compare_archives(
         listed = None if table is None or "filename" not in table.columns else set(table["filename"]) - {""}
         if archive is None:
             if listed:
-                found[csv].append(
+                findings_of[csv].append(
                     Finding(
                         "archive not given",
                         f"it lists {len(listed)} files, which were not checked",
@@ -231,7 +231,7 @@ def _compare_archives(
         if archives[archive] is None or table is None:
             continue
         if listed is None:
-            found[csv].append(
+            findings_of[csv].append(
                 Finding(
                     "missing file name",
                     f"it has no column 'filename', but {archive.name} exists",
@@ -241,7 +241,7 @@ def _compare_archives(
             continue
         stored = set(archives[archive] or [])
         if lacking := sorted(listed - stored):
-            found[archive].append(
+            findings_of[archive].append(
                 Finding(
                     "missing file",
                     f"{format_values(lacking)} are listed in {csv.name}, but not here",
@@ -249,7 +249,7 @@ def _compare_archives(
                 )
             )
         if extra := sorted(stored - listed):
-            found[archive].append(
+            findings_of[archive].append(
                 Finding(
                     "unlisted file",
                     f"{format_values(extra)} are here, but not listed in {csv.name}",
@@ -258,7 +258,7 @@ def _compare_archives(
             )
     for path in archives:
         if path not in matched:
-            found[path].append(
+            findings_of[path].append(
                 Finding(
                     "table not given",
                     "the stimuli of the files were not checked",

@@ -266,8 +266,8 @@ def rate_scale(
     RateScale(slope=10.0, offset=-10.0, responsive=3)
     """
     high, low = np.asarray(largest, dtype=np.float64), np.asarray(blank, dtype=np.float64)
-    known = np.isfinite(high) & np.isfinite(low)
-    high, low = high[known], low[known]
+    finite = np.isfinite(high) & np.isfinite(low)
+    high, low = high[finite], low[finite]
     increase = high - low
     responsive: NDArray[np.bool_] = increase > least * increase.max(initial=-np.inf)
     if not responsive.any() or increase.max() <= 0:

@@ -170,10 +170,10 @@ def variance_ratio(responses: ArrayLike, *, repetitions: bool = False) -> Varian
     residual, of_sample, of_family = mean_squares(responses, repetitions=repetitions)
     shape = np.shape(responses)
     samples, number = (shape[-2], shape[-1]) if repetitions else (shape[-1], 1)
-    rest = residual if repetitions else 0.0
-    sample = (of_sample - rest) / number
+    noise = residual if repetitions else 0.0
+    sample = (of_sample - noise) / number
     family = (of_family - of_sample) / (number * samples)
-    total = rest + sample + family
+    total = noise + sample + family
     with np.errstate(divide="ignore", invalid="ignore"):
         sample, family = sample / total, family / total
         return VarianceRatio((family + _REGULARISER) / (sample + _REGULARISER), sample, family)

@@ -103,7 +103,7 @@ def consistency(people: Table, *, subjects: NDArray[Any]) -> Score:
     score = _score(values, subjects)
     score.attrs["meaning"] = "human-human"
     n = len(people)
-    left_out = [_mean(_with_others(np.delete(people, one, axis=0))) for one in range(n)] if n > 2 else []
+    left_out = [_mean(_with_others(np.delete(people, subject, axis=0))) for subject in range(n)] if n > 2 else []
     attach_left_out(score, left_out, subjects=subjects)
     interval = jackknife_interval(float(score), left_out, units="subjects")
     units = "subjects for these images"
@@ -111,11 +111,11 @@ def consistency(people: Table, *, subjects: NDArray[Any]) -> Score:
 
 
 def _with_others(people: Table) -> Table:
-    known = ~np.isnan(people)
-    filled = np.where(known, people, 0.0)
-    others = known.sum(axis=0) - known
+    answered = ~np.isnan(people)
+    filled = np.where(answered, people, 0.0)
+    n_others = answered.sum(axis=0) - answered
     with np.errstate(invalid="ignore"):
-        means = np.where(others > 0, (filled.sum(axis=0) - filled) / np.maximum(others, 1), np.nan)
+        means = np.where(n_others > 0, (filled.sum(axis=0) - filled) / np.maximum(n_others, 1), np.nan)
     return np.array([masked_correlation(*pair).value for pair in zip(people, means, strict=True)])
 
 

@@ -48,7 +48,7 @@ def is_excluded(condition: str, excluded: tuple[str | float, ...]) -> bool:
         number = float(condition)
     except ValueError:
         return condition in excluded
-    return condition in excluded or any(not isinstance(other, str) and number == other for other in excluded)
+    return condition in excluded or any(not isinstance(value, str) and number == value for value in excluded)
 
 
 def scored(assembly: DataAssembly, excluded: tuple[str | float, ...]) -> DataAssembly:
@@ -81,14 +81,16 @@ def scored(assembly: DataAssembly, excluded: tuple[str | float, ...]) -> DataAss
             f"none of the conditions to leave out, {listed(excluded)}, is in the trials; these have {listed(names)}",
             remedy=spelling_hint(excluded, names) or "check the coordinate 'condition'",
         )
-    missing = [name for name in excluded if not any(is_excluded(str(other), (name,)) for other in names)]
+    missing = [
+        name for name in excluded if not any(is_excluded(str(name_in_trials), (name,)) for name_in_trials in names)
+    ]
     if 2 * len(missing) > len(excluded):
         remark(f"conditions to leave out are not in the trials: {listed(missing)}; these have {listed(names)}")
-    kept = assembly[{"presentation": ~np.isin(conditions, left_out)}]
+    selected = assembly[{"presentation": ~np.isin(conditions, left_out)}]
     stimuli = assembly.attrs["stimulus_set"]
-    remaining = stimuli[stimuli["stimulus_id"].isin(np.unique(kept["stimulus_id"].values))].reset_index(drop=True)
-    kept.attrs = {**assembly.attrs, "stimulus_set": remaining}
-    return kept
+    remaining = stimuli[stimuli["stimulus_id"].isin(np.unique(selected["stimulus_id"].values))].reset_index(drop=True)
+    selected.attrs = {**assembly.attrs, "stimulus_set": remaining}
+    return selected
 
 
 def cast_coordinate_type(assembly: DataAssembly, coordinate: str, newtype: type) -> DataAssembly:

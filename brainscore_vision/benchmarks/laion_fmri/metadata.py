@@ -13,10 +13,10 @@ _SPLITS = {"tau": "held-out", "ood": "unusual"}
 
 
 def _describe(row: BenchmarkRow) -> BenchmarkMetadata:
-    own = "persubject" in row.benchmark
-    shown = "pictures that only the subject saw" if own else "pictures that all subjects saw"
+    of_one_subject = "persubject" in row.benchmark
+    shown = "pictures that only the subject saw" if of_one_subject else "pictures that all subjects saw"
     tested = f"{_SPLITS[row.further['split']]} pictures predicted"
-    what = {"rdm": "dissimilarities", "cka": "alignment"}.get(row.metric, tested)
+    subject_matter = {"rdm": "dissimilarities", "cka": "alignment"}.get(row.metric, tested)
     metric = MetricMetadata()
     if row.kind != "subjects predicted":
         metric = MetricMetadata(
@@ -27,10 +27,10 @@ def _describe(row: BenchmarkRow) -> BenchmarkMetadata:
             else "human-human: the same number between all pairs of subjects",
         )
     return BenchmarkMetadata(
-        title=f"Pictures from the web in {row.region}: {what}, {shown}",
+        title=f"Pictures from the web in {row.region}: {subject_matter}, {shown}",
         description=(
             f"How well do a model's responses to pictures from the web match fMRI responses in {row.region} of five "
-            f"people, one at a time ({what}; {shown})?"
+            f"people, one at a time ({subject_matter}; {shown})?"
         ),
         stimuli=StimuliMetadata(kind="pictures from the web"),
         data=DataMetadata(

@@ -51,7 +51,7 @@ class VernierAcuity(BenchmarkBase):
         super().__init__(
             identifier="Malania2007.vernieracuity-threshold",
             version=1,
-            ceiling_func=lambda: _mean_ceiling([_metric().ceiling(one) for one in self._baselines.values()]),
+            ceiling_func=lambda: _mean_ceiling([_metric().ceiling(assembly) for assembly in self._baselines.values()]),
             parent="Malania2007",
             bibtex=BIBTEX,
         )
@@ -123,7 +123,9 @@ def _mean_score(scores: list[Score], ceiling: Score) -> Score:
     if reason := undetermined(ceiling):
         score.attrs["undetermined"] = reason
     attach_influence(score, jackknife_influence(closeness, mean), units="subjects", ids=table.index.to_numpy())
-    reasons = list(dict.fromkeys(one.attrs["reason"] for one in scores if "reason" in one.attrs))
+    reasons = list(
+        dict.fromkeys(of_condition.attrs["reason"] for of_condition in scores if "reason" in of_condition.attrs)
+    )
     if reasons:
         score.attrs["reason"] = "; ".join(reasons)
     if not closeness[~np.isnan(closeness)].any():

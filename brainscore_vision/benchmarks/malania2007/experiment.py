@@ -46,7 +46,9 @@ def load_thresholds(condition: str) -> dict[str, DataAssembly]:
         subjects in the same order.
     """
     baseline, measured = (load_dataset(f"Malania2007.{name}") for name in (BASELINE_CONDITION, condition))
-    took_part = [set(one["subject"].values[~np.isnan(one.values)].tolist()) for one in (baseline, measured)]
+    took_part = [
+        set(assembly["subject"].values[~np.isnan(assembly.values)].tolist()) for assembly in (baseline, measured)
+    ]
     both = [subject for subject in baseline["subject"].values.tolist() if subject in took_part[0] & took_part[1]]
     subjects = (
         f"{listed(took_part[1])} have a threshold in {condition!r}, {listed(took_part[0])} in {BASELINE_CONDITION!r}"
@@ -111,10 +113,10 @@ def start(candidate: BrainModel, condition: str) -> None:
     """
     fitting = _on_screen(load_stimulus_set(f"Malania2007.{condition}_fit"), candidate)
     parameters = inspect.signature(candidate.start_task).parameters.values()
-    known = {parameter.name for parameter in parameters}
-    wanted: dict[str, Any] = {"number_of_trials": FITTING_TRIALS, "require_variance": True}
+    accepted = {parameter.name for parameter in parameters}
+    preferred: dict[str, Any] = {"number_of_trials": FITTING_TRIALS, "require_variance": True}
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
-    options = {name: value for name, value in wanted.items() if takes_any or name in known}
+    options = {name: value for name, value in preferred.items() if takes_any or name in accepted}
     candidate.start_task(BrainModel.Task.probabilities, fitting_stimuli=fitting, **options)
 
 

@@ -53,11 +53,11 @@ def shown_in(task: str) -> tuple[str, str]:
     >>> shown_in("occlusion_few_large_blobs_high"), shown_in("control")
     (('occluder', 'fewlarge-high'), ('control', 'control'))
     """
-    parts = task.split("_")
-    if "control" in parts:
+    words = task.split("_")
+    if "control" in words:
         return "control", "control"
-    kinds = [part for part in parts if part in MANIPULATIONS]
-    details = "_".join(part for part in parts if part not in MANIPULATIONS)
+    kinds = [word for word in words if word in MANIPULATIONS]
+    details = "_".join(word for word in words if word not in MANIPULATIONS)
     if len(kinds) != 1 or details not in DETAILS:
         raise UserError(f"unknown task {task!r}", remedy="check the coordinate 'task' of Maniquet2024")
     return MANIPULATIONS[kinds[0]], DETAILS[details]
@@ -86,7 +86,7 @@ def by_task(answers: DataAssembly, people: DataAssembly) -> BehavioralAssembly:
     answers = answers.transpose("presentation", "choice")
     shown = np.stack([answers[name].values.astype(str) for name in ("manipulation", "manipulation_details")], axis=1)
     rows, tasks = [], []
-    for task in sorted({str(one) for one in people["task"].values}):
+    for task in sorted({str(task_name) for task_name in people["task"].values}):
         matching = np.flatnonzero((shown == shown_in(task)).all(axis=1))
         if not len(matching):
             raise UserError(

@@ -65,10 +65,10 @@ _PROPERTIES = {
 
 def _metadata(name: str) -> BenchmarkMetadata:
     study = _STUDIES.get(name) or _STUDIES[name.partition("-")[0]]
-    what = _PROPERTIES[name]
+    property_name = _PROPERTIES[name]
     return BenchmarkMetadata(
-        title=f"V1: {what}",
-        description=f"Is this property distributed in a model's V1 as among neurons of macaque V1: {what}?",
+        title=f"V1: {property_name}",
+        description=f"Is this property distributed in a model's V1 as among neurons of macaque V1: {property_name}?",
         stimuli=StimuliMetadata(n=study.stimuli, kind=study.kind, notes=(_GRATINGS,)),
         data=DataMetadata(
             kind="neural",

@@ -148,8 +148,8 @@ def probabilities(source: DataAssembly, trials: Trials) -> NDArray[np.float64]:
     return values
 
 
-def _refuse(wrong: NDArray[np.bool_], columns: dict[str, NDArray[Any]], what: str, remedy: str) -> None:
+def _refuse(wrong: NDArray[np.bool_], columns: dict[str, NDArray[Any]], problem: str, remedy: str) -> None:
     if wrong.any():
         first = int(wrong.argmax())
         shown = ", ".join(f"{name} {listed([values[first]])}" for name, values in columns.items())
-        raise MetricInputError(f"{int(wrong.sum())} trials of the target {what}, first {shown}", remedy=remedy)
+        raise MetricInputError(f"{int(wrong.sum())} trials of the target {problem}, first {shown}", remedy=remedy)

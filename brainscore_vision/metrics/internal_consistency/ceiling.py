@@ -210,14 +210,14 @@ class InternalConsistency(Ceiling):
         drift = find_drift(assembly, values, stimuli, repetitions, groups=groups)
         return _Table(values, stimuli, repetitions, len(unique), of_stimuli, drift)
 
-    def _nothing_repeats(self, assembly: DataAssembly, others: list[Hashable]) -> MetricInputError:
+    def _nothing_repeats(self, assembly: DataAssembly, stimulus_coords: list[Hashable]) -> MetricInputError:
         message = f"no two presentations differ in {self._split_coord!r} alone"
-        if "stimulus_id" in others:
+        if "stimulus_id" in stimulus_coords:
             n = len(assembly["stimulus_id"])
             alone = len(np.unique(_codes([assembly["stimulus_id"].values], n)))
             changing = [
                 repr(name)
-                for name in others
+                for name in stimulus_coords
                 if len(np.unique(_codes([assembly["stimulus_id"].values, assembly[name].values], n))) > alone
             ]
             if changing:

@@ -196,15 +196,15 @@ class NoiseNormalisedRDMMetric(Metric):
             return none("undefined without some of the stimuli")
         return interval._replace(method="jackknife", n=n), centre
 
-    def _unshrunk(self, of_source: Array, folds: Array, kept: slice | NDArray[np.bool_]) -> float:
+    def _unshrunk(self, of_source: Array, folds: Array, selected: slice | NDArray[np.bool_]) -> float:
         """Similarity over some stimuli, nothing shrunk, without the bias that has a formula."""
-        folds = folds[:, kept]
+        folds = folds[:, selected]
         precision = noise_precision(
             (folds - folds.mean(axis=0)).reshape(-1, folds.shape[-1]),
             degrees_of_freedom=folds.shape[1] * (len(folds) - 1),
             shrink=False,
         )
-        first, second = condensed(of_source[kept][:, kept]), self._distances(folds, precision)
+        first, second = condensed(of_source[selected][:, selected]), self._distances(folds, precision)
         if self._comparison == "spearman":
             return float(spearman(first, second))
         similarity = compare(first, second, comparison=self._comparison)

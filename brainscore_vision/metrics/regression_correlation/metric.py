@@ -239,12 +239,12 @@ class CrossRegressedCorrelation(Metric):
     def _units(self, target: DataAssembly) -> tuple[Units, Units]:
         return units_of(target, self.stimulus_groups, self.neuroid_groups)
 
-    def _finish(self, score: Score, found: Sequence[Predictivity], units: tuple[Units, Units], reason: str) -> Score:
-        """Attach scale, error and interval; `found` has one result for each time bin, or `reason` says why none."""
+    def _finish(self, score: Score, results: Sequence[Predictivity], units: tuple[Units, Units], reason: str) -> Score:
+        """Attach scale, error and interval; `results` has one result for each time bin, or `reason` says why none."""
         raw = score.attrs[Score.RAW_VALUES_KEY]
         score.attrs["scale"] = self.scale
         if score.ndim == 0 and "neuroid" in raw.dims and type(self).aggregate is CrossRegressedCorrelation.aggregate:
-            attach_interval_over_units(score, raw, found, units, reason)
+            attach_interval_over_units(score, raw, results, units, reason)
         return note_undefined(score, raw.values, what=_WHAT)
 
 

@@ -92,14 +92,14 @@ class SpanTimeCrossRegressedCorrelation(CrossRegressedCorrelation):
         super().__init__(SpanTimeRegression(regression), PerTime(correlation), **kwargs)
         self._pearson = isinstance(correlation, XarrayCorrelation) and correlation.is_pearson
 
-    def _finish(self, score: Score, found: Sequence[Predictivity], units: tuple[Units, Units], reason: str) -> Score:
-        score = super()._finish(score, found, units, reason)
+    def _finish(self, score: Score, results: Sequence[Predictivity], units: tuple[Units, Units], reason: str) -> Score:
+        score = super()._finish(score, results, units, reason)
         raw = score.attrs[Score.RAW_VALUES_KEY]
         bins, split_errors = [], []
         for i, value in enumerate(np.asarray(score.values, dtype=np.float64)):
             values = raw.isel({TIME_DIM: i}, drop=True)
             split_errors.append(over_splits(np.asarray(self.aggregate(values).values, dtype=np.float64))[1])
-            bin_ = attach_interval_over_units(Score(value), values, found[i : i + 1], units, reason)
+            bin_ = attach_interval_over_units(Score(value), values, results[i : i + 1], units, reason)
             bins.append(note_undefined(bin_, values, what=_WHAT))
         attach_each(score, bins, what="time bin")
         score.attrs["split_error"] = Score(np.array(split_errors), coords=score.coords, dims=score.dims)

@@ -89,10 +89,10 @@ def _along(images: Any, axis: int, distance: float) -> Any:
     return before
 
 
-def _rows_at(images: Any, places: NDArray[np.intp], axis: int) -> Any:
+def _rows_at(images: Any, positions: NDArray[np.intp], axis: int) -> Any:
     if isinstance(images, np.ndarray):
-        return np.take(images if images.dtype.kind == "f" else images.astype(np.float32), places, axis=axis)
+        return np.take(images if images.dtype.kind == "f" else images.astype(np.float32), positions, axis=axis)
     import torch
 
     images = images if images.is_floating_point() else images.float()
-    return images.index_select(axis, torch.as_tensor(places, device=images.device))
+    return images.index_select(axis, torch.as_tensor(positions, device=images.device))

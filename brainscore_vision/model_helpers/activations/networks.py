@@ -66,14 +66,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(map(_as_regex, re.split(r"(\*+|\?|\[!?\]?[^\]]*\])", pattern))))
 
 
-def _as_regex(part: str) -> str:
-    if part.startswith("[") and len(part) > 2:
-        negated = part[1] == "!"
-        characters = re.sub(r"[\\\[\^]", r"\\\g<0>", part[2:-1] if negated else part[1:-1])
+def _as_regex(piece: str) -> str:
+    if piece.startswith("[") and len(piece) > 2:
+        negated = piece[1] == "!"
+        characters = re.sub(r"[\\\[\^]", r"\\\g<0>", piece[2:-1] if negated else piece[1:-1])
         return f"[{'^' if negated else ''}{characters}]"
-    if part.startswith("*"):
-        return "[^.]*" if part == "*" else ".*"
-    return "[^.]" if part == "?" else re.escape(part)
+    if piece.startswith("*"):
+        return "[^.]*" if piece == "*" else ".*"
+    return "[^.]" if piece == "?" else re.escape(piece)
 
 
 def unwrapped(network: "torch.nn.Module") -> tuple["torch.nn.Module", list[str]]:

@@ -226,17 +226,17 @@ def _fill(into: Callable[[Any, np.ndarray], None], paths: Sequence[Any], out: np
         into(path, row)
 
 
-def _joined(parts: list[Any]) -> Any:
-    if len(parts) == 1:
-        return parts[0]
-    alike = len({tuple(np.shape(piece)[1:]) for piece in parts if hasattr(piece, "shape")}) == 1
-    if alike and all(isinstance(piece, np.ndarray) for piece in parts):
-        return np.concatenate(parts)
-    if alike and all(hasattr(piece, "detach") for piece in parts):
+def _joined(pieces: list[Any]) -> Any:
+    if len(pieces) == 1:
+        return pieces[0]
+    alike = len({tuple(np.shape(piece)[1:]) for piece in pieces if hasattr(piece, "shape")}) == 1
+    if alike and all(isinstance(piece, np.ndarray) for piece in pieces):
+        return np.concatenate(pieces)
+    if alike and all(hasattr(piece, "detach") for piece in pieces):
         import torch
 
-        return torch.cat(parts)
-    return [item for piece in parts for item in piece]
+        return torch.cat(pieces)
+    return [item for piece in pieces for item in piece]
 
 
 def _levels_buffer(shape: tuple[int, ...], device: Any) -> Any:

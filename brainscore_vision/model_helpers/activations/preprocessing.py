@@ -613,7 +613,7 @@ def _of_known_steps(transforms: Any) -> ImagePreprocessing | None:
     return ImagePreprocessing(**settings) if min(settings["std"]) > 0 else None
 
 
-def _is_equal(known: ImagePreprocessing, applied: AppliedTransform) -> bool:
+def _is_equal(described: ImagePreprocessing, applied: AppliedTransform) -> bool:
     """Whether both make the same arrays of some images."""
     from PIL import Image
 
@@ -624,7 +624,7 @@ def _is_equal(known: ImagePreprocessing, applied: AppliedTransform) -> bool:
             expected = np.asarray(applied.image(image))
         except UserError:
             return False
-        values = known.image(image)
+        values = described.image(image)
         tolerance = 1e-5 * np.abs(values).max()
         if values.shape != expected.shape or not np.allclose(values, expected, rtol=0, atol=tolerance):
             return False
@@ -646,9 +646,9 @@ def _filter(interpolation: Any) -> str:
     return str(name)
 
 
-def _unknown(what: str) -> UserError:
+def _unknown(problem: str) -> UserError:
     return UserError(
-        f"the preprocessing setting {what} is not supported",
+        f"the preprocessing setting {problem} is not supported",
         remedy="pass the image processor or the transforms themselves, which are called, or a function of a list of "
         "file paths",
     )

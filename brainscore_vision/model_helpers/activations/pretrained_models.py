@@ -204,14 +204,14 @@ def from_torchvision(
 
 
 @contextmanager
-def _naming(library: str, name: str, known: Callable[[], Iterable[str]]) -> Iterator[None]:
+def _naming(library: str, name: str, known_names: Callable[[], Iterable[str]]) -> Iterator[None]:
     """Turn a library's errors about the name of a model or its weights into a UserError."""
     try:
         yield
     except OSError:  # weights cannot be fetched
         raise
     except (KeyError, RuntimeError, ValueError) as error:
-        plain, names = name.partition(".")[0], list(known())
+        plain, names = name.partition(".")[0], list(known_names())
         near = [] if plain in names else nearest(plain, names, limit=2)
         raise UserError(
             f"{library} cannot make {name!r}: {error}",

@@ -417,14 +417,14 @@ class PytorchWrapper:
 
         return recorder
 
-    def _find_axes(self, known: FirstPass, layers: Sequence[str], images: Any) -> None:
+    def _find_axes(self, first_pass: FirstPass, layers: Sequence[str], images: Any) -> None:
         """Find the axes of stimuli of layers where it is not the first one: show a stimulus alone, and with another."""
         import torch
 
         alone = to_input(self._model, images[:1])
         companion = alone.flip(-1) + torch.linspace(-1, 1, alone.numel()).reshape(alone.shape).to(alone)
         outputs: list[dict[str, Any]] = []
-        with Listener(self._model, layers, replace(known)) as listener:
+        with Listener(self._model, layers, replace(first_pass)) as listener:
             for inputs in (alone, torch.cat([alone, companion])):
                 outputs.append({})
 
@@ -434,7 +434,7 @@ class PytorchWrapper:
                 with listener.passing(keep):
                     listener.finish(self._run(self._model, inputs))
         for layer in layers:
-            known.axes[layer] = stimulus_axis(layer, *(of_layer[layer] for of_layer in outputs))
+            first_pass.axes[layer] = stimulus_axis(layer, *(of_layer[layer] for of_layer in outputs))
 
     def _shown_example(self, layers: Sequence[str]) -> dict[str, tuple[int, ...]]:
         """Show a grey image; the shape of the output of each layer for one stimulus."""

@@ -222,9 +222,9 @@ class _StoredRows:
         if self._written is not None:
             self._written.result()
 
-    def _write(self, kept: list[tuple[Any, NDArray[Any]]]) -> None:
-        while kept:
-            rows, values = kept.pop(0)
+    def _write(self, blocks: list[tuple[Any, NDArray[Any]]]) -> None:
+        while blocks:
+            rows, values = blocks.pop(0)
             self._writer[rows] = values
             self._unflushed += values.nbytes
         if self._unflushed >= _FLUSHED:
@@ -435,7 +435,7 @@ class Recording:
         return RecordedLayers(first, values, None)
 
     def _transformed(
-        self, activations: NDArray[Any], pca: IncrementalPCA, response: Response, parts: Mapping[str, Any]
+        self, activations: NDArray[Any], pca: IncrementalPCA, response: Response, key_fields: Mapping[str, Any]
     ) -> NDArray[Any]:
         """Write the components of a layer into the store or into memory."""
         shape, dtype = (*activations.shape[:-1], pca.width(activations.shape[-1])), _dtype(response)
@@ -451,17 +451,17 @@ class Recording:
             "probes": self._probes,
             "responses": {str(number): values for number, values in zip(numbers, identifying, strict=True)},
         }
-        with self.store.writer(layer_key(parts), shape=shape, dtype=dtype, parts=parts, info=info) as writer:
+        with self.store.writer(layer_key(key_fields), shape=shape, dtype=dtype, parts=key_fields, info=info) as writer:
             _transform(activations, pca, writer)
         assert writer.stored is not None  # set when the block ends without an error
-        self.compared.add(layer_key(parts))
+        self.compared.add(layer_key(key_fields))
         return writer.stored.array
 
-    def _stored(self, first: Mapping[str, Response], parts: KeyParts) -> dict[str, NDArray[Any]]:
+    def _stored(self, first: Mapping[str, Response], key_fields: KeyParts) -> dict[str, NDArray[Any]]:
         """Stored layers that were made of the model's current responses, as far as a few stimuli tell."""
         if self.store is None:
             return {}
-        keys = {layer: layer_key(parts[layer]) for layer in first}
+        keys = {layer: layer_key(key_fields[layer]) for layer in first}
         opened = {layer: self.store.get(keys[layer]) for layer in first}
         stored_layers = {layer: stored for layer, stored in opened.items() if stored is not None}
         new = [stored for layer, stored in stored_layers.items() if keys[layer] not in self.compared]
@@ -544,10 +544,10 @@ class Recording:
         return {"model": self.model, "stimulus_set": str(self.shown.presentations.identifier or "")}
 
     def _recorded(
-        self, first: dict[str, Response], spec: str | None, store: ActivationStore | None, parts: KeyParts
+        self, first: dict[str, Response], spec: str | None, store: ActivationStore | None, key_fields: KeyParts
     ) -> tuple[dict[str, NDArray[Any]], NDArray[Any] | None]:
         """All values of layers, read if they are stored; and, without a store, one block of them all."""
-        stored = self._stored(first, parts)
+        stored = self._stored(first, key_fields)
         missing = {layer: response for layer, response in first.items() if layer not in stored}
         if not missing:
             return stored, None
@@ -561,9 +561,9 @@ class Recording:
         learned = spec is not None and make_reduction(spec).needs_fit  # components are learned layer by layer
         if self.together and not stored and not learned and self._fits_beside(responses, memory):
             block, columns = memory_block(responses, rows)
-            self._run_into_store(missing, store, parts, columns)
+            self._run_into_store(missing, store, key_fields, columns)
             return columns, block
-        return stored | self._run_into_store(missing, store, parts, {}), None
+        return stored | self._run_into_store(missing, store, key_fields, {}), None
 
     def _fits_beside(self, layers: Sequence[Response], memory: MemoryPlan) -> bool:
         """Whether all values of the layers, in one array, fit into memory while the network runs."""
@@ -576,12 +576,12 @@ class Recording:
         self,
         layers: Mapping[str, Response],
         store: ActivationStore,
-        parts: KeyParts,
+        key_fields: KeyParts,
         columns: Mapping[str, NDArray[Any]],
     ) -> dict[str, NDArray[Any]]:
         """Write the responses into the store, and into `columns` of one array, if there is one; the stored layers."""
         with (
-            layer_writers(store, list(layers.values()), self.shown.row_count, parts, self._info) as writers,
+            layer_writers(store, list(layers.values()), self.shown.row_count, key_fields, self._info) as writers,
             ThreadPoolExecutor(min(_WRITERS, len(layers)), "activations") as threads,
         ):
             targets = {name: _StoredRows(writers[name], columns.get(name)) for name in layers}
@@ -597,7 +597,9 @@ class Recording:
             for writer in writers.values():
                 writer.kept = self.repeats
                 writer.info["probes"] = self._probes
-        self.compared.update(layer_key(parts[name]) for name, writer in writers.items() if writer.stored is not None)
+        self.compared.update(
+            layer_key(key_fields[name]) for name, writer in writers.items() if writer.stored is not None
+        )
         return {name: writer.stored.array for name, writer in writers.items() if writer.stored is not None}
 
     def _run(

@@ -131,8 +131,8 @@ class Pooling:
         )
 
 
-def _amax(places: Any, axis: int) -> Any:
-    return places.max(axis) if isinstance(places, np.ndarray) else places.amax(axis)
+def _amax(positions: Any, axis: int) -> Any:
+    return positions.max(axis) if isinstance(positions, np.ndarray) else positions.amax(axis)
 
 
 _COMPONENTS = 1000  # as in the published implementation

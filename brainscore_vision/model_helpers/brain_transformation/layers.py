@@ -165,13 +165,13 @@ def unique(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _unknown(name: str, known: Sequence[str], identifier: str) -> UnknownLayer:
-    near = nearest(name, known)
-    shown = ", ".join(known[:40]) + (f" and {len(known) - 40} more" if len(known) > 40 else "")
+def _unknown(name: str, names: Sequence[str], identifier: str) -> UnknownLayer:
+    near = nearest(name, names)
+    shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
     remedy = f"nearest: {', '.join(near)}" if near else None
     if not is_pattern(name):
         return UnknownLayer(f"model {identifier!r} has no layer {name}; it has {shown}", remedy=remedy)
-    deeper = match_layers(name.replace("*", "**"), known)
+    deeper = match_layers(name.replace("*", "**"), names)
     if deeper:
         more = ", …" if len(deeper) > 3 else ""
         remedy = (
@@ -454,10 +454,10 @@ def _size(module: torch.nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters())
 
 
-def _repeated(parts: Sequence[tuple[str, torch.nn.Module]]) -> set[str]:
+def _repeated(modules: Sequence[tuple[str, torch.nn.Module]]) -> set[str]:
     """Names of those of which there are several of one class."""
-    classes = [type(module) for _, module in parts]
-    return {name for name, module in parts if classes.count(type(module)) >= _REPEATED}
+    classes = [type(module) for _, module in modules]
+    return {name for name, module in modules if classes.count(type(module)) >= _REPEATED}
 
 
 def _attention_blocks(name: str, stage: torch.nn.Module) -> list[str]:

@@ -139,7 +139,7 @@ def test_published_file_loads(file_of_cosines, place_reference):
 def test_other_files_are_refused(tmp_path):
     path = tmp_path / "other.mat"
     path.write_bytes(b"no MATLAB file, though it is long enough for a header of 128 bytes " * 4)
-    with pytest.raises(UserError, match="no set of patches"):
+    with pytest.raises(UserError, match="not a set of patches"):
         read_patches(path)
     path.write_bytes(matlab_file(lambda size, number: np.zeros(size * size * 4 * 3), 3))
     with pytest.raises(UserError, match=r"shapes \[\(3, 4, 2, 2\)"):

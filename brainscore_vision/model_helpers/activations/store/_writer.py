@@ -267,9 +267,9 @@ class LayerWriter:
         )
 
 
-def _no_space(folder: Path, what: str) -> UserError:
+def _no_space(folder: Path, problem: str) -> UserError:
     return UserError(
-        f"no space for activations in {folder}: {what}",
+        f"no space for activations in {folder}: {problem}",
         remedy="free space with `brainscore cache rm --kind activations`, or name another folder in "
         "BRAINSCORE_ACTIVATIONS",
     )
