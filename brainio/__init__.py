@@ -10,7 +10,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from brainscore_vision.data_lookup import get_assembly, get_stimulus_set, list_assemblies, list_stimulus_sets
+    from brainscore_vision.data_sources.lookup import (
+        get_assembly,
+        get_stimulus_set,
+        list_assemblies,
+        list_stimulus_sets,
+    )
 
 __all__ = ["get_assembly", "get_stimulus_set", "list_assemblies", "list_stimulus_sets"]
 
@@ -19,7 +24,7 @@ _MODULES = {"assemblies", "catalogs", "fetch", "importers", "lookup", "packaging
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(importlib.import_module("brainscore_vision.data_lookup"), name)
+        return getattr(importlib.import_module("brainscore_vision.data_sources.lookup"), name)
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from brainscore.runs import run
     from brainscore_vision import score
     from brainscore_vision.assessment.multiverse import multiverse
-    from brainscore_vision.data_lookup import get_assembly, get_stimulus_set
-    from brainscore_vision.unregistered_models import wrap_model
+    from brainscore_vision.data_sources.lookup import get_assembly, get_stimulus_set
+    from brainscore_vision.model_sources.unregistered import wrap_model
 
 __all__ = ["__version__", "get_assembly", "get_stimulus_set", "multiverse", "run", "score", "wrap_model"]
 
@@ -30,13 +30,13 @@ def __getattr__(name: str) -> Any:
 
         return multiverse
     if name == "wrap_model":
-        from brainscore_vision.unregistered_models import wrap_model
+        from brainscore_vision.model_sources.unregistered import wrap_model
 
         return wrap_model
     if name in ("get_assembly", "get_stimulus_set"):
-        from brainscore_vision import data_lookup
+        from brainscore_vision.data_sources import lookup
 
-        return getattr(data_lookup, name)
+        return getattr(lookup, name)
     if name == "__version__":
         import importlib.metadata
 

@@ -36,7 +36,7 @@ from brainscore_core.scoring import Receipt, ResultsStore
 
 Say = Callable[[str], None]
 
-SCORER = "brainscore_vision.scoring:score_pair"
+SCORER = "brainscore_vision.scoring.pairs:score_pair"
 _PLUGINS = "BRAINSCORE_PLUGINS"
 _SECRETS = ("BRAINSCORE_TOKEN", "BRAINSCORE_SITE")
 _ERROR_NAMES = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from brainscore_core.runner import ClusterOptions, Event, RunReport
     from brainscore_core.runner.plan import Again, Plan
     from brainscore_core.scoring import ResultsStore
-    from brainscore_vision.pair_selection import Selection
+    from brainscore_vision.scoring.selection import Selection
 
-SCORER = "brainscore_vision.scoring:score_pair"
+SCORER = "brainscore_vision.scoring.pairs:score_pair"
 """What a worker calls for a pair."""
 
 _MEMORY_OF_A_WORKER = 4_000_000_000  # bytes; networks on a benchmark's stimuli mostly need less
@@ -83,7 +83,7 @@ def run(
     with starting_early(options):
         from brainscore_core.results.store import ResultsStore
         from brainscore_core.runner import PairFinished, PairSkipped
-        from brainscore_vision.pair_selection import plan_selection, select
+        from brainscore_vision.scoring.selection import plan_selection, select
 
         store = results if isinstance(results, ResultsStore) else ResultsStore(results)
         selection = select(_several(models), _several(benchmarks))
@@ -119,7 +119,7 @@ def execute(
 ) -> RunReport:
     """Score the pending pairs of a plan."""
     from brainscore_core.runner import run_plan
-    from brainscore_vision.pair_selection import regions_by_data
+    from brainscore_vision.scoring.selection import regions_by_data
 
     options_of_pairs: dict[str, Any] = {"files": selection.files, "regions": regions_by_data(selection.benchmarks)}
     options_of_pairs = {name: value for name, value in options_of_pairs.items() if value}

@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from brainscore_core.errors import UserError, nearest
-from brainscore_vision.plugin_folders import PLUGIN_KINDS, PLUGINS_VARIABLE, make_discoverable, source_checkout
+from brainscore_vision.catalogue.plugin_folders import (
+    PLUGIN_KINDS,
+    PLUGINS_VARIABLE,
+    make_discoverable,
+    source_checkout,
+)
 
 NEURAL_METRICS = ("pls", "ridge", "linear_predictivity", "neuron_to_neuron")
 """Metrics for which there is a template of a neural benchmark."""

@@ -114,7 +114,7 @@ class EpochScorer:
         if epoch % self.every:
             return {}
         from brainscore_vision import run_pair
-        from brainscore_vision.scoring import temporary_activations
+        from brainscore_vision.scoring.pairs import temporary_activations
 
         scores: dict[str, float] = {}
         metrics: dict[str, float] = {}
@@ -135,7 +135,7 @@ class EpochScorer:
 
     def _wrapped(self, network: Any) -> Any:
         """The network as a model: once, so that all epochs use the layers that the first one selected."""
-        from brainscore_vision.unregistered_models import wrap_model
+        from brainscore_vision.model_sources.unregistered import wrap_model
 
         if self._network is not network:
             self._network = network

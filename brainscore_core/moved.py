@@ -17,8 +17,8 @@ MOVED = {
     "brainscore_core.scoring.plan": "brainscore_core.runner.plan",
     "brainscore_core.scoring.subjects": "brainscore_core.isolation",
     "brainscore_core.scoring.subjects.cage": "brainscore_core.isolation.sandbox",
-    "brainscore_vision._isolated": "brainscore_vision.isolation",
-    "brainscore_vision._scorer": "brainscore_vision.scoring",
+    "brainscore_vision._isolated": "brainscore_vision.model_sources.isolation",
+    "brainscore_vision._scorer": "brainscore_vision.scoring.pairs",
     "brainscore_vision.model_helpers.activations.callables": "brainscore_vision.model_helpers.static_features",
     **{
         f"brainscore_vision.model_helpers.activations.{library}": (

@@ -14,6 +14,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+import brainscore_vision.composition  # registers its resolver
+import brainscore_vision.model_sources  # noqa: F401 - registers its resolver
 from brainscore_vision.registries import (
     benchmark_registry,
     data_registry,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
     from brainscore_core.metrics import Ceiling, Metric, Score
     from brainscore_vision.model_interface import BrainModel
-    from brainscore_vision.scoring import run_pair, score, verify
+    from brainscore_vision.scoring.pairs import run_pair, score, verify
 
 __all__ = [
     "Benchmark",
@@ -66,9 +68,9 @@ _LAZY = {
     "Ceiling": "brainscore_core.metrics",
     "Metric": "brainscore_core.metrics",
     "Score": "brainscore_core.metrics",
-    "run_pair": "brainscore_vision.scoring",
-    "score": "brainscore_vision.scoring",
-    "verify": "brainscore_vision.scoring",
+    "run_pair": "brainscore_vision.scoring.pairs",
+    "score": "brainscore_vision.scoring.pairs",
+    "verify": "brainscore_vision.scoring.pairs",
 }
 
 

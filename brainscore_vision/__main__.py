@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _score(model: str, benchmark: str, results: str | None) -> int:
     from brainscore_core.receipts.receipt import summary
     from brainscore_core.scoring import ResultsStore
-    from brainscore_vision.scoring import run_pair
+    from brainscore_vision.scoring.pairs import run_pair
 
     store = ResultsStore(results)
     receipt = run_pair(model, benchmark, results=store).receipt

@@ -1,7 +1,6 @@
-"""Registries of benchmarks, data, metrics and models, the names that they resolve, and functions that load from them.
+"""Registries of benchmarks, data, metrics and models, and functions that load from them.
 
-A composed benchmark applies any metric and ceiling to the recordings of a registered benchmark; its name is
-``<data set>.<region>:<metric>[@<ceiling>]``. Looking up a name imports no plugin.
+Looking up a name imports no plugin. Names that no plugin registers are made by the resolver of their kind.
 """
 
 from __future__ import annotations
@@ -14,10 +13,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from brainscore_core.errors import UserError, nearest
+from brainscore_core.errors import UserError
 from brainscore_core.plugins import PluginIndex, Registry
 from brainscore_core.provenance import note
-from brainscore_vision.library_models import is_library_model, library_folder, require_library_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
 T = TypeVar("T")
-
-_LIBRARY_LOADER = "brainscore_vision.unregistered_models"  # by its name: it commits models, which reads registries
 
 plugin_index = PluginIndex(
     "brainscore_vision",
@@ -72,87 +68,51 @@ REGISTRIES: dict[str, Registry[Any]] = {
 }
 """Registry of each kind of object; kinds are named as in the provenance of scores."""
 
-NAME_FORM = "<data set>.<region>:<metric>[@<ceiling>]"
-"""Form of the name of a composed benchmark."""
-
-NO_CEILING = "none"
-"""Used in place of a ceiling's identifier: the score of the metric is not divided by a ceiling."""
-
 _ACCESS_WORD = re.compile("private|public", re.IGNORECASE)
-_NAME = re.compile(r"([^:@\s]+):([^:@\s]+)(?:@([^:@\s]+))?")
-_EXAMPLE = "MajajHong2015public.IT:cka_cv or MajajHong2015public.IT:ridge@internal_consistency"
 
 
-class ComposedName(NamedTuple):
-    """Parts of the identifier of a composed benchmark."""
+class Resolver(NamedTuple):
+    """Makes objects whose names no plugin registers, such as composed benchmarks and models of libraries.
 
-    measurements: str
-    """The part before the last ``-`` of a registered benchmark's identifier."""
-    metric: str
-    ceiling: str | None
-
-
-def parse_name(identifier: str) -> ComposedName:
-    """Split the identifier of a composed benchmark into its parts.
-
-    Raises
-    ------
-    UserError
-        If the identifier does not have the form :data:`NAME_FORM`.
-
-    Examples
-    --------
-    >>> parse_name("MajajHong2015public.IT:ridge@internal_consistency")
-    ComposedName(measurements='MajajHong2015public.IT', metric='ridge', ceiling='internal_consistency')
-    """
-    match = _NAME.fullmatch(identifier)
-    if match is None:
-        raise UserError(
-            f"{identifier!r} is not a benchmark, and does not have the form {NAME_FORM}",
-            remedy=f"write it as {_EXAMPLE}",
-        )
-    return ComposedName(*match.groups())
-
-
-def base_keys(identifier: str) -> list[str]:
-    """Registered benchmarks that may provide the recordings of a composed benchmark; no plugin is imported.
-
-    Parameters
+    Attributes
     ----------
-    identifier : str
-        Identifier of a composed benchmark.
+    noun : str
+        The object in messages.
+    matches : callable
+        Whether a name has the form of these names.
+    require : callable
+        Raises an error for a name that cannot be made; imports no plugin.
+    folder : callable
+        Folder of the code of an object, or None.
+    make : callable
+        Makes an object.
+    """
 
-    Returns
-    -------
-    list of str
-        Keys ``<measurements>-<metric>``, sorted.
+    noun: str
+    matches: Callable[[str], bool]
+    require: Callable[[str], object]
+    folder: Callable[[str], Path | None]
+    make: Callable[[str], Any]
 
-    Raises
-    ------
-    UserError
-        If there are none, or `identifier` does not have the form.
-    UnknownIdentifier
-        If the metric or ceiling is not registered.
+
+_RESOLVERS: dict[str, Resolver] = {}
+
+
+def add_resolver(kind: str, resolver: Resolver) -> None:
+    """Resolve names of a kind of object that no plugin registers; one resolver a kind, keyed as :data:`REGISTRIES`."""
+    _RESOLVERS[kind] = resolver
+
+
+def resolver_of(kind: str, identifier: str) -> Resolver | None:
+    """The resolver of a name; None if a plugin registers it, or the name does not have the form of other names.
 
     Examples
     --------
-    >>> base_keys("Simulated2026.IT:cka_cv")
-    ['Simulated2026.IT-pls', 'Simulated2026.IT-rdm']
+    >>> resolver_of("model", "timm:resnet18").noun, resolver_of("model", "pixels")
+    ('model of a library', None)
     """
-    name = parse_name(identifier)
-    metric_registry.location(name.metric)
-    if name.ceiling not in {None, NO_CEILING}:
-        metric_registry.location(str(name.ceiling))
-    prefix = f"{name.measurements}-"
-    keys = [key for key in benchmark_registry if key.startswith(prefix) and "-" not in key[len(prefix) :]]
-    if not keys:
-        known = sorted({key.rpartition("-")[0] for key in benchmark_registry})
-        near = nearest(name.measurements, known)
-        raise UserError(
-            f"{identifier!r} needs the recordings of a benchmark {prefix}<metric>, but none is registered",
-            remedy=f"nearest: {', '.join(near)}" if near else "list all benchmarks with: brainscore list benchmarks",
-        )
-    return keys
+    resolver = _RESOLVERS.get(kind)
+    return resolver if resolver and resolver.matches(identifier) and identifier not in REGISTRIES[kind] else None
 
 
 def resolve_benchmark(identifier: str) -> str:
@@ -168,31 +128,21 @@ def resolve_benchmark(identifier: str) -> str:
     >>> resolve_benchmark("Simulated2026.IT-pls"), resolve_benchmark("Simulated2026.IT:cka_cv")
     ('Simulated2026.IT-pls', 'Simulated2026.IT:cka_cv')
     """
-    if ":" not in identifier or identifier in benchmark_registry:
+    resolver = resolver_of("benchmark", identifier)
+    if resolver is None:
         return benchmark_registry.resolve(identifier)
-    base_keys(identifier)
+    resolver.require(identifier)
     return identifier
 
 
 def registered_folder(kind: str, identifier: str) -> Path | None:
-    """Folder of the plugin that registers an object, or of a model's library; None if there is neither."""
-    registry = REGISTRIES.get(kind.rpartition(" ")[2])  # such as selection data
-    if registry is benchmark_registry and ":" in identifier and identifier not in registry:
-        return registry.location(base_keys(identifier)[0]).folder  # the plugin that provides the recordings
-    if registry is model_registry and is_from_library(identifier):
-        return library_folder(identifier)
+    """Folder of the plugin that registers an object, or of its resolver; None if there is neither."""
+    kind = kind.rpartition(" ")[2]  # such as selection data
+    resolver = resolver_of(kind, identifier)
+    if resolver is not None:
+        return resolver.folder(identifier)
+    registry = REGISTRIES.get(kind)
     return registry.location(identifier).folder if registry is not None and identifier in registry else None
-
-
-def is_from_library(model: str) -> bool:
-    """Whether an identifier names a model of a library, and no plugin registers it.
-
-    Examples
-    --------
-    >>> is_from_library("timm:resnet18"), is_from_library("pixels")
-    (True, False)
-    """
-    return is_library_model(model) and model not in model_registry
 
 
 def load_dataset(identifier: str) -> DataAssembly:
@@ -362,11 +312,11 @@ def load_benchmark(identifier: str) -> Benchmark:
     Exception
         Any error of the plugin itself.
     """
-    key = resolve_benchmark(identifier)
-    if key not in benchmark_registry:
-        from brainscore_vision.composed import compose
-
-        return compose(key)
+    resolver = resolver_of("benchmark", identifier)
+    if resolver is not None:
+        composed: Benchmark = resolver.make(identifier)
+        return composed
+    key = benchmark_registry.resolve(identifier)
     with suggesting_public_variants(key, benchmark_registry):
         return _with_identifier(benchmark_registry.make(key), key)
 
@@ -378,7 +328,7 @@ def load_model(identifier: str) -> BrainModel:
     ----------
     identifier : str
         Key of `model_registry`; or a model of a library, such as ``'timm:resnet18.a1_in1k'``, as for
-        :func:`~brainscore_vision.library_models.parse_library_model`.
+        :func:`~brainscore_vision.model_sources.libraries.parse_library_model`.
 
     Returns
     -------
@@ -394,8 +344,9 @@ def load_model(identifier: str) -> BrainModel:
     Exception
         Any error of the plugin itself.
     """
-    if is_from_library(identifier):
-        made: BrainModel = import_module(_LIBRARY_LOADER).load_library_model(identifier)
+    resolver = resolver_of("model", identifier)
+    if resolver is not None:
+        made: BrainModel = resolver.make(identifier)
         return made
     return _with_identifier(model_registry.make(identifier), identifier)
 
@@ -415,13 +366,14 @@ def require_registered_model(model: str, identifier: str | None, options: Mappin
         Options of making a model, which only models that are not registered can have.
     """
     superfluous = [*(["identifier"] if identifier is not None else []), *(options or {})]
+    resolver = resolver_of("model", model)
     if superfluous:
-        kind = "model of a library" if is_from_library(model) else "registered model"
-        raise UserError(f"{model!r} is a {kind}, which takes no options", f"omit {', '.join(superfluous)}")
-    if is_from_library(model):
-        require_library_model(model)
-    else:
+        noun = "registered model" if resolver is None else resolver.noun
+        raise UserError(f"{model!r} is a {noun}, which takes no options", f"omit {', '.join(superfluous)}")
+    if resolver is None:
         model_registry.location(model)
+    else:
+        resolver.require(model)
 
 
 def _make(registry: Registry[Any], identifier: str, expected: type[T]) -> T:

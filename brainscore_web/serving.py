@@ -116,7 +116,7 @@ def _prepare(results: str | None, *, demonstration: Demonstration | None, say: S
 
 def _plan_example() -> None:
     """Plan the pairs of the example, unless they were planned before; a worker scores them, the fastest first."""
-    from brainscore_vision.catalogue import catalogue
+    from brainscore_vision.catalogue.contents import catalogue
     from brainscore_web.leaderboard.ingest import sync_catalogue
     from brainscore_web.leaderboard.models import Benchmark, VisionModel
     from brainscore_web.scoring.models import Job

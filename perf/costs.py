@@ -1,4 +1,4 @@
-"""What pairs take, measured: writes brainscore_vision/costs.json, from which runs are predicted where no receipts are.
+"""What pairs take, measured: writes scoring/costs.json, from which runs are predicted where no receipts are.
 
     brainscore run --models pixels gabor 'resnet*' --benchmarks 'Simulated2026.*' --results measured
     python perf/costs.py measured
@@ -15,7 +15,7 @@ from brainscore_core.runner.plan import costs_table
 from brainscore_core.scoring import ResultsStore
 from brainscore_vision import benchmark_registry, model_registry
 
-TABLE = Path(__file__).resolve().parent.parent / "brainscore_vision" / "costs.json"
+TABLE = Path(__file__).resolve().parent.parent / "brainscore_vision" / "scoring" / "costs.json"
 
 
 def in_tree(registry, identifier: str) -> bool:

@@ -60,8 +60,8 @@ def measure(where, folder):
     from PIL import Image
 
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-    from brainscore_vision.isolation import isolated_model
-    from brainscore_vision.unregistered_models import load_file_reference
+    from brainscore_vision.model_sources.isolation import isolated_model
+    from brainscore_vision.model_sources.unregistered import load_file_reference
 
     folder = Path(folder)
     (folder / "wide.py").write_text(MODEL.format(width=WIDTH))

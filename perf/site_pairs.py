@@ -26,7 +26,7 @@ REGISTERED = [name for name in BENCHMARKS if ":" not in name or name.startswith(
 def plan_pairs(results):
     """Make a site that has to score the pairs of these receipts."""
     from brainscore_core.scoring import ResultsStore
-    from brainscore_vision.catalogue import catalogue
+    from brainscore_vision.catalogue.contents import catalogue
     from brainscore_web.serving import prepare
 
     receipts = ResultsStore(results).listing().receipts

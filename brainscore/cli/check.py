@@ -14,7 +14,7 @@ from brainscore.cli._output import echo, echo_json, style
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
-    from brainscore_vision.checks import CheckedReference
+    from brainscore_vision.submission.checks import CheckedReference
 
 _MARKS = {"passed": "✓", "not applicable": "–", "warning": "!", "failed": "✗"}
 _COLOURS = {"passed": "green", "not applicable": "yellow", "warning": "yellow", "failed": "red"}
@@ -115,7 +115,7 @@ def check_metric(context: click.Context, metric: str, as_json: bool) -> None:
 
 def _check(context: click.Context, kind: str, reference: str, *, as_json: bool, model: str | None = None) -> None:
     with stage(f"checking {reference}"):
-        from brainscore_vision.checks import check_references, find_references
+        from brainscore_vision.submission.checks import check_references, find_references
 
         passed = report_checks(check_references(find_references(kind, reference), model=model), as_json=as_json)
     if not passed:

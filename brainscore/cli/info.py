@@ -48,7 +48,7 @@ def command(identifier: str, load: bool, ceiling: bool, attainable: bool, result
     assessments say. Without --load, --ceiling and --attainable,
     nothing is loaded: neither weights nor data are read.
     """
-    from brainscore_vision.unregistered_models import is_file_reference
+    from brainscore_vision.model_sources.unregistered import is_file_reference
 
     entries = [_wrapped(identifier)] if is_file_reference(identifier) else _find(identifier)
     for entry in entries:
@@ -69,7 +69,7 @@ def command(identifier: str, load: bool, ceiling: bool, attainable: bool, result
 def _find(identifier: str) -> list[dict[str, Any]]:
     import brainscore_vision
     from brainscore_core.errors import UnknownIdentifier, nearest
-    from brainscore_vision.registries import is_from_library
+    from brainscore_vision.model_sources.libraries import is_from_library
 
     registries = {kind: getattr(brainscore_vision, name) for kind, name in KINDS.items()}
     entries = [_describe(kind, identifier, registry) for kind, registry in registries.items() if identifier in registry]
@@ -79,7 +79,7 @@ def _find(identifier: str) -> list[dict[str, Any]]:
     if is_from_library(identifier):
         return [_describe_library_model(identifier)]
     if ":" in identifier:
-        from brainscore_vision.registries import base_keys
+        from brainscore_vision.composition.names import base_keys
 
         base = base_keys(identifier)[0]
         return [{**_describe("benchmarks", base, benchmarks), "identifier": identifier, "recordings_of": base}]
@@ -98,7 +98,7 @@ def _find(identifier: str) -> list[dict[str, Any]]:
 def _describe_library_model(identifier: str) -> dict[str, Any]:
     from importlib.metadata import version
 
-    from brainscore_vision.library_models import LIBRARIES, parse_library_model, require_library_model
+    from brainscore_vision.model_sources.libraries import LIBRARIES, parse_library_model, require_library_model
 
     require_library_model(identifier)
     model = parse_library_model(identifier)
@@ -114,7 +114,7 @@ def _describe_library_model(identifier: str) -> dict[str, Any]:
 
 def _wrapped(reference: str) -> dict[str, Any]:
     """A model from a file: its layers, and what was chosen automatically."""
-    from brainscore_vision.unregistered_models import load_unregistered_model
+    from brainscore_vision.model_sources.unregistered import load_unregistered_model
 
     model = load_unregistered_model(reference)
     return {
@@ -144,7 +144,7 @@ def _network(model: Any) -> dict[str, Any]:
 
 
 def _describe(kind: str, identifier: str, registry: Any) -> dict[str, Any]:
-    from brainscore_vision.plugin_metadata import bibtex_entries
+    from brainscore_vision.catalogue.plugin_metadata import bibtex_entries
 
     locations: list[Location] = registry.locations(identifier)
     location = locations[0]
@@ -166,7 +166,7 @@ def _describe(kind: str, identifier: str, registry: Any) -> dict[str, Any]:
 
 def _catalogued(kind: str, identifier: str) -> dict[str, Any]:
     """Metadata of a model or a benchmark from its plugin."""
-    from brainscore_vision.catalogue import catalogue
+    from brainscore_vision.catalogue.contents import catalogue
 
     if kind not in ("models", "benchmarks"):
         return {}
@@ -177,7 +177,7 @@ def _catalogued(kind: str, identifier: str) -> dict[str, Any]:
     metadata.pop("bibtex", None)
     described = {"metadata": metadata or None, "problems": problems}
     if kind == "models":
-        from brainscore_vision.exposure import training_of
+        from brainscore_vision.catalogue.exposure import training_of
 
         described["training"] = training_of(identifier)._asdict()
     if values["bibtex"] is not None:
@@ -298,7 +298,7 @@ def _dedent(text: str) -> str:
 
 def _loaded(kind: str, identifier: str, *, ceiling: bool, attainable: bool) -> dict[str, Any]:
     import brainscore_vision
-    from brainscore_vision.registries import is_from_library
+    from brainscore_vision.model_sources.libraries import is_from_library
 
     if kind == "metrics":
         return {"signature": _signature(brainscore_vision.metric_registry[identifier])}
@@ -337,7 +337,7 @@ def _loaded(kind: str, identifier: str, *, ceiling: bool, attainable: bool) -> d
 
 
 def _attainable(benchmark: Any) -> dict[str, Any]:
-    from brainscore_vision.attainable import attach_attainable
+    from brainscore_vision.assessment.attainable import attach_attainable
 
     attainable = attach_attainable(benchmark).attrs["attainable"]
     if "ci_reason" in attainable.attrs:

@@ -59,9 +59,13 @@ def command(
 def _profile(model: str, benchmark: str, layers: tuple[str, ...], *, halves: int, seed: int) -> LayerProfile:
     import brainscore_vision
     from brainscore_core.errors import UserError
-    from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
-    from brainscore_vision.model_helpers.brain_transformation.selection import LayerSelection, load_selection_benchmark
-    from brainscore_vision.unregistered_models import is_file_reference, load_file_reference, to_unregistered_model
+    from brainscore_vision.model_helpers.brain_transformation import LayerSelection, ModelCommitment
+    from brainscore_vision.model_helpers.brain_transformation.selection import load_selection_benchmark
+    from brainscore_vision.model_sources.unregistered import (
+        is_file_reference,
+        load_file_reference,
+        to_unregistered_model,
+    )
 
     if is_file_reference(model):
         network, path = load_file_reference(model)

@@ -97,13 +97,13 @@ def command(kind: str | None, pattern: str | None, like: str | None, library: st
         [(row["identifier"], row["package"], _origin(row)) for row in rows],
     )
     if kind == "benchmarks" and sys.stdout.isatty():
-        from brainscore_vision.registries import NAME_FORM
+        from brainscore_vision.composition.names import NAME_FORM
 
         echo(f"Any metric on the recordings of a benchmark is a benchmark, too: {NAME_FORM}", err=True)
 
 
 def _echo_library(library: str, pattern: str | None, *, json_: bool) -> None:
-    from brainscore_vision.library_models import library_names
+    from brainscore_vision.model_sources.libraries import library_names
 
     # a pattern may also begin with the name of the library, as identifiers do
     name_pattern = None if pattern is None else pattern.removeprefix(f"{library}:")

@@ -289,14 +289,14 @@ def _write_metadata(package: dict[str, Any], folder: Path, metadata: Mapping[str
 
 
 def _local_folder(local: Path) -> Path:
-    from brainscore_vision.local_data import require_data_folder
+    from brainscore_vision.data_sources.local import require_data_folder
 
     return require_data_folder(local)
 
 
 def _register_locally(package: Mapping[str, Any], folder: Path, stimulus_set: str | None, *, as_json: bool) -> None:
-    from brainscore_vision.local_data import register_package
-    from brainscore_vision.plugin_folders import PLUGINS_VARIABLE, is_discoverable
+    from brainscore_vision.catalogue.plugin_folders import PLUGINS_VARIABLE, is_discoverable
+    from brainscore_vision.data_sources.local import register_package
 
     file = register_package(package, folder, stimulus_set=stimulus_set)
     if as_json:

@@ -181,7 +181,7 @@ def _check_file_types(plot: Path | None, table: Path | None) -> None:
 def _tree(benchmarks: Sequence[str]) -> Tree:
     """Return the leaderboard's tree, with only the benchmarks that match the patterns; with all if there are none."""
     from brainscore_core.results.aggregates import Tree
-    from brainscore_vision.leaderboard import leaderboard_tree
+    from brainscore_vision.catalogue.leaderboard import leaderboard_tree
 
     tree = leaderboard_tree()
     return Tree(tree[name] for name in tree if not tree[name].benchmark or _matches(name, benchmarks))

@@ -13,7 +13,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
-    from brainscore_vision.reproduction import PublishedScore, Reproduction
+    from brainscore_vision.scoring.reproduction import PublishedScore, Reproduction
 
 _COLUMNS = ("model", "benchmark", "score", "published", "here", "difference", "")
 
@@ -44,7 +44,7 @@ def command(
     """
     with stage("starting"):  # imports take seconds
         from brainscore_core.scoring import ResultsStore
-        from brainscore_vision.reproduction import PUBLISHED_SCORES, reproduce
+        from brainscore_vision.scoring.reproduction import PUBLISHED_SCORES, reproduce
 
     chosen = [
         score for score in PUBLISHED_SCORES if _matches(score.model, models) and _matches(score.benchmark, benchmarks)

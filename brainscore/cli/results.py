@@ -364,8 +364,8 @@ def tree(
     from brainscore_core.results.aggregates import aggregate, results_of
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.statistics.units import read_influences
-    from brainscore_vision.exposure import findings_of
-    from brainscore_vision.leaderboard import leaderboard_tree
+    from brainscore_vision.catalogue.exposure import findings_of
+    from brainscore_vision.catalogue.leaderboard import leaderboard_tree
     from brainscore_vision.training_data import explained_signs
 
     store = ResultsStore(results)
@@ -459,7 +459,7 @@ def _receipts(store: ResultsStore, models: Sequence[str]) -> tuple[Receipt, ...]
 def _unlisted_benchmarks(nodes: Tree, receipts: Iterable[Receipt]) -> list[BenchmarkInfo]:
     """Registered benchmarks that the tree lacks but has the parent of, as the newest receipt describes them."""
     from brainscore_vision import benchmark_registry
-    from brainscore_vision.leaderboard import node_name
+    from brainscore_vision.catalogue.leaderboard import node_name
 
     newest: dict[str, BenchmarkInfo] = {}
     for receipt in receipts:
@@ -646,7 +646,7 @@ def show(receipt_id: str, results: str | None, log: bool, methods: bool, json_: 
         raise click.UsageError("--methods prints text; leave out --log and --json")
     if methods:
         from brainscore_core.runner.verification import Stored
-        from brainscore_vision.methods import methods_of
+        from brainscore_vision.catalogue.methods import methods_of
 
         echo(methods_of(Stored(receipt, lambda kind: store.open_attachment(receipt, kind))))
     elif log:

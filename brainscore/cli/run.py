@@ -155,7 +155,7 @@ def _placed(name: str, value: Any, folder: Path) -> Any:
 
 
 def _model(one: str, folder: Path) -> str:
-    from brainscore_vision.unregistered_models import is_file_reference
+    from brainscore_vision.model_sources.unregistered import is_file_reference
 
     if not is_file_reference(one):
         return one
@@ -264,7 +264,7 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
         if not dry_run:
             ctx.with_resource(starting_early(options))  # before the imports that follow, which take a second
         from brainscore_core.results.store import ResultsStore
-        from brainscore_vision.pair_selection import plan_selection, select
+        from brainscore_vision.scoring.selection import plan_selection, select
 
         selection = select(_required(how, "models"), _required(how, "benchmarks"))
         store = ResultsStore(how.get("results"))

@@ -92,7 +92,7 @@ def command(
         echo_pairs(summary(receipt, stored=store.address_of(receipt)))
     if methods:
         from brainscore_core.runner.verification import Stored
-        from brainscore_vision.methods import methods_of
+        from brainscore_vision.catalogue.methods import methods_of
 
         echo()
         echo(methods_of(Stored(receipt, lambda kind: store.open_attachment(receipt, kind))))

@@ -21,7 +21,7 @@ def command(context: click.Context, paths: tuple[str, ...], no_checks: bool, mod
     exit code is 1 if a test or a check failed.
     """
     from brainscore.cli.check import report_checks
-    from brainscore_vision.checks import check_references, find_references
+    from brainscore_vision.submission.checks import check_references, find_references
 
     folders, options = _folders(paths)
     tests_passed = _run_tests(folders, options)
@@ -35,7 +35,7 @@ def command(context: click.Context, paths: tuple[str, ...], no_checks: bool, mod
 
 def _folders(paths: tuple[str, ...]) -> tuple[list[Path], list[str]]:
     from brainscore_core.errors import UserError
-    from brainscore_vision.plugin_folders import make_discoverable, plugin_folder_of
+    from brainscore_vision.catalogue.plugin_folders import make_discoverable, plugin_folder_of
 
     folders, options = [], []
     for path in paths:

@@ -302,7 +302,7 @@ def _own_benchmarks(
     tree: Tree, receipts: Mapping[tuple[str, str], Receipt], controls: Mapping[str, bool]
 ) -> dict[str, list[str]]:
     """Mean of the tree → benchmarks that name it as their parent and are not in the tree."""
-    from brainscore_vision.leaderboard import node_name
+    from brainscore_vision.catalogue.leaderboard import node_name
 
     parents = {receipt.benchmark.identifier: node_name(receipt.benchmark.parent) for receipt in receipts.values()}
     own: dict[str, list[str]] = {}

@@ -103,10 +103,10 @@ def report_of(
         From :class:`~brainscore_core.results.assessments.AssessmentStore`; those of benchmarks without a receipt
         are not shown.
     """
-    from brainscore_vision.exposure import findings_of
+    from brainscore_vision.catalogue.exposure import findings_of
 
     if tree is None:
-        from brainscore_vision.leaderboard import leaderboard_tree
+        from brainscore_vision.catalogue.leaderboard import leaderboard_tree
 
         tree = leaderboard_tree()
     states = states_of_models(receipt.model.identifier for receipt in receipts)

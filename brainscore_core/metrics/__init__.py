@@ -492,6 +492,8 @@ class Metric:
     """
 
     scale: ClassVar[Scale | None] = None
+    needs_training: ClassVar[bool] = False
+    """Whether it fits on stimuli of their own, which it takes before those of the test."""
 
     def __call__(self, source: DataAssembly, target: DataAssembly, /, *args: Any, **kwargs: Any) -> Score:
         """Compare `source` with `target`.
@@ -502,6 +504,10 @@ class Metric:
             Similarity, with ``raw``, ``error`` and ``ci`` in its attributes.
         """
         raise NotImplementedError(f"{type(self).__name__} does not implement __call__(source, target)")
+
+    def value(self, source: DataAssembly, target: DataAssembly) -> float:
+        """The score alone; a metric may compute it without the interval, which takes most of the time."""
+        return float(self(source, target))
 
 
 class Ceiling:

@@ -15,8 +15,8 @@ from brainscore_core.metrics import STIMULUS_GROUPS
 from brainscore_core.supported_data_standards.brainio.images import naming_stimuli
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import CLASSES
-from brainscore_vision.model_helpers.gabor_bank import GaborBank, GaborFilters
 from brainscore_vision.model_helpers.images import load_rgb
+from brainscore_vision.stimuli.gabor_bank import GaborBank, GaborFilters
 
 LABELS: Final = (STIMULUS_GROUPS, *CLASSES)
 """Columns of stimuli, or coordinates of recordings, that name categories or groups."""

@@ -339,7 +339,7 @@ def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Se
             benchmark = load_benchmark(benchmark)
         if model is None or isinstance(model, Score):
             return _Scoring(benchmark, seeds).controls(score=model)
-        from brainscore_vision.scoring import ScoredModel
+        from brainscore_vision.scoring.pairs import ScoredModel
 
         with ScoredModel(model) as scored:
             return _Scoring(benchmark, seeds).controls(scored.load(), name=scored.name)
@@ -736,7 +736,7 @@ def _table_of(shown: Sequence[StimulusSet]) -> pd.DataFrame:
 
 def _coordinates(benchmark: Any) -> list[pd.DataFrame]:
     """Coordinates of the presentations of recordings: of averaged ones, then of single repetitions."""
-    from brainscore_vision.composed import measurements_of
+    from brainscore_vision.composition.benchmarks import measurements_of
 
     measurements = measurements_of(str(benchmark.identifier), benchmark)
     if measurements is None:

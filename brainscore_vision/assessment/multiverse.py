@@ -15,16 +15,15 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import BrainScoreError, UserError
 from brainscore_core.figures import Specification, Svg, specification, standalone
-from brainscore_core.metrics import Score
+from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import participation_ratio
 from brainscore_core.progress import stage, track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision.assessment.features import SCALINGS, Features
-from brainscore_vision.assessment.simulation import predictivity
 from brainscore_vision.benchmark_helpers.measurements import require_stimuli, without_single_time_bin
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, record_stimuli, relate_to_ceiling
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
-from brainscore_vision.composed import (
+from brainscore_vision.composition.benchmarks import (
     Measurements,
     check_assembly,
     check_metric,
@@ -32,17 +31,14 @@ from brainscore_vision.composed import (
     measurements_of,
     needs_repetitions,
 )
+from brainscore_vision.composition.names import parse_name
 from brainscore_vision.metric_helpers.alignment import as_table, finite_values, match_rows
 from brainscore_vision.metric_helpers.geometry import GeometryMetric, matched
-from brainscore_vision.metrics.regression_correlation.metric import (
-    CrossRegressedCorrelation,
-    SplitRegressedCorrelation,
-)
 from brainscore_vision.model_helpers.activations.reduction import make_reduction
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 from brainscore_vision.model_helpers.brain_transformation.temporal import in_time_bins
 from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.registries import load_benchmark, load_metric, load_model, metric_registry, parse_name
+from brainscore_vision.registries import load_benchmark, load_metric, load_model, metric_registry
 
 Array = NDArray[np.float64]
 
@@ -439,7 +435,7 @@ class _Recordings:
         for name in names:
             plain = load_metric(name)
             check_metric(name, plain)
-            if isinstance(plain, SplitRegressedCorrelation):
+            if getattr(plain, "needs_training", False):
                 raise UserError(
                     f"{name!r} fits and tests on separate stimuli",
                     remedy=f"use its cross-validated form, {name.removesuffix('_split')}",
@@ -463,15 +459,15 @@ class _Recordings:
         target = self.measurements.repetitions() if needs_repetitions(name) else self.target
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if type(metric) is CrossRegressedCorrelation:
-                reason = "predicted or measured responses are constant in every split"
-                return predictivity(metric, source, target), reason
             if isinstance(metric, GeometryMetric) and type(metric).__call__ is GeometryMetric.__call__:
                 pair = matched(source, target, fewest=metric.fewest, what=metric.what)
                 if (name, split) not in self._geometries:
                     self._geometries[name, split] = metric.geometry(pair.Y)
                 similarity = metric.compare(metric.geometry(pair.X), self._geometries[name, split])
                 return similarity.value, similarity.reason
+            value = metric.value(source, target) if isinstance(metric, Metric) else math.nan
+            if math.isfinite(value):
+                return value, None
             score = metric(source, target)
             return float(score), score.attrs.get("error_reason")
 

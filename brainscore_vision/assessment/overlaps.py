@@ -24,7 +24,7 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     RSABenchmark,
     TrainTestNeuralBenchmark,
 )
-from brainscore_vision.composed import measurements_of
+from brainscore_vision.composition.benchmarks import measurements_of
 from brainscore_vision.metric_helpers.alignment import coord_values
 from brainscore_vision.metric_helpers.transformations import CrossValidation, SplitRows
 from brainscore_vision.registries import load_stimulus_set, stimulus_set_registry

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.metrics import STIMULUS_GROUPS, Score
+from brainscore_core.metrics import STIMULUS_GROUPS, Metric
 from brainscore_core.numerics import ResponseMoments, RidgeCV
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
-from brainscore_vision.attainable import averaged_recordings, moments_of_recordings, moments_of_repetitions
+from brainscore_vision.assessment.attainable import averaged_recordings, moments_of_recordings, moments_of_repetitions
 from brainscore_vision.benchmark_helpers.measurements import (
     errors_naming_data,
     require_stimuli,
@@ -27,7 +27,7 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     TrainTestNeuralBenchmark,
     record_stimuli,
 )
-from brainscore_vision.composed import measurements_of
+from brainscore_vision.composition.benchmarks import measurements_of
 from brainscore_vision.metric_helpers.alignment import (
     PUBLISHED_ORDER,
     MetricInputError,
@@ -36,9 +36,6 @@ from brainscore_vision.metric_helpers.alignment import (
     finite_values,
     match_rows,
 )
-from brainscore_vision.metric_helpers.geometry import GeometryMetric
-from brainscore_vision.metric_helpers.xarray_utils import XarrayCorrelation, XarrayRegression
-from brainscore_vision.metrics.regression_correlation.metric import CrossRegressedCorrelation
 from brainscore_vision.model_interface import BrainModel
 
 Array = NDArray[np.floating]
@@ -320,9 +317,7 @@ class Experiment:
             try:
                 if self.training is None:
                     metric = self.benchmark._similarity_metric
-                    if type(metric) is CrossRegressedCorrelation:
-                        return predictivity(metric, source, measured)
-                    if isinstance(metric, GeometryMetric):
+                    if isinstance(metric, Metric):
                         return metric.value(source, measured)
                     return float(metric(source, measured))
                 training = self.training if rows is None else self.training[rows]
@@ -409,30 +404,6 @@ class Generator:
             return self._model.features.columns(rng.choice(self._model.varying, number, replace=False))
         features = self._experiment.features(self._model)
         return features @ rng.standard_normal((features.shape[1], number)) / math.sqrt(self._model.features.units)
-
-
-def predictivity(metric: CrossRegressedCorrelation, source: DataAssembly, target: DataAssembly) -> float:
-    """Score of a cross-validated regression without its interval, which takes most of the time.
-
-    Parameters
-    ----------
-    metric : CrossRegressedCorrelation
-        Itself, not a subclass.
-    source, target : NeuroidAssembly, presentation × neuroid
-        As for the metric.
-    """
-    correlation, regression = metric.correlation, metric.regression
-    known = isinstance(correlation, XarrayCorrelation) and isinstance(regression, XarrayRegression)
-    if not known or not correlation.pairs_rows_of(regression):
-        return float(metric(source, target))
-    rows = metric.cross_validation.split_rows(source, target)
-    measured = np.asarray(target.values)
-    values = [
-        correlation.correlate(fit.predicted, measured[split.test])
-        for split, fit in zip(rows, regression.cross_fit(source, target, rows), strict=True)
-    ]
-    raw = Score(np.stack(values), dims=["split", "neuroid"])
-    return float(metric.cross_validation.aggregate(raw, metric.aggregate))
 
 
 def _standardised(values: Array) -> Array:

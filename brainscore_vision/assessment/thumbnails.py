@@ -26,7 +26,7 @@ def has_public_stimuli(benchmark: str) -> bool:
     >>> has_public_stimuli("Geirhos2021sketch-error_consistency")
     True
     """
-    from brainscore_vision.catalogue import catalogue
+    from brainscore_vision.catalogue.contents import catalogue
 
     (entry,) = catalogue(models=[], benchmarks=[benchmark]).benchmarks
     data = None if entry.metadata is None else entry.metadata.data

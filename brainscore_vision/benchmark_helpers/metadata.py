@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar, get_args
 
-from brainscore_vision.metadata_checks import (
+from brainscore_vision.benchmark_helpers.metadata_checks import (
     require_bibtex,
     require_count,
     require_notes,
@@ -42,7 +42,7 @@ class StimuliMetadata:
         URL.
     taken_from : tuple of str, optional
         Names of the data sets that contain the stimuli, or the pictures they were made from; empty if there are none,
-        None if they are not known. See :func:`brainscore_vision.exposure.exposure`.
+        None if they are not known. See :func:`brainscore_vision.catalogue.exposure.exposure`.
     notes : tuple of str
         Further information for readers.
 

@@ -36,6 +36,7 @@ from brainscore_vision.benchmark_helpers.measurements import (
 )
 from brainscore_vision.benchmark_helpers.screen import first_names, place_on_screen
 from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values, listed, match_rows
+from brainscore_vision.metric_helpers.rdm import RDM, RDMSimilarity
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = [
@@ -567,8 +568,6 @@ class RSABenchmark(BenchmarkBase):
         Score
             In [0, 1], with ``raw``, ``ceiling``, ``error`` and ``ci`` in its attributes.
         """
-        from brainscore_vision.metrics.rdm.metric import RDM, RDMSimilarity
-
         require_stimuli(self._assembly)
         rdm, similarity = self._rdm or RDM(), self._similarity or RDMSimilarity()
         time_bins = self.timebins

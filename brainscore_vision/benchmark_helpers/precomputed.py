@@ -14,8 +14,8 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     walk_coords,
 )
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.benchmark_helpers.recorded_features import note_features
 from brainscore_vision.benchmark_helpers.screen import first_names, identifier_before_screen
-from brainscore_vision.model_helpers.recorded_features import note_features
 from brainscore_vision.model_interface import BrainModel
 
 

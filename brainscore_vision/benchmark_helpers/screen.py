@@ -19,7 +19,7 @@ from brainscore_core.paths import screen_home
 from brainscore_core.provenance import timed
 from brainscore_core.supported_data_standards.brainio.images import GREY, load_frames, load_image, naming_stimuli
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.videos import decode_frames, is_video, video_properties, write_video
+from brainscore_vision.stimuli.videos import decode_frames, is_video, video_properties, write_video
 
 __all__ = ["ImageConverter", "place_on_screen", "screen_home", "write_png"]
 

@@ -34,9 +34,9 @@ from brainscore_vision.benchmark_helpers.measurements import (
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, RSABenchmark, TrainTestNeuralBenchmark
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.benchmark_helpers.tables import TABLE, BenchmarkRow
-from brainscore_vision.model_helpers.brain_transformation.labels import imagenet_synsets
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.registries import load_ceiling, load_dataset, load_metric, load_stimulus_set, metric_registry
+from brainscore_vision.stimuli.labels import imagenet_synsets
 from brainscore_vision.utils import LazyLoad
 
 Prepare = Callable[[DataAssembly, BenchmarkRow], DataAssembly]

@@ -15,7 +15,7 @@ from brainscore_vision.benchmark_helpers.metadata import (
     MetricMetadata,
     StimuliMetadata,
 )
-from brainscore_vision.metadata_checks import required_fields
+from brainscore_vision.benchmark_helpers.metadata_checks import required_fields
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.submission.package import Finding, Package, SubmittedPlugin
 from brainscore_vision.submission.plugin_source import Source, called_name, expression_text

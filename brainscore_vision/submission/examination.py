@@ -18,10 +18,10 @@ from brainscore_core.plugins.declared_tests import read_tests
 from brainscore_core.plugins.environments import RequirementsError
 from brainscore_core.plugins.environments.requirements import FILE_NAME, Line, Refusals, read_lines
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
-from brainscore_vision.library_models import names_library_model
-from brainscore_vision.metadata_checks import described_fields
+from brainscore_vision.benchmark_helpers.metadata_checks import described_fields
+from brainscore_vision.catalogue.plugin_metadata import METADATA_FILE, read_metadata_file
 from brainscore_vision.model_helpers.metadata import ModelMetadata
-from brainscore_vision.plugin_metadata import METADATA_FILE, read_metadata_file
+from brainscore_vision.model_sources.libraries import names_library_model
 from brainscore_vision.submission.completeness import (
     check_metadata_fields,
     check_opened_files,

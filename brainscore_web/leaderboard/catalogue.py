@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from django.utils import timezone
 
-from brainscore_vision.leaderboard import leaderboard_tree, listed_benchmark, node_name
+from brainscore_vision.catalogue.leaderboard import leaderboard_tree, listed_benchmark, node_name
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.clean import check_identifier, json_value, text
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write
 
 if TYPE_CHECKING:
-    from brainscore_vision.catalogue import BenchmarkEntry, Catalogue, ModelEntry
+    from brainscore_vision.catalogue.contents import BenchmarkEntry, Catalogue, ModelEntry
 
 Row = TypeVar("Row", VisionModel, Benchmark, BenchmarkVersion)
 CatalogueRow = TypeVar("CatalogueRow", VisionModel, Benchmark)
@@ -52,7 +52,7 @@ def sync_catalogue(known: Catalogue | None = None) -> CatalogueReport:
     longer installed are not changed.
     """
     if known is None:
-        from brainscore_vision.catalogue import catalogue
+        from brainscore_vision.catalogue.contents import catalogue
 
         known = catalogue()
     tally = _Tally(problems=[f"{problem.plugin or 'plugins'}: {problem.message}" for problem in known.problems])

@@ -14,6 +14,6 @@ _VARIABLE = "BRAINSCORE_PLUGINS"
 def score_pair(model: str, benchmark: str, *, plugins: str, **how: Any) -> Receipt:
     """Score a pair with some folders of plugins."""
     os.environ[_VARIABLE] = plugins  # a process scores for one run, which has one set of plugins
-    from brainscore_vision.scoring import score_pair as score
+    from brainscore_vision.scoring.pairs import score_pair as score
 
     return score(model, benchmark, **how)

@@ -114,8 +114,8 @@ def _registered_in(folder: Path) -> dict[tuple[str, str], Path]:
 
 @lru_cache(maxsize=1)
 def _versions() -> Callable[[str], int | str | None]:
-    from brainscore_vision.leaderboard import leaderboard_tree
-    from brainscore_vision.pair_selection import version_finder
+    from brainscore_vision.catalogue.leaderboard import leaderboard_tree
+    from brainscore_vision.scoring.selection import version_finder
 
     return version_finder(leaderboard_tree())
 

@@ -35,7 +35,7 @@ def main(kind: str, folder: str, report: str) -> None:
 
 
 def _checks(kind: str, folder: str) -> Any:
-    from brainscore_vision.checks import check_references, find_references
+    from brainscore_vision.submission.checks import check_references, find_references
 
     for reference in check_references(find_references(kind, folder)):
         for check in reference.checks:
@@ -45,8 +45,8 @@ def _checks(kind: str, folder: str) -> Any:
 
 
 def _described(kind: str, folder: str) -> dict[str, Any]:
-    from brainscore_vision.catalogue import catalogue
-    from brainscore_vision.plugin_folders import registrations_in
+    from brainscore_vision.catalogue.contents import catalogue
+    from brainscore_vision.catalogue.plugin_folders import registrations_in
 
     names = [key for registry, key in registrations_in(Path(folder)) if registry == _SINGULAR[kind]]
     known = catalogue(**{"models": [], "benchmarks": [], kind: sorted(set(names))}).as_dict()

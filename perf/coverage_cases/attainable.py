@@ -5,7 +5,7 @@ import numpy as np
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_ceiling, load_metric
-from brainscore_vision.attainable import attainable
+from brainscore_vision.assessment.attainable import attainable
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, average_repetition, relate_to_ceiling
 
 from .case import Case, coords

@@ -93,9 +93,9 @@ def test_counts_of_every_kind(cli):
 
 class TestLibraries:
     def test_models_with_weights_that_match(self, cli, monkeypatch):
-        from brainscore_vision import library_models
+        from brainscore_vision.model_sources import libraries
 
-        monkeypatch.setattr(library_models, "library_names", lambda library: ("vit_a.x", "VIT_b.y", "resnet"))
+        monkeypatch.setattr(libraries, "library_names", lambda library: ("vit_a.x", "VIT_b.y", "resnet"))
         assert cli("list", "models", "--library", "timm", "--like", "vit*").stdout == "timm:vit_a.x\ntimm:VIT_b.y\n"
         assert cli("list", "models", "timm:resnet", "--library", "timm").stdout == "timm:resnet\n"
         rows = json.loads(cli("list", "models", "--library", "timm", "--json").stdout)

@@ -301,7 +301,7 @@ class TestLocal:
         assert not (tmp_path / folder).exists()
 
     def test_registrations_of_others_are_kept(self, plugin):
-        from brainscore_vision.local_data import register_package
+        from brainscore_vision.data_sources.local import register_package
 
         folder, package = plugin
         package()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from brainscore_vision import reproduction
-from brainscore_vision.reproduction import PUBLISHED_SCORES, PublishedScore, reproduce
+from brainscore_vision.scoring import reproduction
+from brainscore_vision.scoring.reproduction import PUBLISHED_SCORES, PublishedScore, reproduce
 
 LAB = """
 from brainscore_core.metrics import Score, declare_no_error

@@ -1,12 +1,10 @@
 """Default folders follow the environment variables of the moment."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from brainscore_core import paths
-from brainscore_vision.data.simulated2026 import packages
 
 FOLDERS = {
     paths.environments_home: "environments",
@@ -55,11 +53,3 @@ def test_single_variables_take_precedence(monkeypatch, tmp_path):
     assert paths.environments_home(tmp_path / "e") == tmp_path / "e"
     monkeypatch.setenv("BRAINSCORE_ACTIVATIONS", "off")
     assert paths.activations_home() is None
-
-
-def test_the_simulated_data_plugin_uses_the_same_folder(monkeypatch, tmp_path):
-    """Its file enters receipts by hash, so it keeps an expression of its own."""
-    monkeypatch.chdir(tmp_path)
-    for value in ("", "relative", os.fspath(tmp_path)):
-        monkeypatch.setenv("BRAINSCORE_HOME", value)
-        assert packages._home() == paths.home()

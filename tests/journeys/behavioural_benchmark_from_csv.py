@@ -18,7 +18,7 @@ from brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, load_dataset, load_metric
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.benchmarks import BenchmarkBase, bound_score, normalise
-from brainscore_vision.local_data import register_package
+from brainscore_vision.data_sources.local import register_package
 from brainscore_vision.model_interface import BrainModel
 
 work = Path(tempfile.mkdtemp(prefix="journey_"))

@@ -19,7 +19,7 @@ from brainio.packaging import package_data_assembly_locally, package_stimulus_se
 from brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, load_ceiling, load_dataset, load_metric
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, average_repetition
-from brainscore_vision.local_data import register_package
+from brainscore_vision.data_sources.local import register_package
 
 work = Path(tempfile.mkdtemp(prefix="journey_"))
 for variable in ("BRAINSCORE_HOME", "BRAINSCORE_RESULTS", "BRAINIO_HOME"):

@@ -18,7 +18,7 @@ def at(board, identifier):
 
 def test_means_are_those_of_the_one_function(simulated):
     receipts = simulated.many()
-    from brainscore_vision.leaderboard import leaderboard_tree
+    from brainscore_vision.catalogue.leaderboard import leaderboard_tree
 
     tree = leaderboard_tree()
     board = board_of(receipts, tree)
@@ -134,7 +134,7 @@ def test_what_is_open_at_first(simulated):
 
 
 def report_tree():
-    from brainscore_vision.leaderboard import leaderboard_tree
+    from brainscore_vision.catalogue.leaderboard import leaderboard_tree
 
     return leaderboard_tree()
 

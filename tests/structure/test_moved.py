@@ -23,5 +23,5 @@ def test_the_earlier_path_gives_the_same_module_and_warns(earlier):
 
 
 def test_present_paths_do_not_warn():
-    code = "import brainscore_vision.scoring, brainscore_vision.submission"
+    code = "import brainscore_vision.scoring.pairs, brainscore_vision.submission"
     subprocess.run([sys.executable, "-W", "error::DeprecationWarning:brainscore", "-c", code], check=True)

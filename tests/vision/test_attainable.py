@@ -6,7 +6,7 @@ import pytest
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_benchmark, load_ceiling, load_metric
-from brainscore_vision.attainable import attach_attainable, attainable
+from brainscore_vision.assessment.attainable import attach_attainable, attainable
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, average_repetition
 
 STIMULI, NEUROIDS, REPETITIONS = 60, 20, 4

@@ -11,8 +11,8 @@ import pytest
 import brainscore_vision
 from brainscore_core.errors import UnknownIdentifier
 from brainscore_vision import benchmark_registry, load_benchmark, model_registry
-from brainscore_vision.catalogue import Catalogue, catalogue
-from brainscore_vision.leaderboard import leaderboard_tree, node_name
+from brainscore_vision.catalogue.contents import Catalogue, catalogue
+from brainscore_vision.catalogue.leaderboard import leaderboard_tree, node_name
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_neither_torch_nor_data_nor_a_benchmark_is_loaded():
         def refuse(self, key, *arguments, **options):
             raise SystemExit(f"made {key}")
         Registry.make = refuse
-        from brainscore_vision.catalogue import catalogue
+        from brainscore_vision.catalogue.contents import catalogue
         known = catalogue()
         assert len(known.benchmarks) >= 277
         print(" ".join(sorted({name.split(".")[0] for name in sys.modules})))

@@ -30,7 +30,7 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     TrainTestNeuralBenchmark,
     average_repetition,
 )
-from brainscore_vision.scoring import forget_model, keep_benchmark, score_pair
+from brainscore_vision.scoring.pairs import forget_model, keep_benchmark, score_pair
 from brainscore_vision.testing import small_models
 from brainscore_vision.testing.pictures import write_pictures
 from brainscore_vision.utils import LazyLoad

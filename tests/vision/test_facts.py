@@ -37,9 +37,9 @@ from brainscore_vision.benchmark_helpers.tables import TABLE as BENCHMARK_TABLE
 from brainscore_vision.benchmark_helpers.tables import rows_of as rows_of_table
 from brainscore_vision.benchmarks.laion_fmri.benchmark import SUBJECTS
 from brainscore_vision.metrics.regression_correlation.metric import ALPHA_LIST
-from brainscore_vision.model_helpers.tables import TABLE as MODEL_TABLE
-from brainscore_vision.model_helpers.tables import ModelRow, table_metadata
 from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.model_sources.tables import TABLE as MODEL_TABLE
+from brainscore_vision.model_sources.tables import ModelRow, table_metadata
 from brainscore_vision.testing import list_stand_ins
 
 MISSING: set[str] = set()  # benchmarks of the table that are not here, by registry key

@@ -22,9 +22,9 @@ from brainscore_core.scoring import ResultsStore, RunInfo
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, load_model, run_pair, score
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
-from brainscore_vision.isolation import isolated_model
 from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.unregistered_models import load_file_reference, to_unregistered_model
+from brainscore_vision.model_sources.isolation import isolated_model
+from brainscore_vision.model_sources.unregistered import load_file_reference, to_unregistered_model
 
 pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="needs Linux or macOS"),

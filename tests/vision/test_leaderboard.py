@@ -11,7 +11,7 @@ from brainscore_core.plugins import Registry
 from brainscore_core.results.aggregates import LeafResult, aggregate
 from brainscore_core.scoring import BenchmarkInfo
 from brainscore_vision import benchmark_registry, data_registry, load_benchmark
-from brainscore_vision.leaderboard import leaderboard_tree, node_name
+from brainscore_vision.catalogue.leaderboard import leaderboard_tree, node_name
 from brainscore_vision.testing import list_stand_ins, stand_in
 
 TREE = leaderboard_tree()
@@ -42,7 +42,7 @@ def test_the_tree_has_the_registered_benchmarks_at_their_parents(stand_ins):
         benchmark = load_benchmark(key)
         if benchmark.parent is not None:
             expected[key] = (benchmark.version, node_name(benchmark.parent))
-    assert set(TREE.benchmarks) == set(expected), "benchmarks and brainscore_vision/leaderboard_tree.json differ"
+    assert set(TREE.benchmarks) == set(expected), "benchmarks and leaderboard_tree.json differ"
     for key, (version, parent) in expected.items():
         assert TREE[key].version == version, key
         # the leaderboard may gather benchmarks in a node of their own below the parent that they name

@@ -11,8 +11,9 @@ import pytest
 
 from brainscore_core.errors import UserError
 from brainscore_core.provenance import recording
-from brainscore_vision import library_models, load_model, registered_folder
-from brainscore_vision.library_models import (
+from brainscore_vision import load_model, registered_folder
+from brainscore_vision.model_sources import libraries
+from brainscore_vision.model_sources.libraries import (
     LibraryModel,
     is_library_model,
     library_names,
@@ -21,9 +22,9 @@ from brainscore_vision.library_models import (
     published_layers,
     require_library_model,
 )
-from brainscore_vision.pair_selection import select_models
 from brainscore_vision.registries import require_registered_model
-from brainscore_vision.scoring import run_pair, verify
+from brainscore_vision.scoring.pairs import run_pair, verify
+from brainscore_vision.scoring.selection import select_models
 from tests.optional import declare_operators
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -260,9 +261,9 @@ def cached_repository(offline, monkeypatch, tmp_path):
     (folder / "refs").mkdir()
     (folder / "refs" / "main").write_text(COMMIT)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    library_models.library_names.cache_clear()
+    libraries.library_names.cache_clear()
     yield network
-    library_models.library_names.cache_clear()
+    libraries.library_names.cache_clear()
 
 
 class TestHuggingFace:
@@ -316,7 +317,7 @@ class TestHuggingFace:
 @pytest.mark.slow(reason="selects layers of a network and scores it twice")
 def test_receipts_plans_and_verification(cached_repository, tmp_path, monkeypatch):
     from brainscore_core.results.store import ResultsStore
-    from brainscore_vision.pair_selection import plan_selection, select
+    from brainscore_vision.scoring.selection import plan_selection, select
 
     identifier, benchmark = "huggingface:lab/small-vit", "Simulated2026.IT-rdm"
     store = ResultsStore(tmp_path / "results")

@@ -7,7 +7,7 @@ import pytest
 from brainscore_core.runner.verification import Stored
 from brainscore_core.scoring import ResultsStore
 from brainscore_vision import run_pair
-from brainscore_vision.methods import methods_of
+from brainscore_vision.catalogue.methods import methods_of
 
 
 @pytest.mark.slow(reason="scores a regression on 800 stimuli")

@@ -6,7 +6,7 @@ import pytest
 from brainscore_vision import load_model
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.unregistered_models import load_unregistered_model
+from brainscore_vision.model_sources.unregistered import load_unregistered_model
 
 
 def features(images):

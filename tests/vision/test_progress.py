@@ -16,15 +16,16 @@ from brainscore_core.statistics.comparison import compare
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.packaging import package_stimulus_set_locally
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision import load_metric, scoring
+from brainscore_vision import load_metric
 from brainscore_vision.assessment import recovery, tasks
+from brainscore_vision.assessment.attainable import attainable
 from brainscore_vision.assessment.audit import audit
 from brainscore_vision.assessment.controls import score_controls
 from brainscore_vision.assessment.multiverse import multiverse
 from brainscore_vision.assessment.recovery import recover
-from brainscore_vision.attainable import attainable
 from brainscore_vision.model_helpers.images import load_rgb
 from brainscore_vision.model_helpers.static_features import FeatureModel
+from brainscore_vision.scoring import pairs
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_packaging(stimuli, stages, tmp_path):
 def test_the_model_is_named():
     model = FeatureModel("mine", {"red": lambda images: images}, load=load_rgb)
     for shown, name in ((model, "mine"), (load_rgb, "load_rgb"), (object(), "object"), ("pixels", "pixels")):
-        assert scoring._name_shown(shown) == name
+        assert pairs._name_shown(shown) == name
 
 
 def test_runs(stages, monkeypatch, tmp_path):

@@ -22,8 +22,8 @@ from brainscore_core.metrics import Score
 from brainscore_core.scoring import ResultsStore, RunInfo
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, model_registry
-from brainscore_vision.isolation import SANDBOX_REMARK, environment_for, isolated_model
-from brainscore_vision.scoring import forget_model, score_pair
+from brainscore_vision.model_sources.isolation import SANDBOX_REMARK, environment_for, isolated_model
+from brainscore_vision.scoring.pairs import forget_model, score_pair
 
 
 def can_cage():

@@ -12,8 +12,8 @@ import pytest
 import brainscore_vision
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import ResultsStore, RunInfo
-from brainscore_vision import scoring
-from brainscore_vision.scoring import ScoredModel, forget_model, score_pair
+from brainscore_vision.scoring import pairs as scoring
+from brainscore_vision.scoring.pairs import ScoredModel, forget_model, score_pair
 
 RUN = RunInfo(id="20260101T000000-test")
 
@@ -251,7 +251,7 @@ def test_an_isolated_model_whose_process_died_is_started_anew(tmp_path, store):
 def test_a_terminated_pair_leaves_nothing_half_written(tmp_path):
     code = """
         from brainscore_core.scoring import ResultsStore, RunInfo
-        from brainscore_vision.scoring import score_pair
+        from brainscore_vision.scoring.pairs import score_pair
         import sys
         score_pair("counted-a", "Lab2026.waits-x", store=ResultsStore(sys.argv[1]), run=RunInfo(id="x"))
     """

@@ -9,8 +9,8 @@ import pytest
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.scoring import ResultsStore
 from brainscore_vision import benchmark_registry, model_registry
-from brainscore_vision.leaderboard import leaderboard_tree
-from brainscore_vision.pair_selection import plan_selection, select, select_benchmarks, select_models
+from brainscore_vision.catalogue.leaderboard import leaderboard_tree
+from brainscore_vision.scoring.selection import plan_selection, select, select_benchmarks, select_models
 
 
 def test_names_and_patterns_of_models():
@@ -108,7 +108,7 @@ def test_no_plugin_is_imported(tmp_path):
     code = """
         import sys
         from brainscore_core.scoring import ResultsStore
-        from brainscore_vision.pair_selection import plan_selection, select
+        from brainscore_vision.scoring.selection import plan_selection, select
 
         selection = select(["*"], ["all", "all:simulated", "MajajHong2015public.IT:cka_cv"])
         assert len(selection.models) > 10 and len(selection.benchmarks) > 80
@@ -132,7 +132,7 @@ def test_the_plan_knows_versions_and_code(tmp_path):
 
     from brainscore_core.receipts.environment import describe_plugin
     from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt
-    from brainscore_vision.pair_selection import folder_finder
+    from brainscore_vision.scoring.selection import folder_finder
 
     file = tmp_path / "net.py"
     file.write_text("def make(): ...\n")

@@ -9,7 +9,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.provenance import recording
 from brainscore_vision import run_pair
 from brainscore_vision.model_helpers.static_features import FeatureModel
-from brainscore_vision.unregistered_models import (
+from brainscore_vision.model_sources.unregistered import (
     is_file_reference,
     load_file_reference,
     to_unregistered_model,

@@ -18,7 +18,7 @@ from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, p
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 from brainscore_vision.model_helpers.static_features import CallableWrapper
-from brainscore_vision.videos import write_video
+from brainscore_vision.stimuli.videos import write_video
 from tests.optional import declare_operators
 
 torch = pytest.importorskip("torch")

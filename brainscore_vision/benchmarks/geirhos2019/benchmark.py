@@ -6,7 +6,7 @@ from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
-from brainscore_vision.benchmarks.geirhos2021.task import label, only_shown, say_coverage
+from brainscore_vision.benchmark_helpers.naming_task import label, only_shown, say_coverage
 from brainscore_vision.data.geirhos2019 import BIBTEX
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad

@@ -9,8 +9,8 @@ from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
+from brainscore_vision.benchmark_helpers.naming_task import label, only_shown, say_coverage
 from brainscore_vision.benchmarks.geirhos2021.conditions import EXCLUDED, cast_coordinate_type, scored
-from brainscore_vision.benchmarks.geirhos2021.task import label, only_shown, say_coverage
 from brainscore_vision.data.geirhos2021 import BIBTEX
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad

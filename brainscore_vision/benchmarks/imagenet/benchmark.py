@@ -10,8 +10,8 @@ from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATT
 from brainscore_vision import load_metric
 from brainscore_vision.benchmarks.imagenet.images import load_images, read_table
 from brainscore_vision.data.imagenetslim15000 import BIBTEX
-from brainscore_vision.model_helpers.brain_transformation.labels import imagenet_synsets
 from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.stimuli.labels import imagenet_synsets
 from brainscore_vision.utils import LazyLoad
 
 NUMBER_OF_TRIALS: Final = 10

@@ -3,19 +3,13 @@
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Ceiling
 from brainscore_vision import load_ceiling, load_dataset, load_metric
-from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, average_repetition
-from brainscore_vision.benchmarks.simulated2026.ceiling import SplitHalfRDM
-from brainscore_vision.data.simulated2026.responses import REPETITIONS
-from brainscore_vision.data.simulated2026.stimuli import VISUAL_DEGREES
+from brainscore_vision.benchmark_helpers.neural_common import average_repetition
+from brainscore_vision.simulated_experiment.benchmark import ControlBenchmark, SplitHalfRDM
+from brainscore_vision.simulated_experiment.responses import REPETITIONS
+from brainscore_vision.simulated_experiment.stimuli import VISUAL_DEGREES
 
 _REGIONS = ("V1", "IT")
 _METRICS = ("pls", "rdm")
-
-
-class ControlBenchmark(NeuralBenchmark):
-    """A neural benchmark whose measurements are simulated: it checks the method, not the brain."""
-
-    control = True
 
 
 def simulated2026(region: str, metric: str) -> ControlBenchmark:
@@ -28,7 +22,7 @@ def simulated2026(region: str, metric: str) -> ControlBenchmark:
     metric : {'pls', 'rdm'}
         ``'pls'``: regression to each neuroid, relative to its split-half reliability (`internal_consistency`).
         ``'rdm'``: correlation of representational dissimilarities, relative to what a noise-free model can reach
-        (:class:`~brainscore_vision.benchmarks.simulated2026.ceiling.SplitHalfRDM`).
+        (:class:`~brainscore_vision.simulated_experiment.benchmark.SplitHalfRDM`).
 
     Returns
     -------

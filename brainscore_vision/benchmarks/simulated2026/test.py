@@ -7,9 +7,9 @@ from brainscore_core.statistics.comparison import compare_scores
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_benchmark, load_dataset, load_model
 from brainscore_vision.benchmarks.simulated2026.benchmark import simulated2026
-from brainscore_vision.benchmarks.simulated2026.ceiling import SplitHalfRDM
 from brainscore_vision.model_helpers.images import load_grey
 from brainscore_vision.model_helpers.static_features import FeatureModel
+from brainscore_vision.simulated_experiment.benchmark import SplitHalfRDM
 
 SLOW = pytest.mark.slow(reason="a model on 800 stimuli, with an interval of its score")
 IDENTIFIERS = [f"Simulated2026.{region}-{metric}" for region in ("V1", "IT") for metric in ("pls", "rdm")]

@@ -4,7 +4,7 @@ from functools import partial
 
 from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
-from brainscore_vision.data._tables import load_assembly, load_stimuli
+from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
 BIBTEX = """@article{allen_massive_2022,
   title = {A massive 7T fMRI dataset to bridge cognitive neuroscience and artificial intelligence},

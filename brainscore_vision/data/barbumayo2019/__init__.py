@@ -4,7 +4,7 @@ from functools import partial
 
 from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import stimulus_set_registry
-from brainscore_vision.data._tables import load_stimuli
+from brainscore_vision.data_sources.tables import load_stimuli
 
 BIBTEX = """@inproceedings{NEURIPS2019_97af07a1,
   author = {Barbu, Andrei and Mayo, David and Alverio, Julian and Luo, William and Wang, Christopher and Gutfreund,

@@ -4,7 +4,7 @@ from functools import partial
 
 from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
-from brainscore_vision.data._tables import load_assembly, load_stimuli
+from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
 BIBTEX = """@article{CICHY201912,
   title = {The spatiotemporal neural dynamics underlying perceived similarity for real-world objects},

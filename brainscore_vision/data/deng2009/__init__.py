@@ -4,7 +4,7 @@ from functools import partial
 
 from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import stimulus_set_registry
-from brainscore_vision.data._tables import load_stimuli
+from brainscore_vision.data_sources.tables import load_stimuli
 
 BIBTEX = """@inproceedings{5206848,
   author = {Deng, Jia and Dong, Wei and Socher, Richard and Li, Li-Jia and Kai Li and Li Fei-Fei},

@@ -22,7 +22,6 @@ from brainscore_core.errors import DataUnavailable
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.fetch import SeveralFailures
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.data._sources import at_hand, fetch_sources, read_sources
 from brainscore_vision.data.geirhos2019 import data_packaging as geirhos2019
 from brainscore_vision.data.geirhos2019.folder import stimuli_in_folder
 from brainscore_vision.data.geirhos2019.trials import behavior, read_trials, stimulus_table
@@ -31,6 +30,7 @@ from brainscore_vision.data.geirhos2021.published import (
     load_published_stimuli,
     under_authors_names,
 )
+from brainscore_vision.data_sources.source_files import at_hand, fetch_sources, read_sources
 
 STIMULI_VARIABLE: Final = "BRAINSCORE_GEIRHOS2021_STIMULI"
 """Environment variable that names a folder with images, one folder a test below it."""

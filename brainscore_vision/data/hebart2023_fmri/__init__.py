@@ -4,7 +4,7 @@ from functools import partial
 
 from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
-from brainscore_vision.data._tables import load_assembly, load_stimuli
+from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
 BIBTEX = """@article{hebart_things-data_2023,
   title = {{THINGS}-data, a multimodal collection of large-scale datasets for investigating object representations

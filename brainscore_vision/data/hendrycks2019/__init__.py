@@ -4,7 +4,7 @@ from functools import partial
 
 from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import stimulus_set_registry
-from brainscore_vision.data._tables import load_stimuli
+from brainscore_vision.data_sources.tables import load_stimuli
 
 BIBTEX = """@article{hendrycks2019benchmarking,
   title = {Benchmarking neural network robustness to common corruptions and perturbations},

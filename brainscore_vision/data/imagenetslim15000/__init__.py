@@ -1,13 +1,10 @@
 """15,000 images of ImageNet (Deng et al. 2009)."""
 
-from __future__ import annotations
+from functools import partial
 
-from typing import TYPE_CHECKING
-
+from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import stimulus_set_registry
-
-if TYPE_CHECKING:
-    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.data_sources.tables import load_stimuli
 
 BIBTEX = """@inproceedings{5206848,
   author = {J. {Deng} and W. {Dong} and R. {Socher} and L. {Li} and {Kai Li} and {Li Fei-Fei}},
@@ -18,18 +15,5 @@ BIBTEX = """@inproceedings{5206848,
   url = {https://ieeexplore.ieee.org/document/5206848}
 }"""
 
-
-def _stimuli() -> StimulusSet:
-    from brainscore_core.supported_data_standards.brainio.s3 import load_stimulus_set_from_s3
-
-    return load_stimulus_set_from_s3(
-        identifier="ImageNetSlim15000",
-        bucket="brainscore-storage/brainio-brainscore",
-        csv_sha1="56f79de36060147bc43ae89778e26d50f73c3a63",
-        zip_sha1="633d08474e3067add834f4ddf552642c538db112",
-        csv_version_id="null",
-        zip_version_id="null",
-    )
-
-
-stimulus_set_registry["ImageNetSlim15000"] = _stimuli
+for _key in table_keys(__file__, "stimulus_sets.csv"):
+    stimulus_set_registry[_key] = partial(load_stimuli, __file__, _key)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from brainscore_core.errors import DataUnavailable
 from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
-from brainscore_vision.data._tables import load_assembly
+from brainscore_vision.data_sources.tables import load_assembly
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
-from brainscore_vision.data._tables import load_assembly, load_stimuli
+from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet

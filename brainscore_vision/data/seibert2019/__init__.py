@@ -4,7 +4,7 @@ from functools import partial
 
 from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import data_registry
-from brainscore_vision.data._tables import load_assembly
+from brainscore_vision.data_sources.tables import load_assembly
 
 BIBTEX = """@article{lee2019sensitivity,
   title = {Sensitivity of inferotemporal cortex to naturalistic image statistics in developing macaques},

@@ -1,24 +1,24 @@
 """Simulated2026 as a stimulus set and an assembly."""
 
-import os
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.files import replacing
+from brainscore_core.paths import simulated_data_home
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.data.simulated2026 import encoding
-from brainscore_vision.data.simulated2026.responses import SEED, Simulation, simulate
-from brainscore_vision.data.simulated2026.stimuli import CATEGORIES, PER_CATEGORY, draw, parameters
-from brainscore_vision.model_helpers import gabor_bank
+from brainscore_vision.simulated_experiment import encoding
+from brainscore_vision.simulated_experiment.measurements import drawn_stimuli, measured_assembly
+from brainscore_vision.simulated_experiment.responses import SEED, Simulation, simulate
+from brainscore_vision.simulated_experiment.stimuli import PER_CATEGORY
+from brainscore_vision.stimuli import gabor_bank
 
 IDENTIFIER = "Simulated2026"
 _VERSION = 1  # raise it whenever stimuli are drawn otherwise
@@ -31,28 +31,10 @@ def stimulus_set() -> StimulusSet:
     -------
     StimulusSet
         800 stimuli in 8 categories, ``object_name``, with the parameters they were drawn from (see
-        :func:`~brainscore_vision.data.simulated2026.stimuli.parameters`). Files lie in
+        :func:`~brainscore_vision.simulated_experiment.stimuli.parameters`). Files lie in
         ``$BRAINSCORE_HOME/simulated2026`` (default ``~/.brain-score``).
     """
-    from PIL import Image
-
-    folder = _home() / "simulated2026" / f"v{_VERSION}"
-    rows, paths = [], {}
-    for category in CATEGORIES:
-        for number in range(PER_CATEGORY):
-            identifier = f"{category}_{number:02d}"
-            path = folder / f"{identifier}.png"
-            if not path.exists():
-                with replacing(path) as stream:
-                    # the default level takes three times as long, for files that are 7% smaller
-                    Image.fromarray(draw(category, number)).save(stream, format="PNG", compress_level=1)
-            rows.append({"stimulus_id": identifier, "object_name": category, "image_label": category}
-                        | parameters(category, number))  # fmt: skip
-            paths[identifier] = path
-    stimuli = StimulusSet(rows)
-    stimuli.stimulus_paths = paths
-    stimuli.identifier = IDENTIFIER
-    return stimuli
+    return drawn_stimuli(IDENTIFIER, range(PER_CATEGORY), simulated_data_home() / f"v{_VERSION}")
 
 
 def assembly() -> NeuroidAssembly:
@@ -61,36 +43,14 @@ def assembly() -> NeuroidAssembly:
     Returns
     -------
     NeuroidAssembly
-        presentation (800 stimuli × 12 repetitions) × neuroid (96 in V1, 96 in IT). ``presentation`` has
-        ``stimulus_id``, ``object_name``, ``repetition`` and the parameters of the stimuli; ``neuroid`` has
-        ``neuroid_id``, ``region``, ``noise_sd`` (noise of one repetition) and ``reliability`` (true reliability of the
-        average over repetitions).
-        No unit. The same on every machine up to rounding (relative differences below 1e-6).
+        presentation (800 stimuli × 12 repetitions) × neuroid (96 in V1, 96 in IT); the coordinates are those of
+        :func:`~brainscore_vision.simulated_experiment.measurements.measured_assembly`. No unit. The same on every
+        machine up to rounding (relative differences below 1e-6).
     """
     stimuli = stimulus_set()
-    regions = _simulated(tuple(stimuli.get_stimulus(name) for name in stimuli["stimulus_id"]))
-    responses = np.concatenate([simulation.responses for simulation in regions.values()], axis=2)
-    repetitions, shown, neuroids = responses.shape
-    coords: dict[str, Any] = {
-        str(column): ("presentation", np.tile(stimuli[column].to_numpy(), repetitions)) for column in stimuli.columns
-    }
-    coords["repetition"] = ("presentation", np.repeat(np.arange(repetitions), shown))
-    coords["neuroid_id"] = (
-        "neuroid",
-        [f"{region}.{number}" for region, simulation in regions.items() for number in range(len(simulation.noise_sd))],
-    )
-    coords["region"] = ("neuroid", [region for region, simulation in regions.items() for _ in simulation.noise_sd])
-    for name in ("noise_sd", "reliability"):
-        coords[name] = ("neuroid", np.concatenate([getattr(simulation, name) for simulation in regions.values()]))
-    measured = NeuroidAssembly(
-        responses.reshape(repetitions * shown, neuroids), coords=coords, dims=["presentation", "neuroid"]
-    )
-    measured.name = IDENTIFIER
-    measured.attrs["identifier"] = IDENTIFIER
-    measured.attrs["stimulus_set_identifier"] = stimuli.identifier
-    measured.attrs["stimulus_set"] = stimuli
+    simulations = _simulated(tuple(stimuli.get_stimulus(name) for name in stimuli["stimulus_id"]))
     note("seed", name=IDENTIFIER, value=SEED)
-    return measured
+    return measured_assembly(IDENTIFIER, stimuli, simulations)
 
 
 @lru_cache(maxsize=1)  # several benchmarks in one process measure the same
@@ -120,7 +80,3 @@ def _expected_responses(paths: tuple[Path, ...]) -> dict[str, NDArray[np.float64
     with suppress(OSError), replacing(file) as stream:  # a folder that is not writable keeps nothing
         np.savez(stream, **expected)  # type: ignore[arg-type] # the stub takes them for `allow_pickle`
     return expected
-
-
-def _home() -> Path:
-    return Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute()

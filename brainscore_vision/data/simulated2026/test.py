@@ -3,9 +3,9 @@ import pytest
 from PIL import Image
 
 from brainscore_vision import load_dataset, load_stimulus_set
-from brainscore_vision.data.simulated2026.encoding import EncodingModel
-from brainscore_vision.data.simulated2026.responses import REPETITIONS, noise_sd_for, reliability_of, simulate
-from brainscore_vision.data.simulated2026.stimuli import CATEGORIES, PER_CATEGORY, draw, parameters
+from brainscore_vision.simulated_experiment.encoding import EncodingModel
+from brainscore_vision.simulated_experiment.responses import REPETITIONS, noise_sd_for, reliability_of, simulate
+from brainscore_vision.simulated_experiment.stimuli import CATEGORIES, PER_CATEGORY, draw, parameters
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +55,10 @@ def test_a_stimulus_does_not_depend_on_the_others():
 def test_a_broken_off_first_use_is_completed(stimuli, tmp_path, monkeypatch):
     monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path))
     from brainscore_vision.data.simulated2026 import packages
+    from brainscore_vision.simulated_experiment import measurements
 
     drawn = []
-    monkeypatch.setattr(packages, "draw", lambda *key: drawn.append(key) or draw(*key))
+    monkeypatch.setattr(measurements, "draw", lambda *key: drawn.append(key) or draw(*key))
     monkeypatch.setattr(packages, "PER_CATEGORY", 2)
     again = packages.stimulus_set()
     assert len(drawn) == 16

@@ -10,9 +10,9 @@ from brainscore_core.benchmarks import ceil_score
 from brainscore_core.errors import spelling_hint
 from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision import metric_registry
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
 from brainscore_vision.metric_helpers.uncertainty import attach_influence
-from brainscore_vision.metrics.accuracy.metric import Accuracy
 
 _TARGET = ("image_1", "image_2", "image_3")
 _SOURCE = ("stimulus_id_0", "stimulus_id_1", "stimulus_id_2")
@@ -78,7 +78,9 @@ class OddOneOutMatch(Metric):
             source = source.isel(presentation=_matching(shown, triplets))
         chosen = _chosen(np.asarray(source.values), triplets)
         of_people = DataAssembly(triplets[:, 2], dims=["presentation"], attrs={"choices": np.unique(triplets)})
-        score = Accuracy(stimulus_groups=None)(DataAssembly(chosen, dims=["presentation"]), of_people)
+        score = metric_registry.make("accuracy", stimulus_groups=None)(
+            DataAssembly(chosen, dims=["presentation"]), of_people
+        )
         score.attrs["ci_estimates"] = f"new triplets; {len(triplets):,} triplets; share of matching choices"
         attach_influence(score, score.attrs["influence"].values, units="triplets")
         return score

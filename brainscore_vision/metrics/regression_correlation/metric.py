@@ -220,6 +220,21 @@ class CrossRegressedCorrelation(Metric):
         score.attrs["targets"] = held_out
         return score
 
+    def value(self, source: DataAssembly, target: DataAssembly) -> float:
+        """The score alone, without its interval."""
+        correlation, regression = self.correlation, self.regression
+        known = isinstance(correlation, XarrayCorrelation) and isinstance(regression, XarrayRegression)
+        if type(self) is not CrossRegressedCorrelation or not known or not correlation.pairs_rows_of(regression):
+            return float(self(source, target))
+        rows = self.cross_validation.split_rows(source, target)
+        measured = np.asarray(target.values)
+        values = [
+            correlation.correlate(fit.predicted, measured[split.test])
+            for split, fit in zip(rows, regression.cross_fit(source, target, rows), strict=True)
+        ]
+        raw = Score(np.stack(values), dims=["split", "neuroid"])
+        return float(self.cross_validation.aggregate(raw, self.aggregate))
+
     def apply(
         self,
         source_train: DataAssembly,
@@ -268,6 +283,7 @@ class SplitRegressedCorrelation(Metric):
     """
 
     scale = "correlation"
+    needs_training = True
 
     def __init__(
         self,

@@ -9,8 +9,7 @@ from brainscore_vision.model_helpers.brain_transformation.behavior import (
 )
 from brainscore_vision.model_helpers.brain_transformation.commitment import ModelCommitment
 from brainscore_vision.model_helpers.brain_transformation.layers import RegionLayerMap
-from brainscore_vision.model_helpers.brain_transformation.neural import LayerMappedModel
-from brainscore_vision.model_helpers.brain_transformation.selection import LayerSelection
+from brainscore_vision.model_helpers.brain_transformation.neural import LayerMappedModel, LayerSelection
 from brainscore_vision.model_helpers.brain_transformation.temporal import TemporalAligned
 
 __all__ = [

@@ -15,12 +15,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     coords_for_dim,
 )
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.model_helpers.brain_transformation.labels import (
-    NUMBER_OF_CLASSES,
-    imagenet_synsets,
-    index_lists,
-    plain_label,
-)
 from brainscore_vision.model_helpers.brain_transformation.layers import ActivationsModel, logits_width
 from brainscore_vision.model_helpers.brain_transformation.readout import (
     Aggregation,
@@ -30,6 +24,12 @@ from brainscore_vision.model_helpers.brain_transformation.readout import (
     ReadoutStimuli,
 )
 from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.stimuli.labels import (
+    NUMBER_OF_CLASSES,
+    imagenet_synsets,
+    index_lists,
+    plain_label,
+)
 
 __all__ = [
     "BehaviorArbiter",
@@ -115,7 +115,7 @@ class LabelBehavior:
             ``'label'``.
         choice_labels : 'imagenet', list of str, or dict of str to list of int
             Labels to choose from: synsets; labels of published lists
-            (:func:`~brainscore_vision.model_helpers.brain_transformation.labels.known_labels`); or labels with the
+            (:func:`~brainscore_vision.stimuli.labels.known_labels`); or labels with the
             indices of their logits.
         aggregation : {'mean', 'max'}
             Aggregation over the classes of a label.

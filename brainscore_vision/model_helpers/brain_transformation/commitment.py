@@ -12,6 +12,7 @@ from brainscore_core.display import first_few
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.benchmark_helpers.recorded_features import note_features
 from brainscore_vision.model_helpers.activations.assemblies import with_level
 from brainscore_vision.model_helpers.brain_transformation.behavior import (
     BehaviorArbiter,
@@ -30,18 +31,17 @@ from brainscore_vision.model_helpers.brain_transformation.layers import (
     resolve_layers,
     time_step,
 )
+from brainscore_vision.model_helpers.brain_transformation.selection import SelectedLayer, select_layers
 from brainscore_vision.model_helpers.brain_transformation.temporal import (
     checked_time_bins,
     in_time_bins,
     steps_for,
     steps_in_time,
 )
-from brainscore_vision.model_helpers.recorded_features import note_features
 from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
-    from brainscore_vision.model_helpers.brain_transformation.selection import SelectedLayer
 
 _logger = logging.getLogger(__name__)
 
@@ -407,9 +407,7 @@ class ModelCommitment(BrainModel):
         self._recorded_together.add(key)
 
     def _select(self, region: str, stimuli: StimulusSet | None) -> tuple[list[str], str]:
-        from brainscore_vision.model_helpers.brain_transformation.selection import select_layers
-
-        return select_layers(self, region, stimuli, benchmarks=self._selection_benchmarks)
+        return select_layers(self, region, stimuli, commit=ModelCommitment, benchmarks=self._selection_benchmarks)
 
     def _refuse_passive(self, stimuli: StimulusSet, number_of_trials: int, require_variance: bool) -> Any:
         raise UserError(

@@ -25,8 +25,8 @@ from brainscore_vision.model_helpers.activations.networks import (
     without_compilation,
 )
 from brainscore_vision.model_helpers.activations.passes import tensor_of
-from brainscore_vision.model_helpers.brain_transformation.labels import NUMBER_OF_CLASSES
 from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.stimuli.labels import NUMBER_OF_CLASSES
 
 if TYPE_CHECKING:
     import torch

@@ -10,8 +10,8 @@ from brainscore_core.errors import UserError, spelling_hint
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.model_helpers.brain_transformation.labels import imagenet_synsets, index_lists, plain_label
 from brainscore_vision.model_helpers.brain_transformation.layers import ActivationsModel
+from brainscore_vision.stimuli.labels import imagenet_synsets, index_lists, plain_label
 
 ReadoutStimuli = StimulusSet | str | Callable[[], StimulusSet]
 Aggregation = Literal["mean", "max"]

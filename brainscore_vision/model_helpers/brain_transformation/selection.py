@@ -8,16 +8,15 @@ import hashlib
 import json
 import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
 from brainscore_core.errors import BrainScoreError, DataUnavailable, UnknownIdentifier, UserError
-from brainscore_core.files import file_digest, replacing
+from brainscore_core.files import file_digest
 from brainscore_core.metrics import Score
-from brainscore_core.paths import simulated_data_home
 from brainscore_core.plugins import PluginWarning
 from brainscore_core.progress import track
 from brainscore_core.provenance import ignoring, note, prefixing, recording
@@ -40,14 +39,13 @@ from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
-    from brainscore_vision.model_helpers.brain_transformation.commitment import ModelCommitment
 
 __all__ = [
     "SELECTION_BENCHMARKS",
     "HeldOut",
     "LayerProfile",
     "LayerScore",
-    "LayerSelection",
+    "LayerScorer",
     "SelectionWarning",
     "ShowsScoredStimuli",
     "load_selection_benchmark",
@@ -68,9 +66,6 @@ are being scored. The first of each is the published one. ``Simulated2026-select
 noise distribution of Simulated2026, but stimuli and noise samples of its own, which no score uses; it has neither V2
 nor V4, for which V1 and IT are used."""
 
-_EXEMPLARS = range(200, 230)  # Simulated2026 shows 0 to 99; the prototypes of its neuroids are 100 to 103
-_STREAMS = {"V1": 11, "IT": 12}
-
 
 def load_selection_benchmark(identifier: str) -> "Benchmark":
     """Load a registered benchmark, or ``Simulated2026-selection.V1`` or ``.IT`` with ``-pls`` or ``-rdm``.
@@ -81,81 +76,12 @@ def load_selection_benchmark(identifier: str) -> "Benchmark":
         If the name is unknown.
     """
     if identifier.startswith(f"{_SIMULATED}."):
-        region, _, metric = identifier.removeprefix(f"{_SIMULATED}.").partition("-")
-        return _simulated(region, metric)
+        from brainscore_vision.simulated_experiment.layer_selection import selection_benchmark
+
+        return selection_benchmark(identifier)
     from brainscore_vision.registries import load_benchmark
 
     return load_benchmark(identifier)
-
-
-def _simulated(region: str, metric: str) -> "Benchmark":
-    from brainscore_vision.benchmark_helpers.neural_common import average_repetition
-    from brainscore_vision.benchmarks.simulated2026.benchmark import ControlBenchmark
-    from brainscore_vision.benchmarks.simulated2026.ceiling import SplitHalfRDM
-    from brainscore_vision.data.simulated2026.responses import REPETITIONS
-    from brainscore_vision.data.simulated2026.stimuli import VISUAL_DEGREES
-    from brainscore_vision.registries import load_ceiling, load_metric
-
-    if region not in _STREAMS or metric not in ("pls", "rdm"):
-        raise UnknownIdentifier(
-            f"there is no benchmark {_SIMULATED}.{region}-{metric}",
-            remedy=f"known: {', '.join(f'{_SIMULATED}.{available}-pls and -rdm' for available in _STREAMS)}",
-        )
-    measured = _measured(region, _stimuli())
-    ceiling = load_ceiling("internal_consistency") if metric == "pls" else SplitHalfRDM()
-    return ControlBenchmark(
-        identifier=f"{_SIMULATED}.{region}-{metric}",
-        version=1,
-        assembly=average_repetition(measured),
-        similarity_metric=load_metric(metric),
-        visual_degrees=VISUAL_DEGREES,
-        number_of_trials=REPETITIONS,
-        ceiling_func=lambda: ceiling(measured),
-        parent="control",
-    )
-
-
-def _stimuli() -> "StimulusSet":
-    from PIL import Image
-
-    from brainscore_vision.data.simulated2026.stimuli import CATEGORIES, draw
-
-    folder = simulated_data_home() / "selection-v1"
-    rows, paths = [], {}
-    for category in CATEGORIES:
-        for number in _EXEMPLARS:
-            name = f"{category}_{number}"
-            paths[name] = folder / f"{name}.png"
-            if not paths[name].exists():
-                with replacing(paths[name]) as stream:
-                    Image.fromarray(draw(category, number)).save(stream, format="PNG")
-            rows.append({"stimulus_id": name, "object_name": category, "image_label": category})
-    stimuli = StimulusSet(rows)
-    stimuli.stimulus_paths = paths
-    stimuli.identifier = _SIMULATED
-    return stimuli
-
-
-def _measured(region: str, stimuli: "StimulusSet") -> "NeuroidAssembly":
-    from brainscore_vision.data.simulated2026.encoding import EncodingModel
-    from brainscore_vision.data.simulated2026.responses import simulate
-    from brainscore_vision.model_helpers.images import load_grey
-
-    model = EncodingModel()
-    energies = np.stack([model.energies(load_grey(stimuli.get_stimulus(name))) for name in stimuli["stimulus_id"]])
-    simulation = simulate(model.v1(energies) if region == "V1" else model.it(energies), stream=_STREAMS[region])
-    repetitions, shown, neuroids = simulation.responses.shape
-    coords: dict[str, Any] = {
-        name: ("presentation", np.tile(stimuli[name].to_numpy(), repetitions)) for name in stimuli.columns
-    }
-    coords["repetition"] = ("presentation", np.repeat(np.arange(repetitions), shown))
-    coords["neuroid_id"] = ("neuroid", [f"{region}.{number}" for number in range(neuroids)])
-    coords["region"] = ("neuroid", [region] * neuroids)
-    measured = NeuroidAssembly(
-        simulation.responses.reshape(-1, neuroids), coords=coords, dims=["presentation", "neuroid"]
-    )
-    measured.attrs |= {"identifier": _SIMULATED, "stimulus_set_identifier": _SIMULATED, "stimulus_set": stimuli}
-    return measured
 
 
 _CHUNK = 1 << 26  # bytes that are hashed together
@@ -337,33 +263,10 @@ class SelectionWarning(PluginWarning):
     """Layers were selected on measurements other than the published ones."""
 
 
-class LayerSelection:
-    """Scores every layer of a network on a benchmark.
+class LayerScorer:
+    """Scores every layer of a network on a benchmark, as the only layer of a model that `commit` makes.
 
-    All layers are recorded in one pass. Profiles are stored in ``$BRAINSCORE_HOME/layers`` under a hash of the
-    activations themselves, the measurements, the benchmark's version and the settings, so that any change gives a new
-    profile.
-
-    Parameters
-    ----------
-    model_identifier : str
-        Name of the model.
-    activations_model : callable
-        See :class:`ModelCommitment`.
-    layers : sequence of str
-        Layers to score; names or patterns.
-    visual_degrees : float
-        Visual angle that the model's input spans.
-    components : int, optional
-        Number of principal components to which layers with more features are reduced if there are more stimuli; they
-        are computed from the layer's responses to the benchmark's stimuli, never from measurements. None: no reduction.
-
-    Examples
-    --------
-    >>> selection = LayerSelection("alexnet", activations_model, ["features.2", "features.12"])  # doctest: +SKIP
-    >>> profile = selection.profile(load_benchmark("Kriegeskorte2008.IT-human-rdm"), halves=10)  # doctest: +SKIP
-    >>> profile.best, profile.held_out.value  # doctest: +SKIP
-    ('features.12', 0.21)
+    :class:`~brainscore_vision.model_helpers.brain_transformation.neural.LayerSelection` describes the parameters.
     """
 
     def __init__(
@@ -371,8 +274,9 @@ class LayerSelection:
         model_identifier: str,
         activations_model: ActivationsModel,
         layers: Sequence[str],
-        visual_degrees: float = 8,
+        visual_degrees: float,
         *,
+        commit: Callable[..., BrainModel],
         components: int | None = COMPONENTS,
     ) -> None:
         self.model_identifier = model_identifier
@@ -380,6 +284,7 @@ class LayerSelection:
         self._activations_model = activations_model
         self._visual_degrees = visual_degrees
         self._components = components
+        self._commit = commit
 
     def __call__(self, benchmark: "Benchmark") -> str:
         """Select the layer with the highest score.
@@ -466,10 +371,8 @@ class LayerSelection:
         return profile, recorder.contents
 
     def _subject(self, recorder: SinglePassActivations, layer: str, benchmark: "Benchmark") -> BrainModel:
-        from brainscore_vision.model_helpers.brain_transformation.commitment import ModelCommitment
-
         regions = [*map(str, BrainModel.RecordingTarget), *_region_of(benchmark)]
-        return ModelCommitment(
+        return self._commit(
             f"{self.model_identifier}.{layer}",
             recorder,
             [layer],
@@ -500,11 +403,30 @@ class SelectedLayer(NamedTuple):
     notes: list[dict[str, Any]]
 
 
+class SelectableModel(Protocol):
+    """What the selection needs of a model."""
+
+    activations_model: ActivationsModel
+    layers: list[str]
+    selected: dict[tuple[str, str], SelectedLayer]
+    """Earlier selections, by region and benchmark."""
+
+    @property
+    def identifier(self) -> str:
+        """Name of the model."""
+        ...
+
+    def visual_degrees(self) -> float:
+        """Visual angle that the model's input spans, in degrees."""
+        ...
+
+
 def select_layers(
-    model: "ModelCommitment",
+    model: SelectableModel,
     region: str,
     stimuli: StimulusSet | None,
     *,
+    commit: Callable[..., BrainModel],
     benchmarks: "Mapping[str, Sequence[str | Benchmark]] | None" = None,
 ) -> tuple[list[str], str]:
     """Select the layer of a region; also return a description of what it was selected on.
@@ -513,12 +435,14 @@ def select_layers(
 
     Parameters
     ----------
-    model : ModelCommitment
+    model : SelectableModel
         The model.
     region : str
         The region.
     stimuli : StimulusSet, optional
         Stimuli that are being shown, and therefore scored: the selection must not use measurements of them.
+    commit : callable
+        Makes a model of a layer, as ``ModelCommitment`` does.
     benchmarks : mapping of str to sequence of (str or Benchmark), optional
         Region → benchmarks to select on; by default, and for other regions, :data:`SELECTION_BENCHMARKS`.
 
@@ -529,8 +453,8 @@ def select_layers(
     """
     candidates = [*((benchmarks or {}).get(region) or SELECTION_BENCHMARKS.get(region, ()))]
     avoid = frozenset() if stimuli is None else stimulus_hashes(stimuli)
-    selection = LayerSelection(
-        model.identifier, model.activations_model, model.layers, visual_degrees=model.visual_degrees()
+    selection = LayerScorer(
+        model.identifier, model.activations_model, model.layers, model.visual_degrees(), commit=commit
     )
     skipped = []
     for candidate in candidates:

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from brainscore_vision import load_model
-from brainscore_vision.model_helpers.tables import rows_of
+from brainscore_vision.model_sources.tables import rows_of
 
 B2, *_ = rows_of(__file__)
 

@@ -7,8 +7,8 @@ from brainscore_core.plugins import check_model
 from brainscore_core.supported_data_standards.brainio.fetch import HashMismatch
 from brainscore_vision import load_model
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
-from brainscore_vision.model_helpers.brain_transformation.labels import imagenet_synsets
 from brainscore_vision.models.alexnet import model
+from brainscore_vision.stimuli.labels import imagenet_synsets
 
 
 @pytest.fixture

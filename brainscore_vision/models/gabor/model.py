@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_vision.model_helpers.gabor_bank import GaborBank, GaborFilters
 from brainscore_vision.model_helpers.images import load_contrast
 from brainscore_vision.model_helpers.static_features import FeatureModel
+from brainscore_vision.stimuli.gabor_bank import GaborBank, GaborFilters, draw_filters
 
 _SIZE = 224
 _VISUAL_DEGREES = 8
@@ -23,48 +23,6 @@ class V1Responses(NamedTuple):
 
     simple: NDArray[np.float32]
     complex: NDArray[np.float32]
-
-
-def draw_filters(number: int, seed: int) -> GaborFilters:
-    """Draw filters from distributions measured in macaque V1.
-
-    Parameters
-    ----------
-    number : int
-        How many filters.
-    seed : int
-        Of the draws.
-
-    Returns
-    -------
-    GaborFilters
-        Preferred orientation: horizontal and vertical more frequent than oblique [1]_, density ∝ 1 + cos(4θ) / 4.
-        Full orientation bandwidth: median 40° [1]_, log-normal with a standard deviation of 0.4 in the logarithm,
-        kept within 15° to 120° (the broader cells that [1]_ also reports are not Gabor-like). Preferred spatial
-        frequency: log-uniform over 0.5 to 8 cycles per degree, the range at 2–5° eccentricity [2]_. Frequency
-        bandwidth: mean 1.8 octaves, within 0.8 to 3 octaves [2]_, standard deviation 0.5. Where a paper reports a
-        range or a median only, the form of the distribution is our choice. Envelope sizes follow from the bandwidths.
-
-    References
-    ----------
-    .. [1] De Valois, Yund & Hepler 1982, https://doi.org/10.1016/0042-6989(82)90112-2
-    .. [2] Foster, Gaska, Nagler & Pollen 1985, https://doi.org/10.1113/jphysiol.1985.sp015776
-
-    Examples
-    --------
-    >>> filters = draw_filters(100, seed=0)
-    >>> bool(filters.frequency.min() >= 0.5), bool(filters.frequency.max() <= 8)
-    (True, True)
-    """
-    random = np.random.RandomState(seed)  # its stream is frozen for ever, those of numpy's newer generators are not
-    angles = np.linspace(0, 180, 1801)
-    cumulative = angles + 0.25 * np.sin(np.deg2rad(4 * angles)) / np.deg2rad(4)
-    return GaborFilters.from_bandwidths(
-        orientation=np.interp(random.uniform(0, 180, number), cumulative, angles),
-        frequency=np.exp(random.uniform(np.log(0.5), np.log(8.0), number)),
-        frequency_bandwidth=np.clip(random.normal(1.8, 0.5, number), 0.8, 3.0),
-        orientation_bandwidth=np.clip(np.exp(random.normal(np.log(40.0), 0.4, number)), 15.0, 120.0),
-    )
 
 
 class V1Bank:

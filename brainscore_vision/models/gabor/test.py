@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from brainscore_vision import load_model, load_stimulus_set
-from brainscore_vision.models.gabor.model import V1Bank, draw_filters
+from brainscore_vision.models.gabor.model import V1Bank
+from brainscore_vision.stimuli.gabor_bank import draw_filters
 
 
 def grating(orientation, frequency, phase=0.0, contrast=1.0, size=224):

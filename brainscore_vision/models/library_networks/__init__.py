@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _make(identifier: str) -> BrainModel:
-    from brainscore_vision.model_helpers.tables import table_model
+    from brainscore_vision.model_sources.tables import table_model
 
     return table_model(__file__, identifier)
 

@@ -9,7 +9,7 @@ import torch
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.fetch import HashMismatch
 from brainscore_vision import load_model
-from brainscore_vision.model_helpers.tables import rows_of
+from brainscore_vision.model_sources.tables import rows_of
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

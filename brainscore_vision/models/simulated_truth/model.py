@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_vision.data.simulated2026.encoding import EncodingModel
-from brainscore_vision.data.simulated2026.stimuli import IMAGE_SIZE, VISUAL_DEGREES
 from brainscore_vision.model_helpers.images import load_grey
 from brainscore_vision.model_helpers.static_features import FeatureModel
+from brainscore_vision.simulated_experiment.encoding import EncodingModel
+from brainscore_vision.simulated_experiment.stimuli import IMAGE_SIZE, VISUAL_DEGREES
 
 
 def simulated_truth() -> FeatureModel:

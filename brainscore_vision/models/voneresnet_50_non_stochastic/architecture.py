@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from brainscore_vision.model_helpers.architectures.resnet import ResNet, resnet50
-from brainscore_vision.model_helpers.gabor_bank import GaborFilters
+from brainscore_vision.stimuli.gabor_bank import GaborFilters
 
 KERNEL_SIZE = 25  # pixels
 PIXELS_PER_DEGREE = 224 / 8

@@ -61,8 +61,8 @@ def build(
     """
     import numpy as np
 
-    from brainscore_vision.models.gabor.model import draw_filters
     from brainscore_vision.models.voneresnet_50_non_stochastic.architecture import VOneBlock, VOneResNet50
+    from brainscore_vision.stimuli.gabor_bank import draw_filters
 
     block = VOneBlock(simple_channels, complex_channels, stride=stride, k_exc=k_exc)
     filters = simple_channels + complex_channels

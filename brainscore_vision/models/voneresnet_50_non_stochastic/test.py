@@ -9,9 +9,9 @@ import torch
 
 from brainscore_core.errors import UserError
 from brainscore_vision import load_model
-from brainscore_vision.model_helpers.gabor_bank import GaborFilters
 from brainscore_vision.models.voneresnet_50_non_stochastic import METADATA, model
 from brainscore_vision.models.voneresnet_50_non_stochastic.architecture import VOneBlock, gabor_kernels
+from brainscore_vision.stimuli.gabor_bank import GaborFilters
 
 IDENTIFIER = "voneresnet-50-non_stochastic"
 FLAGS = {"arch": "resnet50", "stride": 4, "k_exc": 25, "simple_channels": 256, "complex_channels": 256}

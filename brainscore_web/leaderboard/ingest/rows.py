@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from brainscore_core.populations import condition
 from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
-from brainscore_vision.leaderboard import listed_benchmark
+from brainscore_vision.catalogue.leaderboard import listed_benchmark
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.catalogue import fill_in, placement, sync_means
 from brainscore_web.leaderboard.clean import (

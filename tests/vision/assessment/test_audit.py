@@ -26,8 +26,8 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     average_repetition,
 )
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
-from brainscore_vision.checks import check_references, find_references
 from brainscore_vision.model_helpers.images import load_grey
+from brainscore_vision.submission.checks import check_references, find_references
 
 NEUROIDS = 20
 
@@ -521,7 +521,7 @@ class TestResult:
 
 class TestChecks:
     def checks(self, benchmark):
-        from brainscore_vision.checks import Reference
+        from brainscore_vision.submission.checks import Reference
 
         reference = Reference("benchmark", benchmark.identifier, lambda: benchmark, None)
         (checked,) = check_references([reference], model=None)

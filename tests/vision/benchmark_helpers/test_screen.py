@@ -17,7 +17,7 @@ from brainscore_core.paths import screen_home
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import identifier_before_screen, place_on_screen
 from brainscore_vision.model_helpers.images import load_rgb
-from brainscore_vision.videos import decode_frames, video_properties, write_video
+from brainscore_vision.stimuli.videos import decode_frames, video_properties, write_video
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,9 @@ from brainscore_core.metrics import Score
 from brainscore_core.scoring import run_pair
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
-from brainscore_vision.model_helpers.brain_transformation.labels import imagenet_synsets, label_to_indices
 from brainscore_vision.model_helpers.images import load_rgb
 from brainscore_vision.model_helpers.static_features import CallableWrapper
+from brainscore_vision.stimuli.labels import imagenet_synsets, label_to_indices
 
 COLOURS = {"knife": (200, 30, 30), "oven": (30, 200, 30), "dog": (30, 30, 200)}
 

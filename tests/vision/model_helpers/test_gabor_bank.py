@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from brainscore_vision.model_helpers.gabor_bank import GaborBank, GaborFilters
+from brainscore_vision.stimuli.gabor_bank import GaborBank, GaborFilters
 
 
 def filters_of(orientation, frequency, *, octaves=1.4, degrees=40.0):

@@ -1,8 +1,8 @@
 import pytest
 
 from brainscore_vision import model_registry
+from brainscore_vision.catalogue.plugin_metadata import read_plugin_metadata
 from brainscore_vision.model_helpers.metadata import ModelMetadata
-from brainscore_vision.plugin_metadata import read_plugin_metadata
 
 GOOD = {
     "architecture": "network",

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from brainscore_vision import model_registry
+from brainscore_vision.catalogue.plugin_metadata import read_plugin_metadata
 from brainscore_vision.model_helpers.activations.networks import LayerNames
 from brainscore_vision.model_helpers.brain_transformation.layers import load_region_layer_map
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.models.untrained import TRAINED, reference_model
-from brainscore_vision.plugin_metadata import read_plugin_metadata
 
 NO_NETWORKS = {"simulated-truth"} | {
     f"{name}-recorded2019" for name in ("alexnet", "googlenet", "resnet50", "vgg16")
@@ -130,9 +130,9 @@ def test_size_of_fine_tuned_models(identifier, plugin, name, torchvision):
 
 
 def test_images_of_models_without_networks():
-    from brainscore_vision.data.simulated2026.stimuli import IMAGE_SIZE
     from brainscore_vision.models import gabor, pixels, simulated_truth
     from brainscore_vision.models.gabor.model import _SIZE
+    from brainscore_vision.simulated_experiment.stimuli import IMAGE_SIZE
 
     assert gabor.METADATA["gabor"].image_size == _SIZE
     assert pixels.METADATA["pixels"].image_size == 256

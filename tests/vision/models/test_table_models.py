@@ -15,7 +15,7 @@ import brainscore_vision
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.tables import table_row
 from brainscore_vision.model_helpers.activations.preprocessing import from_transforms
-from brainscore_vision.model_helpers.tables import REGIONS, TABLE, ModelRow, rows_of
+from brainscore_vision.model_sources.tables import REGIONS, TABLE, ModelRow, rows_of
 
 FOLDERS = sorted(file.parent for file in (Path(brainscore_vision.__file__).parent / "models").glob("*/models.csv"))
 ROWS = {row.identifier: (folder, row) for folder in FOLDERS for row in rows_of(str(folder / "__init__.py"))}

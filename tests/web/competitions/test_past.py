@@ -91,7 +91,7 @@ def test_they_are_put_there_once_and_edits_stay(db):
 
 def test_names_are_those_of_the_platform(db):
     from brainscore_vision import model_registry
-    from brainscore_vision.leaderboard import leaderboard_tree
+    from brainscore_vision.catalogue.leaderboard import leaderboard_tree
     from brainscore_web.competitions.past import BEHAVIOR_2022, LISTED_2022, V1_2022
 
     known = set(leaderboard_tree().benchmarks)

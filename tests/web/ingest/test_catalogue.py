@@ -8,7 +8,7 @@ from brainscore_vision.benchmark_helpers.metadata import (
     MetricMetadata,
     StimuliMetadata,
 )
-from brainscore_vision.catalogue import BenchmarkEntry, Catalogue, ModelEntry, Problem, catalogue
+from brainscore_vision.catalogue.contents import BenchmarkEntry, Catalogue, ModelEntry, Problem, catalogue
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.catalogue import CatalogueReport, sync_catalogue

@@ -18,7 +18,7 @@ def test_paths_of_the_server_are_replaced():
         ("open('/srv/site/files/12/w.pth')", "open('…/w.pth')"),
         ("/opt/env/lib/python3.12/site-packages/torch/nn.py:9: in f", "torch/nn.py:9: in f"),
         ("/usr/lib/python3.11/json/decoder.py:9: in f", "json/decoder.py:9: in f"),
-        (f"{Path(__file__).parents[3]}/brainscore_vision/scoring.py:1", "brainscore_vision/scoring.py:1"),
+        (f"{Path(__file__).parents[3]}/brainscore_vision/scoring/pairs.py:1", "brainscore_vision/scoring/pairs.py:1"),
         ("see https://example.org/srv/site/a and 3/4", "see https://example.org/srv/site/a and 3/4"),
     ):
         assert hide(text) == shown

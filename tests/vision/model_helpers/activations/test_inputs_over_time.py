@@ -5,7 +5,6 @@ import pytest
 from PIL import Image as Pillow
 
 from brainscore_core.errors import UserError
-from brainscore_vision import videos
 from brainscore_vision.model_helpers.activations.temporal import inputs
 from brainscore_vision.model_helpers.activations.temporal.inputs import (
     Image,
@@ -13,7 +12,8 @@ from brainscore_vision.model_helpers.activations.temporal.inputs import (
     Video,
     batch_2d_resize,
 )
-from brainscore_vision.videos import write_video
+from brainscore_vision.stimuli import videos
+from brainscore_vision.stimuli.videos import write_video
 
 
 @pytest.fixture(scope="module")

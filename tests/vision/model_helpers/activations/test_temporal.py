@@ -15,7 +15,7 @@ from brainscore_vision.model_helpers.activations.temporal.inputs import Clip, Im
 from brainscore_vision.model_helpers.activations.temporal.model.pytorch import ClipTimeline
 from brainscore_vision.model_helpers.activations.temporal.utils import download_weight_file, get_specified_layers
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
-from brainscore_vision.videos import write_video
+from brainscore_vision.stimuli.videos import write_video
 
 
 @pytest.fixture

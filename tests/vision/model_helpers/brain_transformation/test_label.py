@@ -9,7 +9,7 @@ from scipy.special import softmax
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_vision.model_helpers.brain_transformation import LabelBehavior, LogitsBehavior
 from brainscore_vision.model_helpers.brain_transformation.behavior import label_probabilities
-from brainscore_vision.model_helpers.brain_transformation.labels import (
+from brainscore_vision.stimuli.labels import (
     imagenet_synsets,
     index_lists,
     known_labels,

@@ -247,8 +247,9 @@ def test_selection_never_sees_what_is_scored(network, benchmark_of, ids):
     assert set(recordings["layer"].values) == {"middle"}
     recordings = model.look_at(second._assembly.stimulus_set)
     assert set(recordings["layer"].values) == {"late"}
+    shown = first._assembly.stimulus_set
     with pytest.raises(UserError, match="that are being scored"):
-        select_layers(model, "IT", first._assembly.stimulus_set, benchmarks={"IT": [first]})
+        select_layers(model, "IT", shown, commit=ModelCommitment, benchmarks={"IT": [first]})
 
 
 def test_what_cannot_be_reached_is_passed_over_and_said(network, benchmark_of, monkeypatch):
@@ -275,10 +276,11 @@ def test_the_published_benchmarks_come_first():
 
 
 def test_simulated_measurements_for_selection_are_not_those_that_are_scored(monkeypatch):
-    from brainscore_vision.data.simulated2026 import packages, stimuli
+    from brainscore_vision.data.simulated2026 import packages
+    from brainscore_vision.simulated_experiment import layer_selection, stimuli
 
-    assert min(selection_data._EXEMPLARS) > stimuli.PER_CATEGORY + 3  # and the prototypes of the simulated neuroids
-    monkeypatch.setattr(selection_data, "_EXEMPLARS", range(200, 202))
+    assert min(layer_selection.EXEMPLARS) > stimuli.PER_CATEGORY + 3  # and the prototypes of the simulated neuroids
+    monkeypatch.setattr(layer_selection, "EXEMPLARS", range(200, 202))
     monkeypatch.setattr(packages, "PER_CATEGORY", 2)
     benchmark = selection_data.load_selection_benchmark("Simulated2026-selection.V1-pls")
     assert benchmark.control

@@ -1,6 +1,6 @@
 """Inputs of networks that take clips: images and videos, at a frame rate and of a size.
 
-`brainscore_vision.videos` reads the files.
+`brainscore_vision.stimuli.videos` reads the files.
 """
 
 import copy
@@ -17,7 +17,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.images import GREY, ImageError
 from brainscore_vision.model_helpers.activations.preprocessing import AppliedTransform, ImagePreprocessing
 from brainscore_vision.model_helpers.images import load_image, load_rgb
-from brainscore_vision.videos import VIDEO_SUFFIXES, decode_frames, is_video, video_properties
+from brainscore_vision.stimuli.videos import VIDEO_SUFFIXES, decode_frames, is_video, video_properties
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage

@@ -1,0 +1,1 @@
+"""What is registered: plugins and their metadata, the tree of benchmarks, and what models were trained on."""

@@ -1,0 +1,87 @@
+"""The paragraph for a paper about a stored score: what the receipt, its attachments and the plugins of its code say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from brainscore_core.receipts.environment import describe_plugin
+from brainscore_core.receipts.methods import Facts, Source, methods_text
+from brainscore_core.receipts.receipt import PluginCode, Receipt
+from brainscore_vision.registries import registered_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from brainscore_core.runner.verification import Stored
+
+
+def methods_of(stored: Stored) -> str:
+    """Describe how a stored score was computed; nothing is loaded or computed again.
+
+    Parameters
+    ----------
+    stored : Stored
+        The receipt, with access to its attachments.
+
+    Returns
+    -------
+    str
+        Text of :func:`brainscore_core.receipts.methods.methods_text`. Metadata and citations are those of the installed
+        plugins whose code has the hash in the receipt; of other plugins they are unknown.
+    """
+    receipt = stored.receipt
+    raw, predictions = (_attached(stored, kind) for kind in ("raw", "predictions"))
+    benchmark = _same_code("benchmark", receipt.benchmark.identifier, receipt.benchmark.plugin)
+    model = _same_code("model", receipt.model.identifier, receipt.model.plugin)
+    facts = Facts(
+        splits=None if raw is None else raw.attrs.get("splits"),
+        sizes={} if raw is None else {str(dim): size for dim, size in raw.sizes.items()},
+        predicted={} if predictions is None else {str(dim): size for dim, size in predictions.sizes.items()},
+        metadata={} if benchmark is None else _metadata("benchmarks", receipt.benchmark.identifier),
+        image_size=None if model is None else _metadata("models", receipt.model.identifier).get("image_size"),
+        sources=tuple(_sources(receipt, model)),
+    )
+    return methods_text(receipt, facts)
+
+
+def _attached(stored: Stored, kind: str) -> Any:
+    if all(attachment.kind != kind for attachment in stored.receipt.attachments):
+        return None
+    return stored.open_attachment(kind)
+
+
+def _same_code(kind: str, identifier: str, plugin: PluginCode | None) -> Path | None:
+    """Folder of an installed plugin, if its code is that of the receipt."""
+    folder = registered_folder(kind, identifier)
+    if folder is None or plugin is None or plugin.sha256 is None:
+        return None
+    return folder if describe_plugin(folder).sha256 == plugin.sha256 else None
+
+
+def _metadata(kind: str, identifier: str) -> dict[str, Any]:
+    from brainscore_vision.catalogue.contents import catalogue
+
+    known = catalogue(**{"models": [], "benchmarks": [], kind: [identifier]})
+    entries = [entry.as_dict() for entry in getattr(known, kind)]
+    return (entries[0]["metadata"] or {}) if entries else {}
+
+
+def _sources(receipt: Receipt, model: Path | None) -> list[Source]:
+    from brainscore_vision.catalogue.plugin_metadata import bibtex_entries
+
+    def cited(folder: Path | None) -> tuple[str, ...] | None:
+        return None if folder is None else tuple(bibtex_entries(folder))
+
+    bibtex = receipt.benchmark.bibtex
+    return [
+        Source(kind="model", identifier=receipt.model.identifier, bibtex=cited(model)),
+        Source(kind="benchmark", identifier=receipt.benchmark.identifier, bibtex=(bibtex,) if bibtex else None),
+        *(
+            Source(
+                kind=item.kind,
+                identifier=item.identifier,
+                bibtex=cited(_same_code(item.kind, item.identifier, item.plugin)),
+            )
+            for item in receipt.data
+        ),
+    ]

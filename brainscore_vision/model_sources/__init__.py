@@ -1,0 +1,20 @@
+"""Where models come from: tables, libraries, files, and processes of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brainscore_vision.model_sources.libraries import is_library_model, library_folder, require_library_model
+from brainscore_vision.registries import Resolver, add_resolver
+
+if TYPE_CHECKING:
+    from brainscore_vision.model_interface import BrainModel
+
+
+def _make(identifier: str) -> BrainModel:
+    from brainscore_vision.model_sources.unregistered import load_library_model
+
+    return load_library_model(identifier)
+
+
+add_resolver("model", Resolver("model of a library", is_library_model, require_library_model, library_folder, _make))

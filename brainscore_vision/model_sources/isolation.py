@@ -1,0 +1,401 @@
+"""Models that run in a process and an environment of their own, optionally sandboxed.
+
+A sandboxed model sees its plugin, its environment, its declared files, and stimuli only while they are shown.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import xarray as xr
+
+from brainscore_core.errors import UserError
+from brainscore_core.isolation import TIMEOUT, ModelProcess, SubjectFailed, start_model_process
+from brainscore_core.isolation.sandbox import Sandbox
+from brainscore_core.memory import memory_limit
+from brainscore_core.paths import activations_home, cache_home, home
+from brainscore_core.plugins.environments import environment_of, plugin_requirements, without_python_settings
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.model_interface import BehavioralAssembly, BrainModel, NeuroidAssembly
+from brainscore_vision.model_sources.libraries import is_from_library
+from brainscore_vision.model_sources.unregistered import is_file_reference, referenced_file
+from brainscore_vision.registries import model_registry, require_registered_model
+
+if TYPE_CHECKING:
+    from brainscore_core.isolation.sandbox import Exchange, Loan
+    from brainscore_core.plugins.environments import Environment
+
+SANDBOX_REMARK = "the model ran in a cage: without network, seeing only its own files and the stimuli"
+
+_OPTIONS = frozenset({"files", "memory", "processes", "seconds", "file_size", "scratch", "environment"})
+_HOMES = {"TORCH_HOME": "~/.cache/torch", "HF_HOME": "~/.cache/huggingface"}
+
+
+def sandbox_for(model: str, environment: Environment | None, given: Mapping[str, Any]) -> Sandbox:
+    """Configure the sandbox of a model, without importing the model.
+
+    Parameters
+    ----------
+    model : str
+        Key of `model_registry`, or ``path/to/file.py:make_model``.
+    environment : Environment, optional
+        Where it runs.
+    given : mapping
+        Plain values: ``files`` (paths of files and folders that the model sees in addition to its plugin),
+        ``environment`` (variables), and the limits of `Sandbox`. Missing limits are the defaults of `Sandbox`; missing
+        memory is the limit of this process.
+
+    Returns
+    -------
+    Sandbox
+        Argument for :func:`~brainscore_core.isolation.start_model_process`.
+    """
+    if unknown := sorted(set(given) - _OPTIONS):
+        raise UserError(f"a sandbox has no option {unknown[0]!r}", remedy=f"options: {', '.join(sorted(_OPTIONS))}")
+    paths = [Path(path).expanduser().absolute() for path in given.get("files", ())]
+    files = [path for path in paths if not path.is_dir()]
+    folders = [path for path in paths if path.is_dir()]
+    variables = _homes(paths)
+    if is_file_reference(model):
+        files.append(referenced_file(model))
+    elif not is_from_library(model):  # libraries are installed where the sandbox sees them
+        location = model_registry.location(model)
+        if location.folder is None:
+            raise UserError(
+                f"{model!r} was registered by {location.file}, which is not a plugin", remedy="move it into a plugin"
+            )
+        plugin = location.folder.absolute()
+        if location.source == "BRAINSCORE_PLUGINS":
+            variables["BRAINSCORE_PLUGINS"] = str(plugin.parent.parent)  # inside, it is the only plugin there
+        elif location.source != "built in" and plugin.is_dir():
+            plugin = plugin.parents[location.package.count(".") - 1] if "." in location.package else plugin
+        (folders if plugin.is_dir() else files).append(plugin)
+    if environment is not None:
+        folders.append(environment.folder)
+    limits = {name: given[name] for name in ("processes", "seconds", "file_size", "scratch") if name in given}
+    return Sandbox(
+        folders=folders,
+        files=files,
+        environment={**variables, **given.get("environment", {})},
+        memory=int(given.get("memory") or memory_limit()),
+        **limits,
+    )
+
+
+def _homes(files: list[Path]) -> dict[str, str]:
+    """Variables of the cache folders that contain some of these files, so that libraries find them."""
+    homes = {"BRAINIO_HOME": cache_home(), "BRAINSCORE_HOME": home()}
+    homes |= {name: Path(os.environ.get(name) or default).expanduser().absolute() for name, default in _HOMES.items()}
+    return {name: str(folder) for name, folder in homes.items() if any(file.is_relative_to(folder) for file in files)}
+
+
+class StimulusAccess:
+    """Grants a sandboxed model access to stimuli, and revokes it.
+
+    Parameters
+    ----------
+    exchange : Exchange
+        The folder through which the sandbox sees files.
+    """
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+        self._fitting: list[Loan] = []
+
+    def grant(self, value: Any) -> tuple[Any, list[Loan]]:
+        """Copy a stimulus set with its paths in the sandbox, and return the loans, too; keep other values."""
+        if not isinstance(value, StimulusSet):
+            return value, []
+        # a subset of a stimulus set still has the paths of the whole set
+        ids = set(value["stimulus_id"]) if "stimulus_id" in value.columns else None
+        paths = {
+            name: {key: file for key, file in files.items() if ids is None or key in ids}
+            for name in ("_stimulus_paths", "_original_paths")
+            if (files := getattr(value, name)) is not None
+        }
+        loan = self._exchange.lend(file for files in paths.values() for file in files.values())
+        copy = value.copy(deep=False)
+        for name, files in paths.items():
+            # missing files keep their path: the model raises the same error as without a sandbox
+            inside = {key: loan.inside.get(str(file), file) for key, file in files.items()}
+            object.__setattr__(copy, name, inside)
+        return copy, [loan]
+
+    @contextmanager
+    def during_call(
+        self, args: Sequence[Any], options: Mapping[str, Any]
+    ) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+        """Arguments of a call; the model has access to the stimuli among them until the call returns."""
+        loans: list[Loan] = []
+        try:
+            yield self._grant_all(args, options, loans)
+        finally:
+            _revoke(loans)
+
+    @contextmanager
+    def until_next_task(
+        self, args: Sequence[Any], options: Mapping[str, Any]
+    ) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+        """Arguments of a call; the model has access to the stimuli among them until the next such call."""
+        loans: list[Loan] = []
+        before, self._fitting = self._fitting, loans
+        try:
+            yield self._grant_all(args, options, loans)
+        finally:
+            _revoke(before)
+
+    def _grant_all(
+        self, args: Sequence[Any], options: Mapping[str, Any], loans: list[Loan]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        def granted(value: Any) -> Any:
+            inside, new_loans = self.grant(value)
+            loans.extend(new_loans)
+            return inside
+
+        return [granted(value) for value in args], {name: granted(value) for name, value in options.items()}
+
+
+def _revoke(loans: list[Loan]) -> None:
+    for loan in loans:
+        loan.give_back()
+
+
+_LOADER = "brainscore_vision.model_sources.process:load"
+
+
+def isolated_model(
+    model: str,
+    *,
+    identifier: str | None = None,
+    how: Mapping[str, Any] | None = None,
+    environment: Environment | None = None,
+    timeout: float = TIMEOUT,
+    cage: Mapping[str, Any] | None = None,
+) -> IsolatedModel:
+    """Start a process that loads a model, and return a model that forwards calls to it.
+
+    Parameters
+    ----------
+    model : str
+        Key of `model_registry`, or ``path/to/file.py:make_model``.
+    identifier : str, optional
+        Name in the results, for a model from a file.
+    how : mapping, optional
+        Further options of `brainscore_vision.score`, for a model from a file; plain types.
+    environment : Environment, optional
+        Environment of the process; by default that of :func:`environment_for`.
+    timeout : float
+        Limit for loading and for each call, in seconds.
+    cage : mapping, optional
+        Runs the model in a sandbox with these options of :func:`sandbox_for`. An empty
+        mapping: the defaults.
+
+    Returns
+    -------
+    IsolatedModel
+        A context manager; close it to end the process.
+
+    Raises
+    ------
+    SubjectFailed
+        The process did not start, or loading the model failed.
+    UserError
+        The requirements cannot be met, or the name is wrong.
+
+    Examples
+    --------
+    >>> with isolated_model("pixels") as model:
+    ...     model.identifier, model.visual_degrees()
+    ('pixels', 8)
+    """
+    require_reference(model, identifier, how)
+    if is_file_reference(model):
+        model = f"{referenced_file(model)}:{model.rpartition(':')[2]}"
+    if environment is None:
+        environment = environment_for(model)
+    options = {"identifier": identifier, "how": dict(how or {})}
+    process = start_model_process(
+        _LOADER,
+        model,
+        options=options if is_file_reference(model) else None,
+        python=None if environment is None else environment.python,
+        # the environment lists the folders of PYTHONPATH after its own
+        environment=None if environment is None else without_python_settings(),
+        timeout=timeout,
+        on_output=_to_standard_error,
+        # a model that needs a sandbox is not trusted with the files of the store
+        shared=[] if cage is not None or (store := activations_home()) is None else [store],
+        sandbox=None if cage is None else sandbox_for(model, environment, cage),
+    )
+    try:
+        return IsolatedModel(process, environment)
+    except BaseException:
+        process.close()
+        raise
+
+
+def environment_for(model: str) -> Environment | None:
+    """Find or make the environment that the ``requirements.txt`` in a model's folder requires.
+
+    Parameters
+    ----------
+    model : str
+        Key of `model_registry`, or ``path/to/file.py:make_model``.
+
+    Returns
+    -------
+    Environment or None
+        None for a model without requirements: it runs in the environment of this interpreter.
+    """
+    if is_file_reference(model):
+        folder: Path | None = referenced_file(model).parent
+    else:
+        folder = None if is_from_library(model) else model_registry.location(model).folder
+    requirements = plugin_requirements(folder)
+    if not requirements:
+        return None
+    return environment_of(requirements, plugin=model, on_progress=lambda line: _to_standard_error(f"{line}\n"))
+
+
+class IsolatedModel(BrainModel):
+    """A model in a process of its own; made by `isolated_model`.
+
+    It returns the same recordings as the model itself, and raises the same `NotApplicable` and errors for users. Any
+    other error, and the end of the process, raises `SubjectFailed`.
+
+    Parameters
+    ----------
+    process : ModelProcess
+        The process, with the model loaded.
+    environment : Environment, optional
+        Environment of the process.
+
+    Attributes
+    ----------
+    process : ModelProcess
+        As above; its ``log`` is the output of the model.
+    environment : Environment or None
+        As above.
+    name : str
+        Name in the results.
+    looks_at_files : bool
+        Whether the model reads the stimulus files; False if it answers by stimulus identifiers.
+    """
+
+    def __init__(self, process: ModelProcess, environment: Environment | None = None) -> None:
+        self.process = process
+        self.environment = environment
+        self._stimulus_access = None if process.sandbox is None else StimulusAccess(process.sandbox.exchange)
+        self._identifier = _text_attribute(process, "identifier")
+        self.name = _text_attribute(process, "name")
+        self.looks_at_files = process.call("looks_at_files") is True
+        # some benchmarks inspect the parameters of these methods
+        for method in ("start_task", "start_recording"):
+            setattr(self, method, _StartMethod(self, method))
+
+    @property
+    def identifier(self) -> str:
+        """Unique name of the model."""
+        return self._identifier
+
+    def visual_degrees(self) -> float:
+        """Visual angle that the model's input spans, in degrees."""
+        degrees = self.process.call("visual_degrees")
+        if isinstance(degrees, bool) or not isinstance(degrees, int | float) or not math.isfinite(degrees):
+            raise SubjectFailed(f"{self.name!r} reports that its input spans {degrees!r} degrees", cause="protocol")
+        return degrees
+
+    def start_task(self, task: BrainModel.Task | str, fitting_stimuli: Any = None, **options: Any) -> None:
+        """Instruct the model; see :meth:`BrainModel.start_task`."""
+        _StartMethod(self, "start_task")(task, fitting_stimuli, **options)
+
+    def start_recording(
+        self, recording_target: BrainModel.RecordingTarget | str, time_bins: Any = None, **options: Any
+    ) -> None:
+        """Record from a region; see :meth:`BrainModel.start_recording`."""
+        _StartMethod(self, "start_recording")(recording_target, time_bins, **options)
+
+    def look_at(
+        self, stimuli: StimulusSet | Sequence[str | Path], *args: Any, **options: Any
+    ) -> BehavioralAssembly | NeuroidAssembly:
+        """Show stimuli; see :meth:`ModelCommitment.look_at`."""
+        if not isinstance(stimuli, StimulusSet):
+            stimuli = StimulusSet.from_paths(stimuli)
+        if self._stimulus_access is None:
+            responses = self.process.call("look_at", stimuli, *args, **options)
+        else:
+            with self._stimulus_access.during_call([stimuli, *args], options) as (granted_args, granted_options):
+                responses = self.process.call("look_at", *granted_args, **granted_options)
+        if not isinstance(responses, xr.DataArray):
+            raise SubjectFailed(
+                f"{self.name!r} looked at stimuli and returned a {type(responses).__name__}, not an assembly",
+                cause="protocol",
+            )
+        return responses  # type: ignore[return-value] # of the class that the model returned
+
+    def expect_recordings(self, regions: Sequence[str]) -> None:
+        """Announce the regions that benchmarks will record; see :meth:`ModelCommitment.expect_recordings`."""
+        self.process.call("expect_recordings", list(regions))
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.close()  # the environment stays in use until this process ends: other models may share it
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class _StartMethod:
+    """``start_task`` or ``start_recording`` of an isolated model, with the signature of the model's own method."""
+
+    def __init__(self, model: IsolatedModel, method: str) -> None:
+        self._process = model.process
+        self._stimulus_access = model._stimulus_access
+        self._method = method
+        self._kind: Any = BrainModel.Task if method == "start_task" else BrainModel.RecordingTarget
+        self.__name__ = method
+        signature = self._process.signature(method)
+        if signature is not None:
+            self.__signature__ = signature
+
+    def __call__(self, *args: Any, **options: Any) -> None:
+        first = "task" if self._method == "start_task" else "recording_target"
+        what, *rest = args or (options.pop(first, None),)
+        named = isinstance(what, self._kind)
+        if self._stimulus_access is None:
+            self._process.call("start", self._method, str(what), named, rest, options)
+            return
+        with self._stimulus_access.until_next_task(rest, options) as (granted_args, granted_options):
+            self._process.call("start", self._method, str(what), named, granted_args, granted_options)
+
+
+def require_reference(model: Any, identifier: str | None, how: Mapping[str, Any] | None) -> None:
+    """Raise an error for a model that cannot be made in another process, before anything is started."""
+    if not isinstance(model, str):
+        raise UserError(
+            f"a {type(model).__name__} cannot move into another process",
+            remedy="name a registered model, or a file and a function in it: path/to/file.py:make_model",
+        )
+    if not is_file_reference(model):
+        require_registered_model(model, identifier, how)
+
+
+def _text_attribute(process: ModelProcess, name: str) -> str:
+    value = process.call(name)
+    if not isinstance(value, str) or not 0 < len(value) <= 500:
+        raise SubjectFailed(f"{process.name!r} has no {name}, or its {name} is not a text", cause="protocol")
+    return value
+
+
+def _to_standard_error(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

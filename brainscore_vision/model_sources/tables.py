@@ -1,0 +1,415 @@
+"""Tables of models: networks of installed packages, described by rows instead of code."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import timedelta
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+from brainscore_core.errors import UserError
+from brainscore_core.plugins.tables import read_table, table_row
+from brainscore_core.provenance import note
+from brainscore_vision.model_helpers.metadata import ModelMetadata
+from brainscore_vision.model_helpers.weights import WeightFile, load_state_dict, read_checkpoint, state_dict_of
+from brainscore_vision.training_data import packaged_models
+
+if TYPE_CHECKING:
+    import torch
+
+    from brainscore_vision.model_helpers.activations.preprocessing import AppliedTransform, ImagePreprocessing
+    from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
+
+TABLE: Final = "models.csv"
+REGIONS: Final = ("V1", "V2", "V4", "IT")
+
+_CODE_LICENCES: Final = {
+    "brainscore_vision": "MIT",
+    "efficientnet_pytorch": "Apache-2.0",
+    "timm": "Apache-2.0",
+    "torchvision": "BSD-3-Clause",
+    "transformers": "Apache-2.0",
+}
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(map(float, text.split()))
+
+
+def _sides(text: str) -> int | tuple[int, int]:
+    """``'256'``: the shorter side; ``'256 256'``: height and width."""
+    sides = [int(side) for side in text.split()]
+    return sides[0] if len(sides) == 1 else (sides[0], sides[1])
+
+
+def _time_mapping(text: str) -> dict[str, dict[int, tuple[float, float]]]:
+    regions = json.loads(text)
+    return {name: {int(step): tuple(bin_) for step, bin_ in steps.items()} for name, steps in regions.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRow:
+    """One model of a table. Names in lists are separated by spaces in the table.
+
+    Attributes
+    ----------
+    identifier : str
+        Name under which it is registered.
+    library : str
+        Package that has the architecture: ``'timm'``, ``'torchvision'``, ``'transformers'`` or any other.
+    architecture : str
+        Name in timm or torchvision, class of transformers; of another package ``'module:callable'``.
+    arguments : dict
+        Arguments of the architecture (JSON); of a class of transformers, those of its configuration.
+    settings : dict
+        Attributes that are set afterwards (JSON), such as ``{"conv1.stride": [1, 1]}``.
+    weights : str
+        Address of a file (``https://…``, ``s3://bucket/key?versionId=…``); or the library's weights: in timm ``'timm'``
+        (those that the architecture names), in torchvision their name, in transformers a repository. Empty: none.
+    sha1 : str
+        Hash of the file, if it is published.
+    sha256_prefix : str
+        Beginning of its sha256, if only that is published.
+    entry : str
+        Where the file has the weights, such as ``'state.model'``.
+    prefix : str
+        Beginning of their names in the file, perhaps behind ``module.``, which is removed; others are left out.
+    resize, crop : int or (int, int) or None
+        As for :class:`~brainscore_vision.model_helpers.activations.preprocessing.ImagePreprocessing`. Without both, the
+        preprocessing is that of timm.
+    interpolation : str
+        Filter.
+    mean, std : tuple of float
+        Normalisation; by default ImageNet's.
+    layers : tuple of str
+        Candidate layers.
+    behavior : str
+        Layer for behavior.
+    regions : dict of str to list of str
+        Region → layers (columns `V1`, `V2`, `V4`, `IT`). Empty: they are selected on benchmarks.
+    time_mapping : dict
+        Region → time step → milliseconds (JSON).
+    visual_degrees : float
+        Visual angle that the input spans.
+    further : dict of str to str
+        Columns that only metadata need.
+    """
+
+    identifier: str
+    library: str
+    architecture: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    weights: str = ""
+    sha1: str | None = None
+    sha256_prefix: str | None = None
+    entry: str = ""
+    prefix: str = ""
+    resize: int | tuple[int, int] | None = None
+    crop: int | tuple[int, int] | None = None
+    interpolation: str = "bilinear"
+    mean: tuple[float, ...] | None = None
+    std: tuple[float, ...] | None = None
+    layers: tuple[str, ...] = ()
+    behavior: str = ""
+    regions: Mapping[str, list[str]] = field(default_factory=dict)
+    time_mapping: Mapping[str, Mapping[int, tuple[float, float]]] | None = None
+    visual_degrees: float = 8.0
+    further: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, cells: Mapping[str, str]) -> ModelRow:
+        """Convert the cells of a row; empty cells have the default.
+
+        Raises
+        ------
+        UserError
+            If a cell is not of the form that its column has.
+
+        Examples
+        --------
+        >>> cells = {"identifier": "mine", "library": "timm", "architecture": "resnet18.a1_in1k", "V1": "layer1"}
+        >>> row = ModelRow.of(cells)
+        >>> row.architecture, row.regions, row.resize
+        ('resnet18.a1_in1k', {'V1': ['layer1']}, None)
+        """
+        convert: dict[str, Callable[[str], Any]] = {
+            **dict.fromkeys(("arguments", "settings"), json.loads),
+            **dict.fromkeys(("resize", "crop"), _sides),
+            **dict.fromkeys(("mean", "std"), _numbers),
+            "layers": lambda text: tuple(text.split()),
+            "time_mapping": _time_mapping,
+            "visual_degrees": float,
+        }
+        field_names = {field.name for field in fields(cls)} - {"further", "regions"}
+        values: dict[str, Any] = {}
+        for name, text in cells.items():
+            if name in field_names and text:
+                try:
+                    values[name] = convert.get(name, str)(text)
+                except (ValueError, AttributeError, TypeError) as error:
+                    raise UserError(
+                        f"{name} of {cells['identifier']!r} is {text!r}: {error}", remedy=f"correct it in {TABLE}"
+                    ) from error
+        regions = {region: cells[region].split() for region in REGIONS if cells.get(region)}
+        further = {name: text for name, text in cells.items() if name not in field_names and name not in REGIONS}
+        return cls(**values, regions=regions, further=further)
+
+    def network(self) -> torch.nn.Module:
+        """Make the network with weights as they are initialised.
+
+        Raises
+        ------
+        UserError
+            If its library cannot be imported, or does not have the architecture.
+        ModuleNotFoundError
+            If a package that Brain-Score does not know is not installed.
+        """
+        network = _BUILD.get(self.library, _of_package)(self)
+        for name, value in self.settings.items():
+            module, _, attribute = name.rpartition(".")
+            setattr(network.get_submodule(module), attribute, tuple(value) if isinstance(value, list) else value)
+        return network
+
+    @property
+    def weight_file(self) -> WeightFile | None:
+        """The file with the weights; None if the library has them, or there are none.
+
+        Examples
+        --------
+        >>> cells = {"identifier": "mine", "library": "torchvision", "architecture": "resnet18"}
+        >>> ModelRow.of({**cells, "weights": "https://example.org/epoch_100.pt"}).weight_file.name
+        'mine.pt'
+        """
+        address = urlsplit(self.weights)
+        if address.scheme not in {"s3", "https"}:
+            return None
+        file = WeightFile(
+            name=self.identifier + PurePosixPath(address.path).suffix,
+            url=self.weights,
+            sha1=self.sha1,
+            sha256_prefix=self.sha256_prefix,
+        )
+        if address.scheme == "https":
+            return file
+        version = parse_qs(address.query).get("versionId", [None])[0]
+        return replace(file, url=None, bucket=address.netloc, key=address.path.removeprefix("/"), version_id=version)
+
+    def load(self, network: torch.nn.Module, path: str | os.PathLike[str]) -> None:
+        """Load the weights of a file into the network.
+
+        Raises
+        ------
+        UserError
+            If the file does not have them, or they do not fit.
+        """
+        source = os.fspath(path)
+        checkpoint = read_checkpoint(path, allow=_plain_classes())
+        *outer, last = self.entry.split(".")
+        for key in outer:
+            checkpoint = checkpoint.get(key) if isinstance(checkpoint, Mapping) else None
+        if not self.prefix:
+            weights = state_dict_of(checkpoint, key=last or None, source=source)
+        else:
+            every = state_dict_of(checkpoint, key=last or None, prefix="", source=source).items()
+            named = re.compile(rf"(?:module\.)?{re.escape(self.prefix)}(.+)")
+            weights = {match[1]: value for name, value in every if (match := named.fullmatch(name))}
+        load_state_dict(network, weights, source=source)
+
+    def trained_network(self) -> tuple[torch.nn.Module, str]:
+        """Make the network with its weights, or as it is initialised from seed 0 if it has none; and a remark."""
+        file = self.weight_file
+        if file is None and self.weights:
+            return _OF_LIBRARY[self.library](self)
+        from brainscore_vision.model_helpers.weights import seeded
+
+        with seeded(0):
+            network = self.network()
+        if file is None:
+            return network, "weights as they are initialised, seed 0"
+        self.load(network, file.path())
+        return network, f"weights {file.address}"
+
+    def preprocessing(self, network: torch.nn.Module) -> ImagePreprocessing | AppliedTransform:
+        """Preprocessing of images: that of the row, or that of timm for the network."""
+        from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
+        from brainscore_vision.model_helpers.activations.pretrained_models import own_preprocessing
+
+        if self.resize is None and self.crop is None:
+            of_library = own_preprocessing(network)
+            if of_library is None:
+                raise UserError(f"{self.identifier!r} has no preprocessing", remedy=f"add resize or crop in {TABLE}")
+            return of_library[0]
+        values = (("mean", self.mean), ("std", self.std))
+        normal: dict[str, Any] = {name: value for name, value in values if value is not None}
+        return ImagePreprocessing(resize=self.resize, crop=self.crop, interpolation=self.interpolation, **normal)
+
+    def subject(self, network: torch.nn.Module) -> ModelCommitment:
+        """Make a model from a network of this architecture with any weights."""
+        from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
+        from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
+
+        return ModelCommitment(
+            identifier=self.identifier,
+            activations_model=PytorchWrapper(network, self.preprocessing(network), self.identifier),
+            layers=self.layers,
+            behavioral_readout_layer=self.behavior,
+            region_layer_map=self.regions or None,
+            visual_degrees=self.visual_degrees,
+            time_mapping=self.time_mapping,
+        )
+
+
+def rows_of(plugin_file: str) -> list[ModelRow]:
+    """All rows of a plugin's table.
+
+    Parameters
+    ----------
+    plugin_file : str
+        ``__file__`` of the plugin.
+
+    Returns
+    -------
+    list of ModelRow
+        In the order of the table.
+    """
+    return [ModelRow.of(cells) for cells in read_table(plugin_file, TABLE)]
+
+
+def table_model(plugin_file: str, identifier: str) -> ModelCommitment:
+    """Make the model of a row, with its weights.
+
+    Parameters
+    ----------
+    plugin_file : str
+        ``__file__`` of the plugin.
+    identifier : str
+        The row.
+
+    Raises
+    ------
+    UserError
+        If a library is missing, or the weights do not fit.
+    DataUnavailable
+        If a file with weights is not available locally and cannot be fetched.
+    """
+    row = ModelRow.of(table_row(plugin_file, TABLE, identifier))
+    network, remark = row.trained_network()
+    model = row.subject(network)
+    model.remarks = (remark, *model.remarks)
+    note("remark", text=remark)
+    return model
+
+
+def table_regions(folder: Path, identifier: str) -> dict[str, tuple[str, ...]] | None:
+    """Region → layers in the table in a plugin's folder; None if there is neither a table nor a row with layers."""
+    if not (folder / TABLE).is_file():
+        return None
+    rows = (ModelRow.of(cells) for cells in read_table(str(folder / TABLE), TABLE) if cells["identifier"] == identifier)
+    regions = next((row.regions for row in rows), {})
+    return {region: tuple(layers) for region, layers in regions.items()} or None
+
+
+def table_metadata(plugin_file: str) -> dict[str, ModelMetadata]:
+    """Metadata of all models of a table, by identifier.
+
+    They follow from the columns `kind`, `family`, `parameters`, `size_mb`, `image_size`, `weights_licence`, `source`,
+    `citation` (key of an entry in the plugin's ``citations.bib``) and `notes` (separated by ``|``), and from what this
+    package states of the training of its models.
+
+    Parameters
+    ----------
+    plugin_file : str
+        ``__file__`` of the plugin.
+    """
+    entries = Path(plugin_file).with_name("citations.bib").read_text(encoding="utf-8").split("\n\n")
+    citations = {entry.partition("{")[2].partition(",")[0]: entry.strip() for entry in entries}
+    return {row.identifier: _metadata(row, citations) for row in rows_of(plugin_file)}
+
+
+def _metadata(row: ModelRow, citations: Mapping[str, str]) -> ModelMetadata:
+    cells, training = row.further, packaged_models()[row.identifier]
+    notes = [text for text in cells["notes"].split("|") if text]
+    if not row.regions:
+        notes.append("Layers are selected on benchmarks: none are published for this network.")
+    return ModelMetadata(
+        architecture=cells["kind"],
+        family=cells["family"],
+        parameters=int(cells["parameters"]),
+        total_parameters=int(cells["parameters"]),
+        size_mb=float(cells["size_mb"]),
+        image_size=int(cells["image_size"]),
+        training_data=", then ".join(training.trained_on or ()) or None,
+        code_licence=_CODE_LICENCES[row.library],
+        weights_licence=cells["weights_licence"] or None,
+        source=cells["source"],
+        bibtex=citations[cells["citation"]],
+        notes=tuple(notes),
+    )
+
+
+def _of_timm(row: ModelRow) -> Any:
+    from brainscore_vision.model_helpers.libraries import library
+    from brainscore_vision.model_sources.libraries import require_library_model
+
+    require_library_model(f"timm:{row.architecture}")
+    return library("timm", needed_by=row.identifier).create_model(row.architecture, **row.arguments)
+
+
+def _of_torchvision(row: ModelRow) -> Any:
+    from brainscore_vision.model_helpers.libraries import library
+
+    models = library("torchvision.models", needed_by=row.identifier)
+    return models.get_model(row.architecture, weights=None, **row.arguments)
+
+
+def _of_transformers(row: ModelRow) -> Any:
+    from brainscore_vision.model_helpers.libraries import library
+
+    model_class = getattr(library("transformers", needed_by=row.identifier), row.architecture)
+    return model_class(model_class.config_class(**row.arguments))
+
+
+def _of_package(row: ModelRow) -> Any:
+    module, _, name = row.architecture.partition(":")
+    attribute: Any = import_module(".".join(filter(None, [row.library, module])))
+    for attribute_name in name.split("."):
+        attribute = getattr(attribute, attribute_name)
+    return attribute(**row.arguments)
+
+
+_BUILD: Final = {"timm": _of_timm, "torchvision": _of_torchvision, "transformers": _of_transformers}
+
+
+def _weights_of_library(row: ModelRow, identifier: str) -> tuple[Any, str]:
+    from brainscore_vision.model_sources.libraries import build_network
+
+    wrapper, _, remark = build_network(identifier)
+    return wrapper.model, remark
+
+
+def _weights_of_transformers(row: ModelRow) -> tuple[Any, str]:
+    from brainscore_vision.model_sources.libraries import huggingface_network
+
+    return huggingface_network(row.weights, row.architecture)
+
+
+_OF_LIBRARY: Final[Mapping[str, Callable[[ModelRow], tuple[Any, str]]]] = {
+    "timm": lambda row: _weights_of_library(row, f"timm:{row.architecture}"),
+    "torchvision": lambda row: _weights_of_library(row, f"torchvision:{row.architecture}:{row.weights}"),
+    "transformers": _weights_of_transformers,
+}
+
+
+def _plain_classes() -> list[Any]:
+    """Durations and arrays, which checkpoints of training libraries have beside the weights."""
+    import numpy as np
+
+    rebuild = np.empty(0).__reduce__()[0]
+    return [timedelta, np.ndarray, *((rebuild, f"numpy.{core}.multiarray._reconstruct") for core in ("core", "_core"))]

@@ -1,0 +1,108 @@
+"""Benchmarks on simulated measurements, and the ceiling of those that compare dissimilarity matrices."""
+
+from typing import Any
+
+import numpy as np
+
+from brainscore_core.errors import UserError
+from brainscore_core.metrics import Ceiling, Score
+from brainscore_core.numerics import compare_rdms, influence_interval, rdm, spearman_brown
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, average_repetition
+from brainscore_vision.metric_helpers.uncertainty import attach_interval
+
+
+class ControlBenchmark(NeuralBenchmark):
+    """A neural benchmark whose measurements are simulated: it checks the method, not the brain."""
+
+    control = True
+
+
+class SplitHalfRDM(Ceiling):
+    """Expected Spearman correlation of the measured RDM with the RDM of the responses without noise.
+
+    Repetitions are split into random halves; each half is averaged and gives an RDM; the two correlate by r. After
+    Spearman and Brown, the RDM of all repetitions has the reliability 2r / (1 + r): the share of its variance that is
+    not noise. A noise-free model correlates with it by the square root of that.
+
+    Parameters
+    ----------
+    splits : int
+        Random splits that are averaged.
+    seed : int
+        Of the splits.
+
+    Notes
+    -----
+    This holds where noise adds to dissimilarities independently of them. Correlation distance is such a case if the
+    response patterns share a large common part (neuroids differ in spontaneous activity more than stimuli change
+    their responses): it then is close to a squared Euclidean distance, to which noise adds a constant. Where patterns
+    without a common part differ in strength, noise lowers the correlation of weak ones most; both halves share
+    that distortion and the ceiling exceeds what the true responses reach.
+
+    The bounds of Nili et al. 2014 (https://doi.org/10.1371/journal.pcbi.1003553) answer another question, with several
+    subjects: their upper bound contains the subject's own noise, so that even the true model stays below it.
+    """
+
+    meaning = "upper bound"
+
+    def __init__(self, *, splits: int = 10, seed: int = 1) -> None:
+        self._splits = splits
+        self._seed = seed
+
+    def __call__(self, assembly: DataAssembly, /, *args: Any, **kwargs: Any) -> Score:
+        """Estimate the ceiling.
+
+        Parameters
+        ----------
+        assembly : NeuroidAssembly
+            presentation × neuroid, with ``repetition`` and ``stimulus_id`` on ``presentation``.
+
+        Returns
+        -------
+        Score
+            ``raw``: one value a split. ``error`` and ``ci``: over stimuli.
+
+        Raises
+        ------
+        UserError
+            If there are fewer than two repetitions, or halves do not agree at all.
+        """
+        labels = np.unique(assembly["repetition"].values)
+        if len(labels) < 2:
+            raise UserError(
+                f"{len(labels)} repetition: halves need at least two",
+                remedy="pass the measurements before their repetitions are averaged",
+            )
+        names = ("stimulus_id", "repetition")  # fewer coordinates take less time to group by
+        coords = {name: ("presentation", assembly[name].values) for name in names}
+        assembly = DataAssembly(assembly.values, coords=coords, dims=assembly.dims)
+        random = np.random.default_rng(self._seed)
+        values, influences = [], []
+        for _ in range(self._splits):
+            shuffled = random.permutation(labels)
+            first, second = (
+                rdm(_responses(assembly, half)) for half in (shuffled[: len(labels) // 2], shuffled[len(labels) // 2 :])
+            )
+            similarity = compare_rdms(first, second)
+            if not similarity.value > 0:
+                raise UserError(
+                    f"the RDMs of two halves of the repetitions correlate by {similarity.value:.3g}: "
+                    f"{similarity.reason or 'the measurements are noise only'}",
+                    remedy="check that repetitions and stimuli are labelled rightly",
+                )
+            value = float(np.sqrt(spearman_brown(similarity.value)))
+            values.append(value)
+            influences.append(similarity.influence / (value * (1 + similarity.value) ** 2))
+        score = Score(float(np.mean(values)))
+        score.attrs["raw"] = Score(values, coords={"split": ("split", np.arange(self._splits))}, dims=["split"])
+        score.attrs["scale"] = "similarity"
+        score.attrs["meaning"] = self.meaning
+        interval = influence_interval(float(score), np.mean(influences, axis=0), correlation=True)
+        estimates = "expected correlation of a noise-free RDM with the measured one"
+        return attach_interval(score, interval, units="stimuli for these neuroids", estimates=estimates)
+
+
+def _responses(assembly: DataAssembly, repetitions: np.ndarray) -> np.ndarray:
+    half = assembly.isel(presentation=np.flatnonzero(np.isin(assembly["repetition"].values, repetitions)))
+    return average_repetition(half).sortby("stimulus_id").transpose("presentation", "neuroid").values

@@ -1,0 +1,1 @@
+"""What is shown: video files, Gabor filters of images, and labels of images."""
