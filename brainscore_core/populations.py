@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from brainscore_core.plurals import counted, plural, singular
+
 FEWEST_GROUPS = 5
 """Number of groups, such as animals, from which results are about new groups; with fewer, they are about these only."""
 
@@ -57,15 +59,11 @@ def these(number: int, unit: str) -> str:
 
     Examples
     --------
-    >>> these(2, "subject"), these(3, "object_name"), these(4, "category"), these(1, "animal")
-    ('these 2 subjects', 'these 3 objects', 'these 4 categories', 'this animal')
+    >>> these(2, "mouse"), these(3, "object_name"), these(4, "category"), these(1, "children")
+    ('these 2 mice', 'these 3 objects', 'these 4 categories', 'this child')
     """
-    noun = unit.removesuffix("_name").removesuffix("_id").replace("_", " ")
-    if number == 1:
-        return f"this {noun}"
-    if noun.endswith("y") and not noun.endswith(("ay", "ey", "oy")):
-        return f"these {number:,} {noun[:-1]}ies"
-    return f"these {number:,} {noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"these {number:,} {noun}s"
+    noun = re.sub(r"[\W_]+", " ", unit.removesuffix("_name").removesuffix("_id")).strip() or "group"
+    return f"this {singular(noun)}" if number == 1 else f"these {counted(number, noun)}"
 
 
 def condition(estimates: str | None) -> str:
@@ -89,7 +87,7 @@ def condition(estimates: str | None) -> str:
     for article, noun in _THESE.findall(population(estimates)):
         number = 1 if article == "this" else int(article.removeprefix("these "))
         if number < FEWEST_GROUPS:
-            few.append((f"{article} {noun}", noun if number > 1 else these(2, noun).removeprefix("these 2 ")))
+            few.append((f"{article} {noun}", plural(noun)))
     if not few:
         return ""
     named, nouns = (" and ".join(texts) for texts in zip(*few, strict=True))

@@ -19,10 +19,20 @@ from brainscore.cli._options import (
     report_problems,
     results_option,
 )
-from brainscore.cli._output import difference_lines, echo, echo_json, echo_lines, echo_pairs, echo_table, style
+from brainscore.cli._output import (
+    difference_lines,
+    echo,
+    echo_json,
+    echo_lines,
+    echo_methods,
+    echo_pairs,
+    echo_table,
+    style,
+)
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.identifiers import series_point, states_of_models
+from brainscore_core.plurals import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -82,13 +92,12 @@ def diff(a: str, b: str, results: str | None, tolerance: float, tolerance_errors
 
 def stored_receipt(store: ResultsStore, name: str) -> Stored:
     """Read the receipt that an id, the beginning of one, or a file names."""
-    from brainscore_core.runner.verification import Stored, read_receipt
+    from brainscore_core.runner.verification import read_receipt, stored_in
 
     path = Path(name).expanduser()
     if path.suffix == ".json" or path.is_file():
         return read_receipt(path)
-    receipt = store.load(name)
-    return Stored(receipt, lambda kind: store.open_attachment(receipt, kind))
+    return stored_in(store, store.load(name))
 
 
 def _title(receipt: Receipt) -> str:
@@ -119,7 +128,7 @@ def export(file: Path, results: str | None, filters: Filters, newest: bool, asse
     if json_:
         echo_json({"file": file, "rows": rows, "columns": len(EXPORT_COLUMNS), "unreadable": len(listing.problems)})
     else:
-        echo(f"{rows} {'receipt' if rows == 1 else 'receipts'}: {file}")
+        echo(f"{counted(rows, 'receipt')}: {file}")
 
 
 def _export_assessments(file: Path, results: str | None, filters: Filters, newest: bool, json_: bool) -> None:
@@ -283,7 +292,7 @@ def _receipt_values(receipt: Receipt) -> dict[str, str]:
 
 
 def _count(receipts: Sequence[Receipt]) -> str:
-    return f"{len(receipts)} receipt{'' if len(receipts) == 1 else 's'}"
+    return counted(len(receipts), "receipt")
 
 
 def _name(store: ResultsStore) -> str:
@@ -645,10 +654,7 @@ def show(receipt_id: str, results: str | None, log: bool, methods: bool, json_: 
     if methods and (log or json_):
         raise click.UsageError("--methods prints text; leave out --log and --json")
     if methods:
-        from brainscore_core.runner.verification import Stored
-        from brainscore_vision.methods import methods_of
-
-        echo(methods_of(Stored(receipt, lambda kind: store.open_attachment(receipt, kind))))
+        echo_methods(store, receipt)
     elif log:
         echo(read_log(store.attachment_path(receipt, "log")), nl=False)
     elif json_:

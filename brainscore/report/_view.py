@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from brainscore_core.formatting import number_text
+from brainscore_core.plurals import counted
 from brainscore_core.populations import condition, condition_of_all
 from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
 
@@ -226,8 +227,7 @@ def _seconds(seconds: float | None) -> str:
 def _summary(groups: list[Group], models: int) -> str:
     states = Counter(row.state for group in groups for row in group.rows)
     counts = ", ".join(f"{states[state]} {name}" for state, name in STATES.items() if states[state])
-    pairs = f"{models} {'model' if models == 1 else 'models'}, "
-    pairs += f"{len(groups)} {'benchmark' if len(groups) == 1 else 'benchmarks'}"
+    pairs = f"{counted(models, 'model')}, {counted(len(groups), 'benchmark')}"
     return f"{pairs}: {counts}" if counts else "no receipts"
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import undetermined
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics import bootstrap_interval, mean_influence
+from brainscore_core.plurals import counted, singular
 from brainscore_core.populations import population, these
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
@@ -81,7 +82,7 @@ def mean_of_fixed(scores: Sequence[Score], *, units: str) -> Score:
 
 def _of_fixed(estimates: str, k: int, units: str) -> str:
     """Say over what the mean of fixed units generalises, from what the score of the first one says."""
-    mean, unit = f"mean over {k} {units}, each with its own interval", units.removesuffix("s")
+    mean, unit = f"mean over {counted(k, units)}, each with its own interval", singular(units)
     if not (varied := population(estimates)):
         return f"{mean}; {estimates}" if estimates else mean
     rest = estimates.partition(";")[2].strip()

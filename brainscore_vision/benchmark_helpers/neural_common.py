@@ -9,6 +9,7 @@ import xarray as xr
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score, explained_variance, normalise
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Metric, Score
+from brainscore_core.plurals import plural
 from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
@@ -463,7 +464,7 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
         return {value: np.flatnonzero(labels == value) for value in np.unique(labels).tolist()}
 
     def _mean(self, scores: dict[Any, Score]) -> Score:
-        units = f"{self.alpha_coord}s"
+        units = plural(str(self.alpha_coord))
         raws = [score.attrs[Score.RAW_VALUES_KEY] for score in scores.values()]
         raw = mean_of_fixed(raws, units=units)
         if "scale" in raws[0].attrs:

@@ -12,6 +12,7 @@ from brainscore_core.metrics import Metric, Score, attach_uncertainty
 from brainscore_core.numerics import Interval, Similarity, combined_interval
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.resampling import SMALL
+from brainscore_core.plurals import counted
 from brainscore_core.populations import these
 from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -159,7 +160,7 @@ def geometry_score(
 
 def _single_stimuli(similarity: Similarity, pair: Matched) -> Varied:
     n = len(pair.order)
-    units = Units(np.arange(n), n, "new stimuli for these neuroids", f"{n:,} stimuli")
+    units = Units(np.arange(n), n, "new stimuli for these neuroids", counted(n, "stimuli"))
     return Varied(units, similarity.influence[pair.order], "stimuli", pair.target["stimulus_id"].values)
 
 

@@ -12,9 +12,10 @@ from brainscore_core.errors import UserError
 from brainscore_core.figures import Point, Scatter, Svg, scatter
 from brainscore_core.formatting import count_text, number_text, range_text
 from brainscore_core.numerics.correlation import Association, association
+from brainscore_core.plurals import counted
 from brainscore_web.compare.benchmark_comparison import kinds_of, named_points
 from brainscore_web.compare.question import Column, Note, Question, column, model_href, node_names, pick
-from brainscore_web.leaderboard.board import Board, counted
+from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.snapshot import ModelRow
 
 
