@@ -369,7 +369,7 @@ def tree(
     by their score of the first node. Benchmarks of other plugins are shown below their parents, and are not averaged
     unless --own is given.
     """
-    from brainscore_core.populations import condition, condition_of_all
+    from brainscore_core.populations import condition_of_all, condition_of_benchmark
     from brainscore_core.results.aggregates import aggregate, results_of
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.statistics.units import read_influences
@@ -401,12 +401,11 @@ def tree(
         for receipt in sorted(receipts, key=lambda receipt: receipt.id)
         if receipt.benchmark.identifier in shown and receipt.benchmark.identifier not in nodes
     }
-    conditions = {
-        receipt.benchmark.identifier: condition(receipt.score.ci_estimates)
-        for receipt in receipts
-        if receipt.score is not None and receipt.benchmark.identifier in nodes
-    }
-    holds_for = condition_of_all(conditions.values())
+    conditions: dict[str, list[str]] = {}
+    for receipt in receipts:
+        if receipt.score is not None and receipt.score.value is not None and receipt.benchmark.identifier in nodes:
+            conditions.setdefault(receipt.benchmark.identifier, []).append(receipt.condition)
+    holds_for = condition_of_all(map(condition_of_benchmark, conditions.values()))
     if json_:
         models_values = [_tree_values(nodes, model_aggregates, exposure) for model_aggregates in aggregates]
         for values in models_values:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from brainscore_core.formatting import number_text
 from brainscore_core.plurals import counted
-from brainscore_core.populations import condition, condition_of_all
+from brainscore_core.populations import condition_of_all, condition_of_benchmark
 from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
 
 STATES = {
@@ -52,7 +52,7 @@ class Row:
     @property
     def condition(self) -> str:
         """For which few subjects or groups alone the interval holds; empty if it holds for new ones."""
-        return condition(self.estimates)
+        return self.receipt.condition if self.value is not None else ""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,6 @@ def _group(receipts: list[Receipt], outdated: Collection[tuple[str, str]]) -> Gr
     made = (_outdated_row(receipt, ceiled) if receipt.id in old else _row(receipt, ceiled) for receipt in receipts)
     rows = sorted(made, key=_best_first)
     estimates = {row.estimates for row in rows if row.estimates}
-    conditions = [text for row in rows if (text := row.condition)]
     return Group(
         benchmark=newest.benchmark.identifier,
         version="" if newest.benchmark.version is None else str(newest.benchmark.version),
@@ -152,7 +151,7 @@ def _group(receipts: list[Receipt], outdated: Collection[tuple[str, str]]) -> Gr
         ceiled=ceiled,
         ceiling=_ceiling(ceiling),
         estimates=estimates.pop() if len(estimates) == 1 else None,
-        condition=conditions[0] if conditions else "",
+        condition=condition_of_benchmark(row.condition for row in rows if row.value is not None),
         rows=tuple(rows),
     )
 
