@@ -10,7 +10,6 @@ from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score, e
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.plurals import plural
-from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision.benchmark_helpers.aggregation import (
@@ -19,6 +18,7 @@ from brainscore_vision.benchmark_helpers.aggregation import (
     mean_of_fixed,
     mean_of_sampled,
     neuroid_wise_explained_var,
+    note_undeclared,
     values_along,
 )
 from brainscore_vision.benchmark_helpers.measurements import (
@@ -294,18 +294,7 @@ def relate_to_ceiling(raw: Score, ceiling: Score) -> Score:
 
     The latter is said in a remark, since it squares the score.
     """
-    undeclared = [
-        f"the {role} does not declare its {name}"
-        for role, name, attrs in (("metric", "scale", raw.attrs), ("ceiling", "meaning", ceiling.attrs))
-        if name not in attrs
-    ]
-    if not undeclared:
-        return normalise(raw, ceiling)
-    remark(
-        f"{' and '.join(undeclared)}: the score is taken as a correlation and the ceiling as a reliability, so that "
-        "the result is sign(r) · r² / reliability; declare attrs['scale'] of scores and attrs['meaning'] of ceilings"
-    )
-    return explained_variance(raw, ceiling)
+    return explained_variance(raw, ceiling) if note_undeclared(raw, ceiling) else normalise(raw, ceiling)
 
 
 class TrainTestNeuralBenchmark(BenchmarkBase):

@@ -197,6 +197,8 @@ def _units(assembly: xr.DataArray, dim: str, group: str | None, labels: NDArray[
     if group is None or labels is None:
         return single
     values = pd.Series(labels)
+    if pd.api.types.infer_dtype(values) in ("mixed", "mixed-integer"):  # cannot be sorted
+        values = values.map(lambda label: f"{label} ({type(label).__name__})", na_action="ignore")
     codes, group_values = pd.factorize(values, sort=True, use_na_sentinel=dim == "presentation")
     codes, number, missing = np.asarray(codes, dtype=np.intp), len(group_values), values.isna().to_numpy()
     alone = int(missing.sum()) if dim == "presentation" else 0
