@@ -432,7 +432,7 @@ def row_of(document: Mapping[str, Any] | Receipt) -> Row:
         high=number(high),
         level=number(score.ci_level),
         estimates=text(score.ci_estimates, max_length["estimates"]),
-        error_reason=text(score.error_reason or score.ci_reason, max_length["error_reason"]),
+        error_reason=text(score.finding or score.error_reason or score.ci_reason, max_length["error_reason"]),
         undetermined=text(receipt.undetermined, max_length["undetermined"]),
         scale=text(score.scale, max_length["scale"]),
         unclamped=number(score.unclamped),
