@@ -113,6 +113,8 @@ def score_against_size(board: Board, question: Question) -> ScoreAgainstSize:
     shown = [board.models[place] for place in places]
     unknown = sum(not model.parameters for model in board.models)
     notes = [Note("Models differ in more than their size; those of one family are not independent.")]
+    if axis.condition:
+        notes.append(Note(f"Scores on {axis.title} hold for {axis.condition}."))
     if unknown:
         notes.append(Note(f"{counted(unknown, 'model')} whose number of parameters is not known: not shown."))
     if axis.incomplete[places].any() and question.board.over == "all":

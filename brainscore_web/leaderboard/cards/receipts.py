@@ -9,6 +9,7 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from brainscore_core.benchmarks import ABOVE_CEILING
 from brainscore_core.formatting import count_text, number_text, size_text, time_text
 from brainscore_core.populations import condition_of_result
 from brainscore_web.leaderboard.cards.formatting import NONE, estimate, megabytes, number, seconds
@@ -112,8 +113,9 @@ def _numbers(score: Score, document: Mapping[str, Any]) -> Section:
     raw = document.get("raw") or {}
     low, high = ceiling.get("ci") or (None, None)
     rows = [
-        ("score", estimate(score.value, score.error, score.low, score.high, level=score.level), score.scale,
-         score.estimates or score.error_reason),
+        ("score", estimate(score.value, score.error, score.low, score.high, level=score.level,
+                           reason=score.error_reason), score.scale,
+         score.estimates or ("" if score.error_reason.startswith(ABOVE_CEILING) else score.error_reason)),
         ("raw", estimate(score.raw, score.raw_error, score.raw_low, score.raw_high, level=score.level),
          *_scale(document, "raw")),
         ("ceiling", estimate(ceiling.get("value", score.ceiling), ceiling.get("error"), low, high,
