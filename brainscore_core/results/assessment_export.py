@@ -33,7 +33,7 @@ ASSESSMENT_COLUMNS: tuple[Column, ...] = (
     Column("count", "integer", "stimuli, presentations, independent units or experiments"),
     Column("code", "text", "hash of the platform's code"),
     Column("seconds", "number", "duration"),
-    Column("condition", "text", "for which few subjects or groups alone a test against a control holds"),
+    Column("condition", "text", "for which few subjects or groups alone a test against a baseline model holds"),
 )
 """The columns, in order; later versions may add columns at the end, and remove none."""
 

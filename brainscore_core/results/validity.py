@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from brainscore_core.formatting import estimate_text, number_text, p_text
-from brainscore_core.plurals import plural
+from brainscore_core.plurals import counted, plural
 from brainscore_core.populations import UNRECORDED, condition_of_benchmark
 from brainscore_core.receipts.assessment import Assessment
 
@@ -429,7 +429,7 @@ def _controls(result: Mapping[str, Any]) -> Summary:
     condition = condition_of_tests(result)
     holds_for = [f"Tests hold for {condition}."] if condition else []
     if summary.above:
-        above = f"{model} is above all {len(scored)} baseline models with a score"
+        above = f"{model} is above all {counted(len(scored), 'baseline model')} with a score"
         above += f" (largest {p_text(result.get('p_above_all_controls'))})."
         return replace(summary, sentence=" ".join([above, about_best, *holds_for]))
     comparisons = list(_not_above(model, scored))

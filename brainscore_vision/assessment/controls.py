@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.formatting import estimate_text, number_text, p_text, range_text
 from brainscore_core.metrics import Score
-from brainscore_core.plurals import plural
+from brainscore_core.plurals import counted, plural
 from brainscore_core.progress import stage
 from brainscore_core.results.validity import condition_of_tests
 from brainscore_core.statistics.comparison import compare_scores
@@ -254,12 +254,8 @@ class Controls:
             difference = _difference_text(best.difference)
             lines.append(f"Best baseline model: {best.name}; {self.model} − {best.name} {difference}")
         if self.above():
-            p = self.p_above()
-            return [
-                *lines,
-                f"{self.model} is above all {len(self.scored)} baseline models ({p_text(p)}; each test is one-sided at "
-                "5 %).",
-            ]
+            controls, p = counted(len(self.scored), "baseline model"), p_text(self.p_above())
+            return [*lines, f"{self.model} is above all {controls} ({p}; each test is one-sided at 5 %)."]
         for kind, meaning in (
             ("baseline", "This does not make the score invalid: so simple a description scores as well."),
             ("artefact check", "The score may come from something other than what is in the stimuli."),
