@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _IRREGULAR: Final = {
-    "atlas": "atlases", "axis": "axes", "bias": "biases", "child": "children", "cortex": "cortices",
-    "criterion": "criteria", "datum": "data", "foot": "feet", "gas": "gases", "gyrus": "gyri", "index": "indices",
-    "leaf": "leaves", "lens": "lenses", "locus": "loci", "man": "men", "matrix": "matrices", "mouse": "mice",
-    "nucleus": "nuclei", "person": "people", "phenomenon": "phenomena", "stimulus": "stimuli", "sulcus": "sulci",
-    "tooth": "teeth", "vertex": "vertices", "woman": "women",
+    "analysis": "analyses", "atlas": "atlases", "axis": "axes", "basis": "bases", "bias": "biases", "child": "children",
+    "cortex": "cortices", "criterion": "criteria", "datum": "data", "fish": "fish", "foot": "feet", "gas": "gases",
+    "gyrus": "gyri", "hypothesis": "hypotheses", "index": "indices", "leaf": "leaves", "lens": "lenses",
+    "locus": "loci", "man": "men", "matrix": "matrices", "mouse": "mice", "nucleus": "nuclei", "person": "people",
+    "phenomenon": "phenomena", "series": "series", "sheep": "sheep", "species": "species", "stimulus": "stimuli",
+    "sulcus": "sulci", "tooth": "teeth", "vertex": "vertices", "woman": "women",
 }  # fmt: skip
 _SINGULAR: Final = {several: one for one, several in _IRREGULAR.items()}
-_UNCHANGED: Final = frozenset({"fish", "series", "sheep", "species"})
 _HISSING: Final = ("s", "x", "z", "ch", "sh")
 _ONE: Final = ("ss", "us", "is")  # class, fetus, basis: other words that end with s are plurals
 
@@ -61,17 +61,14 @@ def _changed(noun: str, change: Callable[[str], str]) -> str:
     head, of, rest = noun.partition(" of ")
     start = max(map(head.rfind, " _-")) + 1
     word = head[start:]
-    changed = change(word.lower()) if word.lower() in _KNOWN else change(word)
-    if word[:1].isupper():
-        changed = changed[:1].upper() + changed[1:]
+    changed = change(word.lower() if word.lower() in _KNOWN else word)
+    changed = changed[:1].upper() + changed[1:] if word[:1].isupper() else changed
     return head[:start] + changed + of + rest
 
 
 def _plural_word(word: str) -> str:
-    if word in _IRREGULAR or word in _UNCHANGED or not word:
+    if word in _IRREGULAR or not word:
         return _IRREGULAR.get(word, word)
-    if word.endswith("sis"):
-        return f"{word[:-3]}ses"
     if re.search("[^aeiou]y$", word):
         return f"{word[:-1]}ies"
     return f"{word}es" if word.endswith(_HISSING) else f"{word}s"
@@ -85,4 +82,4 @@ def _singular_word(word: str) -> str:
     return word[:-2] if word.endswith(("sses", "xes", "ches", "shes")) else word[:-1]
 
 
-_KNOWN: Final = frozenset({*_IRREGULAR, *_SINGULAR, *_UNCHANGED})
+_KNOWN: Final = frozenset({*_IRREGULAR, *_SINGULAR})
