@@ -9,8 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from brainscore_core.plurals import counted, plural, singular
+
 FEWEST_GROUPS = 5
 """Number of groups, such as animals, from which results are about new groups; with fewer, they are about these only."""
+
+UNRECORDED = "unknown subjects and groups: not recorded"
+"""Condition of a result of which it was not stored over what it generalises."""
 
 _THESE = re.compile(r"\b(?:of|for) (this|these \d{1,9}) ([^,;]+?)(?=,| and new | of th| for th|$)")
 
@@ -57,15 +62,11 @@ def these(number: int, unit: str) -> str:
 
     Examples
     --------
-    >>> these(2, "subject"), these(3, "object_name"), these(4, "category"), these(1, "animal")
-    ('these 2 subjects', 'these 3 objects', 'these 4 categories', 'this animal')
+    >>> these(2, "mouse"), these(3, "object_name"), these(4, "category"), these(1, "children")
+    ('these 2 mice', 'these 3 objects', 'these 4 categories', 'this child')
     """
-    noun = unit.removesuffix("_name").removesuffix("_id").replace("_", " ")
-    if number == 1:
-        return f"this {noun}"
-    if noun.endswith("y") and not noun.endswith(("ay", "ey", "oy")):
-        return f"these {number:,} {noun[:-1]}ies"
-    return f"these {number:,} {noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"these {number:,} {noun}s"
+    noun = re.sub(r"[\W_]+", " ", unit.removesuffix("_name").removesuffix("_id")).strip() or "group"
+    return f"this {singular(noun)}" if number == 1 else f"these {counted(number, noun)}"
 
 
 def condition(estimates: str | None) -> str:
@@ -89,11 +90,46 @@ def condition(estimates: str | None) -> str:
     for article, noun in _THESE.findall(population(estimates)):
         number = 1 if article == "this" else int(article.removeprefix("these "))
         if number < FEWEST_GROUPS:
-            few.append((f"{article} {noun}", noun if number > 1 else these(2, noun).removeprefix("these 2 ")))
+            few.append((f"{article} {noun}", plural(noun)))
     if not few:
         return ""
     named, nouns = (" and ".join(texts) for texts in zip(*few, strict=True))
     return f"{named} only; other {nouns}: unknown"
+
+
+def condition_of_result(*estimates: str | None) -> str:
+    """State for which few units alone a result holds, from ``ci_estimates`` of its score and of its raw score.
+
+    Returns
+    -------
+    str
+        As of :func:`condition`; :data:`UNRECORDED` if none of the texts begins with a population, as in receipts of
+        earlier versions.
+
+    Examples
+    --------
+    >>> condition_of_result(None, "new neuroids of these 2 subjects; 96 neuroids")
+    'these 2 subjects only; other subjects: unknown'
+    >>> condition_of_result("new stimuli; 60 stimuli", None), condition_of_result("median over neuroids", None)
+    ('', 'unknown subjects and groups: not recorded')
+    """
+    recorded = [text for text in estimates if population(text)]
+    return next(filter(None, map(condition, recorded)), "") if recorded else UNRECORDED
+
+
+def condition_of_benchmark(conditions: Iterable[str]) -> str:
+    """State for which few units alone results on one benchmark hold: what any of them recorded is true of all.
+
+    Examples
+    --------
+    >>> condition_of_benchmark([UNRECORDED, "this subject only; other subjects: unknown"])
+    'this subject only; other subjects: unknown'
+    >>> condition_of_benchmark([UNRECORDED, ""]), condition_of_benchmark([UNRECORDED]), condition_of_benchmark([])
+    ('', 'unknown subjects and groups: not recorded', '')
+    """
+    listed = set(conditions)
+    few = min(listed - {"", UNRECORDED}, default="")  # the order of results does not matter
+    return few or (UNRECORDED if listed == {UNRECORDED} else "")
 
 
 def condition_of_all(conditions: Iterable[str]) -> str:
@@ -106,11 +142,19 @@ def condition_of_all(conditions: Iterable[str]) -> str:
     ('these 2 subjects only; other subjects: unknown', '')
     >>> condition_of_all([few, "", condition("new stimuli and new neuroids of this subject")])
     'these 2 subjects or this subject only, on 2 of 3 benchmarks; others: unknown'
+    >>> condition_of_all([UNRECORDED, "", few])
+    'these 2 subjects only, on 1 of 3 benchmarks; others: unknown; not recorded for 1 of 3'
+    >>> condition_of_all([UNRECORDED, ""])
+    'unknown subjects and groups: not recorded for 1 of 2 benchmarks'
     """
     listed = list(conditions)
-    few = [text for text in listed if text]
-    if not few or len(set(listed)) == 1:
-        return few[0] if few else ""
+    few = [text for text in listed if text and text != UNRECORDED]
+    unrecorded = listed.count(UNRECORDED)
+    if len(set(listed)) < 2:
+        return listed[0] if listed else ""
+    if not few:
+        return f"{UNRECORDED} for {unrecorded:,} of {len(listed):,} benchmarks"
     named = list(dict.fromkeys(text.partition(" only")[0] for text in few))
     units = " or ".join([*named[:_MOST_NAMED], *["others"][: len(named) > _MOST_NAMED]])
-    return f"{units} only, on {len(few):,} of {len(listed):,} benchmarks; others: unknown"
+    text = f"{units} only, on {len(few):,} of {len(listed):,} benchmarks; others: unknown"
+    return f"{text}; not recorded for {unrecorded:,} of {len(listed):,}" if unrecorded else text

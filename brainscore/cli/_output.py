@@ -19,7 +19,7 @@ _CONTROL = re.compile(
 _ESCAPE = f"\ufdd0{os.urandom(8).hex()}"  # stands for the escape character in styles, which no name can contain
 
 if TYPE_CHECKING:
-    from brainscore_core.scoring import Change, Difference, NumberDifference
+    from brainscore_core.scoring import Change, Difference, NumberDifference, Receipt, ResultsStore
 
 
 def as_json(value: Any) -> Any:
@@ -161,6 +161,14 @@ def echo_lines(lines: Iterable[str]) -> None:
     """Print lines."""
     for line in lines:
         echo(line)
+
+
+def echo_methods(store: ResultsStore, receipt: Receipt) -> None:
+    """Print the paragraph for a paper about a stored score."""
+    from brainscore_core.runner.verification import stored_in
+    from brainscore_vision.catalogue.methods import methods_of
+
+    echo(methods_of(stored_in(store, receipt)))
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterable[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainscore.cli._output import echo, harmless_text, style
 from brainscore_core.memory import format_size
+from brainscore_core.plurals import counted
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -220,7 +221,7 @@ def echo_plan(plan: Plan, workers: int) -> None:
         )
     _echo_aligned(rows)
     echo()
-    echo(f"{_count(len(plan.pending), 'pair')} to score, {len(plan.done)} done.")
+    echo(f"{counted(len(plan.pending), 'pair')} to score, {len(plan.done)} done.")
     if plan.skipped:
         echo(f"Not scored again, because of --again: {_reasons(plan.skipped)}.")
     if plan.pending:
@@ -292,7 +293,7 @@ def echo_summary(
     words = [f"{counts[state]} {state}" for state in STATES if counts[state]]
     words += [f"{len(skipped)} left out"] if skipped else []
     words += [f"{done} done before"] if done else []
-    echo(f"{_count(len(finished) + len(skipped) + done, 'pair')}: {', '.join(words)}; {readable_seconds(seconds)}")
+    echo(f"{counted(len(finished) + len(skipped) + done, 'pair')}: {', '.join(words)}; {readable_seconds(seconds)}")
 
 
 def summary_as_dict(
@@ -381,12 +382,12 @@ def _expectation(plan: Plan, workers: int) -> str:
     if not n_known:
         return "The time is unknown: no earlier receipts."
     value, low, high = plan.seconds
-    unknown = f", and {_count(plan.unknown, 'pair')} of unknown duration" if plan.unknown else ""
+    unknown = f", and {counted(plan.unknown, 'pair')} of unknown duration" if plan.unknown else ""
     sources = Counter(entry.cost.seconds.source for entry in plan.pending if entry.cost.seconds is not None)
     origin = "; ".join(f"{count} from {_SOURCES[source]}" for source, count in sources.items())
     return (
         f"About {readable_seconds(value)} of work ({readable_seconds(low)} to {readable_seconds(high)}){unknown}; "
-        f"about {readable_seconds(plan.wall_seconds(workers))} with {_count(workers, 'worker')}.\n"
+        f"about {readable_seconds(plan.wall_seconds(workers))} with {counted(workers, 'worker')}.\n"
         f"Expected times: {origin}."
     )
 
@@ -414,7 +415,3 @@ def _echo_aligned(rows: Sequence[Sequence[str]]) -> None:
     for number, row in enumerate(rows):
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         echo(style(line, bold=True) if number == 0 else line)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

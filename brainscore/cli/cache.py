@@ -18,6 +18,7 @@ from brainscore.cli._output import echo, echo_json, echo_table
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.memory import format_size
 from brainscore_core.paths import activations_home, cache_home
+from brainscore_core.plurals import counted
 from brainscore_core.supported_data_standards.brainio.cache import (
     CacheEntry,
     CheckedEntry,
@@ -194,7 +195,7 @@ class _Chosen(NamedTuple):
 
 
 def _number(entries: int) -> str:
-    return f"{entries} {'entry' if entries == 1 else 'entries'}"
+    return counted(entries, "entry")
 
 
 @click.group("cache", cls=Subcommands)

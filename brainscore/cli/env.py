@@ -26,6 +26,7 @@ from brainscore_core.plugins.environments import (
     plugin_requirements,
     remove_environment,
 )
+from brainscore_core.plurals import counted
 
 if TYPE_CHECKING:
     from brainscore_core.plugins.environments import Manifest
@@ -58,8 +59,7 @@ def list_environments(names: Sequence[str], *, as_json: bool) -> None:
         )
         return
     echo_table(["key", "made for", "installed", "size", "last used", "state"], [_row(entry) for entry in chosen])
-    count = "1 environment" if len(chosen) == 1 else f"{len(chosen)} environments"
-    echo(f"{count} in {environments_home()}, {format_size(_total(chosen))}", err=True)
+    echo(f"{_counted(chosen)} in {environments_home()}, {format_size(_total(chosen))}", err=True)
 
 
 @command.command("make")
@@ -229,7 +229,7 @@ def _plugin(entry: StoredEnvironment) -> str:
 
 
 def _counted(entries: Sequence[StoredEnvironment]) -> str:
-    return "1 environment" if len(entries) == 1 else f"{len(entries)} environments"
+    return counted(len(entries), "environment")
 
 
 def _total(entries: Sequence[StoredEnvironment]) -> int:

@@ -11,6 +11,7 @@ import click
 
 from brainscore.cli._options import Filters, listed
 from brainscore.cli._output import echo, echo_json
+from brainscore_core.plurals import counted
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def command(
             }
         )
         return
-    echo(f"Report of {pairs} {'score' if pairs == 1 else 'scores'}: {output}")
+    echo(f"Report of {counted(pairs, 'score')}: {output}")
     for name, path in (("Plot", plot), ("Tables", table)):
         if path is not None:
             echo(f"{name}: {path}")

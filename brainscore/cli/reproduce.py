@@ -10,6 +10,7 @@ import click
 
 from brainscore.cli._output import echo, echo_columns, echo_json
 from brainscore_core.errors import UserError
+from brainscore_core.plurals import counted
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def command(
             sum(reproduction.agrees for reproduction in reproductions),
             sum(reproduction.value is not None for reproduction in reproductions),
         )
-        pairs = f"{len(reproductions)} {'pair' if len(reproductions) == 1 else 'pairs'}"
+        pairs = counted(len(reproductions), "pair")
         agree = f"; {agreeing} within the published tolerance." if scored else ": see the last column."
         echo(f"{scored} of {pairs} could be scored{agree}")
     if not all(reproduction.agrees for reproduction in reproductions):

@@ -19,10 +19,20 @@ from brainscore.cli._options import (
     report_problems,
     results_option,
 )
-from brainscore.cli._output import difference_lines, echo, echo_json, echo_lines, echo_pairs, echo_table, style
+from brainscore.cli._output import (
+    difference_lines,
+    echo,
+    echo_json,
+    echo_lines,
+    echo_methods,
+    echo_pairs,
+    echo_table,
+    style,
+)
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.identifiers import series_point, states_of_models
+from brainscore_core.plurals import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -82,13 +92,12 @@ def diff(a: str, b: str, results: str | None, tolerance: float, tolerance_errors
 
 def stored_receipt(store: ResultsStore, name: str) -> Stored:
     """Read the receipt that an id, the beginning of one, or a file names."""
-    from brainscore_core.runner.verification import Stored, read_receipt
+    from brainscore_core.runner.verification import read_receipt, stored_in
 
     path = Path(name).expanduser()
     if path.suffix == ".json" or path.is_file():
         return read_receipt(path)
-    receipt = store.load(name)
-    return Stored(receipt, lambda kind: store.open_attachment(receipt, kind))
+    return stored_in(store, store.load(name))
 
 
 def _title(receipt: Receipt) -> str:
@@ -119,7 +128,7 @@ def export(file: Path, results: str | None, filters: Filters, newest: bool, asse
     if json_:
         echo_json({"file": file, "rows": rows, "columns": len(EXPORT_COLUMNS), "unreadable": len(listing.problems)})
     else:
-        echo(f"{rows} {'receipt' if rows == 1 else 'receipts'}: {file}")
+        echo(f"{counted(rows, 'receipt')}: {file}")
 
 
 def _export_assessments(file: Path, results: str | None, filters: Filters, newest: bool, json_: bool) -> None:
@@ -283,7 +292,7 @@ def _receipt_values(receipt: Receipt) -> dict[str, str]:
 
 
 def _count(receipts: Sequence[Receipt]) -> str:
-    return f"{len(receipts)} receipt{'' if len(receipts) == 1 else 's'}"
+    return counted(len(receipts), "receipt")
 
 
 def _name(store: ResultsStore) -> str:
@@ -360,7 +369,7 @@ def tree(
     by their score of the first node. Benchmarks of other plugins are shown below their parents, and are not averaged
     unless --own is given.
     """
-    from brainscore_core.populations import condition, condition_of_all
+    from brainscore_core.populations import condition_of_all, condition_of_benchmark
     from brainscore_core.results.aggregates import aggregate, results_of
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.statistics.units import read_influences
@@ -392,12 +401,11 @@ def tree(
         for receipt in sorted(receipts, key=lambda receipt: receipt.id)
         if receipt.benchmark.identifier in shown and receipt.benchmark.identifier not in nodes
     }
-    conditions = {
-        receipt.benchmark.identifier: condition(receipt.score.ci_estimates)
-        for receipt in receipts
-        if receipt.score is not None and receipt.benchmark.identifier in nodes
-    }
-    holds_for = condition_of_all(conditions.values())
+    conditions: dict[str, list[str]] = {}
+    for receipt in receipts:
+        if receipt.score is not None and receipt.score.value is not None and receipt.benchmark.identifier in nodes:
+            conditions.setdefault(receipt.benchmark.identifier, []).append(receipt.condition)
+    holds_for = condition_of_all(map(condition_of_benchmark, conditions.values()))
     if json_:
         models_values = [_tree_values(nodes, model_aggregates, exposure) for model_aggregates in aggregates]
         for values in models_values:
@@ -645,10 +653,7 @@ def show(receipt_id: str, results: str | None, log: bool, methods: bool, json_: 
     if methods and (log or json_):
         raise click.UsageError("--methods prints text; leave out --log and --json")
     if methods:
-        from brainscore_core.runner.verification import Stored
-        from brainscore_vision.catalogue.methods import methods_of
-
-        echo(methods_of(Stored(receipt, lambda kind: store.open_attachment(receipt, kind))))
+        echo_methods(store, receipt)
     elif log:
         echo(read_log(store.attachment_path(receipt, "log")), nl=False)
     elif json_:

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from brainscore.cli._output import echo, echo_json, echo_pairs
+from brainscore.cli._output import echo, echo_json, echo_methods, echo_pairs
 from brainscore_core.progress import stage
 
 
@@ -91,8 +91,5 @@ def command(
     else:
         echo_pairs(summary(receipt, stored=store.address_of(receipt)))
     if methods:
-        from brainscore_core.runner.verification import Stored
-        from brainscore_vision.catalogue.methods import methods_of
-
         echo()
-        echo(methods_of(Stored(receipt, lambda kind: store.open_attachment(receipt, kind))))
+        echo_methods(store, receipt)

@@ -13,6 +13,7 @@ import click
 
 from brainscore.cli._output import echo
 from brainscore_core.errors import UserError
+from brainscore_core.plurals import counted
 
 
 @click.command("serve")
@@ -81,7 +82,7 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int,
         echo(f"The site runs without a worker: {missing.message}; {missing.remedy}")
     elif demonstration and with_worker and not count:
         echo("A worker scores two models on four benchmarks, which takes some minutes.")
-    ready = f"The site shows {count:,} score{'' if count == 1 else 's'} at {url}/ (press Ctrl-C to stop)."
+    ready = f"The site shows {counted(count, 'score')} at {url}/ (press Ctrl-C to stop)."
     serve(server_socket, workers=workers, worker=with_worker, announce=lambda: echo(ready))
 
 

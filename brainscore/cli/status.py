@@ -15,6 +15,7 @@ import click
 from brainscore.cli._options import site_option
 from brainscore.cli._output import echo, echo_json, echo_table, printable, style
 from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.plurals import counted
 
 if TYPE_CHECKING:
     from brainscore.client import Client, Submission, SubmissionCard
@@ -103,7 +104,7 @@ def echo_findings(findings: Iterable[Any], *, place: Callable[[str], str] = str)
         if finding.remedy:
             echo(f"    → {printable(finding.remedy)}")
         counts[finding.severity] += 1
-    echo(", ".join(_count(counts[name], name) for name in _COLOURS if counts[name]) or "All checks passed.")
+    echo(", ".join(counted(counts[name], name) for name in _COLOURS if counts[name]) or "All checks passed.")
     return counts["error"]
 
 
@@ -188,7 +189,3 @@ def _progress_of(card: SubmissionCard) -> tuple[Any, ...]:
     """Values that are compared to find out whether the status changed."""
     steps = tuple((step.kind, step.state, step.reason) for step in card.latest.steps)
     return (card.state, card.revision, steps, card.pairs)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

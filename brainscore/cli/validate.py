@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from brainscore.cli._output import echo_json, harmless_text
+from brainscore_core.plurals import counted
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.validation import Finding
@@ -60,9 +61,5 @@ def _print(by_file: Mapping[str, Sequence["Finding"]], errors: int) -> None:
             console.print(Padding(remedy, (0, 0, 0, 6)) if sys.stdout.isatty() else Text("      ") + remedy)
     warned = sum(map(len, by_file.values())) - errors
     console.print(
-        ", ".join([_count(errors, "error"), _count(warned, "warning")]) + f" in {_count(len(by_file), 'file')}"
+        ", ".join([counted(errors, "error"), counted(warned, "warning")]) + f" in {counted(len(by_file), 'file')}"
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

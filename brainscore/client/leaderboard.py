@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from brainscore.client.records import read_record
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.formatting import FORMULA
+from brainscore_core.populations import UNRECORDED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +94,7 @@ def compare_public_models(connection: Connection, first: str, second: str) -> li
             low=_cell_number(row[9]),
             high=_cell_number(row[10]),
             outcome=_cell_text(row[11]),
-            condition="".join(map(_cell_text, row[12:])),
+            condition=_cell_text(row[12]) if len(row) > 12 else UNRECORDED,
         )
         for row in rows
     ]
@@ -311,7 +312,7 @@ class Node:
     median: float | None
     ceiling: float | None
     taken_from: tuple[str, ...] | None = None
-    condition: str = ""
+    condition: str = UNRECORDED  # of earlier sites
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

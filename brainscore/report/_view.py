@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from brainscore_core.formatting import number_text
-from brainscore_core.populations import condition, condition_of_all
+from brainscore_core.plurals import counted
+from brainscore_core.populations import condition_of_all, condition_of_benchmark
 from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
 
 STATES = {
@@ -51,7 +52,7 @@ class Row:
     @property
     def condition(self) -> str:
         """For which few subjects or groups alone the interval holds; empty if it holds for new ones."""
-        return condition(self.estimates)
+        return self.receipt.condition if self.value is not None else ""
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,6 @@ def _group(receipts: list[Receipt], outdated: Collection[tuple[str, str]]) -> Gr
     made = (_outdated_row(receipt, ceiled) if receipt.id in old else _row(receipt, ceiled) for receipt in receipts)
     rows = sorted(made, key=_best_first)
     estimates = {row.estimates for row in rows if row.estimates}
-    conditions = [text for row in rows if (text := row.condition)]
     return Group(
         benchmark=newest.benchmark.identifier,
         version="" if newest.benchmark.version is None else str(newest.benchmark.version),
@@ -151,7 +151,7 @@ def _group(receipts: list[Receipt], outdated: Collection[tuple[str, str]]) -> Gr
         ceiled=ceiled,
         ceiling=_ceiling(ceiling),
         estimates=estimates.pop() if len(estimates) == 1 else None,
-        condition=conditions[0] if conditions else "",
+        condition=condition_of_benchmark(row.condition for row in rows if row.value is not None),
         rows=tuple(rows),
     )
 
@@ -226,8 +226,7 @@ def _seconds(seconds: float | None) -> str:
 def _summary(groups: list[Group], models: int) -> str:
     states = Counter(row.state for group in groups for row in group.rows)
     counts = ", ".join(f"{states[state]} {name}" for state, name in STATES.items() if states[state])
-    pairs = f"{models} {'model' if models == 1 else 'models'}, "
-    pairs += f"{len(groups)} {'benchmark' if len(groups) == 1 else 'benchmarks'}"
+    pairs = f"{counted(models, 'model')}, {counted(len(groups), 'benchmark')}"
     return f"{pairs}: {counts}" if counts else "no receipts"
 
 

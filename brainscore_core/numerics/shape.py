@@ -41,6 +41,7 @@ def shape_similarity(X: ArrayLike, Y: ArrayLike, *, order: ArrayLike | None = No
         Processed in float64; wide matrices in chunks of features.
     order : array of int, stimuli
         Number of each stimulus, from 0, by which stimuli are grouped for bias and error; by default their order.
+        Stimuli with the same number are left out together, and the error is that over such groups.
 
     Returns
     -------
@@ -103,8 +104,10 @@ def shape_similarity(X: ArrayLike, Y: ArrayLike, *, order: ArrayLike | None = No
     aligned = np.einsum("ij,ij->i", scores, turned)
     influence = n * (aligned - singular.sum() * squares / 2)
     value, angle = min(float(singular.sum()), 1.0), 2 * np.arcsin(min(np.sqrt(gap) / 2, np.sqrt(0.5)))
-    bias, error = _bias(A, right, cross, value, np.arange(n) if order is None else np.asarray(order))
-    first_order = float(influence.std(ddof=1) / np.sqrt(n))
+    codes = np.arange(n) if order is None else np.asarray(order)
+    bias, error = _bias(A, right, cross, value, codes)
+    units = int(codes.max()) + 1
+    first_order = float(np.bincount(codes, influence).std(ddof=1) / n * np.sqrt(units))
     if 0 < first_order < error:
         influence = influence * np.sqrt((1 + (error / first_order) ** 2) / 2)
     return Shape(Similarity(value, np.asarray(influence), bias=bias), float(angle))
@@ -112,9 +115,9 @@ def shape_similarity(X: ArrayLike, Y: ArrayLike, *, order: ArrayLike | None = No
 
 def _bias(A: "_Unit", right: Array, cross: Array, value: float, order: NDArray[np.intp]) -> tuple[float, float]:
     """Bias, and the error of the value without it: jackknife of groups of stimuli, one or two of them left out."""
-    n = len(A.matrix)
-    groups = min(n, _GROUPS)
-    if n - 2 * -(-n // groups) < 2:
+    groups = min(int(order.max()) + 1, _GROUPS)
+    sizes = np.sort(np.bincount(order % groups))
+    if groups < 3 or sizes[:-2].sum() < 2:
         return 0.0, 0.0
     values = np.full((groups, groups), np.nan)
     for first in range(groups):

@@ -1,8 +1,10 @@
-"""Citations: parse BibTeX entries, and check that they are complete."""
+"""Citations: parse BibTeX entries, check that they are complete, and write references."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Iterator
 from typing import NamedTuple
 
 _NO_ENTRIES = {"comment", "preamble", "string"}
@@ -16,6 +18,30 @@ _NEEDED = {
         "url", "doi", "eprint",
     ),
 }  # fmt: skip
+
+_ACCENTS = dict(
+    zip(
+        "`'^~\"=.cvHukrdb",
+        map(chr, (768, 769, 770, 771, 776, 772, 775, 807, 780, 779, 774, 808, 778, 803, 817)),
+        strict=True,
+    )
+)
+"""Command of LaTeX → combining character."""
+
+_SYMBOLS = {
+    "aa": "å", "AA": "Å", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł",
+    "ss": "ß", "i": "ı", "j": "ȷ", "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ",
+    "textquoteright": "’", "textquoteleft": "‘", "textquotedblleft": "“", "textquotedblright": "”",
+    "textendash": "–", "textemdash": "—", "textasciitilde": "~", "textbackslash": "\\", "slash": "/",
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "mu": "μ", "sigma": "σ", "times": "×",
+}  # fmt: skip
+
+_LATEX = re.compile(
+    r"\\(?P<sign>[`'^~\"=.])\s?\{?\\?(?P<under>\w)\}?"  # \"u, \"{u}, \'{\i}
+    r"|\\(?P<accent>[cvHukrdb])(?:\s|\s?\{)\\?(?P<base>\w)\}?"  # \c{c}, \v s
+    r"|\\(?P<word>[A-Za-z]+)\s?(?:\{\})?"  # \ss, \o{}, \emph
+    r"|\\(?P<escaped>.)|(?P<dashes>-{2,3})|(?P<blank>~)|(?P<dropped>[{}$])"
+)
 
 
 class BibtexError(ValueError):
@@ -89,6 +115,93 @@ def missing_fields(entry: Entry) -> list[str]:
         for name, alternatives in _NEEDED.items()
         if not any(entry.fields.get(field, "").strip("{} \n\t") for field in alternatives)
     ]
+
+
+def plain_text(latex: str) -> str:
+    r"""Convert the LaTeX of a field to text: accents, letters, dashes; other commands and braces are left out.
+
+    Examples
+    --------
+    >>> plain_text(r"Sch{\"u}tt and G\"{o}del, \'{\i} {\ss} \v{s} \c c {\O}: 1--2 \emph{in} {IT}~\& V4")
+    'Schütt and Gödel, í ß š ç Ø: 1–2 in IT & V4'
+    """
+    text = unicodedata.normalize("NFC", _LATEX.sub(_character, latex))
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def _character(found: re.Match[str]) -> str:
+    command, letter = found["sign"] or found["accent"], found["under"] or found["base"]
+    if command:
+        return letter + _ACCENTS[command]
+    if found["word"]:
+        return _SYMBOLS.get(found["word"], "")
+    if found["dashes"]:
+        return "–" if len(found["dashes"]) == 2 else "—"
+    return " " if found["blank"] else (found["escaped"] or "").strip("{}()[]\\,;:!/-")
+
+
+def family_names(authors: str) -> list[str]:
+    r"""Read the family names of authors, with particles; ``others`` stands for those that are not named.
+
+    Examples
+    --------
+    >>> family_names("van der Berg, Jan and Jasper J. F. {van den Bosch} and {Data and Co} and others")
+    ['van der Berg', 'van den Bosch', 'Data and Co', 'others']
+    >>> family_names(r"Ludwig van Beethoven and King, Jr, Martin and Bj{\"o}rn Ommer and Ada")
+    ['van Beethoven', 'King', 'Ommer', 'Ada']
+    """
+    return [name for author in _split(authors, " and ") if (name := _family_name(author))]
+
+
+def _family_name(author: str) -> str:
+    parts = list(_split(author, ","))
+    if len(parts) > 1:
+        return plain_text(parts[0])
+    words = list(_split(author, " "))
+    particle = (place for place, word in enumerate(words[:-1]) if plain_text(word)[:1].islower() and word[0] != "{")
+    return plain_text(" ".join(words[next(particle, len(words) - 1) :]))
+
+
+def _split(text: str, separator: str) -> Iterator[str]:
+    """Split at a separator outside of braces."""
+    text = re.sub(r"\s+", " ", text)
+    start = depth = 0
+    for found in re.finditer(rf"\\.|[{{}}]|{separator}", text, re.IGNORECASE):
+        if found[0] in "{}":
+            depth = max(depth + (1 if found[0] == "{" else -1), 0)
+        elif depth == 0 and found[0].lower() == separator:
+            if part := text[start : found.start()].strip():
+                yield part
+            start = found.end()
+    if part := text[start:].strip():
+        yield part
+
+
+def reference(entry: Entry) -> str:
+    """Write one reference: authors (year). Title. Journal. DOI or address.
+
+    Examples
+    --------
+    >>> reference(Entry("article", "a", {"author": "Ada, B. and Cox, D.", "year": "2020", "title": "A {T}itle",
+    ...                                  "doi": "10.1/x"}))
+    'Ada & Cox (2020). A Title. https://doi.org/10.1/x'
+    """
+    fields = entry.fields
+    authors = next((text for name in _NEEDED["author"] if (text := fields.get(name, "").strip())), "")
+    names = family_names(authors)
+    named = [name for name in names if name != "others"]
+    more = len(named) > 2 or len(named) < len(names)
+    written = f"{named[0]} et al." if named and more else " & ".join(named)
+    plain = {name: plain_text(value) for name, value in fields.items()}
+    year = plain.get("year") or plain.get("date", "")[:4] or "n.d."
+    journal = next((plain[name] for name in ("journal", "journaltitle", "booktitle") if plain.get(name)), None)
+    verbatim = {name: re.sub(r"[{}\s]|\\(?=[_%#&])", "", fields.get(name, "")) for name in ("doi", "url")}
+    doi = re.sub(r"^https?://(dx\.)?doi\.org/", "", verbatim["doi"])
+    address = f"https://doi.org/{doi}" if doi else verbatim["url"]
+    title = (plain.get("title") or entry.key).rstrip(".")
+    title += "" if title.endswith(("?", "!")) else "."
+    parts = (f"{written or entry.key} ({year}).", title, journal and f"{journal}.", address)
+    return " ".join(part for part in parts if part)
 
 
 class _Reader:

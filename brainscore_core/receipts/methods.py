@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from brainscore_core.formatting import number_text, range_text
-from brainscore_core.plugins.bibtex import BibtexError, Entry, parse_bibtex
+from brainscore_core.plugins.bibtex import BibtexError, parse_bibtex, reference
+from brainscore_core.plurals import counted, plural
 from brainscore_core.receipts.receipt import CeilingEstimate, Estimate, PluginCode, Receipt
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "torchvision", "timm", "transformers")
@@ -49,6 +50,8 @@ class Facts:
         Height and width of the model's input, in pixels.
     sources : tuple of Source
         The plugins.
+    unread : dict
+        Kind of attachment that could not be read → why.
     """
 
     splits: str | None = None
@@ -57,6 +60,12 @@ class Facts:
     metadata: Mapping[str, Any]
     image_size: int | None = None
     sources: Sequence[Source] = ()
+    unread: Mapping[str, str] = field(default_factory=dict)
+
+    def about(self, part: str) -> Mapping[str, Any]:
+        """A part of the metadata; empty if there is none, or it is not a table."""
+        known = self.metadata.get(part)
+        return known if isinstance(known, Mapping) else {}
 
 
 def methods_text(receipt: Receipt, facts: Facts) -> str:
@@ -100,22 +109,20 @@ def _subject(receipt: Receipt, facts: Facts) -> Iterator[str]:
     yield f"The model {receipt.model.identifier} was run on the benchmark {benchmark.identifier}{version}."
     if benchmark.control:
         yield "The benchmark tests the method and counts in no average."
-    stimuli, data, metric = (facts.metadata.get(name) or {} for name in ("stimuli", "data", "metric"))
+    stimuli, data, metric = (facts.about(name) for name in ("stimuli", "data", "metric"))
     shown = _joined(
-        stimuli.get("n") and f"{stimuli['n']:,} stimuli",
-        stimuli.get("kind"),
-        stimuli.get("visual_degrees") and f"{number_text(stimuli['visual_degrees'], 1)}° of visual angle",
+        _number_of(stimuli.get("n"), "stimulus"),
+        _listed(stimuli.get("kind")),
+        _degrees(stimuli.get("visual_degrees")),
     )
     if shown:
         yield f"Stimuli (metadata of the benchmark): {shown}."
     measured = _joined(
-        data.get("method"),
-        data.get("species"),
-        ", ".join(data.get("regions") or ()),
-        data.get("n_subjects") and f"{data['n_subjects']:,} subjects",
-        data.get("n_neuroids") and f"{data['n_neuroids']:,} neuroids",
-        data.get("preprocessing"),
-        data.get("task") and f"task: {data['task']}",
+        *(_listed(data.get(name)) for name in ("method", "species", "regions")),
+        _number_of(data.get("n_subjects"), "subject"),
+        _number_of(data.get("n_neuroids"), "neuroid"),
+        _listed(data.get("preprocessing")),
+        data.get("task") and f"task: {_listed(data['task'])}",
     )
     if measured:
         yield f"Measurements (metadata of the benchmark): {measured}."
@@ -138,10 +145,13 @@ def _values(receipt: Receipt, facts: Facts) -> Iterator[str]:
     if receipt.state != "scored" or receipt.score is None:
         yield f"It has no score; {receipt.state}{': ' + receipt.reason if receipt.reason else ''}."
         return
+    if facts.unread:
+        reasons = (f"the attachment {kind!r} ({reason.rstrip('.')})" for kind, reason in facts.unread.items())
+        yield f"Not read, and so not described here: {', '.join(reasons)}."
     if facts.splits:
         yield f"Stimuli were divided into training and test stimuli: {facts.splits}."
     elif "split" in facts.sizes:
-        yield f"Values come from {facts.sizes['split']} splits of the stimuli."
+        yield f"Values come from {counted(facts.sizes['split'], 'split')} of the stimuli."
     if facts.predicted:
         yield f"Out-of-fold predictions are stored for {_product(facts.predicted)}."
     if facts.sizes:
@@ -152,7 +162,7 @@ def _values(receipt: Receipt, facts: Facts) -> Iterator[str]:
     if ceiling is None or ceiling.value is None:
         yield "No ceiling was applied."
     else:
-        rule = (facts.metadata.get("metric") or {}).get("ceiling") or ceiling.meaning
+        rule = facts.about("metric").get("ceiling") or ceiling.meaning
         lower = "" if ceiling.lower_bound is None else f"; lower bound {number_text(ceiling.lower_bound)}"
         yield f"The ceiling was {_estimate(ceiling)}{lower}{f' ({rule})' if rule else ''}."
         if formula := _formula(score, raw, ceiling):
@@ -204,14 +214,14 @@ def _plugins(receipt: Receipt) -> Iterator[tuple[str, str, PluginCode | None]]:
 
 def _unknown(receipt: Receipt, facts: Facts, unread: Sequence[str]) -> str:
     """One sentence on what a paper needs and the receipt does not hold."""
-    stimuli, data = (facts.metadata.get(name) or {} for name in ("stimuli", "data"))
+    stimuli, data = (facts.about(name) for name in ("stimuli", "data"))
     scored = receipt.state == "scored"
     missing = {
         "how stimuli were divided for fitting and testing, if they were": scored and not facts.splits,
         "the number of stimuli": not stimuli.get("n") and not receipt.features,
         "the visual angle of the stimuli": not stimuli.get("visual_degrees"),
         "the number of subjects": not data.get("n_subjects"),
-        "the number of repetitions": not re.search("repetition|session|trial", data.get("preprocessing") or ""),
+        "the number of repetitions": not re.search("repetition|session|trial", _listed(data.get("preprocessing"))),
         "layers": not any(item.layers for item in receipt.features),
         "the visual angle of the model": True,
         "the preprocessing of its images": True,
@@ -261,32 +271,7 @@ def _cited(bibtex: str) -> Iterator[str]:
     except BibtexError:
         return
     for entry in entries:
-        yield _reference(entry)
-
-
-def _reference(entry: Entry) -> str:
-    """Write one reference: authors (year). Title. Journal. DOI or address.
-
-    Examples
-    --------
-    >>> _reference(Entry("article", "a", {"author": "Ada, B. and Cox, D.", "year": "2020", "title": "A {T}itle",
-    ...                                   "doi": "10.1/x"}))
-    'Ada & Cox (2020). A Title. https://doi.org/10.1/x'
-    """
-    plain = {name: re.sub(r"\s+", " ", re.sub(r"[{}]", "", value)).strip() for name, value in entry.fields.items()}
-    names = [
-        name.split(",")[0].strip() if "," in name else name.rpartition(" ")[2]
-        for name in plain.get("author", "").split(" and ")
-        if name.strip()
-    ]
-    authors = f"{names[0]} et al." if len(names) > 2 else " & ".join(names) or entry.key
-    year = plain.get("year") or plain.get("date", "n.d.")[:4]
-    journal = plain.get("journal") or plain.get("booktitle")
-    doi = re.sub(r"^https?://(dx\.)?doi\.org/", "", plain.get("doi", ""))
-    address = f"https://doi.org/{doi}" if doi else plain.get("url")
-    title = plain.get("title", entry.key).rstrip(".")
-    title += "" if title.endswith(("?", "!")) else "."
-    return " ".join(part for part in (f"{authors} ({year}).", title, journal and f"{journal}.", address) if part)
+        yield reference(entry)
 
 
 def _estimate(estimate: Estimate) -> str:
@@ -300,6 +285,25 @@ def _joined(*parts: str | None) -> str:
     return "; ".join(part for part in parts if part)
 
 
+def _listed(value: Any) -> str:
+    """A text, or the texts of a list."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return ", ".join(map(str, value)) if isinstance(value, Sequence) else str(value)
+
+
+def _number_of(value: Any, noun: str) -> str:
+    """A number of things; what is not a whole number is written as it is."""
+    if not isinstance(value, int):
+        return f"{text} {plural(noun)}" if (text := _listed(value)) else ""
+    return counted(value, noun) if value else ""
+
+
+def _degrees(value: Any) -> str:
+    text = number_text(value, 1) if isinstance(value, int | float) else _listed(value)
+    return f"{text}° of visual angle" if value and text != "–" else ""
+
+
 def _product(sizes: Mapping[str, int]) -> str:
     """Dimensions and their lengths, such as ``10 splits × 96 neuroids``."""
-    return " × ".join(f"{number:,} {dim}{'' if number == 1 else 's'}" for dim, number in sizes.items())
+    return " × ".join(counted(number, dim.replace("_", " ")) for dim, number in sizes.items())

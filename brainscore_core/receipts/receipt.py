@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from brainscore_core.formatting import estimate_text, number_text, range_text
-from brainscore_core.populations import condition, details, population
+from brainscore_core.populations import condition_of_result, details, population
 from brainscore_core.receipts.schema import SCHEMA_VERSION, migrated, parse, validate
 from brainscore_core.strict_json import dumps, plain
 
@@ -466,6 +466,13 @@ class Receipt:
 
         return undetermined_by(Uncertain(value, *limits))
 
+    @property
+    def condition(self) -> str:
+        """For which few subjects or groups alone the score holds; empty for new ones, and without a score."""
+        if self.score is None or self.score.value is None:
+            return ""
+        return condition_of_result(*(part.ci_estimates for part in (self.score, self.raw) if part is not None))
+
     def identified(self) -> Self:
         """Return the receipt with time and id, and with names of its attachments."""
         moment = datetime.now(UTC)
@@ -585,6 +592,8 @@ def summary(receipt: Receipt, *, stored: str | None = None) -> list[tuple[str, s
             lines.append(("score", f"undetermined{raw}: {receipt.undetermined}"))
         else:
             lines.append(("score", receipt.score.text() if receipt.score.value is not None else "undefined"))
+        if receipt.condition:
+            lines.append(("holds for", receipt.condition))
         if not receipt.score.finding:
             lines += _about_interval(receipt.score, undetermined=receipt.undetermined is not None)
     if receipt.raw is not None:
@@ -612,10 +621,8 @@ def _beside(estimate: Estimate, score: Estimate | None) -> str:
 
 
 def _about_interval(score: Estimate, *, undetermined: bool) -> list[tuple[str, str]]:
-    """Say for what the score holds and what its interval estimates; the line of a score has named the population."""
+    """Say what the interval of a score estimates; the line of the score has named the population."""
     lines = []
-    if holds_for := condition(score.ci_estimates):
-        lines.append(("holds for", holds_for))
     if score.ci is None:
         lines.append(("interval", f"none: {score.ci_reason or 'no reason is given'}"))
     else:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from typing import Any
 
+from brainscore_core.populations import UNRECORDED
 from brainscore_core.receipts.assessment import Assessment
 from brainscore_core.results.export import Column, write_table
 
@@ -32,6 +33,7 @@ ASSESSMENT_COLUMNS: tuple[Column, ...] = (
     Column("count", "integer", "stimuli, presentations, independent units or experiments"),
     Column("code", "text", "hash of the platform's code"),
     Column("seconds", "number", "duration"),
+    Column("condition", "text", "for which few subjects or groups alone a test against a baseline model holds"),
 )
 """The columns, in order; later versions may add columns at the end, and remove none."""
 
@@ -159,6 +161,9 @@ def _controls(result: Mapping[str, Any]) -> Iterator[Row]:
             **_limits(compared, "ci", "difference_ci"),
             "p": _number(compared, "p"),
             "reason": _text(item, "reason") or _text(compared, "reason"),
+            "condition": (_text(compared, "condition") if "condition" in compared else UNRECORDED)
+            if compared
+            else None,
         }
 
 

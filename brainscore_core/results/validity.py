@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from brainscore_core.formatting import estimate_text, number_text, p_text
+from brainscore_core.plurals import counted, plural
+from brainscore_core.populations import UNRECORDED, condition_of_benchmark
 from brainscore_core.receipts.assessment import Assessment
 
 _LEVEL: Final = 0.05
@@ -392,6 +394,20 @@ def _largest_loss(losses: Sequence[LossOfScore]) -> str:
     )
 
 
+def condition_of_tests(result: Mapping[str, Any]) -> str:
+    """State for which few subjects or groups alone the tests of a model against controls hold.
+
+    Examples
+    --------
+    >>> condition_of_tests({"controls": [{"difference": {"p": 0.01}}, {"difference": None}]})
+    'unknown subjects and groups: not recorded'
+    """
+    differences = [item.get("difference") for item in result.get("controls") or () if isinstance(item, Mapping)]
+    tested = [each for each in differences if isinstance(each, Mapping) and each.get("p") is not None]
+    stated = [each.get("condition", UNRECORDED) for each in tested]
+    return condition_of_benchmark(text[:_LONGEST_NAME] for text in stated if isinstance(text, str))
+
+
 def _controls(result: Mapping[str, Any]) -> Summary:
     controls = tuple(_control(each) for each in result.get("controls") or ())
     model, score = result.get("model"), result.get("score")
@@ -410,16 +426,16 @@ def _controls(result: Mapping[str, Any]) -> Summary:
     about_best = f"Best baseline model: {best.name}, {estimate_text(best.value, ci=best.ci, brief=True)}."
     if model is None:
         return replace(summary, sentence=about_best)
+    condition = condition_of_tests(result)
+    holds_for = [f"Tests hold for {condition}."] if condition else []
     if summary.above:
-        p = p_text(result.get("p_above_all_controls"))
-        return replace(
-            summary,
-            sentence=f"{model} is above all {len(scored)} baseline models with a score (largest {p}). {about_best}",
-        )
+        above = f"{model} is above all {counted(len(scored), 'baseline model')} with a score"
+        above += f" (largest {p_text(result.get('p_above_all_controls'))})."
+        return replace(summary, sentence=" ".join([above, about_best, *holds_for]))
     comparisons = list(_not_above(model, scored))
     return replace(
         summary,
-        sentence=" ".join([*(f"{fact}." for fact, _ in comparisons), about_best]),
+        sentence=" ".join([*(f"{fact}." for fact, _ in comparisons), about_best, *holds_for]),
         findings=tuple(f"{fact}{f': {meaning}' if meaning else ''}." for fact, meaning in comparisons),
     )
 
@@ -429,7 +445,7 @@ def _not_above(model: str, scored: Sequence[ControlScore]) -> Iterable[tuple[str
     for kind, meaning in _MEANINGS.items():
         below = [control.name for control in scored if control.kind == kind and control.surpassed is False]
         if below:
-            yield f"{model} is not above {_list(below)} ({kind}{'s' * (len(below) > 1)})", meaning
+            yield f"{model} is not above {_list(below)} ({plural(kind) if len(below) > 1 else kind})", meaning
     untested = [control.name for control in scored if control.surpassed is None]
     if untested:
         yield f"{model} was not tested against {_list(untested)}", ""

@@ -34,6 +34,11 @@ class Stored(NamedTuple):
     open_attachment: Callable[[str], Any]
 
 
+def stored_in(store: ResultsStore, receipt: Receipt) -> Stored:
+    """A receipt of a store, with access to its attachments there."""
+    return Stored(receipt, lambda kind: store.open_attachment(receipt, kind))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Verification:
     """Result of verifying a receipt.
@@ -233,7 +238,7 @@ def verify(
         if failed is None:  # not a failure of the pair
             raise
         new = failed
-    arrays = compare_attachments(stored, Stored(new, lambda kind: store.open_attachment(new, kind)))
+    arrays = compare_attachments(stored, stored_in(store, new))
     result = difference(expected, new, tolerance=tolerance, arrays=arrays)
     if result.verdict == "other pair":
         raise UserError(

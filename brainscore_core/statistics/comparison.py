@@ -15,6 +15,7 @@ from brainscore_core.metrics import Score
 from brainscore_core.numerics.influence import ScoreInfluence, comparable, joint_influence
 from brainscore_core.numerics.ranks import ranks_from_influence, ranks_from_tests
 from brainscore_core.numerics.significance import Correction, PairedTest, corrected
+from brainscore_core.populations import condition_of_benchmark
 from brainscore_core.progress import stage
 from brainscore_core.receipts.receipt import BenchmarkInfo, CeilingEstimate, Estimate, ModelInfo, Receipt
 from brainscore_core.receipts.schema import ReceiptError
@@ -281,7 +282,7 @@ class Comparisons(Sequence[Comparison]):
             left_out=left_out,
             level=self.level,
             simultaneous=simultaneous,
-            condition=next((pair.condition for pair in pairs if pair.condition), ""),
+            condition=condition_of_benchmark(pair.condition for pair in pairs),
             notes=tuple(notes),
         )
 
@@ -460,6 +461,11 @@ def _compared(
         second=pair[1],
         scores=(_score(receipts[0]), _score(receipts[1])),
         level=level,
+        condition=condition_of_benchmark(
+            side.condition if isinstance(side, Side) else receipt.condition
+            for side, receipt in zip(both, receipts, strict=True)
+            if receipt is not None and _score(receipt) is not None
+        ),
         receipts=(ids[0], ids[1]),
     )
     reasons = [side[1] for side in both if not isinstance(side, Side)]
@@ -488,7 +494,7 @@ def _with_test(
         p=_number(test.p),
         scale=scale,
         units=units,
-        condition=next((side.condition for side in sides if side.condition), ""),
+        condition=condition_of_benchmark(side.condition for side in sides),
         reason=test.reason,
         notes=tuple(notes),
     )

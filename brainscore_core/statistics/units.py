@@ -29,7 +29,7 @@ from brainscore_core.numerics.predictions import (
     predictivity_interval,
 )
 from brainscore_core.numerics.significance import PairedTest, paired_test, with_ceiling
-from brainscore_core.populations import FEWEST_GROUPS, condition, these
+from brainscore_core.populations import FEWEST_GROUPS, UNRECORDED, condition, these
 from brainscore_core.receipts.receipt import Receipt
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.store import Arrays, ResultsStore
@@ -121,14 +121,16 @@ class Side:
 
     @property
     def condition(self) -> str:
-        """For which few units alone the score holds, and comparisons with it; empty without such a condition."""
-        estimates = [part.ci_estimates for part in (self.receipt.score, self.receipt.raw) if part is not None]
-        if stated := next(filter(None, map(condition, estimates)), ""):
+        """For which few units alone the score holds, and comparisons with it; empty without such a condition.
+
+        Where the receipt does not state it, it follows from the subjects of the stored predictions.
+        """
+        stated, units = self.receipt.condition, self.units
+        if (stated and stated != UNRECORDED) or isinstance(units, Influence) or units.clusters is None:
             return stated
-        clusters = self.units.clusters if isinstance(self.units, Predicted) else None
-        if clusters is None or self.units.neuroid_kind != "neuroids":  # type: ignore[union-attr] # see above
+        if units.neuroid_kind != "neuroids":
             return ""
-        return condition(f"new neuroids of {these(len(np.unique(clusters)), NEUROID_GROUPS)}")
+        return condition(f"new neuroids of {these(len(np.unique(units.clusters)), NEUROID_GROUPS)}")
 
 
 @dataclass(frozen=True)

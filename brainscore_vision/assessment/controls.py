@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.formatting import estimate_text, number_text, p_text, range_text
 from brainscore_core.metrics import Score
+from brainscore_core.plurals import counted, plural
 from brainscore_core.progress import stage
+from brainscore_core.results.validity import condition_of_tests
 from brainscore_core.statistics.comparison import compare_scores
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -61,6 +63,8 @@ class Difference:
         One-sided p-value of the hypothesis that the model is not better than the baseline model.
     units : str or None
         What was resampled, and how many.
+    condition : str
+        For which few subjects or groups alone it holds.
     reason : str or None
         Why there is no interval or p-value.
     notes : tuple of str
@@ -71,6 +75,7 @@ class Difference:
     ci: tuple[float, float] | None = None
     p: float | None = None
     units: str | None = None
+    condition: str = ""
     reason: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -244,17 +249,13 @@ class Controls:
 
     def _conclusions(self) -> list[str]:
         best = self.best
-        lines = []
+        lines = [f"Tests hold for {holds_for}."] if (holds_for := condition_of_tests(self.to_dict())) else []
         if best is not None and best.difference is not None:
             difference = _difference_text(best.difference)
             lines.append(f"Best baseline model: {best.name}; {self.model} − {best.name} {difference}")
         if self.above():
-            p = self.p_above()
-            return [
-                *lines,
-                f"{self.model} is above all {len(self.scored)} baseline models ({p_text(p)}; each test is one-sided at "
-                "5 %).",
-            ]
+            controls, p = counted(len(self.scored), "baseline model"), p_text(self.p_above())
+            return [*lines, f"{self.model} is above all {controls} ({p}; each test is one-sided at 5 %)."]
         for kind, meaning in (
             ("baseline", "This does not make the score invalid: so simple a description scores as well."),
             ("artefact check", "The score may come from something other than what is in the stimuli."),
@@ -263,7 +264,9 @@ class Controls:
             below = [control.name for control in of_kind if control.surpassed is False]
             untested = [control.name for control in of_kind if control.surpassed is None]
             if below:
-                lines.append(f"{self.model} is not above {_list(below)} ({kind}{'s' * (len(below) > 1)}). {meaning}")
+                lines.append(
+                    f"{self.model} is not above {_list(below)} ({plural(kind) if len(below) > 1 else kind}). {meaning}"
+                )
             if untested:
                 lines.append(f"{self.model} was not tested against {_list(untested)}.")
         return lines
@@ -446,7 +449,13 @@ class _Scoring:
         return replace(
             control,
             difference=Difference(
-                value=found.difference, ci=found.ci, p=p, units=found.units, reason=found.reason, notes=found.notes
+                value=found.difference,
+                ci=found.ci,
+                p=p,
+                units=found.units,
+                condition=found.condition,
+                reason=found.reason,
+                notes=found.notes,
             ),
         )
 

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import undetermined
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics import bootstrap_interval, mean_influence
+from brainscore_core.plurals import counted, singular
 from brainscore_core.populations import population, these
+from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 from brainscore_vision.metric_helpers.uncertainty import (
@@ -81,7 +83,7 @@ def mean_of_fixed(scores: Sequence[Score], *, units: str) -> Score:
 
 def _of_fixed(estimates: str, k: int, units: str) -> str:
     """Say over what the mean of fixed units generalises, from what the score of the first one says."""
-    mean, unit = f"mean over {k} {units}, each with its own interval", units.removesuffix("s")
+    mean, unit = f"mean over {counted(k, units)}, each with its own interval", singular(units)
     if not (varied := population(estimates)):
         return f"{mean}; {estimates}" if estimates else mean
     rest = estimates.partition(";")[2].strip()
@@ -125,6 +127,28 @@ def concatenate_neuroids(arrays: Sequence[Any]) -> DataAssembly | None:
     return xr.concat(plain, dim="neuroid")
 
 
+def note_undeclared(raw: Score, ceiling: Score) -> bool:
+    """Say in a remark that a score will be squared because its scale or its ceiling's meaning is not declared.
+
+    Returns
+    -------
+    bool
+        Whether one of them is not declared.
+    """
+    undeclared = [
+        f"the {role} does not declare its {name}"
+        for role, name, attrs in (("metric", "scale", raw.attrs), ("ceiling", "meaning", ceiling.attrs))
+        if attrs.get(name) is None
+    ]
+    if undeclared:
+        remark(
+            f"{' and '.join(undeclared)}: the score is taken as a correlation and the ceiling as a reliability, so "
+            "that the result is sign(r) · r² / reliability; declare attrs['scale'] of scores and attrs['meaning'] of "
+            "ceilings"
+        )
+    return bool(undeclared)
+
+
 def neuroid_wise_explained_var(score: Score, ceiling: Score, aggregate_func: Callable[..., Any] = np.mean) -> Score:
     """Explained variance of each neuroid relative to its own ceiling, then aggregated.
 
@@ -148,17 +172,28 @@ def neuroid_wise_explained_var(score: Score, ceiling: Score, aggregate_func: Cal
     Raises
     ------
     MetricInputError
-        If there are no values per neuroid, or not of the same neuroids in the same order.
+        If there are no values per neuroid, or not of the same neuroids in the same order; if the score declares another
+        scale than ``'correlation'``, or the ceiling another meaning than ``'reliability'``. A remark says so if they
+        declare nothing.
 
     Examples
     --------
     >>> def of_neuroids(*values):
     ...     score = Score(np.median(values))
+    ...     score.attrs |= {"scale": "correlation", "meaning": "reliability"}
     ...     score.attrs["raw"] = Score(list(values), dims=["neuroid"], coords={"neuroid_id": ("neuroid", ["n0", "n1"])})
     ...     return score
     >>> round(float(neuroid_wise_explained_var(of_neuroids(0.5, 0.6), of_neuroids(0.5, 0.9))), 6)
     0.45
     """
+    note_undeclared(score, ceiling)
+    scale, meaning = score.attrs.get("scale"), ceiling.attrs.get("meaning")
+    if scale not in {None, "correlation"} or meaning not in {None, "reliability"}:
+        raise MetricInputError(
+            f"the score's scale is {scale!r} and the ceiling's meaning {meaning!r}; only a correlation of a neuroid is "
+            "squared and divided by its reliability",
+            remedy="use a correlation and a reliability, or relate the aggregated score to an aggregated ceiling",
+        )
     raw, ceilings = _neuroid_values(score, "score"), _neuroid_values(ceiling, "ceiling")
     _check_same_neuroids(raw, ceilings)
     r, reliability = (np.asarray(part.values, dtype=np.float64) for part in (raw, ceilings))

@@ -9,7 +9,7 @@ import xarray as xr
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score, explained_variance, normalise
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Metric, Score
-from brainscore_core.provenance import remark
+from brainscore_core.plurals import plural
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision.benchmark_helpers.aggregation import (
@@ -18,6 +18,7 @@ from brainscore_vision.benchmark_helpers.aggregation import (
     mean_of_fixed,
     mean_of_sampled,
     neuroid_wise_explained_var,
+    note_undeclared,
     values_along,
 )
 from brainscore_vision.benchmark_helpers.measurements import (
@@ -294,18 +295,7 @@ def relate_to_ceiling(raw: Score, ceiling: Score) -> Score:
 
     The latter is said in a remark, since it squares the score.
     """
-    undeclared = [
-        f"the {role} does not declare its {name}"
-        for role, name, attrs in (("metric", "scale", raw.attrs), ("ceiling", "meaning", ceiling.attrs))
-        if name not in attrs
-    ]
-    if not undeclared:
-        return normalise(raw, ceiling)
-    remark(
-        f"{' and '.join(undeclared)}: the score is taken as a correlation and the ceiling as a reliability, so that "
-        "the result is sign(r) · r² / reliability; declare attrs['scale'] of scores and attrs['meaning'] of ceilings"
-    )
-    return explained_variance(raw, ceiling)
+    return explained_variance(raw, ceiling) if note_undeclared(raw, ceiling) else normalise(raw, ceiling)
 
 
 class TrainTestNeuralBenchmark(BenchmarkBase):
@@ -464,7 +454,7 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
         return {value: np.flatnonzero(labels == value) for value in np.unique(labels).tolist()}
 
     def _mean(self, scores: dict[Any, Score]) -> Score:
-        units = f"{self.alpha_coord}s"
+        units = plural(str(self.alpha_coord))
         raws = [score.attrs[Score.RAW_VALUES_KEY] for score in scores.values()]
         raw = mean_of_fixed(raws, units=units)
         if "scale" in raws[0].attrs:

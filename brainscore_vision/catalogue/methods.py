@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brainscore_core.errors import UserError
 from brainscore_core.receipts.environment import describe_plugin
 from brainscore_core.receipts.methods import Facts, Source, methods_text
 from brainscore_core.receipts.receipt import PluginCode, Receipt
@@ -27,10 +28,12 @@ def methods_of(stored: Stored) -> str:
     -------
     str
         Text of :func:`brainscore_core.receipts.methods.methods_text`. Metadata and citations are those of the installed
-        plugins whose code has the hash in the receipt; of other plugins they are unknown.
+        plugins whose code has the hash in the receipt; of other plugins they are unknown. What an attachment would
+        add is left out if it cannot be read, and the text says so.
     """
     receipt = stored.receipt
-    raw, predictions = (_attached(stored, kind) for kind in ("raw", "predictions"))
+    unread: dict[str, str] = {}
+    raw, predictions = (_attached(stored, kind, unread) for kind in ("raw", "predictions"))
     benchmark = _same_code("benchmark", receipt.benchmark.identifier, receipt.benchmark.plugin)
     model = _same_code("model", receipt.model.identifier, receipt.model.plugin)
     facts = Facts(
@@ -40,14 +43,20 @@ def methods_of(stored: Stored) -> str:
         metadata={} if benchmark is None else _metadata("benchmarks", receipt.benchmark.identifier),
         image_size=None if model is None else _metadata("models", receipt.model.identifier).get("image_size"),
         sources=tuple(_sources(receipt, model)),
+        unread=unread,
     )
     return methods_text(receipt, facts)
 
 
-def _attached(stored: Stored, kind: str) -> Any:
+def _attached(stored: Stored, kind: str, unread: dict[str, str]) -> Any:
+    """An attached array, or None; why it could not be read is added to `unread`."""
     if all(attachment.kind != kind for attachment in stored.receipt.attachments):
         return None
-    return stored.open_attachment(kind)
+    try:
+        return stored.open_attachment(kind)
+    except UserError as error:
+        unread[kind] = error.message
+        return None
 
 
 def _same_code(kind: str, identifier: str, plugin: PluginCode | None) -> Path | None:

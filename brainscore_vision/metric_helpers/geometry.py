@@ -120,11 +120,10 @@ def numbered(assembly: DataAssembly) -> NDArray[np.intp]:
 
 def geometry_score(
     similarity: Similarity,
-    pair: Matched,
     *,
     estimates: str,
     names: Mapping[str, str],
-    varied: Sequence[Varied] = (),
+    varied: Sequence[Varied],
     interval: Interval | None = None,
     enough: int = SMALL,
 ) -> Score:
@@ -135,15 +134,13 @@ def geometry_score(
     Parameters
     ----------
     similarity : Similarity
-        Its influence is in the source's order.
-    pair : Matched
-        What was compared.
+        Value, bias and reason.
     estimates : str
         What the value is.
     names : mapping
         What the parts of a reason are called for users.
     varied : sequence of Varied
-        Stimuli, or their groups, and neuroids; by default only single stimuli vary.
+        Stimuli, or their groups, and neuroids.
     interval : Interval, optional
         Used instead of the interval from the influences.
     enough : int
@@ -152,15 +149,35 @@ def geometry_score(
     score = Score(similarity.value)
     score.attrs[Score.RAW_VALUES_KEY] = Score(similarity.value)
     score.attrs["scale"] = "similarity"
-    if not varied:
-        varied = [_single_stimuli(similarity, pair)]
     return _attach(score, similarity, varied, estimates=estimates, names=names, interval=interval, enough=enough)
 
 
-def _single_stimuli(similarity: Similarity, pair: Matched) -> Varied:
-    n = len(pair.order)
-    units = Units(np.arange(n), n, "new stimuli for these neuroids", f"{n:,} stimuli")
-    return Varied(units, similarity.influence[pair.order], "stimuli", pair.target["stimulus_id"].values)
+def stimuli_that_vary(pair: Matched, influence: Array, units: Units) -> Varied:
+    """Influence of the target's stimuli, or of their groups, where the neuroids are kept.
+
+    Parameters
+    ----------
+    pair : Matched
+        What was compared.
+    influence : array, stimuli
+        Influence of each stimulus, in the source's order.
+    units : Units
+        Those of the target's stimuli.
+    """
+    values, name, ids = influence[pair.order], "stimuli", pair.target["stimulus_id"].values
+    if units.grouped:
+        values = np.bincount(units.codes, values, units.number) * units.number / len(values)
+        name, ids = str(units.group), unit_ids(units, ids)
+    return Varied(units._replace(plural=f"{units.plural} for these neuroids"), values, name, ids)
+
+
+def codes_in_source_order(pair: Matched, units: Units) -> NDArray[np.intp]:
+    """Group of each of the source's stimuli; if they are not grouped, the rank of each."""
+    if not units.grouped:
+        return numbered(pair.source)
+    codes = np.empty_like(units.codes)
+    codes[pair.order] = units.codes
+    return codes
 
 
 def _attach(
@@ -354,7 +371,7 @@ class GeometryMetric(Metric):
         first, second = self.geometry(pair.X), self.geometry(pair.Y)
         similarity = self.compare(first, second)
         varied = self.varied(pair, first, second, similarity)
-        return geometry_score(similarity, pair, estimates=self.estimates, names=self.names, varied=varied)
+        return geometry_score(similarity, estimates=self.estimates, names=self.names, varied=varied)
 
 
 class CrossValidatedGeometry(Metric):

@@ -18,6 +18,7 @@ from brainscore_core.numerics.predictions import (
     PredictivityOfUnits,
     predictivity_interval,
 )
+from brainscore_core.plurals import counted, plural
 from brainscore_core.populations import FEWEST_GROUPS, these
 from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -182,20 +183,22 @@ def _labels(assembly: xr.DataArray, dim: str, group: str) -> NDArray[Any]:
 
 def _no_groups(group: str, dim: str) -> MetricInputError:
     return MetricInputError(
-        f"the target has no coordinate {group!r} to group its {_NAMES.get(dim, f'{dim}s')} by",
+        f"the target has no coordinate {group!r} to group its {_NAMES.get(dim, plural(dim))} by",
         remedy="name a coordinate of the target, or pass None if each varies on its own",
     )
 
 
 def _units(assembly: xr.DataArray, dim: str, group: str | None, labels: NDArray[Any] | None) -> Units:
     """Units along a dimension whose entries have these group labels."""
-    n, name = assembly.sizes[dim], _NAMES.get(dim, f"{dim}s")
+    n, name = assembly.sizes[dim], _NAMES.get(dim, plural(dim))
     coord = _UNITS[name][1] if name in _UNITS else None
     names = np.asarray(assembly[coord].values) if coord is not None and coord in assembly.coords else None
-    single = Units(np.arange(n, dtype=np.intp), n, f"new {name}", f"{n:,} {name}", names=names)
+    single = Units(np.arange(n, dtype=np.intp), n, f"new {name}", counted(n, name), names=names)
     if group is None or labels is None:
         return single
     values = pd.Series(labels)
+    if pd.api.types.infer_dtype(values) in ("mixed", "mixed-integer"):  # cannot be sorted
+        values = values.map(lambda label: f"{label} ({type(label).__name__})", na_action="ignore")
     codes, group_values = pd.factorize(values, sort=True, use_na_sentinel=dim == "presentation")
     codes, number, missing = np.asarray(codes, dtype=np.intp), len(group_values), values.isna().to_numpy()
     alone = int(missing.sum()) if dim == "presentation" else 0
@@ -208,7 +211,8 @@ def _units(assembly: xr.DataArray, dim: str, group: str | None, labels: NDArray[
     if number < FEWEST_GROUPS:
         noun = _NOUNS.get(group, group)
         return single._replace(plural=f"new {name} of {these(number, noun)}")
-    details = f"{number - alone:,} groups of {n:,} {name}" + (f", {alone:,} of them in no group" if alone else "")
+    details = f"{counted(number - alone, 'group')} of {n:,} {name}"
+    details += f", {alone:,} of them in no group" if alone else ""
     return single._replace(codes=codes, number=number, plural=f"new groups of {name} ({group})", details=details)
 
 
@@ -435,7 +439,7 @@ def attach_interval(
     if reason is None and math.isnan(standard_error):
         reason = "the value itself is undefined"
     if units:
-        estimates = f"new {units}; {interval.n:,} {re.split(' (?:of|for) th', units)[0]}; {estimates}"
+        estimates = f"new {units}; {counted(interval.n, re.split(' (?:of|for) th', units)[0])}; {estimates}"
     else:
         estimates = f"{estimates}, {interval.n:,} of them"
     return attach_uncertainty(

@@ -229,6 +229,8 @@ def _notes(
                 f"not{counts}: they score similarly, so the intervals are too narrow."
             )
         )
+    axes = (x,) if x.identifier == y.identifier else (x, y)
+    notes += [Note(f"Scores on {axis.title} hold for {axis.condition}.") for axis in axes if axis.condition]
     if x.identifier == y.identifier:
         notes.append(Note("This compares a benchmark with itself."))
     elif _related(board, x.identifier, y.identifier):

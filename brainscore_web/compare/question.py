@@ -56,6 +56,8 @@ class Column:
         Indices into `STATES`.
     incomplete : array (models,) of bool
         Whether some benchmarks of a mean have no score.
+    condition : str
+        For which few subjects or groups alone the values hold.
     """
 
     identifier: str
@@ -67,6 +69,7 @@ class Column:
     high: NDArray[np.float64]
     states: NDArray[np.int8]
     incomplete: NDArray[np.bool_]
+    condition: str = ""
 
     def text(self, place: int) -> str:
         """Return the value of a model with its interval, or why there is none."""
@@ -117,6 +120,7 @@ def column(board: Board, identifier: str) -> Column:
             board.high[:, place],
             board.states[:, place],
             board.n_scored[:, place] < board.n_all[:, place],
+            board.condition(place),
         )
     snapshot = board.snapshot
     at = snapshot.benchmark_index.get(identifier)
@@ -136,6 +140,7 @@ def column(board: Board, identifier: str) -> Column:
         high,
         snapshot.state[board.rows, at],
         np.zeros(len(board.rows), dtype=bool),
+        snapshot.benchmarks[at].condition,
     )
 
 

@@ -12,9 +12,10 @@ from brainscore_core.errors import UserError
 from brainscore_core.figures import Point, Scatter, Svg, scatter
 from brainscore_core.formatting import count_text, number_text, range_text
 from brainscore_core.numerics.correlation import Association, association
+from brainscore_core.plurals import counted
 from brainscore_web.compare.benchmark_comparison import kinds_of, named_points
 from brainscore_web.compare.question import Column, Note, Question, column, model_href, node_names, pick
-from brainscore_web.leaderboard.board import Board, counted
+from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.snapshot import ModelRow
 
 
@@ -112,6 +113,8 @@ def score_against_size(board: Board, question: Question) -> ScoreAgainstSize:
     shown = [board.models[place] for place in places]
     unknown = sum(not model.parameters for model in board.models)
     notes = [Note("Models differ in more than their size; those of one family are not independent.")]
+    if axis.condition:
+        notes.append(Note(f"Scores on {axis.title} hold for {axis.condition}."))
     if unknown:
         notes.append(Note(f"{counted(unknown, 'model')} whose number of parameters is not known: not shown."))
     if axis.incomplete[places].any() and question.board.over == "all":

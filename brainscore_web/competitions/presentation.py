@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Prefetch
 from django.utils.safestring import SafeString, mark_safe
 
+from brainscore_core.populations import UNRECORDED
 from brainscore_web.competitions.lifecycle import format_amount
 from brainscore_web.competitions.models import Award, Competition, Entry, Snapshot, Track, listing, manages_competitions
 from brainscore_web.competitions.rules import Phase, Standing
@@ -58,6 +59,7 @@ class ShownTrack:
     components: list[dict[str, Any]]
     n_listed: int
     awards: list[Award]
+    condition: str = ""
     mine: list[Entry] = field(default_factory=list)
 
 
@@ -161,6 +163,7 @@ def _track_on_page(
         unplaced=[row for row in rows if row["standing"] in (Standing.NOT_BEST, Standing.INCOMPLETE)],
         late_or_withdrawn=[row for row in rows if row["standing"] in (Standing.LATE, Standing.WITHDRAWN)],
         components=components,
+        condition="" if document is None else document.get("condition", UNRECORDED),
         n_listed=len(track.listed_names),
         awards=awards,
         mine=[entry for entry in track.entries.all() if own is not None and entry.by_id == own],

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from brainscore_core.formatting import harmless
+from brainscore_core.populations import UNRECORDED, condition_of_all
 from brainscore_web.competitions.models import Competition, Entry, Track
 from brainscore_web.competitions.rules import Cell, Entered, StandingRow, standings
 from brainscore_web.leaderboard.clean import finite
@@ -55,7 +56,7 @@ def standings_document(competition: Competition) -> dict[str, Any]:
         "computed": timezone.now().isoformat(),
         "deadline": competition.deadline_end.isoformat() if competition.deadline_end else None,
         "currency": competition.currency,
-        "tracks": [_track(track, rows, receipts) for track, rows in computed],
+        "tracks": [_track(track, rows, receipts, cells) for track, rows in computed],
     }
 
 
@@ -129,6 +130,12 @@ class _Cells:
             first = (reason or "").strip().splitlines()[:1]
             self.reasons[pk] = first[0][:_LONGEST] if first else ""
 
+    def condition(self, benchmarks: Iterable[Sequence[str]]) -> str:
+        """Return for which few subjects or groups alone scores on benchmarks hold; each may have several names."""
+        index, rows = self.board.benchmark_index, self.board.benchmarks
+        known = (next((index[name] for name in names if name in index), None) for names in benchmarks)
+        return condition_of_all(rows[column].condition for column in known if column is not None)
+
     def receipts(self) -> dict[tuple[str, str, str], tuple[str, str]]:
         """Return receipt and version of every score used."""
         rows = Score.objects.filter(pk__in=set(self.places.values())).order_by()
@@ -137,7 +144,10 @@ class _Cells:
 
 
 def _track(
-    track: Track, rows: list[tuple[Entry, StandingRow]], receipts: dict[tuple[str, str, str], tuple[str, str]]
+    track: Track,
+    rows: list[tuple[Entry, StandingRow]],
+    receipts: dict[tuple[str, str, str], tuple[str, str]],
+    cells: _Cells,
 ) -> dict[str, Any]:
     listed = [names[0] for names in track.listed_names]
     return {
@@ -151,6 +161,7 @@ def _track(
         "floor": track.floor,
         "one_a_team": track.one_a_team,
         "split_ties": track.split_ties,
+        "condition": cells.condition(track.listed_names) if track.competes == Track.Competes.MODELS else "",
         "prizes": [str(amount) for amount in track.amounts],
         "rows": [
             {
@@ -164,6 +175,7 @@ def _track(
                 "mean": row.mean,
                 "error": row.error,
                 "n_counted": row.n_counted,
+                "condition": "" if track.competes == Track.Competes.MODELS else cells.condition([(entry.identifier,)]),
                 "components": [{"name": name, "mean": mean} for name, mean in row.components],
                 "prize": None if row.prize is None else str(row.prize),
                 "prize_undecided": row.decide,
@@ -191,7 +203,20 @@ def _track(
     }
 
 
-_COLUMNS = ("place", "standing", "team", "title", "identifier", "entered", "mean", "error", "n_counted", "prize", "why")
+_COLUMNS = (
+    "place",
+    "standing",
+    "team",
+    "title",
+    "identifier",
+    "entered",
+    "mean",
+    "error",
+    "n_counted",
+    "prize",
+    "why",
+    "condition",
+)
 
 
 def standings_as_csv(document: dict[str, Any]) -> str:
@@ -206,7 +231,8 @@ def standings_as_csv(document: dict[str, Any]) -> str:
     for track in document["tracks"]:
         for row in track["rows"]:
             cells = {cell["name"]: cell for cell in row["cells"]}
-            values = [row[name] if name != "why" else "; ".join(row["why"]) for name in _COLUMNS]
+            values = [row[name] if name != "why" else "; ".join(row["why"]) for name in _COLUMNS[:-1]]
+            values.append(row.get("condition") or track.get("condition", UNRECORDED))
             scores = [
                 ""
                 if name not in cells

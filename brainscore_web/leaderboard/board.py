@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.numerics.ranks import Ranks, group_letters
+from brainscore_core.plurals import counted
 from brainscore_core.populations import condition_of_all
 from brainscore_core.results.aggregates import Tree
 from brainscore_core.statistics.means import ASSUMPTION, NOT_TESTED, rank_means
@@ -1026,17 +1027,6 @@ def _on_day(snapshot: Snapshot, state: BoardState) -> Iterator[str]:
             f"As of the end of {snapshot.at} (UTC): receipts made until then, with the benchmark versions of that day. "
             "The tree, metadata and permissions are those of today."
         )
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "model"), counted(2, "model")
-    ('1 model', '2 models')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _is(n: int) -> str:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.plurals import counted
 from brainscore_core.results import ranking as results
 from brainscore_core.results.ranking import covered, fewest_scores
 from brainscore_web.leaderboard.snapshot import STATES
@@ -78,5 +79,5 @@ def reason_unranked(n_scored: int, n_all: int, percentage: float, states: Sequen
     names = {"missing": "never scored", "outdated": "scored in an older version only"}
     counts = ((names.get(state, state), states.count(state)) for state in STATES if state != "scored")
     others = ", ".join(f"{count} {name}" for name, count in counts if count)
-    noun = "benchmark" if n_all == 1 else "benchmarks"
-    return f"scored on {n_scored} of {n_all} {noun}, ranked from {fewest}" + (f"; {others}" if others else "")
+    scored = f"scored on {n_scored} of {counted(n_all, 'benchmark')}, ranked from {fewest}"
+    return f"{scored}; {others}" if others else scored

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from brainscore_core.benchmarks import ABOVE_CEILING
 from brainscore_core.formatting import count_text, estimate_text, number_text
 from brainscore_core.populations import population
 from brainscore_vision.training_data import MARKS, compare
@@ -131,7 +132,7 @@ def _mean_facts(board: Board, row: int, place: int) -> list[str]:
         return ["no value", scored.partition(";")[0] + fewest, *without]
     error = [] if math.isfinite(board.errors[row, place]) else ["no standard error: a score below has none"]
     return [
-        _value(board, row, place),
+        _value(board, row, place, {}),
         *error,
         scored,
         *without,
@@ -172,10 +173,10 @@ def _benchmark_facts(board: Board, row: int, place: int, score: dict[str, Any]) 
     when = f"version{version} of the benchmark, {score['created']:%Y-%m-%d}" if score else ""
     counts = "" if not benchmark.in_tree or board.state.over == "scored" else "; counts as 0 in means"
     if state == "scored":
-        facts = [_value(board, row, place, score.get("level"), score.get("estimates"))]
+        facts = [_value(board, row, place, score)]
         if math.isnan(board.errors[row, place]):
             facts.append(f"no standard error: {score.get('error_reason') or 'not given'}")
-        elif math.isnan(board.low[row, place]) and score.get("error_reason"):
+        elif math.isnan(board.low[row, place]) and score.get("error_reason") and not _finding(score):
             facts.append(f"no interval: {score['error_reason']}")
         estimates = score.get("estimates") or ""
         facts += _condition(board, place)
@@ -240,10 +241,23 @@ def _verification_of_mean(board: Board, row: int, place: int) -> list[str]:
     return [texts[board.verification[row, place]]] if board.verification[row, place] > 0 else []
 
 
-def _value(board: Board, row: int, place: int, level: float | None = None, estimates: str | None = None) -> str:
+def _finding(score: Mapping[str, Any]) -> str:
+    reason = score.get("error_reason") or ""
+    return reason if reason.startswith(ABOVE_CEILING) else ""
+
+
+def _value(board: Board, row: int, place: int, score: Mapping[str, Any]) -> str:
     value, error, low, high = (float(part[row, place]) for part in (board.values, board.errors, board.low, board.high))
     kind = "raw" if board.state.values == "raw" else "ceiled"
-    return f"{kind} {estimate_text(value, error=error, ci=limits(low, high), level=level, estimates=estimates)}"
+    text = estimate_text(
+        value,
+        error=error,
+        ci=limits(low, high),
+        level=score.get("level"),
+        estimates=score.get("estimates"),
+        finding=_finding(score) if board.state.values == "ceiled" else None,
+    )
+    return f"{kind} {text}"
 
 
 def _rank_sentences(board: Board, row: int, place: int) -> list[str]:

@@ -83,6 +83,7 @@ class Front:
     ranked: int
     tested: bool
     simulated: bool
+    condition: str
     leaders: tuple[Leader, ...]
 
 
@@ -100,6 +101,7 @@ def front_of(board: Board) -> Front:
         ranked=len(ranked),
         tested=bool(board.best.any()),
         simulated=bool(snapshot.models) and all(model.identifier.startswith("simulated-") for model in snapshot.models),
+        condition="" if first is None else board.condition(first),
         leaders=tuple(_leader(board, place, first) for place in ranked[:_LEADERS] if first is not None),
     )
 

@@ -121,7 +121,7 @@ def _score_text(score: Score | None) -> str:
         return ""
     if score.undetermined:
         return f"{STATES['undetermined'].word}: {score.undetermined}"
-    return estimate(score.value, score.error, score.low, score.high, level=score.level)
+    return estimate(score.value, score.error, score.low, score.high, level=score.level, reason=score.error_reason)
 
 
 def jobs_of(request: HttpRequest, submission: Submission) -> dict[str, Any]:

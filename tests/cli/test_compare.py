@@ -38,7 +38,10 @@ def test_pairs(cli, results):
     assert header == ["Benchmark", "Models", "Difference (95 % interval)", "p", "p (Holm)", "Resampled", "Outcome"]
     assert [line[1] for line in lines] == ["high − middle", "high − low", "middle − low"]
     assert [line[5] for line in lines] == ["50 stimuli"] * 3
-    assert [line[6] for line in lines] == ["no difference found", "high is better", "middle is better"]
+    assert [line[6] for line in lines] == [
+        f"{outcome} (unknown subjects and groups: not recorded)"
+        for outcome in ("no difference found", "high is better", "middle is better")
+    ]
 
 
 def test_json(cli, results):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from brainscore_core.runner.verification import Stored
+from brainscore_core.runner.verification import stored_in
 from brainscore_core.scoring import ResultsStore
 from brainscore_vision import run_pair
 from brainscore_vision.catalogue.methods import methods_of
@@ -16,7 +16,7 @@ def test_a_regression_says_how_stimuli_were_divided_and_other_code_says_nothing(
     receipt = run_pair("pixels", "Simulated2026.V1-pls", results=store).receipt
 
     def text(receipt):
-        return methods_of(Stored(receipt, lambda kind: store.open_attachment(receipt, kind)))
+        return methods_of(stored_in(store, receipt))
 
     complete = text(receipt)
     for expected in (
@@ -29,3 +29,8 @@ def test_a_regression_says_how_stimuli_were_divided_and_other_code_says_nothing(
         assert expected in complete
     other = replace(receipt.benchmark, plugin=replace(receipt.benchmark.plugin, sha256="0" * 64))
     assert "8.0° of visual angle" not in text(replace(receipt, benchmark=other))
+    store.attachment_path(receipt, "raw").unlink()
+    without = text(receipt)
+    assert "Not read, and so not described here: the attachment 'raw'" in without
+    assert "10 random splits" not in without
+    assert "8.0° of visual angle" in without

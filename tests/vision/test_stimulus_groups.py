@@ -48,15 +48,18 @@ def _questions(call):
     return score, [item["text"] for item in record.items if item["kind"] == "remark" and "groups of" in item["text"]]
 
 
-@pytest.mark.parametrize("metric", ["ridge", "rdm", "cka"])
+@pytest.mark.parametrize("metric", ["ridge", "rdm", "cka", "procrustes", "effective_dimensionality"])
 def test_undeclared_groups_are_used_and_asked_for_once(metric):
     target = _recordings(category=CLASSES)
+    neuroids = " for these" if metric in ("procrustes", "effective_dimensionality") else " and new"
     score, (question,) = _questions(lambda: load_metric(metric)(_recordings(1), target))
     assert question.startswith("the stimuli share 10 values of 'category', and no groups of stimuli are declared")
     assert "'category', or 'none'" in question
     assert score.attrs["ci_estimates"].startswith(
-        "new groups of stimuli (category) and new neuroids; 10 groups of 60 stimuli, not declared,"
+        f"new groups of stimuli (category){neuroids} neuroids; 10 groups of 60 stimuli, not declared"
     )
+    if "influence" in score.attrs:
+        assert score.attrs["influence"]["category"].values.tolist() == sorted(set(CLASSES))
     declared, none = _questions(lambda: load_metric(metric, stimulus_groups="category")(_recordings(1), target))
     assert none == []
     assert declared.attrs["ci"] == score.attrs["ci"]
@@ -67,7 +70,7 @@ def test_undeclared_groups_are_used_and_asked_for_once(metric):
     ):
         single, none = _questions(independent)
         assert none == []
-        assert single.attrs["ci_estimates"].startswith("new stimuli and new neuroids; 60 stimuli")
+        assert single.attrs["ci_estimates"].startswith(f"new stimuli{neuroids} neuroids; 60 stimuli")
         assert float(single) == float(score)
 
 
@@ -80,6 +83,9 @@ def test_which_coordinates_are_groups():
     assert grouping_of(_recordings(split=CLASSES, size=np.arange(N) % 6)).name is None
     few = grouping_of(_recordings(category=np.arange(N) % 3))
     assert (few.name, few.question) == ("category", "")
+    asked = grouping_of(_recordings(object_name=np.arange(N) % 2, animacy=np.arange(N) // 30, genre=CLASSES))
+    assert (asked.name, asked.shared) == ("genre", {"genre": 10})  # usual ones have too few values to vary
+    assert grouping_of(_recordings(object_name=np.arange(N) % 2, animacy=np.arange(N) // 20)).name == "object_name"
     table = StimulusSet({"stimulus_id": [f"s{number:02}" for number in range(N)], "scene": CLASSES})
     assert grouping_of(_recordings(attrs={"stimulus_set": table})).name == "scene"
     assert grouping_of(_recordings(attrs={"stimulus_set": table, "stimulus_groups": "none"})).name is None

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING
 
 from brainscore_core.errors import BrainScoreError, DataUnavailable, UserError
+from brainscore_core.plurals import counted
 from brainscore_core.progress import Stage, stage
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ class BatchMeter:
         """Replace :func:`file_meter` inside a batch; `name` is not shown."""
         with self._lock:
             if self._progress and not self._announced and not sys.stderr.isatty():
-                sys.stderr.write(f"Fetching {self._total} file{'' if self._total == 1 else 's'}\n")
+                sys.stderr.write(f"Fetching {counted(self._total, 'file')}\n")
             self._announced = True
         yield Meter(self.cancelled)
 

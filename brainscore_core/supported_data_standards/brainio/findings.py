@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from brainscore_core.errors import UserError
+from brainscore_core.plurals import counted
 
 _SHOWN = 5
 
@@ -71,7 +72,7 @@ class ValidationError(UserError, ValueError):
     def __init__(self, findings: Sequence[Finding]) -> None:
         self.findings = list(findings)
         count = len(errors_among(self.findings))
-        lines = [f"{count} error{'s' if count != 1 else ''} found"]
+        lines = [f"{counted(count, 'error')} found"]
         for finding in sorted(self.findings, key=lambda one: one.severity == "warning"):
             label = f"{finding.source}: " if finding.source else ""
             kind = "(warning) " if finding.severity == "warning" else ""

@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from brainscore_core.plurals import counted
+
 IMPORT_REPORT = "import_report"
 """Attribute of an imported assembly that holds its report; it is not written to files."""
 
@@ -35,7 +37,7 @@ class ImportChange:
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.action} {count_text(self.count, self.what)} ({self.names}): {self.reason}"
+        return f"{self.action} {counted(self.count, self.what)} ({self.names}): {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -74,21 +76,10 @@ class ImportReport:
         return pd.DataFrame([[getattr(change, name) for name in columns] for change in self.changes], columns=columns)
 
     def __str__(self) -> str:
-        read = ", ".join(f"{imported} of {count_text(total, noun)}" for noun, (total, imported) in self.sizes.items())
+        read = ", ".join(f"{imported:,} of {counted(total, noun)}" for noun, (total, imported) in self.sizes.items())
         return "\n".join([f"{self.source}: {read} imported", *(f"- {change}" for change in self.changes)])
 
     __repr__ = __str__
-
-
-def count_text(count: int, what: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> count_text(1, "row"), count_text(3, "row")
-    ('1 row', '3 rows')
-    """
-    return f"{count} {what}" + ("" if count == 1 else "s")
 
 
 def first_names(names: Iterable[Any], *, limit: int = 5) -> str:

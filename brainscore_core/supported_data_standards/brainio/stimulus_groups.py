@@ -113,9 +113,9 @@ def grouping_of(assembly: xr.DataArray, groups: str | None = DECLARED) -> Groupi
     -------
     Grouping
         If no groups are declared: every coordinate of :data:`GROUPS` with at most half as many values as stimuli may be
-        one, or else any with text. Of those with at least five values, the one with fewest is used, so that an interval
-        is too wide rather than too narrow; they are ``shared``. Fewer values are too few to vary: they are used, but
-        there is nothing to declare.
+        one, or else, if none of these has at least five values, any with text. Of those with at least five values, the
+        one with fewest is used, so that an interval is too wide rather than too narrow; they are ``shared``. Fewer
+        values are too few to vary: they are used where nothing else is, but there is nothing to declare.
 
     Raises
     ------
@@ -146,12 +146,15 @@ def grouping_of(assembly: xr.DataArray, groups: str | None = DECLARED) -> Groupi
         return Grouping(str(declared), values)
     missing = "" if declared == DECLARED else str(declared)
     usual = columns.values(STIMULUS_GROUPS)
-    if usual is not None and 1 < len(pd.unique(usual)) < len(usual):
+    number = 0 if usual is None else len(pd.unique(usual))
+    if usual is not None and FEWEST_GROUPS <= number < len(usual):
         return Grouping(STIMULUS_GROUPS, usual, missing=missing)
     shared = _shared(columns)
-    if not shared:
-        return Grouping(missing=missing) if usual is None else Grouping(STIMULUS_GROUPS, usual, missing=missing)
     many = {name: number for name, number in shared.items() if number >= FEWEST_GROUPS}
+    if usual is not None and not many and (1 < number < len(usual) or not shared):
+        return Grouping(STIMULUS_GROUPS, usual, missing=missing)
+    if not shared:
+        return Grouping(missing=missing)
     name = min(many, key=many.__getitem__) if many else max(shared, key=shared.__getitem__)
     order = sorted(many, key=lambda column: column != name)
     return Grouping(name, columns.values(name), {column: many[column] for column in order}, missing)
@@ -187,9 +190,10 @@ def _shared(columns: _Columns) -> dict[str, int]:
     names = columns.names()
     usual = [name for name in GROUPS if name in names]
     partitions: dict[str, NDArray[np.intp]] = {}
+    enough = False
     for name in [*usual, *(name for name in names if name not in GROUPS and name not in _FIXED)]:
-        if name not in usual and partitions:
-            break  # other names count only where there are no usual ones
+        if name not in usual and enough:
+            break  # other names count only where no usual one has enough values
         values = columns.values(name)
         if values is None or (name not in usual and pd.api.types.infer_dtype(values, skipna=True) != "string"):
             continue
@@ -202,4 +206,5 @@ def _shared(columns: _Columns) -> dict[str, int]:
             continue
         if not any(np.array_equal(codes, partition) for partition in partitions.values()):
             partitions[name] = codes
+            enough = enough or (name in usual and len(labels) >= FEWEST_GROUPS)
     return {name: int(codes.max()) + 1 for name, codes in partitions.items()}

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from brainscore_core.errors import UserError, nearest
+from brainscore_core.plurals import counted
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_core.supported_data_standards.brainio.assembly_checks import check_alignment
 from brainscore_core.supported_data_standards.brainio.findings import (
@@ -20,7 +21,6 @@ from brainscore_core.supported_data_standards.brainio.import_report import (
     IMPORT_REPORT,
     ImportChange,
     ImportReport,
-    count_text,
     first_names,
 )
 from brainscore_core.supported_data_standards.brainio.tables import (
@@ -358,7 +358,7 @@ class _Import:
         missing = self.table[role].isna()
         if missing.any():
             raise UserError(
-                f"the column {column!r} is empty in {count_text(int(missing.sum()), 'row')}: "
+                f"the column {column!r} is empty in {counted(int(missing.sum()), 'row')}: "
                 f"{first_names(self.table.index[missing])}",
                 remedy=f"complete or remove these rows; missing={{{column!r}: ()}} if n/a is a name",
             )
@@ -394,7 +394,7 @@ class _Import:
             if wrong.any():
                 first = int(np.flatnonzero(wrong)[0])
                 raise UserError(
-                    f"{count_text(int(wrong.sum()), 'row')} of {self.source} {problem}: row "
+                    f"{counted(int(wrong.sum()), 'row')} of {self.source} {problem}: row "
                     f"{self.table.index[first]} has {format_values(shown[first])} and the response {answers[first]!r}",
                     remedy="the response is the id of the odd stimulus, or the name of its column",
                 )
@@ -422,7 +422,7 @@ class _Import:
         if wrong.any():
             row = self.table[wrong].iloc[0]
             raise UserError(
-                f"{count_text(int(wrong.sum()), 'response')} of {self.source} are neither the correct object nor the "
+                f"{counted(int(wrong.sum()), 'response')} of {self.source} are neither the correct object nor the "
                 f"distractor: row {wrong.idxmax()} has {row[self.responses[0]]!r}, not {row['truth']!r} or "
                 f"{row['dist_obj']!r}",
                 remedy="use the same names of objects in the three columns",
@@ -430,7 +430,7 @@ class _Import:
         same = self.table["truth"] == self.table["dist_obj"]
         if same.any():
             raise UserError(
-                f"in {count_text(int(same.sum()), 'row')} of {self.source} the distractor is the correct object: "
+                f"in {counted(int(same.sum()), 'row')} of {self.source} the distractor is the correct object: "
                 f"{first_names(self.table.index[same])}",
                 remedy="correct the columns, or remove these rows",
             )
@@ -450,7 +450,7 @@ class _Import:
         if repeated.any():
             within = ", ".join([*subject, *of_session, "trial"])
             raise UserError(
-                f"{count_text(int(repeated.sum()), 'row')} of {self.source} repeat a trial (the same {within}): "
+                f"{counted(int(repeated.sum()), 'row')} of {self.source} repeat a trial (the same {within}): "
                 f"{first_names(self.table.index[repeated])}",
                 remedy="remove the duplicates, or name a column that is unique for each subject",
             )

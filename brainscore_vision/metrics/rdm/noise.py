@@ -16,12 +16,14 @@ from brainscore_core.numerics import (
     rdm,
     spearman,
 )
+from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.dissimilarity import condensed
 from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, finite_values, listed
-from brainscore_vision.metric_helpers.geometry import Array, geometry_score, matched, numbered
+from brainscore_vision.metric_helpers.geometry import Array, geometry_score, matched, numbered, stimuli_that_vary
 from brainscore_vision.metric_helpers.repetitions import require_own_responses
+from brainscore_vision.metric_helpers.uncertainty import DECLARED, units_of_stimuli
 
 from .metric import NAMES, Comparison, compare, known_comparison
 
@@ -50,6 +52,9 @@ class NoiseNormalisedRDMMetric(Metric):
         unbiased cosine".
     repetition_coord : str
         Coordinate of the target's presentations that tells independent measurements apart.
+    stimulus_groups : str or None
+        Coordinate of the target in whose groups stimuli were drawn: whole groups vary
+        (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`).
 
     Notes
     -----
@@ -96,7 +101,9 @@ class NoiseNormalisedRDMMetric(Metric):
         crossvalidated: bool = True,
         comparison: Comparison = "spearman",
         repetition_coord: str = "repetition",
+        stimulus_groups: str | None = DECLARED,
     ) -> None:
+        self._stimulus_groups = stimulus_groups
         self._crossvalidated = crossvalidated
         self._comparison = known_comparison(comparison)
         self._repetition_coord = repetition_coord
@@ -143,22 +150,24 @@ class NoiseNormalisedRDMMetric(Metric):
             condensed(square[np.ix_(in_source_order, in_source_order)]),
             comparison=self._comparison,
         )
-        groups = numbered(pair.target) % _GROUPS
+        stimuli = units_of_stimuli(pair.target, self._stimulus_groups)
+        groups = (stimuli.codes if stimuli.grouped else numbered(pair.target)) % _GROUPS
+        varied = stimuli_that_vary(pair, similarity.influence, stimuli)
         interval, centre = self._interval(of_source[np.ix_(pair.order, pair.order)], folds, groups)
         if math.isnan(interval.error):
-            interval = interval._replace(error=influence_interval(similarity.value, similarity.influence).error)
+            interval = interval._replace(error=influence_interval(similarity.value, varied.influence).error)
         name = "correlation" if self._comparison == "spearman" else "whitened cosine"
         score = geometry_score(
             similarity._replace(bias=similarity.value - centre if math.isfinite(centre) else math.nan),
-            pair,
             estimates=f"{name} of the RDMs with the true noise covariance",
             names=NAMES,
+            varied=[varied],
             interval=interval,
         )
-        stimuli = pair.target["stimulus_id"].values
+        ids = pair.target["stimulus_id"].values
         score.attrs["rdm"] = DataAssembly(
             square,
-            coords={"stimulus_id": ("presentation", stimuli), "other_stimulus_id": ("presentation_other", stimuli)},
+            coords={"stimulus_id": ("presentation", ids), "other_stimulus_id": ("presentation_other", ids)},
             dims=["presentation", "presentation_other"],
         )
         return score
@@ -185,12 +194,12 @@ class NoiseNormalisedRDMMetric(Metric):
             )
         try:
             values = [self._unshrunk(of_source, folds, slice(None))]
-            values += [self._unshrunk(of_source, folds, groups != group) for group in range(_GROUPS)]
+            values += [self._unshrunk(of_source, folds, groups != group) for group in range(int(groups.max()) + 1)]
         except ValueError as error:
             return none(str(error))
         whole, left_out = values[0], np.array(values[1:])
-        centre = float(np.clip(_GROUPS * whole - (_GROUPS - 1) * left_out.mean(), -1.0, 1.0))
-        influence = (_GROUPS - 1) * (left_out.mean() - left_out)
+        centre = float(np.clip(whole + (len(left_out) - 1) * (whole - left_out.mean()), -1.0, 1.0))
+        influence = deletion_influence(left_out)
         interval = influence_interval(centre, influence, correlation=True)
         if interval.reason is not None:
             return none("undefined without some of the stimuli")

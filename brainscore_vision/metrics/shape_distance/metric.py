@@ -3,7 +3,8 @@
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import shape_similarity
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.geometry import geometry_score, matched, numbered
+from brainscore_vision.metric_helpers.geometry import codes_in_source_order, geometry_score, matched, stimuli_that_vary
+from brainscore_vision.metric_helpers.uncertainty import DECLARED, units_of_stimuli
 
 _ENOUGH = 30
 """Stimuli below which the fitted rotation's bias is corrected too badly for an interval that holds what it says."""
@@ -16,14 +17,20 @@ class ProcrustesMetric(Metric):
     the angle itself (radians, in [0, π/2]) is the Riemannian shape distance, a metric in the mathematical sense, in
     ``attrs['angle']``.
 
+    Parameters
+    ----------
+    stimulus_groups : str or None
+        Coordinate of the target in whose groups stimuli were drawn: whole groups vary
+        (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`).
+
     Notes
     -----
     In [0, 1]. A rotation is fitted to the very stimuli on which it is judged, so the score is too high where neuroids
     are many and stimuli few; unrelated representations of n stimuli with n neuroids or more each come near 1. Compare
     scores of the same numbers only. ``ci`` is around the score minus that bias (``attrs['bias']``, estimated by leaving
     out groups of stimuli) and need not contain it. ``error`` and ``ci`` (Fisher's z) come from each stimulus's
-    influence, stimuli as the independent units; below 30 stimuli there is no ``ci``, as the bias is known too badly.
-    NaN with a reason where a side does not vary.
+    influence, stimuli (or their groups) as the independent units; below 30 stimuli there is no ``ci``, as the bias is
+    known too badly. NaN with a reason where a side does not vary.
 
     References
     ----------
@@ -44,6 +51,9 @@ class ProcrustesMetric(Metric):
 
     scale = "similarity"
 
+    def __init__(self, *, stimulus_groups: str | None = DECLARED) -> None:
+        self._stimulus_groups = stimulus_groups
+
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare `source` and `target`.
 
@@ -63,12 +73,13 @@ class ProcrustesMetric(Metric):
             If the two hold different stimuli, a stimulus twice, NaN, or fewer than 3 stimuli.
         """
         pair = matched(source, target, fewest=3, what="a shape")
-        shape = shape_similarity(pair.X, pair.Y, order=numbered(pair.source))
+        stimuli = units_of_stimuli(pair.target, self._stimulus_groups)
+        shape = shape_similarity(pair.X, pair.Y, order=codes_in_source_order(pair, stimuli))
         score = geometry_score(
             shape.similarity,
-            pair,
             estimates="Procrustes similarity",
             names={"first representation": "source", "second representation": "target"},
+            varied=[stimuli_that_vary(pair, shape.similarity.influence, stimuli)],
             enough=_ENOUGH,
         )
         score.attrs["angle"] = shape.angle

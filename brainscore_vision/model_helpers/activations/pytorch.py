@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import BrainScoreError, UserError
+from brainscore_core.plurals import counted
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper, LayerReader
 from brainscore_vision.model_helpers.activations.fingerprints import (
@@ -549,7 +550,7 @@ def _in_words(shape: tuple[int, ...], layout: Layout) -> str:
         prefix = layout.prefix_tokens
         before = "an unknown number" if prefix is None else prefix
         first = ", the first a class token" if layout.class_token else ""
-        tokens = "1 token" if shape[0] == 1 else f"{shape[0]} tokens"
+        tokens = counted(shape[0], "token")
         return f"stimuli × {tokens} × {shape[1]} channels, {before} of them before those of the image{first}"
     if len(shape) == 3 and layout.channels_last is not None:
         names = ("rows", "columns", "channels") if layout.channels_last else ("channels", "rows", "columns")

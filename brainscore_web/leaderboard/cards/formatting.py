@@ -10,6 +10,7 @@ import numpy as np
 from django.utils.safestring import SafeString
 from numpy.typing import ArrayLike
 
+from brainscore_core.benchmarks import ABOVE_CEILING
 from brainscore_core.formatting import estimate_text, number_text, size_text
 from brainscore_web.leaderboard.clean import finite
 
@@ -62,8 +63,11 @@ def estimate(
     *,
     level: float | None = None,
     none: str = NONE,
+    reason: str = "",
 ) -> str:
     """Format a number with its interval; with its standard error if there is only that.
+
+    If `reason`, why there is no interval, is that the score is above its ceiling, it stands in place of both.
 
     Examples
     --------
@@ -73,7 +77,8 @@ def estimate(
     known = finite(value)
     if known is None:
         return none
-    return estimate_text(known, error=finite(error), ci=limits(low, high), level=level, brief=True)
+    finding = reason if reason.startswith(ABOVE_CEILING) else None
+    return estimate_text(known, error=finite(error), ci=limits(low, high), level=level, finding=finding, brief=True)
 
 
 def limits(low: float | None, high: float | None) -> tuple[float, float] | None:

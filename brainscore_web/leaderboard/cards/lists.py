@@ -42,6 +42,7 @@ class BenchmarkLine(NamedTuple):
     n_benchmarks: int
     n_models: int
     best: str
+    condition: str
     median: str
     ceiling: str
     about: BenchmarkRow | None
@@ -74,6 +75,8 @@ class ModelList:
         Means that are shown.
     total, page, pages : int
         Number of models that pass the filters, number of this page, and number of pages.
+    condition : str
+        For which few subjects or groups alone the first mean and the ranks hold.
     """
 
     models: tuple[ListedModel, ...]
@@ -81,6 +84,7 @@ class ModelList:
     total: int
     page: int
     pages: int
+    condition: str
 
 
 def benchmark_lines(board: Board, text: str = "") -> tuple[BenchmarkLine, ...]:
@@ -104,6 +108,7 @@ def benchmark_lines(board: Board, text: str = "") -> tuple[BenchmarkLine, ...]:
             n_benchmarks=below[at],
             n_models=scored[at],
             best="" if node.kind == "heading" else number(float(board.node_best[at])),
+            condition="" if node.kind == "heading" else board.condition(at),
             median="" if node.kind == "heading" else number(float(board.node_median[at])),
             ceiling=""
             if about is None
@@ -157,6 +162,7 @@ def model_list(board: Board, state: BoardState) -> ModelList:
         total=len(board.models),
         page=page,
         pages=pages,
+        condition=board.condition(board.root) if board.root >= 0 else "",
     )
 
 

@@ -9,7 +9,9 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from brainscore_core.benchmarks import ABOVE_CEILING
 from brainscore_core.formatting import count_text, number_text, size_text, time_text
+from brainscore_core.populations import condition_of_result
 from brainscore_web.leaderboard.cards.formatting import NONE, estimate, megabytes, number, seconds
 from brainscore_web.leaderboard.clean import number as finite_number
 from brainscore_web.leaderboard.clean import objects_in, text
@@ -108,10 +110,12 @@ def _shown(section: Section) -> Section:
 
 def _numbers(score: Score, document: Mapping[str, Any]) -> Section:
     ceiling = document.get("ceiling") or {}
+    raw = document.get("raw") or {}
     low, high = ceiling.get("ci") or (None, None)
     rows = [
-        ("score", estimate(score.value, score.error, score.low, score.high, level=score.level), score.scale,
-         score.estimates or score.error_reason),
+        ("score", estimate(score.value, score.error, score.low, score.high, level=score.level,
+                           reason=score.error_reason), score.scale,
+         score.estimates or ("" if score.error_reason.startswith(ABOVE_CEILING) else score.error_reason)),
         ("raw", estimate(score.raw, score.raw_error, score.raw_low, score.raw_high, level=score.level),
          *_scale(document, "raw")),
         ("ceiling", estimate(ceiling.get("value", score.ceiling), ceiling.get("error"), low, high,
@@ -120,6 +124,8 @@ def _numbers(score: Score, document: Mapping[str, Any]) -> Section:
     ]  # fmt: skip
     if score.unclamped is not None and score.unclamped != score.value:
         rows.append(("before clamping to 0 and 1", number(score.unclamped), "", ""))
+    if score.value is not None and (condition := condition_of_result(score.estimates, raw.get("ci_estimates"))):
+        rows.append(("holds for", condition, "", ""))
     return Section(
         title="Numbers",
         columns=("", "value (95 % interval)", "scale or meaning", "what the interval estimates"),

@@ -365,7 +365,9 @@ def reason_of(name: str, line: ScoreLine | None, value: float | None, error: flo
     if line is None:
         return ""
     if name == "outdated":
-        was = estimate(line.value, line.error, line.low, line.high) if line.state == "scored" else line.state
+        was = line.state
+        if line.state == "scored":
+            was = estimate(line.value, line.error, line.low, line.high, reason=line.error_reason)
         return f"version {line.version or 'unknown'}: {was}"
     if name == "undetermined":
         return line.undetermined

@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 from django.utils.safestring import SafeString
 
 from brainscore_core.formatting import count_text, number_text, p_text, range_text
-from brainscore_core.results.validity import PairPictures, pair_pictures
+from brainscore_core.plurals import plural
+from brainscore_core.results.validity import PairPictures, condition_of_tests, pair_pictures
 from brainscore_web.leaderboard.assessments import MOST_MISSED, outcome_of
 from brainscore_web.leaderboard.cards.formatting import Axis, axis_of, bar, estimate
 from brainscore_web.leaderboard.clean import number, objects_in, or_nan, text
@@ -100,6 +101,7 @@ class ControlsPanel:
     axis: tuple[str, str]
     lines: tuple[ControlLine, ...]
     sentences: tuple[str, ...]
+    condition: str
     models: tuple[ModelLine, ...]
 
 
@@ -270,6 +272,7 @@ def _controls(benchmark: Benchmark, documents: Sequence[Mapping[str, Any]]) -> C
         axis=axis.texts,
         lines=tuple(_control_line(row, axis) for row in rows),
         sentences=tuple(_conclusions(model, rows)) if model else (),
+        condition=text(condition_of_tests({"controls": rows}), 200) if model else "",
         models=tuple(
             _model_line(each["result"], _origin(benchmark, each))
             for each in documents[:_MOST]
@@ -325,7 +328,7 @@ def _conclusions(model: str, rows: Sequence[Mapping[str, Any]]) -> Iterable[str]
     for kind, meaning in _MEANINGS.items():
         names = [str(row.get("name")) for row in scored if row.get("kind") == kind and _surpassed(row) is False]
         if names:
-            what = kind if len(names) == 1 else f"{kind}s"
+            what = kind if len(names) == 1 else plural(kind)
             yield f"{model} is not significantly above {_list(names)} ({what}). {meaning}"
     if untested := [str(row.get("name")) for row in scored if _surpassed(row) is None]:
         yield f"{model} was not tested against {_list(untested)}."

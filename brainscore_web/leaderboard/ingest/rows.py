@@ -16,7 +16,7 @@ from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import Model
 from django.utils import timezone
 
-from brainscore_core.populations import condition
+from brainscore_core.populations import UNRECORDED, condition_of_result
 from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
 from brainscore_vision.catalogue.leaderboard import listed_benchmark
 from brainscore_web.leaderboard import revision
@@ -240,16 +240,25 @@ def _update_ceiling(version: BenchmarkVersion, rows: Iterable[Row]) -> bool:
 
 
 def _update_condition(version: BenchmarkVersion, rows: Iterable[Row]) -> bool:
-    """Read from the newest score for which few subjects or groups alone it holds; return whether that is new."""
-    newest = max((row for row in rows if row.estimates), key=lambda row: row.created, default=None)
-    if newest is None:
-        return False
-    moment = newest.created.isoformat(timespec="microseconds")
+    """Read from the newest score that states it for which few subjects or groups alone it holds; return whether new."""
+    scored = [(row.created, _condition_of(row)) for row in rows if row.value is not None]
+    stated = [(created, condition) for created, condition in scored if condition != UNRECORDED]
+    if not stated:
+        unknown = bool(scored) and not version.condition and "condition_read" not in version.synced
+        version.condition = UNRECORDED if unknown else version.condition
+        return unknown
+    created, condition = max(stated)
+    moment = created.isoformat(timespec="microseconds")
     if moment <= version.synced.get("condition_read", ""):
         return False
-    version.condition = text(condition(newest.estimates), version._meta.get_field("condition").max_length)
+    version.condition = text(condition, version._meta.get_field("condition").max_length)
     version.synced |= {"condition_read": moment}
     return True
+
+
+def _condition_of(row: Row) -> str:
+    raw = (row.document or {}).get("raw") or {}
+    return condition_of_result(row.estimates, raw.get("ci_estimates"))
 
 
 def _choose_versions(
@@ -423,7 +432,7 @@ def row_of(document: Mapping[str, Any] | Receipt) -> Row:
         high=number(high),
         level=number(score.ci_level),
         estimates=text(score.ci_estimates, max_length["estimates"]),
-        error_reason=text(score.error_reason or score.ci_reason, max_length["error_reason"]),
+        error_reason=text(score.finding or score.error_reason or score.ci_reason, max_length["error_reason"]),
         undetermined=text(receipt.undetermined, max_length["undetermined"]),
         scale=text(score.scale, max_length["scale"]),
         unclamped=number(score.unclamped),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brainscore_core.plugins.bibtex import BibtexError, Entry, missing_fields, parse_bibtex
+from brainscore_core.plugins.bibtex import BibtexError, Entry, missing_fields, parse_bibtex, reference
 
 
 def test_the_usual_ways_to_write_a_value():
@@ -61,3 +61,25 @@ def test_what_is_missing_or_empty():
         "author", "title", "year", "journal or url",
     ]  # fmt: skip
     assert missing_fields(Entry("online", "a", {"editor": "E", "title": "T", "date": "2020-01", "doi": "10.1/x"})) == []
+
+
+@pytest.mark.parametrize(
+    ("authors", "written"),
+    [
+        (r"Sch{\"u}tt, Heiko H and {\'E}mile Zola", "Schütt & Zola"),
+        ("Ada Lovelace and others", "Lovelace et al."),
+        ("{Data and Simulation Group}", "Data and Simulation Group"),
+        ("{Group of A, B}  AND\nMaria de la Cruz", "Group of A, B & de la Cruz"),
+        (r"\O stergaard, S\o ren and {\'{\i}}ngrid {\v S}a{\c{s}}a", "Østergaard & Šaşa"),
+        ("others", "key"),
+        ("", "key"),
+    ],
+)
+def test_authors_of_a_reference(authors, written):
+    entry = Entry("article", "key", {"author": authors, "title": "{T}", "doi": r"10.1/a\_b"})
+    assert reference(entry) == f"{written} (n.d.). T. https://doi.org/10.1/a_b"
+
+
+def test_text_of_a_hostile_field_takes_linear_time():
+    for text in ("{" * 100_000, '\\"{' * 50_000, "a and " * 20_000, r"\c " * 50_000, " " * 100_000 + "{"):
+        assert len(reference(Entry("misc", "key", {"author": text, "title": text}))) < 300_000

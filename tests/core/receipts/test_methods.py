@@ -1,5 +1,7 @@
 """The paragraph for a paper."""
 
+from dataclasses import replace
+
 import pytest
 
 from brainscore_core.receipts.methods import Facts, Source, methods_text
@@ -69,3 +71,18 @@ def test_references_are_listed_once():
     text = methods_text(receipt(), Facts(**NOTHING, sources=sources))
     assert text.endswith("References:\n- Ada et al. (2020). Why? https://doi.org/10.1/x (model net, metric pls)")
     assert "references of data A2026" in text
+
+
+def test_wrong_types_missing_attachments_and_single_things_are_written():
+    odd = {"stimuli": {"n": "some", "kind": ["a", "b"], "visual_degrees": "8"}, "metric": "pls"}
+    data = {"regions": "IT", "n_subjects": 1, "n_neuroids": 1, "preprocessing": ["means", "of repetitions"]}
+    facts = Facts(sizes={"split": 1, "block of neuroids": 2}, predicted={}, metadata=odd | {"data": data})
+    text = methods_text(receipt(), replace(facts, unread={"predictions": "a.nc is missing"}))
+    for expected in (
+        "some stimuli; a, b; 8° of visual angle.",
+        "IT; 1 subject; 1 neuroid; means, of repetitions.",
+        "Values come from 1 split of the stimuli.",
+        "1 split × 2 blocks of neuroids.",
+        "Not read, and so not described here: the attachment 'predictions' (a.nc is missing).",
+    ):
+        assert expected in text

@@ -18,7 +18,7 @@ def assessed(part, result, **fields):
 
 def control(name="gabor", kind="baseline", value=0.2, p=0.01, **fields):
     difference = None if p is None else {"value": 0.3, "ci": [0.1, 0.5], "p": p}
-    return {"name": name, "kind": kind, "score": value, "ci": [0.1, 0.3], "difference": difference, **fields}
+    return {"name": name, "kind": kind, "score": value, "ci": [0.1, 0.3], "difference": difference} | fields
 
 
 def controls(*items, model="net", above=None):
@@ -90,7 +90,12 @@ def test_not_above_a_baseline_is_not_invalid():
 def test_above_all_controls():
     items = [control(), control("time codes", "artefact check", value=None, p=None, reason="no order is known")]
     summary = controls(*items, above=True)
-    assert summary.sentence.startswith("net is above all 1 baseline models with a score")
+    assert summary.sentence.startswith("net is above all 1 baseline model with a score")
+    assert summary.sentence.endswith("Tests hold for unknown subjects and groups: not recorded.")
+    few = "these 2 subjects only; other subjects: unknown"
+    stated = control("pixels", difference={"value": 0.3, "p": 0.01, "condition": few})
+    assert controls(control(), stated, above=True).sentence.endswith(f"Tests hold for {few}.")
+    assert controls(control(difference={"p": 0.01, "condition": ["odd"]}), above=True).sentence.endswith("0.300).")
     assert summary.best.name == "gabor"
     assert summary.best.surpassed
     assert summary.controls[1].reason == "no order is known"

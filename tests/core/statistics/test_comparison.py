@@ -10,6 +10,7 @@ from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.metrics import Score, attach_uncertainty, declare_no_error
 from brainscore_core.numerics import corrected
 from brainscore_core.numerics.predictions import predictivity_interval
+from brainscore_core.populations import UNRECORDED
 from brainscore_core.scoring import FileItem, PluginCode, ResultsStore, run_pair
 from brainscore_core.statistics.comparison import compare, compare_scores, side_of
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -27,7 +28,8 @@ def mean_of(values, ids=None, **options):
     """A score that is a mean, with what each value does to it."""
     score = Score(np.mean(values))
     error = np.std(values, ddof=1) / np.sqrt(len(values))
-    attach_uncertainty(score, error=error, ci=(float(score) - error, float(score) + error), estimates="x", method="t")
+    ci = (float(score) - error, float(score) + error)
+    attach_uncertainty(score, error=error, ci=ci, estimates="new stimuli; x", method="t")
     score.attrs["influence"] = influence(values - np.mean(values), ids=ids, **options)
     score.attrs["scale"] = "similarity"
     return score
@@ -442,8 +444,8 @@ FEW = "these 2 subjects only; other subjects: unknown"
 def of_subjects(number, noise, *, estimates=None):
     """A predicted score whose neuroids belong to subjects; `estimates` replaces what its interval says."""
     score = predicted(noise, seed=int(10 * noise))
-    subject = [f"subject {place % number}" for place in range(NEUROIDS)]
-    for key in ("predictions", "targets"):
+    subject = [f"subject {place % number}" for place in range(NEUROIDS)] if number else []
+    for key in ("predictions", "targets") if number else ():
         score.attrs[key] = score.attrs[key].assign_coords(subject=("neuroid", subject))
     if estimates:
         attach_uncertainty(score, error=0.1, ci=(0.1, 0.9), estimates=estimates, method="crossed")
@@ -455,6 +457,8 @@ def of_subjects(number, noise, *, estimates=None):
     [
         (2, "new stimuli and new neuroids of these 2 subjects; 60 stimuli", FEW),
         (2, None, FEW),  # by the stored predictions
+        (2, "median over neuroids", FEW),
+        (0, "median over neuroids; stimuli are kept", UNRECORDED),
         (6, None, ""),
         (6, "new stimuli of this subject; of an earlier version", "this subject only; other subjects: unknown"),
     ],

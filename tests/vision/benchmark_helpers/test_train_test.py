@@ -227,8 +227,19 @@ class TestNeuroidWiseExplainedVariance:
         coords = {"neuroid_id": ("neuroid", list(ids))}
         dims = ["neuroid"] if values.ndim == 1 else ["split", "neuroid"]
         score = Score(np.median(values))
-        score.attrs["raw"] = Score(values, coords=coords, dims=dims)
+        raw = Score(values, coords=coords, dims=dims)
+        score.attrs = {"raw": raw, "scale": "correlation", "meaning": "reliability"}
         return score
+
+    @pytest.mark.parametrize(("role", "name"), [("score", "scale"), ("ceiling", "meaning")])
+    def test_what_is_not_declared_is_said_and_what_does_not_fit_refused(self, role, name):
+        made = {"score": self.of([0.5, 0.4, 0.3]), "ceiling": self.of([0.5, 0.8, 0.9])}
+        made[role].attrs[name] = None
+        with pytest.warns(UserWarning, match=f"does not declare its {name}: the score is taken as a correlation"):
+            neuroid_wise_explained_var(**made)
+        made[role].attrs[name] = "similarity"
+        with pytest.raises(MetricInputError, match="only a correlation"):
+            neuroid_wise_explained_var(**made)
 
     def test_signs_stay(self):
         result = neuroid_wise_explained_var(self.of([0.5, -0.4, 0.3]), self.of([[0.4, 0.7, 0.8], [0.6, 0.9, 1.0]]))

@@ -131,6 +131,11 @@ def test_for_whom_results_hold(board, get, read):
     assert "holds for these 2 subjects only, on 1 of " in card  # beside the means
     compared = read(get(f"/vision/compare/?mode=models&first={first}&second={second}"))
     assert "Outcomes hold for these 2 subjects only, on 1 of " in compared
+    assert "Means and ranks hold for these 2 subjects only, on 1 of " in read(get("/vision/models/"))
+    assert "Means, intervals and ranks hold for these 2 subjects only, on 1 of " in read(get("/"))
+    assert few[:30] in read(get("/vision/benchmarks/"))
+    for query in (f"x={FIRST}&y={FIRST}", f"mode=size&y={FIRST}"):
+        assert f"hold for {few}." in read(get(f"/vision/compare/?{query}"))
 
 
 def test_a_score_above_the_ceiling_is_shown_with_the_finding(board, get, read):

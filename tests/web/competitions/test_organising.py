@@ -1,10 +1,13 @@
 """Organisers make a competition, freeze it, award it."""
 
+import csv
+import io
 import json
 
 import pytest
 from django.contrib.auth.models import Permission
 from django.urls import reverse
+from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
@@ -19,7 +22,7 @@ from brainscore_web.competitions.lifecycle import (
 )
 from brainscore_web.competitions.models import Award, Competition, Entry, Milestone, Snapshot, Track
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.models import Score
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score
 
 TEXTS = {"slug": "okapi", "year": "2031", "title": "Okapi Cup", "summary": "Short.", "currency": "€", "pool": "5000"}
 TRACK = {
@@ -157,6 +160,27 @@ def entered(track, put):
         }
     )
     return [Entry.objects.create(track=track, team=f"team {name}", identifier=name, known=True) for name in "ABC"]
+
+
+def test_for_whom_standings_hold(client, competition, track, entered):
+    few = "these 2 subjects only; other subjects: unknown"
+    leaf = Benchmark.objects.get(identifier="A")
+    BenchmarkVersion.objects.create(benchmark=leaf, version="1", since=timezone.now(), condition=few)
+    revision.bump()
+
+    def shown():
+        page, file = (client.get(f"/competitions/quagga/{name}").content.decode() for name in ("", "standings.csv"))
+        return page, list(csv.DictReader(io.StringIO(file)))
+
+    page, rows = shown()
+    assert page.count(f"holds for {few}") == 1  # the entry that is this benchmark
+    assert {row["identifier"]: row["condition"] for row in rows} == {"A": few, "B": "", "C": ""}
+    Entry.objects.all().delete()
+    Entry.objects.create(track=track, team="team", identifier="alexnet", known=True)
+    Track.objects.update(competes="models", listed="A\nB")
+    page, rows = shown()
+    assert "Means and places hold for these 2 subjects only, on 1 of 2 benchmarks; others: unknown." in page
+    assert [row["condition"] for row in rows] == ["these 2 subjects only, on 1 of 2 benchmarks; others: unknown"]
 
 
 def test_frozen_standings_never_change(as_organiser, client, competition, entered):

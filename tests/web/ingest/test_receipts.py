@@ -11,6 +11,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
+from brainscore_core.populations import UNRECORDED, condition
 from brainscore_core.scoring import Receipt
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.ingest import IngestReport, ingest_receipts, receipts, rows
@@ -334,6 +335,19 @@ class TestVersions:
         ingest(scored(2, "new stimuli and new neuroids of this subject; 60 stimuli"))
         assert BenchmarkVersion.objects.get().condition.startswith("these 2 subjects")
         ingest(scored(8, "new stimuli and new neuroids; 60 stimuli"), receipt(day=9, state="failed"))
+        assert BenchmarkVersion.objects.get().condition == ""
+
+    @pytest.mark.parametrize("raw", [None, "new stimuli of this subject; 60 stimuli"])
+    def test_a_condition_that_no_receipt_states_is_not_recorded(self, db, receipt, raw):
+        made = receipt(day=5)
+        old = replace(made, raw=replace(made.score, ci_estimates=raw) if raw else None).identified()
+        expected = condition(raw) or UNRECORDED
+        ingest(receipt(day=4, state="failed"), old)
+        assert BenchmarkVersion.objects.get().condition == expected
+        BenchmarkVersion.objects.update(condition="")
+        import_module("brainscore_web.leaderboard.migrations.0009_unrecorded_condition").mark_unrecorded(apps, None)
+        assert BenchmarkVersion.objects.get().condition == ("" if raw else UNRECORDED)
+        ingest(replace(receipt(day=1), score=replace(made.score, ci_estimates="new stimuli; 60 stimuli")).identified())
         assert BenchmarkVersion.objects.get().condition == ""
 
     def test_an_edited_ceiling_stays(self, db, receipt):
