@@ -110,8 +110,8 @@ def shuffle_groups(groups: NDArray[Any], *, seed: int) -> NDArray[np.intp]:
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(names))
     rows = np.empty(len(codes), dtype=np.intp)
-    for group, other in zip(order, np.roll(order, -1), strict=True):
-        members, donors = np.flatnonzero(codes == group), rng.permutation(np.flatnonzero(codes == other))
+    for group, next_group in zip(order, np.roll(order, -1), strict=True):
+        members, donors = np.flatnonzero(codes == group), rng.permutation(np.flatnonzero(codes == next_group))
         rows[members] = donors[np.arange(len(members)) % len(donors)]
     return rows
 
@@ -224,7 +224,10 @@ def labels_of(
             continue
         values = values.astype(str)
         number = values.nunique()
-        same = any(number == other.nunique() == len(set(zip(values, other, strict=True))) for other in labels.values())
+        same = any(
+            number == labels_before.nunique() == len(set(zip(values, labels_before, strict=True)))
+            for labels_before in labels.values()
+        )
         if 2 <= number <= len(values) / 2 and not same:
             labels[name] = values
     return labels
@@ -244,8 +247,10 @@ def code_features(labels: Mapping[str, pd.Series]) -> Features:
     most = max(values.nunique() for values in labels.values())
     number = _power_of_four(max(most + 1, FEWEST))
     rows = hadamard(number)[1:]  # the first is constant
-    parts = [rows[pd.factorize(values)[0]] for values in labels.values()]
-    codes = np.concatenate([parts[i % len(parts)] for i in range(_power_of_four(len(parts)))], axis=1)
+    codes_of_labels = [rows[pd.factorize(values)[0]] for values in labels.values()]
+    codes = np.concatenate(
+        [codes_of_labels[i % len(codes_of_labels)] for i in range(_power_of_four(len(codes_of_labels)))], axis=1
+    )
     stimuli = next(iter(labels.values())).index
     return lambda shown: codes[stimuli.get_indexer(pd.Index(shown["stimulus_id"]))].astype(np.float64)
 
@@ -261,7 +266,7 @@ def time_features(coordinates: Sequence[pd.DataFrame], stimuli: pd.DataFrame) ->
             if name not in table or pd.isna(table[name]).any() or table[name].nunique() < 3:
                 continue
             blocks = [table[block].astype(str) for block in _BLOCKS if block in table]
-            joined = pd.Series(["|".join(parts) for parts in zip(*blocks, strict=True)]) if blocks else None
+            joined = pd.Series(["|".join(names) for names in zip(*blocks, strict=True)]) if blocks else None
             codes = time_codes(table[name].to_numpy(), None if joined is None else joined.to_numpy())
             averaged = pd.DataFrame(codes).groupby(table["stimulus_id"].to_numpy()).mean().reindex(stimuli.index)
             if not averaged.isna().any(axis=None):

@@ -65,7 +65,7 @@ def mean_of_fixed(scores: Sequence[Score], *, units: str) -> Score:
     )
     k = len(values)
     down, up = (float(np.linalg.norm(limits[:, side] - values) / k) for side in (0, 1))
-    known = next((score.attrs for score in scores if "ci_estimates" in score.attrs), {})
+    attrs = next((score.attrs for score in scores if "ci_estimates" in score.attrs), {})
     reasons = [score.attrs[key] for score in scores for key in ("error_reason", "ci_reason") if key in score.attrs]
     missing = bool(np.isnan(errors).any() or np.isnan(down) or np.isnan(up))
     if doubts := [score.attrs["undetermined"] for score in scores if "undetermined" in score.attrs]:
@@ -74,9 +74,9 @@ def mean_of_fixed(scores: Sequence[Score], *, units: str) -> Score:
         result,
         error=float(np.linalg.norm(errors) / k),
         ci=None if math.isnan(down) or math.isnan(up) else (float(result) - down, float(result) + up),
-        level=known.get("ci_level", 0.95),
-        estimates=_of_fixed(known.get("ci_estimates", ""), k, units),
-        method=f"{known.get('ci_method', '')}, recovered variance",
+        level=attrs.get("ci_level", 0.95),
+        estimates=_of_fixed(attrs.get("ci_estimates", ""), k, units),
+        method=f"{attrs.get('ci_method', '')}, recovered variance",
         reason=(reasons[0] if reasons else f"one of the {units} has none") if missing else None,
     )
 
@@ -86,8 +86,8 @@ def _of_fixed(estimates: str, k: int, units: str) -> str:
     mean, unit = f"mean over {counted(k, units)}, each with its own interval", singular(units)
     if not (varied := population(estimates)):
         return f"{mean}; {estimates}" if estimates else mean
-    rest = estimates.partition(";")[2].strip()
-    return f"{varied.replace(f' of {these(1, unit)}', '')} for {these(k, unit)}; {mean}; of the first: {rest}"
+    details = estimates.partition(";")[2].strip()
+    return f"{varied.replace(f' of {these(1, unit)}', '')} for {these(k, unit)}; {mean}; of the first: {details}"
 
 
 def mean_of_sampled(values: Score, *, units: str, error: float | None = None, note: str = "") -> Score:
@@ -196,7 +196,7 @@ def neuroid_wise_explained_var(score: Score, ceiling: Score, aggregate_func: Cal
         )
     raw, ceilings = _neuroid_values(score, "score"), _neuroid_values(ceiling, "ceiling")
     _check_same_neuroids(raw, ceilings)
-    r, reliability = (np.asarray(part.values, dtype=np.float64) for part in (raw, ceilings))
+    r, reliability = (np.asarray(side.values, dtype=np.float64) for side in (raw, ceilings))
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.where(reliability > 0, np.copysign(r**2, r) / reliability, np.nan)
     defined = values[~np.isnan(values)]
@@ -251,13 +251,13 @@ def ceiling_of_neuroids(ceiling: Score, coord: str, value: Any) -> Score:
         value_of_all, spread = over_splits(_median(raw).values)
     else:
         value_of_all, spread = float(_median(raw)), None
-    part = Score(value_of_all)
-    part.attrs = {Score.RAW_VALUES_KEY: raw}
+    selected = Score(value_of_all)
+    selected.attrs = {Score.RAW_VALUES_KEY: raw}
     if spread is not None:
-        part.attrs["split_error"] = spread
+        selected.attrs["split_error"] = spread
     if "meaning" in ceiling.attrs:
-        part.attrs["meaning"] = ceiling.attrs["meaning"]
-    return attach_neuroid_interval(part, raw)
+        selected.attrs["meaning"] = ceiling.attrs["meaning"]
+    return attach_neuroid_interval(selected, raw)
 
 
 def _median(raw: Score) -> Any:
@@ -273,11 +273,11 @@ def _neuroid_values(score: Score, role: str) -> DataAssembly:
             f"the {role} has no values per neuroid in its attrs['raw']",
             remedy="use a metric and a ceiling that keep them, such as 'ridgecv_split' and 'internal_consistency'",
         )
-    others = [dim for dim in values.dims if dim != "neuroid"]
-    if others:
+    dims = [dim for dim in values.dims if dim != "neuroid"]
+    if dims:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Mean of empty slice", RuntimeWarning)  # the result is NaN
-            values = values.mean(others)
+            values = values.mean(dims)
     return values
 
 

@@ -72,11 +72,11 @@ def write_png(
     rows[:, 0] = 0
     bottom, right = top + levels.shape[0], left + levels.shape[1]
     rows[top:bottom, left:right] = levels
-    parts = [b"\x89PNG\r\n\x1a\n"]
+    chunks = [b"\x89PNG\r\n\x1a\n"]
     header = struct.pack(">IIBBBBB", width, height, 8, _COLOUR_TYPES[channels], 0, 0, 0)
     for kind, data in ((b"IHDR", header), (b"IDAT", _packed(rows, top, bottom, left, right)), (b"IEND", b"")):
-        parts += [struct.pack(">I", len(data)) + kind, data, struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))]
-    stream.write(b"".join(parts))
+        chunks += [struct.pack(">I", len(data)) + kind, data, struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))]
+    stream.write(b"".join(chunks))
 
 
 def _packed(rows: NDArray[np.uint8], top: int, bottom: int, left: int, right: int) -> bytes:
@@ -93,14 +93,14 @@ def _packed(rows: NDArray[np.uint8], top: int, bottom: int, left: int, right: in
     image = np.concatenate(columns, axis=1).ravel()[len(between) :]
     before = np.concatenate([rows[:top].ravel(), rows[top, :left]])
     after = np.concatenate([rows[bottom - 1, right:], rows[bottom:].ravel()])
-    parts = [
+    blocks = [
         _BEGINNING,
         _compressed_runs(before),
         image.tobytes(),
         _compressed_runs(after, last=True),
         struct.pack(">I", zlib.adler32(rows.data)),
     ]
-    return b"".join(parts)
+    return b"".join(blocks)
 
 
 def _compressed_runs(content: NDArray[np.uint8], *, last: bool = False) -> bytes:
@@ -228,8 +228,11 @@ def stimulus_files(stimulus_set: StimulusSet) -> dict[str, Path]:
             f"the stimulus set {stimulus_set.identifier!r} has no column 'stimulus_id'",
             remedy="name each row's stimulus in a column 'stimulus_id'",
         )
-    known = stimulus_set.stimulus_paths or {}
-    paths = {name: Path(known[name]) if known.get(name) is not None else None for name in stimulus_set["stimulus_id"]}
+    paths_by_id = stimulus_set.stimulus_paths or {}
+    paths = {
+        name: Path(paths_by_id[name]) if paths_by_id.get(name) is not None else None
+        for name in stimulus_set["stimulus_id"]
+    }
     missing = [
         f"{identifier} ({path if path is not None else 'no path'})"
         for identifier, path in paths.items()
@@ -318,10 +321,10 @@ def _places(sources: list[Path], ratios: list[float], contents: list[str], home:
     Stimuli that are placed together share a folder, since creating a folder takes as long as writing an image. Its name
     is a hash of all of them, so that other content cannot have the same path.
     """
-    wanted = [
+    keys = [
         (source.name, f"{ratio!r} {content}") for source, ratio, content in zip(sources, ratios, contents, strict=True)
     ]
-    distinct = sorted(set(wanted))
+    distinct = sorted(set(keys))
     key = hashlib.sha256(repr((_RULE, distinct)).encode()).hexdigest()
     paths: dict[tuple[str, str], Path] = {}
     names: dict[str, int] = {}
@@ -329,7 +332,7 @@ def _places(sources: list[Path], ratios: list[float], contents: list[str], home:
         name, _ = item
         number = names[name] = names.get(name, -1) + 1  # files of the same name from other folders
         paths[item] = home / key / (str(number) if number else "") / name
-    return [paths[item] for item in wanted]
+    return [paths[item] for item in keys]
 
 
 def _write(placement: _Placement) -> None:
@@ -384,10 +387,16 @@ def _write_animation(frames: NDArray[np.uint8], durations: Sequence[float], stre
     """Write an animated PNG, of which models of images see the first frame, and models of clips all frames."""
     from PIL import Image
 
-    first, *others = map(Image.fromarray, frames)
+    first, *later_frames = map(Image.fromarray, frames)
     blend = [number % 2 for number in range(len(frames))]  # no effect on opaque frames, but Pillow merges none of them
     first.save(
-        stream, "PNG", save_all=True, append_images=others, duration=list(durations), blend=blend, compress_level=1
+        stream,
+        "PNG",
+        save_all=True,
+        append_images=later_frames,
+        duration=list(durations),
+        blend=blend,
+        compress_level=1,
     )
 
 
@@ -410,5 +419,5 @@ def _corner(difference: np.ndarray) -> tuple[int, int]:
 
 def first_names(names: list[str], at_most: int = 5) -> str:
     """The first few names, and the number of others."""
-    rest = len(names) - at_most
-    return ", ".join(names[:at_most]) + (f" and {rest} more" if rest > 0 else "")
+    n_more = len(names) - at_most
+    return ", ".join(names[:at_most]) + (f" and {n_more} more" if n_more > 0 else "")

@@ -103,7 +103,7 @@ def listed_benchmark(identifier: str) -> ListedBenchmark | None:
 @lru_cache(maxsize=1)
 def _listed_benchmarks() -> dict[str, ListedBenchmark]:
     table = _table()
-    listed = {identifier: ListedBenchmark(**known) for identifier, known in table["apart"].items()}
+    listed = {identifier: ListedBenchmark(**fields) for identifier, fields in table["apart"].items()}
     for parent, benchmarks in table["benchmarks"].items():
         listed |= {identifier: ListedBenchmark(version, parent) for identifier, version in benchmarks.items()}
     return listed

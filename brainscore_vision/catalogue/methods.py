@@ -70,8 +70,8 @@ def _same_code(kind: str, identifier: str, plugin: PluginCode | None) -> Path | 
 def _metadata(kind: str, identifier: str) -> dict[str, Any]:
     from brainscore_vision.catalogue.contents import catalogue
 
-    known = catalogue(**{"models": [], "benchmarks": [], kind: [identifier]})
-    entries = [entry.as_dict() for entry in getattr(known, kind)]
+    listing = catalogue(**{"models": [], "benchmarks": [], kind: [identifier]})
+    entries = [entry.as_dict() for entry in getattr(listing, kind)]
     return (entries[0]["metadata"] or {}) if entries else {}
 
 

@@ -60,12 +60,12 @@ def load_images(table: StimulusSet) -> StimulusSet:
     folder = os.environ.get(IMAGES_VARIABLE)
     if folder:
         root = Path(folder).expanduser()
-        found = _files_below(root, set(names))
+        paths = _files_below(root, set(names))
         where = f"{IMAGES_VARIABLE} names {folder}"
     else:  # the published platform's own place
-        found = {name: Path(path) for name, path in zip(names, result["filepath"], strict=True) if Path(path).is_file()}
+        paths = {name: Path(path) for name, path in zip(names, result["filepath"], strict=True) if Path(path).is_file()}
         where = f"{IMAGES_VARIABLE} is not set"
-    missing = [name for name in names if name not in found]
+    missing = [name for name in names if name not in paths]
     if missing:
         raise DataUnavailable(
             f"{len(missing)} of {len(names)} validation images of ImageNet are not at hand ({where}), such as "
@@ -74,13 +74,13 @@ def load_images(table: StimulusSet) -> StimulusSet:
             f"{IMAGES_VARIABLE}=<folder>.",
         )
     note("collection", identifier="ImageNet (ILSVRC 2012), validation")
-    result.stimulus_paths = {name: found[file] for name, file in zip(ids, names, strict=True)}
+    result.stimulus_paths = {name: paths[file] for name, file in zip(ids, names, strict=True)}
     result.identifier = table.identifier
     return result
 
 
 def _files_below(folder: Path, wanted: set[str]) -> dict[str, Path]:
-    found = {}
-    for place, _, files in os.walk(folder):
-        found.update({name: Path(place, name) for name in wanted.intersection(files)})
-    return found
+    paths = {}
+    for subfolder, _, files in os.walk(folder):
+        paths.update({name: Path(subfolder, name) for name in wanted.intersection(files)})
+    return paths
