@@ -49,7 +49,7 @@ def assembly(values, target) -> NeuroidAssembly:
 def cost() -> str:
     """Seconds of all analyses of one pair after extraction."""
     benchmark = load_benchmark(BENCHMARK)
-    target = benchmark._assembly
+    target = benchmark.measurements().averaged()
     float(benchmark.ceiling)
     model = {rule: features(target, FEATURES, seed=seed) for seed, rule in enumerate(("committed", "last"))}
     start, processor = time.perf_counter(), time.process_time()
@@ -75,7 +75,7 @@ def _circumstances() -> str:
 def scale() -> str:
     """Scores of one simulated model whose features are multiplied by a factor."""
     benchmark = load_benchmark(BENCHMARK)
-    target = benchmark._assembly
+    target = benchmark.measurements().averaged()
     values = np.asarray(features(target, 2000, seed=2, noise=4.0).values, dtype=np.float64)
     values /= np.sqrt((values - values.mean(axis=0)).var(axis=0).sum())
     rows = []

@@ -140,6 +140,7 @@ def shares():
                     visual_degrees=8,
                     number_of_trials=SHOWN,
                     ceiling_func=partial(ceiler, repeated),
+                    repetitions=repeated,
                     version=1,
                 )
                 recovery = recover(benchmark, candidates, repetitions=20, generators=GENERATORS[1:2], mixtures=[])

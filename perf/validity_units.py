@@ -61,7 +61,7 @@ def deviation(values: np.ndarray) -> float:
 
 def units() -> str:
     """Scores of both networks, and their differences."""
-    target = load_benchmark("Simulated2026.IT-pls")._assembly
+    target = load_benchmark("Simulated2026.IT-pls").measurements().averaged()
     shown = target.attrs["stimulus_set"]
     paths = [Path(shown.get_stimulus(name)) for name in target["stimulus_id"].values]
     trained, untrained = (features(network(trained=is_trained), paths) for is_trained in (True, False))

@@ -19,6 +19,7 @@ from brainscore_core.numerics.ratios import Uncertain, ratio_limits, undetermine
 from brainscore_core.provenance import note
 
 if TYPE_CHECKING:
+    from brainscore_core.benchmarks.measurements import Measurements
     from brainscore_core.figures import Plot
 
 __all__ = ["Benchmark", "BenchmarkBase", "bound_score", "ceil_score", "explained_variance", "normalise", "undetermined"]
@@ -429,6 +430,13 @@ class Benchmark(ABC):
             If the candidate cannot do what the experiment requires.
         """
 
+    def measurements(self) -> "Measurements | None":
+        """What is measured and how models are compared with it; None if the benchmark does not say.
+
+        Benchmarks that say it can be composed with other metrics, simulated, and assessed; nothing is loaded yet.
+        """
+        return None
+
     @property
     @abstractmethod
     def identifier(self) -> str:
@@ -528,6 +536,11 @@ class BenchmarkBase(Benchmark):
         """The value that the best possible model would reach; estimated once for this object."""
         if self._ceiling is None:
             self._ceiling = as_score(self._ceiling_func(), f"ceiling_func of benchmark {self.identifier!r}")
+        return self._ceiling
+
+    @property
+    def estimated_ceiling(self) -> Score | None:
+        """The ceiling if it was estimated before; else None."""
         return self._ceiling
 
     def plot(self, *, results: str | os.PathLike[str] | None = None) -> "Plot":

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from brainscore_core.benchmarks.measurements import Measurements, measurements_or_none
 from brainscore_core.errors import UserError
 from brainscore_core.figures import Dots, DotsRow, Matrix, Panel, Plot, panels
 from brainscore_core.formatting import number_text
-from brainscore_core.metrics import Score
+from brainscore_core.lazy import LazyLoad, content_of
 from brainscore_core.metrics.score_display import value_text
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.rdm_plot import rdm_panel
@@ -41,33 +42,34 @@ def benchmark_rows(benchmark: BenchmarkBase) -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     if benchmark.parent is not None:
         rows.append(("parent", benchmark.parent))
-    attributes = vars(benchmark)
-    for name in ("region", "_region"):
-        if isinstance(attributes.get(name), str):
-            rows.append(("region", attributes[name]))
-            break
-    data = list(_loaded(attributes, DataAssembly))
-    for assembly in data:
-        name = assembly.identifier or assembly.attrs.get("stimulus_set_identifier") or type(assembly).__name__
-        sizes = ", ".join(f"{dim}: {size}" for dim, size in assembly.sizes.items())
-        rows.append(("data", f"{name} ({sizes})"))
-        summary = dict(assembly_rows(assembly))
-        rows += [(row, summary[row]) for row in _SUMMARISED if row in summary]
-    if not data and any(_is_lazy(value) and not value.is_loaded for value in attributes.values()):
-        rows.append(("data", "loaded when it is first needed"))
-    for stimuli in _loaded(attributes, StimulusSet) if not data else ():
-        rows.append(("stimuli", f"{len(stimuli)}: {stimuli.identifier}" if stimuli.identifier else str(len(stimuli))))
-    for name in ("_similarity_metric", "_metric", "metric"):
-        if name in attributes:
-            rows.append(("metric", _name_of(attributes[name])))
-            break
-    for name, title, unit in (("_visual_degrees", "stimuli span", "°"), ("_number_of_trials", "trials", "")):
-        value = attributes.get(name)
-        if isinstance(value, int | float | np.number):
-            rows.append((title, f"{value:g}{unit}"))
-    ceiling = attributes.get("_ceiling")
+    measurements = measurements_or_none(benchmark)
+    if measurements is None:
+        rows.append(("measurements", "not known: it does not define measurements()"))
+    else:
+        rows += _measurement_rows(measurements)
+    ceiling = benchmark.estimated_ceiling
     rows.append(("ceiling", "not estimated yet" if ceiling is None else _ceiling_text(ceiling)))
     return rows
+
+
+def _measurement_rows(measurements: Measurements) -> Iterator[tuple[str, str]]:
+    if measurements.region is not None:
+        yield "region", measurements.region
+    if any(type(part) is LazyLoad and not part.is_loaded for part in measurements.parts):
+        yield "data", "loaded when it is first needed"
+    else:
+        for part in map(content_of, measurements.parts):
+            if isinstance(part, DataAssembly):
+                name = part.identifier or part.attrs.get("stimulus_set_identifier") or type(part).__name__
+                sizes = ", ".join(f"{dim}: {size}" for dim, size in part.sizes.items())
+                yield "data", f"{name} ({sizes})"
+                summary = dict(assembly_rows(part))
+                yield from ((row, summary[row]) for row in _SUMMARISED if row in summary)
+            elif isinstance(part, StimulusSet):
+                yield "stimuli", f"{len(part)}: {part.identifier}" if part.identifier else str(len(part))
+    if measurements.metric is not None:
+        yield "metric", _name_of(measurements.metric)
+    yield from measurements.settings()
 
 
 def benchmark_plot(benchmark: BenchmarkBase, results: str | os.PathLike[str] | None) -> Plot:
@@ -101,10 +103,9 @@ def benchmark_plot(benchmark: BenchmarkBase, results: str | os.PathLike[str] | N
 
 def _data(benchmark: BenchmarkBase) -> list[DataAssembly]:
     """Assemblies of a benchmark, which are loaded."""
-    for name, value in vars(benchmark).items():
-        if _is_lazy(value) and "metric" not in name:
-            _ = value.content
-    return list(_loaded(vars(benchmark), DataAssembly))
+    measurements = measurements_or_none(benchmark)
+    parts = [] if measurements is None else map(content_of, measurements.parts)
+    return [part for part in parts if isinstance(part, DataAssembly)]
 
 
 def _data_panel(assembly: DataAssembly) -> Panel | None:
@@ -147,20 +148,8 @@ def _row(label: str, value: Any, ci: Any, kind: int) -> DotsRow:
     return DotsRow(label=label, value=number, low=low, high=high, text=number_text(number), kind=kind)
 
 
-def _is_lazy(value: Any) -> bool:
-    return isinstance(vars(type(value)).get("is_loaded"), property)  # isinstance(value, …) would load it
-
-
-def _loaded(attributes: dict[str, Any], kind: type[Any]) -> Iterator[Any]:
-    """Values of a class, without those that are not loaded yet."""
-    for value in attributes.values():
-        known = (value.content if value.is_loaded else None) if _is_lazy(value) else value
-        if issubclass(type(known), kind) and not issubclass(type(known), Score):
-            yield known
-
-
 def _name_of(metric: Any) -> str:
-    if _is_lazy(metric):
+    if type(metric) is LazyLoad:
         if not metric.is_loaded:
             return "loaded when it is first needed"
         metric = metric.content

@@ -48,6 +48,18 @@ def tail_of(log: str) -> str:
     return "\n".join(f"  | {line}" for line in lines)
 
 
+_KINDS = {
+    int(kind): kind
+    for kind in (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.VAR_POSITIONAL,
+        inspect.Parameter.KEYWORD_ONLY,
+        inspect.Parameter.VAR_KEYWORD,
+    )
+}
+
+
 def signature_of(parameters: Any) -> inspect.Signature:
     """Signature from the parameters that a model process describes by name, kind and whether they have a default.
 
@@ -55,14 +67,14 @@ def signature_of(parameters: Any) -> inspect.Signature:
 
     Raises
     ------
-    WireError, ValueError, TypeError
+    WireError, LookupError, ValueError, TypeError
         If the description is invalid.
     """
     parsed = []
     for parameter in expect(parameters, list):
         name, kind, optional = parameter
         default = None if expect(optional, bool) else inspect.Parameter.empty
-        parsed.append(inspect.Parameter(expect(name, str), inspect._ParameterKind(expect(kind, int)), default=default))
+        parsed.append(inspect.Parameter(expect(name, str), _KINDS[expect(kind, int)], default=default))
     return inspect.Signature(parsed, __validate_parameters__=False)
 
 
@@ -162,8 +174,8 @@ def start_model_process(
             closing=stack.pop_all(),
         )
     try:
-        process._await_greeting(start_timeout, interpreter)
-        process._load(loader, identifier, dict(options or {}), list(shared))
+        process.await_greeting(start_timeout, interpreter)
+        process.load(loader, identifier, dict(options or {}), list(shared))
     except BaseException:
         process.close()
         raise
@@ -318,7 +330,7 @@ class ModelProcess:
 
     # -- implementation ------------------------------------------------------------------------------------------
 
-    def _await_greeting(self, timeout: float, interpreter: str) -> None:
+    def await_greeting(self, timeout: float, interpreter: str) -> None:
         """Wait until the process is ready."""
         deadline = time.monotonic() + timeout
         try:
@@ -334,7 +346,7 @@ class ModelProcess:
             self._fail("uses another protocol", "protocol", remedy)
         self.python_version = str(hello.get("python"))[:40]
 
-    def _load(self, loader: str, identifier: str, options: dict[str, Any], folders: list[Path]) -> None:
+    def load(self, loader: str, identifier: str, options: dict[str, Any], folders: list[Path]) -> None:
         request = {"ask": "load", "loader": loader, "identifier": identifier, "options": options, "folders": folders}
         description = self._request(request, "while it was loaded")
         try:

@@ -260,10 +260,19 @@ class Decoder:
             raise WireError("a tag that is not text")
         if tag in self._kinds:
             return self._kinds[tag].decode(self, {key: item for key, item in value.items() if key != "~"})
-        reader = _READERS.get(tag)
-        if reader is None:
+        readers = {
+            "array": self._array,
+            "dict": self._dict,
+            "number": self._number,
+            "objects": self._objects,
+            "path": self._path,
+            "scalar": self._scalar,
+            "times": self._times,
+            "tuple": self._tuple,
+        }
+        if tag not in readers:
             raise WireError(f"an unknown kind of value: {tag[:40]!r}")
-        return reader(self, value)
+        return readers[tag](value)
 
     def array(self, value: Any) -> np.ndarray:
         """Decode a value that must be an array."""
@@ -348,18 +357,6 @@ class Decoder:
         if expect(value["text"], bool):
             return text_array(items).reshape(shape)
         return np.fromiter(items, dtype=object, count=len(items)).reshape(shape)
-
-
-_READERS: dict[str, Callable[[Decoder, dict[str, Any]], Any]] = {
-    "array": Decoder._array,
-    "dict": Decoder._dict,
-    "number": Decoder._number,
-    "objects": Decoder._objects,
-    "path": Decoder._path,
-    "scalar": Decoder._scalar,
-    "times": Decoder._times,
-    "tuple": Decoder._tuple,
-}
 
 
 def _part_of(content: Buffer, region: Any) -> np.ndarray:

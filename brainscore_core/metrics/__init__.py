@@ -6,7 +6,7 @@ import operator
 import warnings
 from collections.abc import Callable, Hashable, Mapping
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -379,11 +379,11 @@ class Score(DataAssembly):
         if result is NotImplemented:
             return result
         name = getattr(f, "__name__", str(f))
-        return _with_attrs(result, self._attrs_after(name, other, reflexive=reflexive))
+        return _with_attrs(result, _attrs_after(self, name, other, reflexive=reflexive))
 
     def _inplace_binary_op(self, other: Any, f: Callable[..., Any]) -> Any:
         name = getattr(f, "__name__", str(f)).removeprefix("i")
-        attrs = self._attrs_after(name, other, reflexive=False)
+        attrs = _attrs_after(self, name, other, reflexive=False)
         return _with_attrs(super()._inplace_binary_op(other, f), attrs)
 
     def _unary_op(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -409,7 +409,7 @@ class Score(DataAssembly):
             reflexive = not isinstance(left, Score)
             score, other = (right, left) if reflexive else (left, right)
             operation = "mul" if name == "multiply" else "truediv"
-            return _with_attrs(result, score._attrs_after(operation, other, reflexive=reflexive))
+            return _with_attrs(result, _attrs_after(score, operation, other, reflexive=reflexive))
         if name == "negative":
             return _with_attrs(result, scale_uncertainty(inputs[0].attrs, -1))
         return _with_attrs(result, without_uncertainty(f"{name} of a score"))
@@ -436,15 +436,16 @@ class Score(DataAssembly):
         options = {"axis": axis, "keepdims": keepdims, **kwargs}
         return self._followed_by_raw(result, "reduce", (func, dim), options, _apply_raw)
 
-    def _attrs_after(self, name: str, other: Any, *, reflexive: bool) -> dict[str, Any]:
-        if name in _COMPARISONS:
-            return {}
-        if _is_constant(other):
-            if name == "mul":
-                return scale_uncertainty(self.attrs, float(other))
-            if name == "truediv" and not reflexive and float(other) != 0:
-                return scale_uncertainty(self.attrs, 1 / float(other))
-        return without_uncertainty(f"{name} of a score and {_describe(other)}")
+
+def _attrs_after(score: Score, name: str, other: Any, *, reflexive: bool) -> dict[str, Any]:
+    if name in _COMPARISONS:
+        return {}
+    if _is_constant(other):
+        if name == "mul":
+            return scale_uncertainty(score.attrs, float(other))
+        if name == "truediv" and not reflexive and float(other) != 0:
+            return scale_uncertainty(score.attrs, 1 / float(other))
+    return without_uncertainty(f"{name} of a score and {_describe(other)}")
 
 
 def _plain_array(score: Score, *, attrs: bool = False) -> xr.DataArray:
@@ -487,13 +488,38 @@ Meaning = Literal["reliability", "upper bound", "human-human", "none"]
 class Metric:
     """Compares a model's recordings or behaviour (`source`) with measurements (`target`).
 
-    A subclass implements ``__call__(source, target) -> Score`` and declares the `scale` of its values, which tells
-    :func:`brainscore_core.benchmarks.normalise` how to apply a ceiling to them.
+    A subclass implements ``__call__(source, target) -> Score`` and declares, as attributes of the class or of its
+    objects, what it takes and returns.
+
+    Attributes
+    ----------
+    scale : str or None
+        Scale of the values, which tells :func:`brainscore_core.benchmarks.normalise` how to apply a ceiling to them.
+    compares : str or None
+        What is compared: ``'recordings'`` of a region, ``'choices'``, ``'properties'``, ``'matrices'`` or another noun;
+        None (not declared) counts as choices if the scale is an accuracy, else as recordings.
+    needs_training : bool
+        Whether it fits on stimuli of their own, which it takes before those of the test.
+    min_neuroids : int
+        Number of neuroids that are needed.
+    needs_repetitions : bool
+        Whether the target is single repetitions instead of their averages.
+    per_time_bin : bool
+        Whether there is a value for each time bin.
+    matrices : str or None
+        Of which values of all pairs of stimuli matrices are compared, such as ``'dissimilarities'``; None for others.
+    from_products : bool
+        Whether features matter only by inner products of stimuli and sums over features, so that they may be rotated.
     """
 
-    scale: ClassVar[Scale | None] = None
-    needs_training: ClassVar[bool] = False
-    """Whether it fits on stimuli of their own, which it takes before those of the test."""
+    scale: Scale | None = None
+    compares: str | None = None
+    needs_training: bool = False
+    min_neuroids: int = 1
+    needs_repetitions: bool = False
+    per_time_bin: bool = False
+    matrices: str | None = None
+    from_products: bool = False
 
     def __call__(self, source: DataAssembly, target: DataAssembly, /, *args: Any, **kwargs: Any) -> Score:
         """Compare `source` with `target`.
@@ -514,9 +540,24 @@ class Ceiling:
     """Estimates from the measurements alone the value that the best possible model would reach.
 
     A subclass implements ``__call__(assembly) -> Score`` and declares the meaning of its value.
+
+    Attributes
+    ----------
+    meaning : str or None
+        What the value is.
+    compares, per_time_bin
+        As for :class:`Metric`.
+    matrices : str or None
+        If not None, the ceiling is one of metrics with the same `matrices` only.
+    scales : tuple of str or None
+        Scales of the metrics that it is a ceiling of; None: shares of variance for a reliability, else any.
     """
 
-    meaning: ClassVar[Meaning | None] = None
+    meaning: Meaning | None = None
+    compares: str | None = None
+    per_time_bin: bool = False
+    matrices: str | None = None
+    scales: tuple[Scale, ...] | None = None
 
     def __call__(self, assembly: DataAssembly, /, *args: Any, **kwargs: Any) -> Score:
         """Estimate the ceiling of `assembly`.

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -334,6 +334,8 @@ class LeastSquares:
     >>> LeastSquares().fit(X, Y).predict([[3.0]]).round(6).tolist()
     [[7.0]]
     """
+
+    from_products: ClassVar[bool] = True  # of stimuli: fits do not change if features are rotated
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> LinearFit:
         """Fit responses Y (n × q) from features X (n × p).

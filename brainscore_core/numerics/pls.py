@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -331,6 +331,7 @@ class PLS:
     ((30, 3), 5)
     """
 
+    from_products: ClassVar[bool] = True  # of stimuli: fits do not change if features are rotated
     n_components: int = 25
     _: KW_ONLY
     device: Any = None

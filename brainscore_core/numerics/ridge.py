@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -405,6 +405,7 @@ class Ridge:
     [[3.0], [5.0]]
     """
 
+    from_products: ClassVar[bool] = True  # of stimuli: fits do not change if features are rotated
     alpha: float = 1.0
     _: KW_ONLY
     device: Any = None

@@ -8,7 +8,7 @@ about thirty penalties determine those with all others to rounding.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -496,6 +496,7 @@ class RidgeCV:
     10.0
     """
 
+    from_products: ClassVar[bool] = True  # of stimuli: fits do not change if features are rotated
     alphas: Sequence[float]
     alpha_per_target: bool = False
     _: KW_ONLY

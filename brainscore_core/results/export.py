@@ -58,7 +58,7 @@ class Column:
 class ExportColumn(Column):
     """One column of the table of receipts."""
 
-    _read: Callable[[Receipt], Any]
+    read: Callable[[Receipt], Any]
 
 
 def _path(path: str) -> Callable[[Receipt], Any]:
@@ -255,7 +255,7 @@ def export_rows(receipts: Iterable[Receipt]) -> list[dict[str, Any]]:
     >>> row["model"], row["score"], row["ci_high"], row["raw"]
     ('pixels', 0.25, 0.3, None)
     """
-    return [{column.name: _given(column._read(receipt)) for column in EXPORT_COLUMNS} for receipt in receipts]
+    return [{column.name: _given(column.read(receipt)) for column in EXPORT_COLUMNS} for receipt in receipts]
 
 
 def export_frame(receipts: Iterable[Receipt]) -> pd.DataFrame:

@@ -142,7 +142,7 @@ class UnwrittenReceipt:
 
     def write(self) -> Receipt:
         """Store the receipt; returns and raises what :meth:`ResultsStore.write` does."""
-        return self._store._write(self.receipt, self._attachments)
+        return self._store.write_prepared(self.receipt, self._attachments)
 
 
 _ID_START = re.compile(r"[0-9]{8}[0-9TZa-f-]*")
@@ -278,7 +278,7 @@ class ResultsStore:
                 receipt = _without_attachment(receipt, kind, error)
         return UnwrittenReceipt(self, receipt, encoded)
 
-    def _write(self, receipt: Receipt, attachments: Mapping[str, EncodedFile | bytes]) -> Receipt:
+    def write_prepared(self, receipt: Receipt, attachments: Mapping[str, EncodedFile | bytes]) -> Receipt:
         pair = _pair(receipt.model.identifier, receipt.benchmark.identifier)
         with self._backend.writing(pair) as writing:
             written: dict[str, Path] = {}

@@ -196,7 +196,7 @@ def local_cluster(options: ClusterOptions, tasks: int, bigger_than: int | None) 
         with without_interrupts():
             runner = LoopRunner()
             runner.start()
-        client = None
+        client, loop = None, runner.loop
         common = {
             "protocol": "inproc://",
             "dashboard": False,
@@ -219,7 +219,7 @@ def local_cluster(options: ClusterOptions, tasks: int, bigger_than: int | None) 
             cluster = SpecCluster(
                 scheduler={"cls": Scheduler, "options": common},
                 workers=specifications,
-                loop=runner._loop,
+                loop=loop,
                 silence_logs=logging.CRITICAL,
                 name="brainscore",
             )
@@ -239,10 +239,11 @@ def local_cluster(options: ClusterOptions, tasks: int, bigger_than: int | None) 
         finally:
             # also a cluster whose start was interrupted
             with deferring_interrupts():
-                clusters = [instance for instance in list(SpecCluster._instances) if instance.loop is runner._loop]
+                instances = SpecCluster._instances  # noqa: SLF001 -- Dask lists its clusters nowhere else
+                clusters = [instance for instance in list(instances) if instance.loop is loop]
                 close(client, *clusters, seconds=CLOSE_SECONDS if client is not None else 1)
                 runner.stop()
-                SpecCluster._instances.difference_update(clusters)  # else Python would close them again at its end
+                instances.difference_update(clusters)  # else Python would close them again at its end
 
 
 def _devices(gpus: int, workers: int) -> list[list[str]]:
@@ -379,7 +380,7 @@ def _submit_first(cluster: Any) -> None:
     try:
         # not by scale, which submits in the background
         cluster.worker_spec.update(cluster.new_worker_spec())
-        cluster.sync(cluster._correct_state)
+        cluster.sync(cluster._correct_state)  # noqa: SLF001 -- scale calls it in the background
     except (OSError, RuntimeError, ValueError) as error:
         raise UserError(
             f"SLURM accepts no job: {error}",

@@ -11,13 +11,16 @@ from scipy.special import stdtrit
 from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.metrics.declarations import declarations_of
 from brainscore_core.numerics import ResponseMoments, response_moments
 from brainscore_core.progress import stage, track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.benchmark_helpers.measurements import errors_naming_data, without_single_time_bin
-from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, relate_to_ceiling
-from brainscore_vision.composition.benchmarks import Measurements, measurements_of, needs_repetitions
-from brainscore_vision.composition.names import parse_name
+from brainscore_vision.benchmark_helpers.measurements import (
+    VisualMeasurements,
+    errors_naming_data,
+    visual_measurements_of,
+    without_single_time_bin,
+)
 from brainscore_vision.metric_helpers.alignment import as_table, coord_values
 
 LEAST_RELIABILITY = 0.3
@@ -54,8 +57,8 @@ def attainable(benchmark: Benchmark, *, simulations: int = 10, seed: int = 0) ->
     Parameters
     ----------
     benchmark : Benchmark
-        A :class:`~brainscore_vision.benchmark_helpers.neural_common.NeuralBenchmark`, or a composed one, whose ceiling
-        is estimated from single repetitions without missing values.
+        Its :meth:`~brainscore_core.benchmarks.Benchmark.measurements` have a metric, and single repetitions without
+        missing values.
     simulations : int
         Simulated experiments, at least 3; each calls the metric twice.
     seed : int
@@ -132,7 +135,7 @@ def averaged_recordings(benchmark: Any, *, what: str) -> DataAssembly:
     Parameters
     ----------
     benchmark : Benchmark
-        A :class:`~brainscore_vision.benchmark_helpers.neural_common.NeuralBenchmark`, or a composed one.
+        One that compares averaged recordings of one set of stimuli by a metric.
     what : str
         What cannot be simulated with other benchmarks, for the message.
 
@@ -146,7 +149,7 @@ def averaged_recordings(benchmark: Any, *, what: str) -> DataAssembly:
     UserError
         If the benchmark is of another kind, or has several time bins.
     """
-    return _as_table(_measurements(benchmark, what).averaged())
+    return _as_table(comparison_of(benchmark, what).averaged())
 
 
 def moments_of_recordings(benchmark: Any, target: DataAssembly, *, what: str) -> ResponseMoments:
@@ -164,7 +167,7 @@ def moments_of_recordings(benchmark: Any, target: DataAssembly, *, what: str) ->
     UserError
         If single repetitions are unknown or incomplete, or of other neuroids or stimuli.
     """
-    return moments_of_repetitions(benchmark.identifier, _measurements(benchmark, what).repetitions(), target)
+    return moments_of_repetitions(benchmark.identifier, comparison_of(benchmark, what).single_repetitions(), target)
 
 
 def moments_of_repetitions(name: str, repetitions: DataAssembly, target: DataAssembly) -> ResponseMoments:
@@ -190,10 +193,17 @@ def moments_of_repetitions(name: str, repetitions: DataAssembly, target: DataAss
     return moments
 
 
-def _measurements(benchmark: Any, what: str) -> Measurements:
-    name = benchmark.identifier
-    measurements = measurements_of(name, benchmark) if isinstance(benchmark, NeuralBenchmark) else None
-    if measurements is None or (":" in name and needs_repetitions(parse_name(name).metric)):
+def comparison_of(benchmark: Benchmark, what: str) -> VisualMeasurements:
+    """Measurements of a benchmark that compares averaged recordings of one set of stimuli by a metric.
+
+    Raises
+    ------
+    UserError
+        If it is of another kind; `what` cannot be simulated.
+    """
+    measurements = visual_measurements_of(benchmark)
+    averages = measurements.compares == "recordings" and measurements.training is None
+    if not averages or measurements.metric is None or declarations_of(measurements.metric).needs_repetitions:
         raise UserError(
             f"{what} cannot be simulated",
             remedy="name a benchmark that compares averaged recordings of one set of stimuli",
@@ -208,5 +218,7 @@ def _as_table(assembly: DataAssembly) -> DataAssembly:
 def _score(benchmark: Any, target: DataAssembly, expected: Any, measured: Any) -> float:
     with warnings.catch_warnings(), errors_naming_data(target, benchmark.identifier):
         warnings.simplefilter("ignore")
-        raw = benchmark._similarity_metric(target.copy(data=expected), target.copy(data=measured))
-    return float(relate_to_ceiling(raw, benchmark.ceiling))
+        measurements = comparison_of(benchmark, "")
+        compare: Any = measurements.metric
+        raw = compare(target.copy(data=expected), target.copy(data=measured))
+    return float(measurements.relate(raw, benchmark.ceiling))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.formatting import estimate_text, number_text, p_text, range_text
+from brainscore_core.lazy import content_of
 from brainscore_core.metrics import Score
 from brainscore_core.plurals import counted, plural
 from brainscore_core.progress import stage
@@ -36,6 +37,7 @@ from brainscore_vision.assessment.control_features import (
     time_features,
 )
 from brainscore_vision.assessment.twins import channels_last, initial_weights, network_of, other_weights
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, visual_measurements_of
 from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
@@ -293,7 +295,7 @@ def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Se
     Raises
     ------
     UserError
-        If the benchmark does not record responses, or `seeds` is empty.
+        If the benchmark does not record responses, does not say what it measures, or `seeds` is empty.
     Exception
         Any error of the benchmark with the model.
 
@@ -306,6 +308,8 @@ def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Se
     their values are shared by two stimuli on average. ``untrained, seed …``: the model itself with initial weights.
     They are drawn as by ``<model>-untrained`` if that is registered, else as the constructor of the network draws them;
     see :func:`~brainscore_vision.assessment.twins.initial_weights`.
+
+    *Screen.* It is as wide as the benchmark's stimuli; 8° where these have no visual angle, or several.
 
     *Scale.* Metrics with a penalty give the same features another score in other units. Beside a model, the features of
     each baseline model are therefore multiplied so that their total standard deviation is that of the model's features.
@@ -354,7 +358,8 @@ class _Scoring:
     def __init__(self, benchmark: Any, seeds: Sequence[int]) -> None:
         self._benchmark = benchmark
         self._seeds = tuple(seeds)
-        self._degrees = float(getattr(benchmark, "_visual_degrees", None) or 8)
+        self._measurements = visual_measurements_of(benchmark)
+        self._degrees = self._measurements.screen_degrees
         self._model_score: Score | None = None
         self._model_name = "the model"
         self._scale: float | None = None  # of the model's features
@@ -377,8 +382,8 @@ class _Scoring:
         if score is not None:
             self._model_score = score
             self._model_name = name or str(score.attrs.get("model_identifier", "the model"))
-        known = _coordinates(self._benchmark)
-        labels = labels_of(stimuli, known, _splits_of(self._benchmark))
+        known = _coordinates(self._measurements)
+        labels = labels_of(stimuli, known, getattr(self._measurements.splits, "group_coord", None))
         coded = f"orthogonal codes of {_list(list(labels)) or 'labels'}"
         timed = "smooth functions of presentation time"
         if self._scale is not None:
@@ -743,18 +748,13 @@ def _table_of(shown: Sequence[StimulusSet]) -> pd.DataFrame:
     return table.drop_duplicates("stimulus_id").set_index("stimulus_id")
 
 
-def _coordinates(benchmark: Any) -> list[pd.DataFrame]:
+def _coordinates(measurements: VisualMeasurements) -> list[pd.DataFrame]:
     """Coordinates of the presentations of recordings: of averaged ones, then of single repetitions."""
-    from brainscore_vision.composition.benchmarks import measurements_of
-
-    measurements = measurements_of(str(benchmark.identifier), benchmark)
-    if measurements is None:
+    if measurements.compares != "recordings":
         return []
-    assemblies = [measurements.averaged()]
-    if measurements.train is not None:
-        assemblies.append(getattr(measurements.train, "content", measurements.train))
+    assemblies = [content_of(part) for part in measurements.parts]
     with suppress(UserError):
-        assemblies.append(measurements.repetitions())
+        assemblies.append(measurements.single_repetitions())
     return [
         pd.DataFrame(
             {
@@ -765,12 +765,6 @@ def _coordinates(benchmark: Any) -> list[pd.DataFrame]:
         )
         for assembly in assemblies
     ]
-
-
-def _splits_of(benchmark: Any) -> str | None:
-    """Coordinate whose groups the benchmark's splits keep together."""
-    splits = getattr(getattr(benchmark, "_similarity_metric", None), "cross_validation", None)
-    return getattr(splits, "group_coord", None)
 
 
 def _line(control: Control, width: int) -> str:

@@ -16,24 +16,23 @@ from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import BrainScoreError, UserError
 from brainscore_core.figures import Specification, Svg, specification, standalone
 from brainscore_core.metrics import Metric, Score
+from brainscore_core.metrics.declarations import declarations_of
 from brainscore_core.numerics import participation_ratio
 from brainscore_core.progress import stage, track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision.assessment.features import SCALINGS, Features
-from brainscore_vision.benchmark_helpers.measurements import require_stimuli, without_single_time_bin
-from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, record_stimuli, relate_to_ceiling
-from brainscore_vision.benchmark_helpers.screen import place_on_screen
-from brainscore_vision.composition.benchmarks import (
-    Measurements,
-    check_assembly,
-    check_metric,
-    check_name,
-    measurements_of,
-    needs_repetitions,
+from brainscore_vision.benchmark_helpers.measurements import (
+    require_stimuli,
+    visual_measurements_of,
+    without_single_time_bin,
 )
+from brainscore_vision.benchmark_helpers.neural_common import record, relate_to_ceiling
+from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.composition.benchmarks import check_assembly, check_metric, check_name
 from brainscore_vision.composition.names import parse_name
 from brainscore_vision.metric_helpers.alignment import as_table, finite_values, match_rows
 from brainscore_vision.metric_helpers.geometry import GeometryMetric, matched
+from brainscore_vision.metric_helpers.transformations import CrossValidation
 from brainscore_vision.model_helpers.activations.reduction import make_reduction
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 from brainscore_vision.model_helpers.brain_transformation.temporal import in_time_bins
@@ -55,20 +54,6 @@ NORMALISATIONS = ("raw", "ceiling")
 
 ALL_STIMULI = "all stimuli"
 """Split of metrics that fit nothing."""
-
-_FROM_PRODUCTS = frozenset(
-    {
-        *(
-            f"{name}{cv}"
-            for name in ("pls", "ridge", "ridgecv", "ridgecv_relative", "linear_predictivity")
-            for cv in ("", "_cv")
-        ),
-        *(f"dual_{name}{cv}" for name in ("ridge", "ridgecv") for cv in ("", "_cv")),
-        *("rdm", "rdm_cv", "rdm_cosine", "rdm_euclidean", "rdm_whitened"),
-        *("cka", "cka_cv", "cka_biased", "cka_rbf", "procrustes", "effective_dimensionality"),
-    }
-)
-"""Metrics that depend on features only by inner products of stimuli and sums over features."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -393,8 +378,8 @@ class _Recordings:
 
     def __init__(self, benchmark: Any, metrics: Sequence[str] | None, groups: Sequence[str] | None) -> None:
         name = benchmark.identifier
-        measurements = measurements_of(name, benchmark) if isinstance(benchmark, NeuralBenchmark) else None
-        if measurements is None:
+        measurements = visual_measurements_of(benchmark)
+        if measurements.compares != "recordings" or measurements.metric is None or measurements.training is not None:
             raise UserError(
                 f"{name!r} cannot be analysed in other ways",
                 remedy="name a benchmark that compares averaged recordings of one set of stimuli",
@@ -403,8 +388,8 @@ class _Recordings:
         names = list(metrics) if metrics is not None else list(dict.fromkeys([*([own] if own else []), *METRICS]))
         for metric in names:
             check_name(metric)
-            check_assembly(metric, measurements)
-        self.measurements: Measurements = measurements
+            check_assembly(metric, load_metric(metric), measurements)
+        self.measurements = measurements
         assembly = without_single_time_bin(measurements.averaged())
         self.target = as_table(assembly, ("presentation", "neuroid"), role="recordings")
         finite_values(self.target, role="recordings")
@@ -427,8 +412,8 @@ class _Recordings:
         return [name for name, number in numbers.items() if 1 < number < len(self.target)]
 
     def _with_splits(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], Any]]:
-        stratified = self.measurements.stratified_by
-        random = {} if stratified is None else {"stratification_coord": stratified.coord}
+        own = self.measurements.splits
+        random = {"stratification_coord": own.stratification_coord} if isinstance(own, CrossValidation) else {}
         options: dict[str, dict[str, Any]] = {"random": random}
         # strata of groups would be the groups themselves
         options |= {f"grouped by {name}": {"group_coord": name, "stratification_coord": None} for name in self.groups}
@@ -456,7 +441,9 @@ class _Recordings:
     def compare(self, name: str, split: str, source: DataAssembly) -> tuple[float, str | None]:
         """Score without its interval, and why it is NaN."""
         metric = self.metrics[name, split]
-        target = self.measurements.repetitions() if needs_repetitions(name) else self.target
+        target = self.target
+        if declarations_of(metric).needs_repetitions:
+            target = self.measurements.single_repetitions()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if isinstance(metric, GeometryMetric) and type(metric).__call__ is GeometryMetric.__call__:
@@ -473,7 +460,7 @@ class _Recordings:
 
     def normalised(self, name: str, split: str, value: float) -> tuple[float, str | None]:
         """A raw value relative to the benchmark's ceiling, and why it is NaN."""
-        scale = getattr(self.metrics[name, split], "scale", None) or "similarity"
+        scale = declarations_of(self.metrics[name, split]).scale or "similarity"
         ceiling = self.ceiling
         meaning = ceiling.attrs.get("meaning", "reliability")
         applies = scale in {"correlation", "variance"} if meaning == "reliability" else name == self.own
@@ -540,21 +527,10 @@ def _recorded(
     """Recordings of the benchmark's region, and activations of other layers."""
     target = recordings.target
     assembly = recordings.measurements.averaged()
-    require_stimuli(assembly)
-    degrees, trials = recordings.measurements.visual_degrees, recordings.measurements.number_of_trials
-    region, time_bins = benchmark.region, benchmark.timebins
+    measurements = recordings.measurements
     committed: list[str] | None = None
     if "committed" in rules:
-        model.start_recording(region, time_bins=time_bins)
-        responses = record_stimuli(
-            model,
-            assembly,
-            benchmark=benchmark.identifier,
-            region=region,
-            visual_degrees=degrees,
-            number_of_trials=trials,
-            time_bins=time_bins,
-        )
+        (responses,) = record(model, measurements, [assembly])
         if "layer" in responses.coords:
             committed = list(dict.fromkeys(responses["layer"].values.astype(str)))
         yield "committed", _Found(_in_order(responses, target, name), ", ".join(committed) if committed else None)
@@ -565,11 +541,16 @@ def _recorded(
     wanted = {rule: every[places[rule]] for rule in rules if rule in places}
     if not wanted:
         return
+    require_stimuli(assembly)
     stimuli = place_on_screen(
-        assembly.stimulus_set, target_visual_degrees=model.visual_degrees(), source_visual_degrees=degrees
+        assembly.stimulus_set,
+        target_visual_degrees=model.visual_degrees(),
+        source_visual_degrees=measurements.visual_degrees,
     )
-    activations = model.activations(stimuli, list(dict.fromkeys(wanted.values())), number_of_trials=trials)
-    in_bin = without_single_time_bin(in_time_bins(activations, time_bins))
+    activations = model.activations(
+        stimuli, list(dict.fromkeys(wanted.values())), number_of_trials=measurements.number_of_trials
+    )
+    in_bin = without_single_time_bin(in_time_bins(activations, measurements.recorded_time_bins))
     of_neuroids = in_bin["layer"].values.astype(str)
     for rule, layer in wanted.items():
         part = in_bin.isel(neuroid=np.flatnonzero(of_neuroids == layer))
@@ -615,7 +596,7 @@ def _analyses(
         if features is None or problem is not None:
             value, reason = math.nan, problem or "undefined"
         else:
-            by_products = metric in _FROM_PRODUCTS or reduction != "none"
+            by_products = declarations_of(recordings.metrics[metric, split]).from_products or reduction != "none"
             if by_products not in sources:
                 sources[by_products] = _source(features.whole(scaling), recordings.target)
             try:

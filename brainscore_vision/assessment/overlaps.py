@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from brainscore_core.benchmarks.measurements import measurements_of
 from brainscore_core.errors import UserError
+from brainscore_core.lazy import content_of
 from brainscore_core.populations import FEWEST_GROUPS
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.findings import Finding
@@ -19,16 +21,9 @@ from brainscore_core.supported_data_standards.brainio.stimulus_groups import DEC
 from brainscore_vision.assessment.duplicates import Duplicates, find_duplicates
 from brainscore_vision.benchmark_helpers.measurements import without_single_time_bin
 from brainscore_vision.benchmark_helpers.multi_subject import KFoldNeuralBenchmark, MultiSubjectNeuralBenchmark
-from brainscore_vision.benchmark_helpers.neural_common import (
-    NeuralBenchmark,
-    RSABenchmark,
-    TrainTestNeuralBenchmark,
-)
-from brainscore_vision.composition.benchmarks import measurements_of
 from brainscore_vision.metric_helpers.alignment import coord_values
 from brainscore_vision.metric_helpers.transformations import CrossValidation, SplitRows
 from brainscore_vision.registries import load_stimulus_set, stimulus_set_registry
-from brainscore_vision.utils import LazyLoad
 
 _NOT_FITTED = "the metric fits nothing, so there are no training stimuli"
 
@@ -135,21 +130,16 @@ def parts_of(benchmark: Any) -> Parts:
     if isinstance(benchmark, KFoldNeuralBenchmark | MultiSubjectNeuralBenchmark):
         first = parts_of(benchmark.first_part())
         return first._replace(name=name, notes=(f"only {first.name!r} was examined", *first.notes))
-    if isinstance(benchmark, TrainTestNeuralBenchmark):
-        both = [_content(part) for part in (benchmark.test_assembly, benchmark.train_assembly)]
-        return Parts(name, benchmark, True, [without_single_time_bin(part) for part in both], None)
-    if isinstance(benchmark, NeuralBenchmark | RSABenchmark):
-        return Parts(name, benchmark, True, [without_single_time_bin(_content(benchmark._assembly))], None)
-    for attribute in ("stimulus_set", "_stimulus_set", "_stimuli", "_assembly"):
-        held = _content(getattr(benchmark, attribute, None))
-        stimuli = held if isinstance(held, StimulusSet) else getattr(held, "stimulus_set", None)
-        if isinstance(stimuli, StimulusSet):
-            note = "only the pictures were examined: the benchmark is of a class whose recordings are not known here"
-            return Parts(name, benchmark, False, [], _with_files(stimuli), (note,))
-    raise UserError(
-        f"the stimuli of {name!r} are not known",
-        remedy="audit a benchmark on recordings, or one with an attribute stimulus_set",
-    )
+    measurements = measurements_of(benchmark)
+    if measurements.compares == "recordings":
+        parts = [without_single_time_bin(content_of(part)) for part in measurements.parts]
+        return Parts(name, benchmark, True, parts, None)
+    measured = measurements.averaged()
+    stimuli = measured if isinstance(measured, StimulusSet) else getattr(measured, "stimulus_set", None)
+    if isinstance(stimuli, StimulusSet):
+        note = f"only the pictures were examined: the benchmark compares {measurements.compares}, not recordings"
+        return Parts(name, benchmark, False, [], _with_files(stimuli), (note,))
+    raise UserError(f"the stimuli of {name!r} are not known", remedy="audit a benchmark whose data have a stimulus set")
 
 
 def _with_files(stimuli: StimulusSet) -> StimulusSet:
@@ -157,10 +147,6 @@ def _with_files(stimuli: StimulusSet) -> StimulusSet:
     if stimuli.stimulus_paths or stimuli.identifier is None or stimuli.identifier not in stimulus_set_registry:
         return stimuli
     return load_stimulus_set(stimuli.identifier)
-
-
-def _content(held: Any) -> Any:
-    return held.content if type(held) is LazyLoad else held
 
 
 def stimulus_table(parts: Parts) -> tuple[pd.DataFrame, Duplicates]:
@@ -223,13 +209,12 @@ def grouping_of_parts(parts: Parts) -> Grouping:
 
 
 def fitted_metric(benchmark: Any) -> Any:
-    """The metric of a benchmark, also of a composed one."""
-    metric = getattr(benchmark, "_similarity_metric", None)
-    return getattr(metric, "_metric", metric)  # of a composed benchmark
+    """The metric of a benchmark; None if it compares in a way of its own."""
+    return measurements_of(benchmark).metric
 
 
 def _cross_validation(parts: Parts) -> CrossValidation | None:
-    validation = getattr(fitted_metric(parts.benchmark), "cross_validation", None)
+    validation = measurements_of(parts.benchmark).splits
     return validation if isinstance(validation, CrossValidation) else None
 
 
@@ -279,11 +264,8 @@ def repetitions_of(parts: Parts) -> tuple[list[DataAssembly], str | None]:
     """Single repetitions as a list of one assembly; an empty list and a reason if they are not known."""
     if not parts.neural:
         return [], None
-    measurements = measurements_of(str(parts.benchmark.identifier), parts.benchmark)
-    if measurements is None or not hasattr(parts.benchmark, "_ceiling_func"):
-        return [], "they are not known"
     try:
-        repeated = measurements.repetitions()
+        repeated = measurements_of(parts.benchmark).single_repetitions()
     except UserError as error:
         return [], error.message
     if "presentation" not in repeated.dims or "stimulus_id" not in repeated.coords:

@@ -22,7 +22,8 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision.assessment.duplicates import Duplicates
 from brainscore_vision.assessment.overlaps import Parts, fitted_metric
 from brainscore_vision.assessment.serial import Order
-from brainscore_vision.benchmark_helpers.neural_common import record_stimuli, relate_to_ceiling
+from brainscore_vision.benchmark_helpers.measurements import visual_measurements_of
+from brainscore_vision.benchmark_helpers.neural_common import record, relate_to_ceiling
 from brainscore_vision.metric_helpers.alignment import coord_values
 from brainscore_vision.model_interface import BrainModel
 
@@ -94,7 +95,7 @@ def find_losses(
 ) -> Iterator[Loss]:
     """Score each rule by the benchmark's splits and with its groups on one side; by a model or by baseline models."""
     rng = np.random.default_rng(seed)
-    recorded = None if model is None else _record(parts, model)
+    recorded = None if model is None else record(model, visual_measurements_of(parts.benchmark), parts.recordings)
     for rule, codes in rules.items():
         place = None
         if rule == BLOCKS and order is not None:
@@ -152,23 +153,6 @@ def _as_recordings(parts: Parts, table: pd.DataFrame, features: Array) -> list[D
             coords["object_name"] = ("presentation", table["object_name"].to_numpy()[rows])
         result.append(NeuroidAssembly(features[rows], coords=coords, dims=["presentation", "neuroid"]))
     return result
-
-
-def _record(parts: Parts, model: BrainModel) -> list[DataAssembly]:
-    benchmark = parts.benchmark
-    model.start_recording(benchmark.region, time_bins=benchmark.timebins)
-    return [
-        record_stimuli(
-            model,
-            recordings,
-            benchmark=parts.name,
-            region=benchmark.region,
-            visual_degrees=benchmark._visual_degrees,
-            number_of_trials=benchmark._number_of_trials,
-            time_bins=benchmark.timebins,
-        )
-        for recordings in parts.recordings
-    ]
 
 
 def _loss(parts: Parts, rule: str, model: str, both: Callable[..., Any], sources: Sequence[DataAssembly]) -> Loss:
@@ -243,8 +227,8 @@ def _both(
 ) -> tuple[Score, Score]:
     """Scores by the benchmark's own splits, and with groups on one side."""
     metric = copy.copy(fitted_metric(parts.benchmark))
-    if hasattr(metric, "_groups"):
-        metric._groups = (_UNITS, metric._groups[1])
+    if hasattr(metric, "stimulus_groups"):
+        metric.stimulus_groups = _UNITS
     targets = []
     for number, recordings in enumerate(parts.recordings):
         own = np.flatnonzero(table["part"].to_numpy() == number)

@@ -12,22 +12,19 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import STIMULUS_GROUPS, Metric
 from brainscore_core.numerics import ResponseMoments, RidgeCV
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision.assessment.attainable import averaged_recordings, moments_of_recordings, moments_of_repetitions
 from brainscore_vision.benchmark_helpers.measurements import (
+    VisualMeasurements,
     errors_naming_data,
-    require_stimuli,
+    visual_measurements_of,
     without_single_time_bin,
 )
-from brainscore_vision.benchmark_helpers.neural_common import (
-    RSABenchmark,
-    TrainTestNeuralBenchmark,
-    record_stimuli,
-)
-from brainscore_vision.composition.benchmarks import measurements_of
+from brainscore_vision.benchmark_helpers.neural_common import compare_trained, groups_of_neuroids, record
 from brainscore_vision.metric_helpers.alignment import (
     PUBLISHED_ORDER,
     MetricInputError,
@@ -184,7 +181,7 @@ def _reliability(moments: ResponseMoments) -> Array:
 class Experiment:
     """Design of a benchmark's experiment, and its metric."""
 
-    benchmark: Any
+    benchmark: Benchmark
     recordings: DataAssembly
     """Averaged recordings of the benchmark."""
     target: DataAssembly
@@ -205,10 +202,11 @@ class Experiment:
         what = f"recovery on {benchmark.identifier!r}"
         target: DataAssembly
         training: NDArray[np.bool_] | None = None
-        if isinstance(benchmark, TrainTestNeuralBenchmark):
-            target, training = _joined(benchmark, what)
+        measurements = visual_measurements_of(benchmark)
+        if measurements.training is not None:
+            target, training = _joined(measurements, what)
         else:
-            if isinstance(benchmark, RSABenchmark):
+            if measurements.compares == "recordings" and measurements.metric is None:
                 raise UserError(
                     f"{what} cannot be simulated: it compares with each subject, whose reliability its averaged "
                     "recordings do not tell",
@@ -224,7 +222,7 @@ class Experiment:
             if training is None:
                 moments = moments_of_recordings(benchmark, target, what=what)
             else:
-                repeated = measurements_of(benchmark.identifier, benchmark).repetitions()  # type: ignore[union-attr]
+                repeated = measurements.single_repetitions()
                 tested = target.isel(presentation=np.flatnonzero(~training))
                 moments = moments_of_repetitions(benchmark.identifier, repeated, tested)
         except UserError as error:
@@ -240,6 +238,11 @@ class Experiment:
         )
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         return cls(benchmark, target, target, _reliability(moments), root, amplitude, training)
+
+    @property
+    def measurements(self) -> VisualMeasurements:
+        """What the benchmark measures."""
+        return visual_measurements_of(self.benchmark)
 
     @property
     def stimuli(self) -> int:
@@ -316,12 +319,12 @@ class Experiment:
             warnings.simplefilter("ignore")
             try:
                 if self.training is None:
-                    metric = self.benchmark._similarity_metric
+                    metric: Any = self.measurements.metric
                     if isinstance(metric, Metric):
                         return metric.value(source, measured)
                     return float(metric(source, measured))
                 training = self.training if rows is None else self.training[rows]
-                return self._of_parts(source, measured, [np.flatnonzero(training), np.flatnonzero(~training)])
+                return self._of_parts(source, measured, [np.flatnonzero(~training), np.flatnonzero(training)])
             except MetricInputError as error:
                 raise MetricInputError(f"candidate {model.name!r}: {error.message}", remedy=error.remedy) from error
 
@@ -329,10 +332,11 @@ class Experiment:
         """Mean score over the groups of neuroids that the benchmark fits separately."""
         sources = [source.isel(presentation=rows) for rows in parts]
         targets = [measured.isel(presentation=rows) for rows in parts]
-        groups = self.benchmark._groups(*targets)
+        measurements = self.measurements
+        groups = groups_of_neuroids(measurements, targets)
         neuroids = [slice(None)] if groups is None else list(groups.values())
         scores = [
-            float(self.benchmark._compare(sources, [target.isel(neuroid=which) for target in targets]))
+            float(compare_trained(measurements, sources, [target.isel(neuroid=which) for target in targets]))
             for which in neuroids
         ]
         return float(np.mean(scores))
@@ -412,13 +416,13 @@ def _standardised(values: Array) -> Array:
     return np.asarray(centred / np.where(deviation > 0, deviation, 1.0))
 
 
-def _joined(benchmark: TrainTestNeuralBenchmark, what: str) -> tuple[NeuroidAssembly, NDArray[np.bool_]]:
+def _joined(measurements: VisualMeasurements, what: str) -> tuple[NeuroidAssembly, NDArray[np.bool_]]:
     """Recordings for training and testing in one assembly, and which of them are for training."""
     parts = [
         as_table(without_single_time_bin(part), ("presentation", "neuroid"), role="recordings")
-        for part in (benchmark.train_assembly, benchmark.test_assembly)
+        for part in (measurements.training, measurements.measured)
     ]
-    benchmark._groups(*parts)  # an error if their neuroids differ
+    groups_of_neuroids(measurements, parts[::-1])  # an error if their neuroids differ
     train, test = (set(part["stimulus_id"].values.tolist()) for part in parts)
     if train & test:
         raise UserError(
@@ -439,19 +443,6 @@ def _joined(benchmark: TrainTestNeuralBenchmark, what: str) -> tuple[NeuroidAsse
     return joined, np.arange(len(values)) < len(parts[0])
 
 
-def _recorded(model: BrainModel, benchmark: Any, assembly: DataAssembly) -> DataAssembly:
-    require_stimuli(assembly)
-    return record_stimuli(
-        model,
-        assembly,
-        benchmark=benchmark.identifier,
-        region=benchmark.region,
-        visual_degrees=benchmark._visual_degrees,
-        number_of_trials=benchmark._number_of_trials,
-        time_bins=benchmark.timebins,
-    )
-
-
 def _in_order(features: DataAssembly, target: DataAssembly, role: str) -> Array:
     """Values of features, one row for each stimulus of the recordings, in their order."""
     features = as_table(features, ("presentation", "neuroid"), role=role)
@@ -460,26 +451,21 @@ def _in_order(features: DataAssembly, target: DataAssembly, role: str) -> Array:
 
 def features_of(experiment: Experiment, name: str, candidate: Any) -> Array:
     """Features of a candidate, stimuli × features, in the order of the recordings."""
-    benchmark, target = experiment.benchmark, experiment.target
+    target = experiment.target
     if isinstance(candidate, str):
         from brainscore_vision.registries import load_model
 
         candidate = load_model(candidate)
     role = f"features of {name!r}"
     if isinstance(candidate, BrainModel):
-        training = experiment.training
-        if training is None:
-            parts = [(benchmark._assembly, np.arange(len(target)))]
-        else:
-            parts = [
-                (benchmark.train_assembly, np.flatnonzero(training)),
-                (benchmark.test_assembly, np.flatnonzero(~training)),
-            ]
-        candidate.start_recording(benchmark.region, time_bins=benchmark.timebins)
+        measurements = experiment.measurements
+        training = np.zeros(len(target), dtype=bool) if experiment.training is None else experiment.training
+        recorded = record(candidate, measurements, measurements.parts)
+        parts = zip(recorded, (~training, training)[: len(recorded)], strict=True)
         candidate = np.concatenate(
             [
-                _in_order(_recorded(candidate, benchmark, part), target.isel(presentation=rows), role)
-                for part, rows in parts
+                _in_order(part, target.isel(presentation=np.flatnonzero(rows)), role)
+                for part, rows in reversed(list(parts))  # training comes first
             ]
         )
     if isinstance(candidate, DataAssembly):

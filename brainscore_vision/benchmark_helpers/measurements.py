@@ -2,12 +2,15 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from brainscore_core.benchmarks import Benchmark
+from brainscore_core.benchmarks.measurements import Measurements, measurements_of
 from brainscore_core.errors import UserError, spelling_hint
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim, walk_coords
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -21,6 +24,106 @@ _NO_TIME_BINS = (
     f"add the coordinates {_START!r} and {_END!r} on a dimension 'time_bin' to the assembly, such as "
     f"{_START}=('time_bin', [70]), {_END}=('time_bin', [170])"
 )
+
+DEFAULT_TIME_BINS = ((70, 170),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisualMeasurements(Measurements):
+    """Measurements of responses to images or videos.
+
+    Attributes
+    ----------
+    visual_degrees : float or None
+        Visual angle that the stimuli spanned in the experiment, in degrees; None if it differs between stimuli, which
+        then have a column ``degrees``.
+
+    Examples
+    --------
+    A benchmark of one's own class can be composed with any metric, simulated and assessed if it has this method:
+
+    >>> def measurements(self):
+    ...     return VisualMeasurements(
+    ...         benchmark=self.identifier, measured=self.averages, repetitions=self.recordings, metric=self.metric,
+    ...         region="IT", time_bins=((70, 170),), visual_degrees=8, number_of_trials=20)
+    """
+
+    visual_degrees: float | None
+
+    @property
+    def recorded_region(self) -> str:
+        """The region to record from."""
+        return self.region if self.region is not None else one_region(self.parts[-1], self.benchmark)
+
+    @property
+    def recorded_time_bins(self) -> list[tuple[float, float]]:
+        """Time bins to record, in milliseconds after stimulus onset; (70, 170) if none are known."""
+        if self.time_bins is not None:
+            return list(self.time_bins)
+        return time_bins_or_none(self.parts[-1]) or list(DEFAULT_TIME_BINS)
+
+    @property
+    def screen_degrees(self) -> float:
+        """Visual angle of a screen that stimuli fill; 8 where these have none, or several."""
+        return 8.0 if self.visual_degrees is None else float(self.visual_degrees)
+
+    def settings(self) -> Iterator[tuple[str, str]]:
+        """Names and texts of settings, for displays."""
+        if self.visual_degrees is not None:
+            yield "stimuli span", f"{self.visual_degrees:g}°"
+        yield from super().settings()
+
+
+def choices_of(
+    benchmark: Benchmark, measured: Any, visual_degrees: float | None, number_of_trials: int
+) -> VisualMeasurements:
+    """Choices that a benchmark compares in a way of its own; arguments as for :class:`VisualMeasurements`."""
+    return VisualMeasurements(
+        benchmark=benchmark.identifier,
+        measured=measured,
+        compares="choices",
+        visual_degrees=visual_degrees,
+        number_of_trials=number_of_trials,
+    )
+
+
+def visual_measurements_of(benchmark: Any) -> VisualMeasurements:
+    """What a benchmark measures, with the visual angle of its stimuli.
+
+    Raises
+    ------
+    UserError
+        If it does not say what it measures, or at which visual angle.
+    """
+    measurements = measurements_of(benchmark)
+    if not isinstance(measurements, VisualMeasurements):
+        raise UserError(
+            f"{measurements.benchmark!r} does not say the visual angle of its stimuli",
+            remedy="return VisualMeasurements from measurements()",
+        )
+    return measurements
+
+
+def one_region(assembly: DataAssembly, benchmark: str) -> str:
+    """The region of an assembly.
+
+    Raises
+    ------
+    MetricInputError
+        If there is no coordinate ``region``, or there are several regions.
+    """
+    if "region" not in assembly.coords:
+        raise MetricInputError(
+            f"the assembly of {benchmark!r} has no coordinate 'region'",
+            remedy="add one on the neuroid dimension, such as 'region': ('neuroid', ['IT'] * number_of_neuroids)",
+        )
+    regions = np.unique(np.atleast_1d(assembly["region"].values))
+    if len(regions) != 1:
+        raise MetricInputError(
+            f"the assembly of {benchmark!r} holds the regions {', '.join(map(str, regions))}",
+            remedy="select one, such as assembly.sel(region='IT')",
+        )
+    return str(regions[0])
 
 
 def average_repetition(assembly: DataAssembly) -> DataAssembly:

@@ -2,12 +2,14 @@
 
 import gc
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score, undetermined
+from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, undetermined
+from brainscore_core.benchmarks.measurements import Measurements
 from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size, memory_limit
 from brainscore_core.metrics import Score, declare_no_error
@@ -17,10 +19,10 @@ from brainscore_vision.benchmark_helpers.screen import first_names
 from brainscore_vision.metric_helpers.bootstrap_error import bootstrap_error
 from brainscore_vision.model_interface import BrainModel
 
+Result = TypeVar("Result")
+
 WRAPPER_N_BOOTSTRAP = 200
 """Resamples of subjects, or folds, for the standard error of a mean over them, as published."""
-
-_LARGE_ATTRIBUTES = ("_assembly", "train_assembly", "test_assembly", "_similarity_metric", "_ceiling_func", "_ceiling")
 
 
 class _MeanBenchmark(BenchmarkBase):
@@ -50,18 +52,21 @@ class _MeanBenchmark(BenchmarkBase):
             parent=self.region,
             bibtex=getattr(first, "bibtex", None),
         )
-        _release(first)
+        del first
+        gc.collect()  # it may refer to itself
+
+    def measurements(self) -> Measurements | None:
+        """Those of the first part, which represents the others; None if it does not say what it measures."""
+        part = self.first_part()
+        measurements = part.measurements() if isinstance(part, Benchmark) else None
+        if measurements is None:
+            return None
+        compares = f"{measurements.compares} of single {self._units}"
+        return replace(measurements, benchmark=self.identifier, compares=compares, metric=None)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Run each part and average."""
-        scores, ceilings = [], []
-        for label in self._labels:
-            part = self._factory(label)
-            scores.append(part(candidate))
-            ceilings.append(part.ceiling)
-            _release(part)
-            del part
-            gc.collect()  # the ceiling's function may refer to its benchmark in a cycle
+        scores, ceilings = zip(*self._of_parts(lambda part: (part(candidate), part.ceiling)), strict=True)
         score = self._mean(scores)
         raws = values_along([Score(_child_raw_scalar(part_score)) for part_score in scores], self._labels, self._dim)
         raw = self._mean_of(raws)
@@ -84,15 +89,16 @@ class _MeanBenchmark(BenchmarkBase):
         """Estimate the memory that a run needs: see :func:`_scaled_preallocate_memory`."""
         return _scaled_preallocate_memory(self, candidate, child_factory=self.first_part, raise_if_oom=raise_if_oom)
 
-    def _mean_ceiling(self) -> Score:
-        ceilings = []
+    def _of_parts(self, function: Callable[[Any], Result]) -> list[Result]:
+        """Results of a function of each part."""
+        results = []
         for label in self._labels:
-            part = self._factory(label)
-            ceilings.append(part.ceiling)
-            _release(part)
-            del part
-            gc.collect()
-        return self._mean(ceilings)
+            results.append(function(self._factory(label)))
+            gc.collect()  # the ceiling's function may refer to its benchmark in a cycle
+        return results
+
+    def _mean_ceiling(self) -> Score:
+        return self._mean(self._of_parts(lambda part: part.ceiling))
 
     def _mean(self, scores: Sequence[Score]) -> Score:
         values = values_along(scores, self._labels, self._dim)
@@ -258,13 +264,6 @@ def block_diagonal_concat(
     return NeuroidAssembly(values, coords=coords, dims=dims, name="data")
 
 
-class _MemoryEstimate(NamedTuple):
-    """Memory that a run needs, and its limit, in bytes."""
-
-    needed: int
-    limit: int
-
-
 def _scaled_preallocate_memory(
     wrapper: Any, candidate: BrainModel, child_factory: Callable[[], Any], raise_if_oom: bool
 ) -> int | None:
@@ -272,26 +271,23 @@ def _scaled_preallocate_memory(
 
     None if parts have no ``preallocate_memory``: models then plan their own memory.
     """
-    part = child_factory()
-    estimate = getattr(part, "preallocate_memory", None)
-    own = None if estimate is None else estimate(candidate, raise_if_oom=False)
-    _release(part)
-    if own is None:
+    estimate = getattr(child_factory(), "preallocate_memory", None)
+    of_part = None if estimate is None else estimate(candidate, raise_if_oom=False)
+    if of_part is None:
         return None
-    needs = _MemoryEstimate(int(own * wrapper._peak_aggregation), memory_limit())
-    if raise_if_oom and needs.needed > needs.limit:
+    needed, limit = int(of_part * wrapper._peak_aggregation), memory_limit()  # noqa: SLF001 -- as published
+    if raise_if_oom and needed > limit:
         raise UserError(
-            f"{wrapper.identifier!r} needs about {format_size(needs.needed)} of memory and may use "
-            f"{format_size(needs.limit)}",
+            f"{wrapper.identifier!r} needs about {format_size(needed)} of memory and may use {format_size(limit)}",
             remedy="run it on a machine with more memory, or raise BRAINSCORE_MAX_MEMORY",
         )
-    return needs.needed
+    return needed
 
 
 def _release(child: Any) -> None:
-    """Release the memory of a part, which cannot be used afterwards."""
-    for name in _LARGE_ATTRIBUTES:
-        if name in getattr(child, "__dict__", {}):
+    """Release the memory of a part, which cannot be used afterwards; as published."""
+    for name in ("_assembly", "train_assembly", "test_assembly", "_similarity_metric", "_ceiling_func", "_ceiling"):
+        if name in vars(child):
             setattr(child, name, None)
 
 

@@ -7,15 +7,20 @@ import numpy as np
 import pandas as pd
 
 from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.metrics.declarations import declarations_of
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.findings import Finding, format_values, with_source
-from brainscore_vision.benchmark_helpers.measurements import time_bins_or_none, without_single_time_bin
+from brainscore_vision.benchmark_helpers.measurements import (
+    VisualMeasurements,
+    time_bins_or_none,
+    visual_measurements_of,
+    without_single_time_bin,
+)
 from brainscore_vision.benchmark_helpers.multi_subject import KFoldNeuralBenchmark, MultiSubjectNeuralBenchmark
 from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 _REPETITIONS = "ceiling_func=lambda: ceiler(assembly_repetition), not assembly: the recordings before averaging"
 _TOLERANCE = 1e-9
-_ROLES = {"_assembly": "recordings", "train_assembly": "training recordings", "test_assembly": "test recordings"}
 
 
 def neural_findings(benchmark: Any) -> list[Finding]:
@@ -24,16 +29,13 @@ def neural_findings(benchmark: Any) -> list[Finding]:
     Parameters
     ----------
     benchmark : Benchmark
-        With its recordings in ``_assembly``, or in ``train_assembly`` and ``test_assembly``, as
-        :class:`~brainscore_vision.benchmark_helpers.neural_common.NeuralBenchmark`,
-        :class:`~brainscore_vision.benchmark_helpers.neural_common.TrainTestNeuralBenchmark` and
-        :class:`~brainscore_vision.benchmark_helpers.neural_common.RSABenchmark` do. The recordings are loaded, and the
-        ceiling is estimated. For a mean over subjects or folds, the first one is checked.
+        Its recordings are loaded, and the ceiling is estimated. For a mean over subjects or folds, the first one is
+        checked.
 
     Returns
     -------
     list of Finding
-        Empty if all checks passed, and for a benchmark without neural recordings. Checks: class and dimensions;
+        Empty if all checks passed, and for a benchmark that compares no recordings. Checks: class and dimensions;
         coordinates; one region; missing values; one presentation per stimulus (repetitions averaged); ``stimulus_id``
         as in the stimulus set; time bins; enough presentations for PLS; training and test recordings of the same
         neuroids, of different stimuli; ceiling in (0, 1], from recordings with repetitions, with a meaning that fits
@@ -43,6 +45,8 @@ def neural_findings(benchmark: Any) -> list[Finding]:
     ------
     DataUnavailable
         The recordings are not available.
+    UserError
+        The benchmark does not say what it measures.
 
     Examples
     --------
@@ -61,12 +65,15 @@ def neural_findings(benchmark: Any) -> list[Finding]:
     """
     if isinstance(benchmark, KFoldNeuralBenchmark | MultiSubjectNeuralBenchmark):
         return neural_findings(benchmark.first_part())
+    measurements = visual_measurements_of(benchmark)
     parts: dict[str, DataAssembly] = {}
     findings: list[Finding] = []
-    for name, role in _ROLES.items():
-        part = getattr(benchmark, name, None)
-        if part is None:
-            continue
+    if measurements.compares != "recordings":
+        return findings
+    roles = {"recordings": measurements.measured}
+    if measurements.training is not None:
+        roles = {"training recordings": measurements.training, "test recordings": measurements.measured}
+    for role, part in roles.items():
         try:
             is_neural = isinstance(part, DataAssembly) and "neuroid" in part.dims
         except DataUnavailable:
@@ -79,16 +86,16 @@ def neural_findings(benchmark: Any) -> list[Finding]:
     if not parts:
         return findings
     for role, part in parts.items():
-        findings += with_source(_check_recordings(part, benchmark), role)
+        findings += with_source(_check_recordings(part, measurements), role)
     if len(parts) == 2:
         findings += with_source(_check_pair(*parts.values()), "training and test recordings")
-    findings += _check_metric(benchmark, parts)
-    findings += _check_ceiling(benchmark)
-    findings += _check_settings(benchmark)
+    findings += _check_metric(measurements.metric, parts)
+    findings += _check_ceiling(benchmark, declarations_of(measurements.metric).scale)
+    findings += _check_settings(measurements)
     return findings
 
 
-def _check_recordings(assembly: DataAssembly, benchmark: Any) -> Iterator[Finding]:
+def _check_recordings(assembly: DataAssembly, measurements: VisualMeasurements) -> Iterator[Finding]:
     dims = without_single_time_bin(assembly).dims
     if not isinstance(assembly, NeuroidAssembly) or set(dims) not in (
         {"presentation", "neuroid"},
@@ -104,7 +111,7 @@ def _check_recordings(assembly: DataAssembly, benchmark: Any) -> Iterator[Findin
             yield Finding(
                 "missing coordinate", f"{dim!r} has no {name!r}", f"add it: coords={{{name!r}: ({dim!r}, …)}}"
             )
-    yield from _check_region(assembly, benchmark)
+    yield from _check_region(assembly, measurements)
     values = np.asarray(assembly.values)
     if values.dtype.kind == "f" and (missing := int((~np.isfinite(values)).sum())):
         yield Finding(
@@ -113,12 +120,12 @@ def _check_recordings(assembly: DataAssembly, benchmark: Any) -> Iterator[Findin
             "leave out missing measurements, for example with assembly.dropna('neuroid')",
         )
     yield from _check_stimuli(assembly)
-    yield from _check_time(assembly, benchmark)
+    yield from _check_time(assembly, measurements)
 
 
-def _check_region(assembly: DataAssembly, benchmark: Any) -> Iterator[Finding]:
+def _check_region(assembly: DataAssembly, measurements: VisualMeasurements) -> Iterator[Finding]:
     if "region" not in assembly.coords:
-        if not isinstance(benchmark.__dict__.get("region"), str):
+        if measurements.region is None:
             yield Finding(
                 "region", "there is no coordinate 'region'", "add it: coords={'region': ('neuroid', ['IT', …])}"
             )
@@ -161,7 +168,7 @@ def _check_stimuli(assembly: DataAssembly) -> Iterator[Finding]:
         )
 
 
-def _check_time(assembly: DataAssembly, benchmark: Any) -> Iterator[Finding]:
+def _check_time(assembly: DataAssembly, measurements: VisualMeasurements) -> Iterator[Finding]:
     recorded = time_bins_or_none(assembly)
     if "time_bin" in assembly.dims and recorded is None:
         yield Finding(
@@ -169,8 +176,8 @@ def _check_time(assembly: DataAssembly, benchmark: Any) -> Iterator[Finding]:
             "'time_bin' has no coordinates 'time_bin_start' and 'time_bin_end'",
             "add them: coords={'time_bin_start': ('time_bin', [70]), 'time_bin_end': ('time_bin', [170])}",
         )
-    requested = getattr(benchmark, "timebins", None)
-    if recorded is not None and requested and len(requested) != len(recorded):
+    requested = measurements.recorded_time_bins
+    if recorded is not None and len(requested) != len(recorded):
         yield Finding(
             "time bins not found",
             f"models are recorded in {len(requested)} time bins, the recordings have {len(recorded)}",
@@ -198,9 +205,8 @@ def _check_pair(train: DataAssembly, test: DataAssembly) -> Iterator[Finding]:
             )
 
 
-def _check_metric(benchmark: Any, parts: dict[str, DataAssembly]) -> Iterator[Finding]:
-    metric = getattr(benchmark, "_similarity_metric", None)
-    components = getattr(getattr(getattr(metric, "regression", None), "_regression", None), "n_components", None)
+def _check_metric(metric: Any, parts: dict[str, DataAssembly]) -> Iterator[Finding]:
+    components = getattr(getattr(getattr(metric, "regression", None), "estimator", None), "n_components", None)
     if components is None:
         return
     fitted = next(iter(parts.values()))
@@ -222,7 +228,7 @@ def _check_metric(benchmark: Any, parts: dict[str, DataAssembly]) -> Iterator[Fi
         )
 
 
-def _check_ceiling(benchmark: Any) -> Iterator[Finding]:
+def _check_ceiling(benchmark: Any, scale: str | None) -> Iterator[Finding]:
     try:
         ceiling = benchmark.ceiling
     except DataUnavailable:
@@ -241,7 +247,6 @@ def _check_ceiling(benchmark: Any) -> Iterator[Finding]:
             "ceiling", f"it is {value:.4g}, so scores cannot be divided by it",
             "check the labels of stimuli and repetitions", source="ceiling",
         )  # fmt: skip
-    scale = getattr(getattr(benchmark, "_similarity_metric", None), "scale", None)
     if meaning == "reliability" and scale in {"similarity", "accuracy"}:
         yield Finding(
             "ceiling",
@@ -251,14 +256,13 @@ def _check_ceiling(benchmark: Any) -> Iterator[Finding]:
         )
 
 
-def _check_settings(benchmark: Any) -> Iterator[Finding]:
-    degrees = getattr(benchmark, "_visual_degrees", None)
+def _check_settings(measurements: VisualMeasurements) -> Iterator[Finding]:
+    degrees, trials = measurements.visual_degrees, measurements.number_of_trials
     if degrees is not None and not 0 < float(degrees) < 180:
         yield Finding(
             "visual_degrees", f"{degrees}", "pass the visual angle that stimuli spanned in the experiment, in degrees"
         )
-    trials = getattr(benchmark, "_number_of_trials", None)
-    if trials is not None and trials < 1:
+    if trials < 1:
         yield Finding("number_of_trials", f"{trials}", "pass how often each stimulus was shown, at least 1")
 
 

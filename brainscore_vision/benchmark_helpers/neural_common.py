@@ -1,16 +1,20 @@
 """Neural benchmarks: one set of stimuli, fixed training and test stimuli, or similarity analysis."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score, explained_variance, normalise
 from brainscore_core.errors import UserError
+from brainscore_core.lazy import LazyLoad, content_of
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.plurals import plural
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision.benchmark_helpers.aggregation import (
     ceiling_of_neuroids,
@@ -22,16 +26,17 @@ from brainscore_vision.benchmark_helpers.aggregation import (
     values_along,
 )
 from brainscore_vision.benchmark_helpers.measurements import (
+    VisualMeasurements,
     apply_keep_attrs,
     average_repetition,
     describe,
     errors_naming_data,
     filter_reliable_neuroids,
     flatten_timebins_into_neuroids,
+    one_region,
     require_stimuli,
     select_with_preserved_index,
     temporally_varying,
-    time_bins_or_none,
     timebins_from_assembly,
     without_single_time_bin,
 )
@@ -57,42 +62,59 @@ __all__ = [
 ]
 
 
-def record_stimuli(
-    candidate: BrainModel,
-    assembly: DataAssembly,
-    *,
-    benchmark: str,
-    region: str,
-    visual_degrees: float,
-    number_of_trials: int,
-    time_bins: Sequence[tuple[float, float]],
-) -> DataAssembly:
-    """Record the stimuli of `assembly`, after ``candidate.start_recording`` was called.
+def record(
+    candidate: BrainModel, measurements: VisualMeasurements, assemblies: Sequence[DataAssembly | StimulusSet]
+) -> list[DataAssembly]:
+    """Show a model the stimuli of assemblies and record from the measured region.
+
+    Parameters
+    ----------
+    candidate : BrainModel
+        Is recorded from.
+    measurements : VisualMeasurements
+        Region, time bins, visual angle and number of trials.
+    assemblies : sequence of NeuroidAssembly or StimulusSet
+        Whose stimuli are shown, such as ``measurements.parts``.
 
     Returns
     -------
-    NeuroidAssembly
-        presentation × neuroid[ × time_bin]; a single time bin is squeezed.
+    list of NeuroidAssembly
+        One for each assembly, presentation × neuroid[ × time_bin]; a single time bin is squeezed.
 
     Raises
     ------
     UserError
-        If the model did not return recordings of these stimuli: see :func:`check_recordings`.
+        If a stimulus set lacks stimuli of its assembly, or the model did not return recordings of these stimuli: see
+        :func:`check_recordings`.
     """
-    stimulus_set = place_on_screen(
-        assembly.stimulus_set,
-        target_visual_degrees=candidate.visual_degrees(),
-        source_visual_degrees=visual_degrees,
-    )
-    recordings = candidate.look_at(stimulus_set, number_of_trials=number_of_trials)
-    check_recordings(
-        recordings,
-        list(stimulus_set["stimulus_id"]),
-        what=f"what {_model_name(candidate)} recorded from {region} for {benchmark!r}",
-        region=region,
-        time_bins=time_bins,
-    )
-    return without_single_time_bin(recordings)
+    sets = [_stimuli_of(content_of(assembly)) for assembly in assemblies]
+    region, time_bins = measurements.recorded_region, measurements.recorded_time_bins
+    candidate.start_recording(region, time_bins=time_bins)  # type: ignore[arg-type] # fractions may be given
+    recorded = []
+    for stimulus_set in sets:
+        stimuli = place_on_screen(
+            stimulus_set,
+            target_visual_degrees=candidate.visual_degrees(),
+            source_visual_degrees=measurements.visual_degrees,
+        )
+        recordings = candidate.look_at(stimuli, number_of_trials=measurements.number_of_trials)
+        check_recordings(
+            recordings,
+            list(stimuli["stimulus_id"]),
+            what=f"what {_model_name(candidate)} recorded from {region} for {measurements.benchmark!r}",
+            region=region,
+            time_bins=time_bins,
+        )
+        recorded.append(without_single_time_bin(recordings))
+    return recorded
+
+
+def _stimuli_of(shown: DataAssembly | StimulusSet) -> StimulusSet:
+    if isinstance(shown, StimulusSet):
+        return shown
+    require_stimuli(shown)
+    stimuli: StimulusSet = shown.stimulus_set
+    return stimuli
 
 
 def check_recordings(
@@ -139,28 +161,6 @@ def check_recordings(
         )
 
 
-def one_region(assembly: DataAssembly, benchmark: str) -> str:
-    """The region of an assembly.
-
-    Raises
-    ------
-    MetricInputError
-        If there is no coordinate ``region``, or there are several regions.
-    """
-    if "region" not in assembly.coords:
-        raise MetricInputError(
-            f"the assembly of {benchmark!r} has no coordinate 'region'",
-            remedy="add one on the neuroid dimension, such as 'region': ('neuroid', ['IT'] * number_of_neuroids)",
-        )
-    regions = np.unique(assembly["region"].values)
-    if len(regions) != 1:
-        raise MetricInputError(
-            f"the assembly of {benchmark!r} holds the regions {', '.join(map(str, regions))}",
-            remedy="select one, such as assembly.sel(region='IT')",
-        )
-    return str(regions[0])
-
-
 def _check_stimuli(recordings: xr.DataArray, stimulus_ids: Sequence[Any], *, what: str) -> None:
     if "stimulus_id" not in recordings.coords:
         raise UserError(
@@ -184,9 +184,6 @@ def _check_stimuli(recordings: xr.DataArray, stimulus_ids: Sequence[Any], *, wha
 
 def _model_name(candidate: Any) -> str:
     return repr(getattr(candidate, "identifier", type(candidate).__name__))
-
-
-DEFAULT_TIME_BINS = ((70, 170),)
 
 
 class NeuralBenchmark(BenchmarkBase):
@@ -216,6 +213,9 @@ class NeuralBenchmark(BenchmarkBase):
     timebins : sequence of (int, int), optional
         Time bins to record, in milliseconds after stimulus onset. By default those of `assembly`; ``[(70, 170)]``
         if it has none.
+    repetitions : NeuroidAssembly, optional
+        The recordings before averaging over repetitions, from which other ceilings can be estimated and experiments
+        simulated.
 
     Raises
     ------
@@ -243,6 +243,7 @@ class NeuralBenchmark(BenchmarkBase):
         parent: str | None = None,
         bibtex: str | None = None,
         timebins: Sequence[tuple[int, int]] | None = None,
+        repetitions: DataAssembly | LazyLoad[DataAssembly] | None = None,
     ) -> None:
         super().__init__(
             identifier=identifier, ceiling_func=ceiling_func, version=version, parent=parent, bibtex=bibtex
@@ -251,19 +252,31 @@ class NeuralBenchmark(BenchmarkBase):
         self._similarity_metric = similarity_metric
         self._visual_degrees = visual_degrees
         self._number_of_trials = number_of_trials
-        self._timebins = None if timebins is None else [(int(start), int(end)) for start, end in timebins]
+        self._timebins = _integers(timebins)
+        self._repetitions = repetitions
+
+    def measurements(self) -> VisualMeasurements:
+        """The recordings, and how models are compared with them."""
+        return VisualMeasurements(
+            benchmark=self.identifier,
+            measured=self._assembly,
+            metric=self._similarity_metric,
+            relate=relate_to_ceiling,
+            repetitions=self._repetitions,
+            time_bins=self._timebins,
+            number_of_trials=self._number_of_trials,
+            visual_degrees=self._visual_degrees,
+        )
 
     @property
     def region(self) -> str:
         """The recorded region."""
-        return one_region(self._assembly, self.identifier)
+        return self.measurements().recorded_region
 
     @property
     def timebins(self) -> list[tuple[float, float]]:
         """Time bins that are recorded, in milliseconds after stimulus onset."""
-        if self._timebins is not None:
-            return list(self._timebins)
-        return time_bins_or_none(self._assembly) or list(DEFAULT_TIME_BINS)
+        return self.measurements().recorded_time_bins
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate` and compare.
@@ -273,21 +286,19 @@ class NeuralBenchmark(BenchmarkBase):
         Score
             In [0, 1], with ``raw``, ``ceiling``, ``error`` and ``ci`` in its attributes.
         """
-        require_stimuli(self._assembly)
-        region, time_bins = self.region, self.timebins
-        candidate.start_recording(region, time_bins=time_bins)  # type: ignore[arg-type] # fractions may be given
-        recordings = record_stimuli(
-            candidate,
-            self._assembly,
-            benchmark=self.identifier,
-            region=region,
-            visual_degrees=self._visual_degrees,
-            number_of_trials=self._number_of_trials,
-            time_bins=time_bins,
-        )
-        with errors_naming_data(self._assembly, self.identifier):
-            raw = self._similarity_metric(recordings, without_single_time_bin(self._assembly))
-        return bound_score(relate_to_ceiling(raw, self.ceiling))
+        measurements = self.measurements()
+        (recordings,) = record(candidate, measurements, measurements.parts)
+        with errors_naming_data(measurements.measured, self.identifier):
+            raw = self.compare(recordings, without_single_time_bin(measurements.target()))
+        return bound_score(measurements.relate(raw, self.ceiling))
+
+    def compare(self, recordings: DataAssembly, target: DataAssembly) -> Score:
+        """Compare recordings of a model with the measured ones; the score is not yet related to the ceiling."""
+        return self._similarity_metric(recordings, target)
+
+
+def _integers(time_bins: Sequence[tuple[int, int]] | None) -> tuple[tuple[int, int], ...] | None:
+    return None if time_bins is None else tuple((int(start), int(end)) for start, end in time_bins)
 
 
 def relate_to_ceiling(raw: Score, ceiling: Score) -> Score:
@@ -332,6 +343,8 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
         Citation of the recordings.
     timebins : sequence of (int, int), optional
         Time bins to record, in milliseconds after stimulus onset; by default those of `train_assembly`.
+    repetitions : NeuroidAssembly, optional
+        The test recordings before averaging over repetitions.
 
     Notes
     -----
@@ -356,6 +369,7 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
         per_voxel_ceilings: bool = False,
         bibtex: str | None = None,
         timebins: Sequence[tuple[int, int]] | None = None,
+        repetitions: DataAssembly | LazyLoad[DataAssembly] | None = None,
     ) -> None:
         super().__init__(
             identifier=identifier, ceiling_func=ceiling_func, version=version, parent=parent, bibtex=bibtex
@@ -367,12 +381,28 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
         self._visual_degrees = visual_degrees
         self._number_of_trials = number_of_trials
         self._relate = neuroid_wise_explained_var if per_voxel_ceilings else relate_to_ceiling
-        self._timebins = None if timebins is None else [(int(start), int(end)) for start, end in timebins]
+        self._timebins = _integers(timebins)
+        self._repetitions = repetitions
+
+    def measurements(self) -> VisualMeasurements:
+        """The recordings for training and testing, and how models are compared with them."""
+        return VisualMeasurements(
+            benchmark=self.identifier,
+            measured=self.test_assembly,
+            training=self.train_assembly,
+            fitted_by=self.alpha_coord,
+            metric=self._similarity_metric,
+            relate=self._relate,
+            repetitions=self._repetitions,
+            time_bins=self._timebins,
+            number_of_trials=self._number_of_trials,
+            visual_degrees=self._visual_degrees,
+        )
 
     @property
     def region(self) -> str:
         """The recorded region."""
-        train, test = (one_region(part, self.identifier) for part in (self.train_assembly, self.test_assembly))
+        test, train = (one_region(part, self.identifier) for part in (self.test_assembly, self.train_assembly))
         if train != test:
             raise MetricInputError(
                 f"{self.identifier!r} is trained on {train} and tested on {test}", remedy="select the same region"
@@ -382,9 +412,7 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
     @property
     def timebins(self) -> list[tuple[float, float]]:
         """Time bins that are recorded, in milliseconds after stimulus onset."""
-        if self._timebins is not None:
-            return list(self._timebins)
-        return time_bins_or_none(self.train_assembly) or list(DEFAULT_TIME_BINS)
+        return self.measurements().recorded_time_bins
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate` while it looks at training and test stimuli, and compare.
@@ -400,58 +428,17 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
             If training and test recordings are not of the same neuroids, or the ceiling has no values per neuroid where
             they are needed.
         """
-        for part in (self.train_assembly, self.test_assembly):
-            require_stimuli(part)
-        region, time_bins = self.region, self.timebins
-        targets = [without_single_time_bin(part) for part in (self.train_assembly, self.test_assembly)]
-        groups = self._groups(*targets)
-        candidate.start_recording(region, time_bins=time_bins)  # type: ignore[arg-type] # fractions may be given
-        sources = [
-            record_stimuli(
-                candidate,
-                part,
-                benchmark=self.identifier,
-                region=region,
-                visual_degrees=self._visual_degrees,
-                number_of_trials=self._number_of_trials,
-                time_bins=time_bins,
-            )
-            for part in targets
-        ]
+        measurements = replace(self.measurements(), region=self.region)
+        targets = [without_single_time_bin(part) for part in measurements.parts]
+        groups = groups_of_neuroids(measurements, targets)
+        sources = record(candidate, measurements, targets[::-1])[::-1]  # training comes first
         if groups is None:
-            return bound_score(self._relate(self._compare(sources, targets), self.ceiling))
+            return bound_score(measurements.relate(compare_trained(measurements, sources, targets), self.ceiling))
         scores = {}
         for value, rows in groups.items():
-            raw = self._compare(sources, [part.isel(neuroid=rows) for part in targets])
-            scores[value] = self._relate(raw, ceiling_of_neuroids(self.ceiling, str(self.alpha_coord), value))
+            raw = compare_trained(measurements, sources, [part.isel(neuroid=rows) for part in targets])
+            scores[value] = measurements.relate(raw, ceiling_of_neuroids(self.ceiling, str(self.alpha_coord), value))
         return bound_score(self._mean(scores))
-
-    def _compare(self, sources: Sequence[DataAssembly], targets: Sequence[DataAssembly]) -> Score:
-        try:
-            return self._similarity_metric(
-                source_train=sources[0], source_test=sources[1], target_train=targets[0], target_test=targets[1]
-            )
-        except MetricInputError as error:
-            data = " and ".join(describe(part) for part in targets)
-            raise MetricInputError(f"{self.identifier}, {data}: {error.message}", remedy=error.remedy) from error
-
-    def _groups(self, train: DataAssembly, test: DataAssembly) -> dict[Any, Any] | None:
-        """Positions of the neuroids that are fitted together, by value of `alpha_coord`; None: all together."""
-        for name in filter(None, ("neuroid_id", self.alpha_coord)):
-            ours, theirs = (
-                coord_values(part, name, role=f"{kind} assembly", dim="neuroid")
-                for part, kind in ((train, "training"), (test, "test"))
-            )
-            if not np.array_equal(ours, theirs):
-                raise MetricInputError(
-                    f"training and test recordings of {self.identifier!r} are of different neuroids, or in another "
-                    f"order: {name!r} is {listed(ours)} and {listed(theirs)}",
-                    remedy="filter both by the same coordinate of neuroid, such as the same reliability",
-                )
-        if self.alpha_coord is None:
-            return None
-        labels = coord_values(train, self.alpha_coord, role="training assembly", dim="neuroid")
-        return {value: np.flatnonzero(labels == value) for value in np.unique(labels).tolist()}
 
     def _mean(self, scores: dict[Any, Score]) -> Score:
         units = plural(str(self.alpha_coord))
@@ -471,6 +458,48 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
         score.attrs[f"raw_{units}"] = values_along(list(scores.values()), list(scores), str(self.alpha_coord))
         score.attrs.update(scores)
         return score
+
+
+def compare_trained(
+    measurements: VisualMeasurements, sources: Sequence[DataAssembly], targets: Sequence[DataAssembly]
+) -> Score:
+    """Fit on training recordings and compare test recordings by the metric; both arguments: test, then training."""
+    assert measurements.metric is not None
+    try:
+        return measurements.metric(
+            source_train=sources[1], source_test=sources[0], target_train=targets[1], target_test=targets[0]
+        )
+    except MetricInputError as error:
+        data = " and ".join(describe(part) for part in reversed(targets))
+        raise MetricInputError(f"{measurements.benchmark}, {data}: {error.message}", remedy=error.remedy) from error
+
+
+def groups_of_neuroids(
+    measurements: VisualMeasurements, targets: Sequence[DataAssembly]
+) -> dict[Any, NDArray[np.intp]] | None:
+    """Positions of the neuroids that are fitted together, by value of ``fitted_by``; None: all together.
+
+    Raises
+    ------
+    MetricInputError
+        If the test and training recordings `targets` are not of the same neuroids.
+    """
+    test, train = targets
+    for name in filter(None, ("neuroid_id", measurements.fitted_by)):
+        ours, theirs = (
+            coord_values(part, name, role=f"{kind} assembly", dim="neuroid")
+            for part, kind in ((train, "training"), (test, "test"))
+        )
+        if not np.array_equal(ours, theirs):
+            raise MetricInputError(
+                f"training and test recordings of {measurements.benchmark!r} are of different neuroids, or in another "
+                f"order: {name!r} is {listed(ours)} and {listed(theirs)}",
+                remedy="filter both by the same coordinate of neuroid, such as the same reliability",
+            )
+    if measurements.fitted_by is None:
+        return None
+    labels = coord_values(train, measurements.fitted_by, role="training assembly", dim="neuroid")
+    return {value: np.flatnonzero(labels == value) for value in np.unique(labels).tolist()}
 
 
 class RSABenchmark(BenchmarkBase):
@@ -545,10 +574,21 @@ class RSABenchmark(BenchmarkBase):
             bibtex=bibtex,
         )
 
+    def measurements(self) -> VisualMeasurements:
+        """The recordings of all subjects; the comparison with each subject is the benchmark's own."""
+        return VisualMeasurements(
+            benchmark=self.identifier,
+            measured=self._assembly,
+            relate=ceil_score,
+            region=self.region,
+            number_of_trials=self._number_of_trials,
+            visual_degrees=self._visual_degrees,
+        )
+
     @property
     def timebins(self) -> list[tuple[float, float]]:
         """Time bins that are recorded, in milliseconds after stimulus onset."""
-        return time_bins_or_none(self._assembly) or list(DEFAULT_TIME_BINS)
+        return self.measurements().recorded_time_bins
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate` and compare with each subject.
@@ -558,19 +598,8 @@ class RSABenchmark(BenchmarkBase):
         Score
             In [0, 1], with ``raw``, ``ceiling``, ``error`` and ``ci`` in its attributes.
         """
-        require_stimuli(self._assembly)
         rdm, similarity = self._rdm or RDM(), self._similarity or RDMSimilarity()
-        time_bins = self.timebins
-        candidate.start_recording(self.region, time_bins=time_bins)  # type: ignore[arg-type] # fractions may be given
-        recordings = record_stimuli(
-            candidate,
-            self._assembly,
-            benchmark=self.identifier,
-            region=self.region,
-            visual_degrees=self._visual_degrees,
-            number_of_trials=self._number_of_trials,
-            time_bins=time_bins,
-        )
+        (recordings,) = record(candidate, self.measurements(), [self._assembly])
         measured = without_single_time_bin(self._assembly)
         order = match_rows(recordings, measured, roles=("the model's recordings", "the benchmark's assembly"))
         of_model = rdm(recordings.isel(presentation=order))

@@ -30,6 +30,7 @@ from brainscore_vision.benchmark_helpers.firing_rates import (
     record_from_model,
     require_known_rates,
 )
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, one_region
 from brainscore_vision.benchmark_helpers.stimulus_designs import column
 from brainscore_vision.benchmark_helpers.stimulus_designs import (
     require_grating_order as _assert_grating_activations,
@@ -257,10 +258,24 @@ class PropertiesBenchmark(BenchmarkBase):
         self._neuronal_property = neuronal_property
         self._similarity_metric = similarity_metric
         self.timebins = [(int(start), int(end)) for start, end in timebins]
-        self.region = _region(assembly, identifier)
+        self.region = one_region(assembly, identifier)
         require_known_rates(self.region)
         self._number_of_trials = _number_of_trials(assembly, identifier)
-        self._visual_degrees = _visual_degrees(assembly)
+
+    def measurements(self) -> VisualMeasurements:
+        """Properties of the recorded neuroids."""
+        angles = np.unique(column(self._assembly.stimulus_set, "degrees"))
+        return VisualMeasurements(
+            benchmark=self.identifier,
+            measured=self._assembly,
+            compares="properties",
+            metric=self._similarity_metric,
+            relate=ceil_score,
+            region=self.region,
+            time_bins=tuple(self.timebins),
+            number_of_trials=self._number_of_trials,
+            visual_degrees=float(angles[0]) if len(angles) == 1 else None,
+        )
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate` and compare.
@@ -398,27 +413,6 @@ def get_firing_rates(
         Never below 0.
     """
     return FiringRates(model, region).rates(stimulus_identifier, number_of_trials, in_rf)
-
-
-def _region(assembly: DataAssembly, identifier: str) -> str:
-    if "region" not in assembly.coords:
-        raise UserError(
-            f"the assembly of {identifier!r} has no coordinate 'region'",
-            remedy="add one on the neuroid dimension, such as 'region': ('neuroid', ['V1'] * number_of_neuroids)",
-        )
-    regions = np.unique(np.atleast_1d(assembly["region"].values))
-    if len(regions) != 1:
-        raise UserError(
-            f"the assembly of {identifier!r} holds the regions {', '.join(map(str, regions))}",
-            remedy="select one, such as assembly.sel(region='V1')",
-        )
-    return str(regions[0])
-
-
-def _visual_degrees(assembly: DataAssembly) -> float | None:
-    """Angle that all stimuli span; None if it varies: stimuli are always shown by their column ``degrees``."""
-    angles = np.unique(column(assembly.stimulus_set, "degrees"))
-    return float(angles[0]) if len(angles) == 1 else None
 
 
 def _number_of_trials(assembly: DataAssembly, identifier: str) -> int:

@@ -26,6 +26,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision.benchmark_helpers.measurements import (
+    VisualMeasurements,
     average_repetition,
     filter_reliable_neuroids,
     of_region,
@@ -226,6 +227,7 @@ def _train_test(
         test_assembly=_averaged(test),
         similarity_metric=load_metric(row.metric, **metric_options),
         ceiling_func=_ceiling_of(row, test),
+        repetitions=test,
         visual_degrees=_degrees(row),
         number_of_trials=row.number_of_trials,
         alpha_coord="subject",
@@ -247,6 +249,7 @@ def _cross_validated(
             row.metric, crossvalidation_kwargs={"stratification_coord": row.stratification, **(splitting or {})}
         ),
         ceiling_func=_ceiling_of(row, recordings),
+        repetitions=recordings,
         visual_degrees=_degrees(row),
         number_of_trials=row.number_of_trials,
         parent=row.parent,
@@ -377,6 +380,18 @@ class ChoiceBenchmark(BenchmarkBase):
             ceiling_func=self._estimate_ceiling,
             parent=row.parent,
             bibtex=bibtex,
+        )
+
+    def measurements(self) -> VisualMeasurements:
+        """Choices of people; without data, the right ones."""
+        row = self._row
+        return VisualMeasurements(
+            benchmark=self.identifier,
+            measured=self._people if row.data else LazyLoad(lambda: self._right(self._stimuli())),
+            compares="choices",
+            metric=self._metric,
+            number_of_trials=row.number_of_trials,
+            visual_degrees=row.visual_degrees,
         )
 
     def __call__(self, candidate: BrainModel) -> Score:

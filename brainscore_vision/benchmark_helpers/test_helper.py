@@ -20,6 +20,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
 )
 from brainscore_core.supported_data_standards.brainio.remote_files import object_request
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.benchmark_helpers.measurements import visual_measurements_of
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
 from brainscore_vision.benchmark_helpers.screen import first_names
 from brainscore_vision.model_interface import BrainModel
@@ -48,13 +49,14 @@ def run_test(benchmark: str | Benchmark, precomputed_features_filepath: str | Pa
     Raises
     ------
     UserError
-        If the file has features of other stimuli.
+        If the file has features of other stimuli, or the benchmark does not say what it measures.
     """
     benchmark = _loaded(benchmark)
-    stimuli = _assembly_of(benchmark).stimulus_set
+    measurements = visual_measurements_of(benchmark)
+    stimuli = measurements.averaged().stimulus_set
     features = _read_features(NeuroidAssembly, precomputed_features_filepath, stimuli)
     # the benchmark's own visual angle saves placing stimuli on another screen, which features do not depend on
-    return benchmark(PrecomputedFeatures(features, visual_degrees=_visual_degrees(benchmark)))
+    return benchmark(PrecomputedFeatures(features, visual_degrees=measurements.screen_degrees))
 
 
 class StandardizedTests:
@@ -75,7 +77,8 @@ class StandardizedTests:
 
     def _of_itself(self, benchmark: str, visual_degrees: int, expected: Any) -> Score:
         loaded = _loaded(benchmark)
-        model = PrecomputedFeatures(_assembly_of(loaded), visual_degrees=visual_degrees, identifier="the-brain-itself")
+        recordings = visual_measurements_of(loaded).averaged()
+        model = PrecomputedFeatures(recordings, visual_degrees=visual_degrees, identifier="the-brain-itself")
         raw: Score = loaded(model).attrs["raw"]
         _equal(float(raw), expected, f"the raw score of the recordings of {benchmark!r} on themselves")
         splits = raw.attrs["raw"].sizes.get("split")
@@ -111,7 +114,7 @@ class PrecomputedTests:
         for identifier, name in files.items():
             stimuli = load_stimulus_set(identifier)
             features[str(stimuli.identifier)] = _read_features(PropertyAssembly, _local_features(name), stimuli)
-        score = loaded(PrecomputedFeatures(features, visual_degrees=_visual_degrees(loaded)))
+        score = loaded(PrecomputedFeatures(features, visual_degrees=visual_measurements_of(loaded).screen_degrees))
         _equal(float(score.attrs["raw"]), expected, f"the raw score of {benchmark!r}")
 
 
@@ -234,20 +237,6 @@ def _loaded(benchmark: str | Benchmark) -> Benchmark:
     from brainscore_vision.registries import load_benchmark
 
     return load_benchmark(benchmark) if isinstance(benchmark, str) else benchmark
-
-
-def _assembly_of(benchmark: Any) -> DataAssembly:
-    assembly = getattr(benchmark, "_assembly", None)
-    if assembly is None:
-        raise UserError(
-            f"{getattr(benchmark, 'identifier', benchmark)!r} does not have its recordings in the attribute _assembly",
-            remedy="call the benchmark with PrecomputedFeatures(features, visual_degrees=…) yourself",
-        )
-    return assembly
-
-
-def _visual_degrees(benchmark: Any) -> float:
-    return float(getattr(benchmark, "_visual_degrees", None) or 8)
 
 
 def _holds(condition: bool, message: str) -> None:

@@ -245,6 +245,7 @@ class GeometryMetric(Metric):
     """
 
     scale = "similarity"
+    compares = "recordings"
     fewest: int
     what: str
     estimates: str
@@ -392,13 +393,16 @@ class CrossValidatedGeometry(Metric):
     """
 
     scale = "similarity"
+    compares = "recordings"
 
     def __init__(self, metric: GeometryMetric, *, crossvalidation_kwargs: Mapping[str, Any] | None = None) -> None:
-        self._metric = metric
+        self.metric = metric
+        self.matrices, self.min_neuroids = metric.matrices, metric.min_neuroids
+        self.from_products = metric.from_products
         options = dict(crossvalidation_kwargs or {})
         if not {"train_size", "test_size", "kfold"} & options.keys():
             options["test_size"] = 0.9
-        self._cross_validation = TestOnlyCrossValidation(**options)
+        self.subsets = TestOnlyCrossValidation(**options)
 
     @also_named(assembly1="source", assembly2="target")
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
@@ -421,9 +425,9 @@ class CrossValidatedGeometry(Metric):
         MetricInputError
             As the metric itself; also if a split's test part has too few stimuli.
         """
-        metric = self._metric
+        metric = self.metric
         pair = matched(source, target, fewest=metric.fewest, what=metric.what)
-        splits = [rows.test for rows in self._cross_validation.split_rows(pair.source, pair.target)]
+        splits = [rows.test for rows in self.subsets.split_rows(pair.source, pair.target)]
         smallest = min(len(test) for test in splits)
         if smallest < metric.fewest:
             raise MetricInputError(
@@ -438,7 +442,7 @@ class CrossValidatedGeometry(Metric):
             values.append(Score(similarity.value))
             reasons.append(similarity.reason)
             biases.append(similarity.bias)
-        score = self._cross_validation.aggregate(merge_splits(values))
+        score = self.subsets.aggregate(merge_splits(values))
         score.attrs["scale"] = self.scale
         undefined = np.isnan(score.attrs[Score.RAW_VALUES_KEY].values)
         score.attrs["undefined"] = int(undefined.sum())

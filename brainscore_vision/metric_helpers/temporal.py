@@ -117,13 +117,7 @@ class SpanTimeRegression(XarrayRegression):
 
     def __init__(self, regression: Any) -> None:
         if isinstance(regression, XarrayRegression):
-            super().__init__(
-                regression._regression,
-                regression._dims,
-                regression._neuroid_dim,
-                regression._neuroid_coord,
-                regression._stimulus_coord,
-            )
+            super().__init__(regression.estimator, **regression.options)
         else:
             super().__init__(regression)
 

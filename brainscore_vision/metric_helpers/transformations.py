@@ -1,6 +1,5 @@
 """Cross-validation of metrics: splits of stimuli, and metrics applied to each split."""
 
-import copy
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
@@ -190,17 +189,23 @@ class Splits:
         >>> [len(rows.train) for rows in validation.split_rows(assembly, assembly)]
         [40, 40, 40, 40, 40]
         """
-        changed = copy.copy(self)
-        changed._group_coord, changed._stratification_coord = group_coord, None
-        changed._sizes = dict(self._sizes)
-        if preprocess_indices is not None:
-            changed._preprocess_indices = preprocess_indices
-        if self._kfold:
-            changed._splits = min(self._splits, groups)
-        for name, size in self._sizes.items():
-            if isinstance(size, int | np.integer):
-                changed._sizes[name] = min(max(round(size * groups / stimuli), 1), groups - 1)
-        return changed
+        sizes = {
+            name: min(max(round(size * groups / stimuli), 1), groups - 1)
+            if isinstance(size, int | np.integer)
+            else size
+            for name, size in self._sizes.items()
+        }
+        return type(self)(
+            splits=min(self._splits, groups) if self._kfold else self._splits,
+            split_coord=self._split_coord,
+            stratification_coord=None,
+            unique_split_values=self._unique_split_values,
+            random_state=self._random_state,
+            kfold=self._kfold,
+            group_coord=group_coord,
+            preprocess_indices=preprocess_indices or self._preprocess_indices,
+            **({} if self._kfold else sizes),
+        )
 
     def split_rows(self, source: DataAssembly, target: DataAssembly) -> list[SplitRows]:
         """Rows of `target` in each split; rows of a side are in the order of the split.

@@ -90,6 +90,16 @@ class XarrayRegression:
         return _with_alpha(NeuroidAssembly(values.reshape(len(values), -1), coords=coords, dims=dims), self.alpha)
 
     @property
+    def options(self) -> dict[str, Any]:
+        """The arguments besides the regression."""
+        return {
+            "expected_dims": self._dims,
+            "neuroid_dim": self._neuroid_dim,
+            "neuroid_coord": self._neuroid_coord,
+            "stimulus_coord": self._stimulus_coord,
+        }
+
+    @property
     def estimator(self) -> Any:
         """The regression of arrays."""
         return self._regression
@@ -266,8 +276,8 @@ class XarrayCorrelation:
         return (
             ours.__call__ is XarrayCorrelation.__call__
             and theirs.cross_predict is XarrayRegression.cross_predict
-            and regression._dims == Defaults.expected_dims
-            and self._correlation_coord == regression._stimulus_coord
+            and regression.options["expected_dims"] == Defaults.expected_dims
+            and self._correlation_coord == regression.options["stimulus_coord"]
         )
 
 

@@ -291,7 +291,7 @@ class IsolatedModel(BrainModel):
     def __init__(self, process: ModelProcess, environment: Environment | None = None) -> None:
         self.process = process
         self.environment = environment
-        self._stimulus_access = None if process.sandbox is None else StimulusAccess(process.sandbox.exchange)
+        self.stimulus_access = None if process.sandbox is None else StimulusAccess(process.sandbox.exchange)
         self._identifier = _text_attribute(process, "identifier")
         self.name = _text_attribute(process, "name")
         self.looks_at_files = process.call("looks_at_files") is True
@@ -327,10 +327,10 @@ class IsolatedModel(BrainModel):
         """Show stimuli; see :meth:`ModelCommitment.look_at`."""
         if not isinstance(stimuli, StimulusSet):
             stimuli = StimulusSet.from_paths(stimuli)
-        if self._stimulus_access is None:
+        if self.stimulus_access is None:
             responses = self.process.call("look_at", stimuli, *args, **options)
         else:
-            with self._stimulus_access.during_call([stimuli, *args], options) as (granted_args, granted_options):
+            with self.stimulus_access.during_call([stimuli, *args], options) as (granted_args, granted_options):
                 responses = self.process.call("look_at", *granted_args, **granted_options)
         if not isinstance(responses, xr.DataArray):
             raise SubjectFailed(
@@ -359,7 +359,7 @@ class _StartMethod:
 
     def __init__(self, model: IsolatedModel, method: str) -> None:
         self._process = model.process
-        self._stimulus_access = model._stimulus_access
+        self._stimulus_access = model.stimulus_access
         self._method = method
         self._kind: Any = BrainModel.Task if method == "start_task" else BrainModel.RecordingTarget
         self.__name__ = method

@@ -47,5 +47,6 @@ def selection_benchmark(identifier: str) -> ControlBenchmark:
         visual_degrees=VISUAL_DEGREES,
         number_of_trials=REPETITIONS,
         ceiling_func=lambda: ceiling(measured),
+        repetitions=measured,
         parent="control",
     )

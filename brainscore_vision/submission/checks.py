@@ -292,29 +292,28 @@ def _check_training(metadata: ModelMetadata | BenchmarkMetadata) -> Check:
 
 def _check_neural_benchmark(benchmark: Any) -> Iterator[Check]:
     """Findings of the checklist for neural benchmarks."""
+    from brainscore_core.benchmarks.measurements import measurements_or_none
     from brainscore_core.errors import DataUnavailable
     from brainscore_core.plugins import Check
-    from brainscore_vision.benchmark_helpers.multi_subject import KFoldNeuralBenchmark, MultiSubjectNeuralBenchmark
     from brainscore_vision.benchmark_helpers.neural_checks import neural_findings
-    from brainscore_vision.benchmark_helpers.neural_common import (
-        NeuralBenchmark,
-        RSABenchmark,
-        TrainTestNeuralBenchmark,
-    )
 
-    single = NeuralBenchmark | TrainTestNeuralBenchmark | RSABenchmark
-    if not isinstance(benchmark, single | KFoldNeuralBenchmark | MultiSubjectNeuralBenchmark):
+    name = "its recordings are fit for it"
+    measurements = measurements_or_none(benchmark)
+    if measurements is None:
+        yield Check(name, "not applicable", "it does not say what it measures; define measurements()")
+        return
+    if not measurements.compares.startswith("recordings"):
         return
     try:
         findings = list(neural_findings(benchmark))
     except DataUnavailable as error:
-        yield Check("its recordings are fit for it", "not applicable", error.message)
+        yield Check(name, "not applicable", error.message)
         return
     for finding in findings:
-        name = f"recordings: {finding.check}"
-        yield Check(name, "warning" if finding.severity == "warning" else "failed", finding.culprit, finding.remedy)
+        check = f"recordings: {finding.check}"
+        yield Check(check, "warning" if finding.severity == "warning" else "failed", finding.culprit, finding.remedy)
     if not findings:
-        yield Check("its recordings are fit for it", "passed")
+        yield Check(name, "passed")
 
 
 def _check_groups(benchmark: Any) -> Iterator[Check]:

@@ -220,7 +220,7 @@ class Board:
     node_ceiling: Floats
     notes: tuple[str, ...]
     unfiltered: Board | None
-    _places: dict[str, int]
+    places: dict[str, int]
 
     def __repr__(self) -> str:
         return f"<Board {self.state.query()!r}: {len(self.models)} × {len(self.nodes)} of {self.snapshot!r}>"
@@ -242,7 +242,7 @@ class Board:
 
     def place(self, identifier: str) -> int:
         """Return the index of a node; -1 if it is not on this board."""
-        return self._places.get(identifier, -1)
+        return self.places.get(identifier, -1)
 
     def condition(self, place: int) -> str:
         """Return for which few subjects or groups alone values, differences and ranks at a node hold; empty if none."""
@@ -337,7 +337,7 @@ def board_for(snapshot: Snapshot, state: BoardState, owned: Sequence[str] = ()) 
 
     if content.sort != "rank":  # another order of the same board
         ranked = _with_state(board_for(snapshot, replace(content, sort="rank")), state)
-        sort_by = _sort_node(snapshot, state, ranked._places)
+        sort_by = _sort_node(snapshot, state, ranked.places)
         if sort_by >= 0 or state.sort.removeprefix("-") in _OTHER_SORTS:
             return _reordered(ranked, sort_by)
 
@@ -474,7 +474,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         node_ceiling=arrays.ceilings(),
         notes=(),
         unfiltered=None,
-        _places=arrays.place,
+        places=arrays.place,
     )
     for array in vars(board).values():
         if isinstance(array, np.ndarray):

@@ -11,6 +11,7 @@ import numpy as np
 from django.core.files.base import ContentFile
 from django.db import transaction
 
+from brainscore_core.benchmarks.measurements import Measurements, measurements_or_none
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.images import load_image, naming_stimuli
 from brainscore_vision.model_interface import BrainModel
@@ -71,7 +72,7 @@ def stimuli_of(identifier: str) -> StimulusSet:
 
     try:
         benchmark = load_benchmark(identifier)
-        benchmark(_StimulusRecorder(getattr(benchmark, "_visual_degrees", None)))
+        benchmark(_StimulusRecorder(measurements_or_none(benchmark)))
     except _StimuliShown as shown:
         return shown.stimuli
     except UserError:
@@ -118,12 +119,13 @@ class _StimulusRecorder(BrainModel):
 
     Parameters
     ----------
-    degrees : float or None
-        Its visual angle; with that of the benchmark, stimuli need not be placed on another screen.
+    measurements : Measurements or None
+        On a screen as wide as its stimuli, these need not be placed on another one. Samples are of the original files,
+        so that they are the same for any other angle.
     """
 
-    def __init__(self, degrees: float | None) -> None:
-        self._degrees = float(degrees) if isinstance(degrees, int | float) else 8.0
+    def __init__(self, measurements: Measurements | None) -> None:
+        self._degrees = getattr(measurements, "screen_degrees", 8.0)
 
     @property
     def identifier(self) -> str:

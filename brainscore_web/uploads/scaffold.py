@@ -151,6 +151,7 @@ class <<cls>>(NeuralBenchmark):
             visual_degrees=VISUAL_DEGREES,
             number_of_trials=NUMBER_OF_TRIALS,
             ceiling_func=lambda: load_ceiling("internal_consistency")(repetitions),
+            repetitions=repetitions,
             parent=<<'parent'>>,
             bibtex=BIBTEX,
         )

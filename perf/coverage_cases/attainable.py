@@ -38,10 +38,8 @@ def _case(name, reliability, simulations=200, **options):
         if metric.scale == "similarity":
             ceiling.attrs["meaning"] = "none"
 
-        def known_ceiling(_repeated=repeated):
-            return ceiling
-
-        found = attainable(NeuralBenchmark("Simulated.IT", averaged, metric, 8, 1, known_ceiling, 1))
+        benchmark = NeuralBenchmark("Simulated.IT", averaged, metric, 8, 1, lambda: ceiling, 1, repetitions=repeated)
+        found = attainable(benchmark)
         true = float(relate_to_ceiling(metric(_assembly(signal, names), averaged), ceiling))
         difference = Score(float(found) - true)
         low, high = found.attrs["ci"]

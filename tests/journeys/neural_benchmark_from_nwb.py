@@ -73,6 +73,7 @@ def benchmark():
         visual_degrees=8,
         number_of_trials=6,
         ceiling_func=lambda: load_ceiling("internal_consistency")(repetitions),
+        repetitions=repetitions,
         parent="V4",
     )
 

@@ -32,8 +32,7 @@ def _benchmark(reliability, *, seed=0, metric="ridge", keep_repetitions=True):
         stimulus_id=np.tile(names, REPETITIONS),
         repetition=np.repeat(np.arange(REPETITIONS), STIMULI),
     )
-    ceiler, compare = load_ceiling("internal_consistency"), load_metric(metric)
-    ceiling = ceiler(repeated)
+    compare, ceiling = load_metric(metric), load_ceiling("internal_consistency")(repeated)
     shuffled = average_repetition(repeated).isel(presentation=rng.permutation(STIMULI))
     benchmark = NeuralBenchmark(
         identifier="Simulated.IT-ridge",
@@ -41,8 +40,9 @@ def _benchmark(reliability, *, seed=0, metric="ridge", keep_repetitions=True):
         similarity_metric=compare,
         visual_degrees=8,
         number_of_trials=1,
-        ceiling_func=(lambda: ceiler(repeated)) if keep_repetitions else (lambda: ceiling),
+        ceiling_func=lambda: ceiling,
         version=1,
+        repetitions=repeated if keep_repetitions else None,
     )
     raw = float(compare(assembly(signal, stimulus_id=names), shuffled))
     return benchmark, raw**2 / float(ceiling)

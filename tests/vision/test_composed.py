@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from scipy.stats import pearsonr, spearmanr
 
 import brainscore_vision
+from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.plugins.index import PluginIndex
@@ -24,6 +25,7 @@ from brainscore_vision import (
     run_pair,
     score,
 )
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
 from brainscore_vision.benchmark_helpers.neural_common import (
     NeuralBenchmark,
     RSABenchmark,
@@ -116,6 +118,7 @@ def tiny(register, recorded):
             visual_degrees=8,
             number_of_trials=REPETITIONS,
             ceiling_func=lambda: load_ceiling("internal_consistency")(repeated.content),
+            repetitions=repeated,
             parent="IT",
             bibtex="@article{tiny2026, title={Tiny}}",
         )
@@ -239,6 +242,7 @@ def test_training_and_test_stimuli(register, recorded, model, stimuli):
             visual_degrees=8,
             number_of_trials=REPETITIONS,
             ceiling_func=lambda: load_ceiling("internal_consistency")(test),
+            repetitions=test,
             parent="IT",
             **options,
         )
@@ -282,19 +286,19 @@ def test_recordings_of_several_subjects(register, recorded, model):
         ),
         ("Tiny2026.IT:rdm_cv@ncsnr", "leave the ceiling out"),
         ("Tiny2026.IT:pls_split", "fits and tests on separate stimuli"),
-        ("Tiny2026.IT:error_consistency", "is about choices, not recordings"),
-        ("Tiny2026.IT:ks_similarity", "distributions of neuronal properties, not"),
+        ("Tiny2026.IT:error_consistency", "compares choices, not recordings"),
+        ("Tiny2026.IT:ks_similarity", "compares properties, not recordings"),
         ("Tiny2026.IT:spantime_pls", "one value per time bin"),
         ("Tiny2026.IT:pls@internal_consistency_temporal", "one value per time bin"),
         ("Tiny2026.IT:internal_consistency", "is a ceiling, not a metric"),
         ("Tiny2026.IT:pls@ridge", "is a metric, not a ceiling"),
-        ("Tiny2026.IT:pls@rsa_ceiling", "does not compare RDMs"),
-        ("Tiny2026.IT:pls@property_ceiling", "neuronal properties, not recordings"),
-        ("Tiny2026.IT:cka@inter_subject", "is a correlation, and cannot be the ceiling of 'cka'"),
-        ("Geirhos2021edge:cka", "behavior, properties or dissimilarities"),
-        ("Kriegeskorte2008.IT-human:rdm", "behavior, properties or dissimilarities"),
-        ("Bracci2019.anteriorVTC:rdm", "with a comparison of their own"),
-        ("tong.Coggan2024_fMRI.IT:cka", "behavior, properties or dissimilarities"),
+        ("Tiny2026.IT:pls@rsa_ceiling", "does not compare dissimilarities"),
+        ("Tiny2026.IT:pls@property_ceiling", "compares properties, not recordings"),
+        ("Tiny2026.IT:cka@inter_subject", "is a correlation and cannot be the ceiling of 'cka'"),
+        ("Geirhos2021edge:cka", "compares choices"),
+        ("Kriegeskorte2008.IT-human:rdm", "compares matrices"),
+        ("Bracci2019.anteriorVTC:rdm", "compares averages of subjects"),
+        ("tong.Coggan2024_fMRI.IT:cka", "compares matrices"),
         ("Tiny2027.IT:cka", "Tiny2027.IT-<metric>, but none is registered"),
         ("Tiny2026.IT:", "does not have the form <data set>.<region>:<metric>"),
         ("Tiny2026.IT:pls:cv", "does not have the form"),
@@ -345,7 +349,7 @@ def test_several_time_bins(register, recorded):
         load_benchmark("Moving2026.IT:cka")(Untouchable())
 
 
-def _simple(assembly):
+def _simple(assembly, **options):
     return lambda: NeuralBenchmark(
         identifier="of a test",
         version=1,
@@ -354,6 +358,7 @@ def _simple(assembly):
         visual_degrees=8,
         number_of_trials=1,
         ceiling_func=lambda: load_ceiling("internal_consistency")(assembly),
+        **options,
     )
 
 
@@ -379,6 +384,67 @@ def test_metric_of_somebody_else(tiny, recorded, model):
     X, Y = _both(model, recorded)
     assert float(found) == pytest.approx(abs(np.corrcoef(X.mean(axis=1), Y.mean(axis=1))[0, 1]), abs=1e-10)
     assert found.attrs["scale"] == "unceiled"
+
+
+@pytest.mark.parametrize("declared", [{"compares": "choices"}, {"scale": "accuracy"}, {"scale": "similarity"}])
+def test_metric_of_choices_of_somebody_else(tiny, model, declared):
+    class Agreement(Metric):
+        def __call__(self, source, target):
+            return Score((source.values == target.values[:, 0]).mean())
+
+    metric_registry["my_choices"] = type("MyChoices", (Agreement,), declared)
+    try:
+        if declared == {"scale": "similarity"}:  # it does not say what it compares
+            with pytest.raises(UserError, match=r"'my_choices' cannot be applied to recordings") as caught:
+                load_benchmark("Tiny2026.IT:my_choices@none")(model)
+            assert "compares = 'choices'" in caught.value.remedy
+        else:
+            with pytest.raises(UserError, match="'my_choices' compares choices, not recordings"):
+                load_benchmark("Tiny2026.IT:my_choices")
+    finally:
+        del metric_registry["my_choices"]
+
+
+class OwnClass(BenchmarkBase):
+    """A benchmark of a lab's own class."""
+
+    def __init__(self, recorded):
+        super().__init__("Own2026.IT-sum", ceiling_func=lambda: Score(1.0), version=2, parent="IT")
+        self.recorded = recorded
+
+    def __call__(self, candidate):
+        raise NotImplementedError
+
+
+class Composable(OwnClass):
+    def measurements(self):
+        return VisualMeasurements(
+            benchmark=self.identifier, measured=average_repetition(self.recorded), repetitions=self.recorded,
+            region="IT", time_bins=((70, 170),), visual_degrees=8, number_of_trials=REPETITIONS)  # fmt: skip
+
+
+def test_benchmark_of_a_class_of_its_own(register, recorded, model):
+    register("Own2026.IT-sum", lambda: OwnClass(recorded))
+    with pytest.raises(UserError, match=r"'Own2026.IT-sum' does not say what it measures") as caught:
+        load_benchmark("Own2026.IT:cka")
+    assert "measurements()" in caught.value.remedy
+    register("Told2026.IT-sum", lambda: Composable(recorded))
+    model.start_recording("IT", time_bins=[(70, 170)])
+    features, averaged = model.look_at(recorded.attrs["stimulus_set"]), average_repetition(recorded)
+    for metric in ("ridge", "cka_biased"):
+        found = load_benchmark(f"Told2026.IT:{metric}")(model)
+        assert float(found.attrs["raw"]) == float(load_metric(metric)(features, averaged))
+    expected = float(load_ceiling("internal_consistency")(recorded))
+    assert float(load_benchmark("Told2026.IT:ridge").ceiling) == expected
+
+
+def test_reliability_of_a_benchmark_that_only_estimates_its_ceiling(register, recorded, model):
+    register("Plain2026.IT-pls", _simple(recorded))
+    expected = float(load_ceiling("internal_consistency")(recorded))
+    assert float(load_benchmark("Plain2026.IT:ridge").ceiling) == expected
+    with pytest.raises(UserError, match="single repetitions") as caught:
+        _ = load_benchmark("Plain2026.IT:ridge@ncsnr").ceiling
+    assert "repetitions=" in caught.value.remedy
 
 
 def test_a_metric_that_needs_arguments_is_refused(tiny):

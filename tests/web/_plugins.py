@@ -97,6 +97,7 @@ class {cls}(NeuralBenchmark):
             visual_degrees=8,
             number_of_trials=3,
             ceiling_func=lambda: load_ceiling("internal_consistency")(repetitions),
+            repetitions=repetitions,
             parent="V1",
             bibtex=BIBTEX,
         )

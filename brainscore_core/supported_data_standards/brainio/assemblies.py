@@ -17,10 +17,10 @@ from brainscore_core.errors import MissingColumn, UnknownIdentifier, UserError, 
 from brainscore_core.supported_data_standards.brainio.levels import (
     GatheredCoords,
     build_array,
+    converted,
     coords_for_dim,
     format_values,
     gather_coords,
-    gathered_coords_of,
     get_levels,
     get_metadata,
     holds_tuples,
@@ -94,7 +94,7 @@ def _keeping(method: Callable[..., Any]) -> Callable[..., Any]:
             result = method(self, *args, **kwargs)
         if isinstance(result, xr.DataArray):
             if type(result) is xr.DataArray:
-                result = type(self)._plain(result)
+                result = converted(type(self), result)
             if keeps_attrs(kwargs.get("keep_attrs")):
                 result.attrs = attrs
         return result
@@ -228,11 +228,6 @@ class DataAssembly(xr.DataArray):
     def _put_coords(self, coords: Mapping[Hashable, xr.Variable]) -> None:
         gathered = gather_coords(coords, self.dims)
         self._coords, self._indexes = gathered.variables, gathered.indexes
-
-    @classmethod
-    def _plain(cls, array: xr.DataArray) -> Self:
-        """Convert any array to this class."""
-        return build_array(cls, array.variable, gathered_coords_of(array), array.name)
 
     def validate(self) -> None:
         """Check that the dimensions are those of the class, as packaging and loading do.
@@ -424,18 +419,18 @@ class DataAssembly(xr.DataArray):
         if errors == "raise" and (missing := names - set(self._coords)):
             raise ValueError(f"cannot drop {sorted(map(str, missing))}: coordinates are {list(self._coords)}")
         touched = {dims[name] for name in gone if name in dims}
-        result = self.copy(deep=False)
         remaining = {name: variable for name, variable in named_coords(self).items() if name not in gone}
         if any(isinstance(self.xindexes.get(dim), PandasMultiIndex) for dim in touched) or whole:
-            result._put_coords(remaining)
-            return result
+            return build_array(
+                type(self), self.variable.copy(deep=False), gather_coords(remaining, self.dims), self.name
+            )
         return super().drop_vars(names, errors=errors)
 
     def rename(self, new_name_or_name_dict: Any = None, **names: Any) -> Self:
         """Rename the assembly (given a name), or its dimensions and levels (given a mapping)."""
         renamed = super().rename(new_name_or_name_dict, **names)
         if named_coords(self) and any(isinstance(index, PandasMultiIndex) for index in self.xindexes.values()):
-            renamed._gather()
+            return converted(type(self), renamed)
         return renamed
 
     def stack(self, dim: Any = None, create_index: bool | None = True, index_cls: Any = None, **dims: Any) -> Any:
@@ -648,17 +643,15 @@ class DataAssembly(xr.DataArray):
         with xr.set_options(keep_attrs=False):
             result = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
         if type(result) is xr.DataArray:
-            result = type(self)._plain(result)
+            result = converted(type(self), result)
             result.attrs = merge_attrs(inputs)
         return result
 
 
 def _without_tuples(array: Assembly) -> Assembly:
-    """Remove, in place, the scalar tuple that remains of a dropped dimension's index and repeats its levels."""
-    tuples = [name for name in array._coords if name not in array.dims and holds_tuples(array, name)]
-    if tuples:
-        array._coords = {name: variable for name, variable in array._coords.items() if name not in tuples}
-    return array
+    """Remove the scalar tuple that remains of a dropped dimension's index and repeats its levels."""
+    repeated = [name for name in array.coords if name not in array.dims and holds_tuples(array, name)]
+    return array.reset_coords(repeated, drop=True) if repeated else array
 
 
 class NeuroidAssembly(DataAssembly):

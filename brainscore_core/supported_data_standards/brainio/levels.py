@@ -276,6 +276,11 @@ def build_array(cls: type[Array], variable: xr.Variable, gathered: GatheredCoord
     return cls(variable, coords=gathered.variables, name=name, indexes=gathered.indexes, fastpath=True)
 
 
+def converted(cls: type[Array], array: xr.DataArray) -> Array:
+    """Convert any array to a class of assemblies."""
+    return build_array(cls, array.variable, gathered_coords_of(array), array.name)
+
+
 def is_canonical(array: xr.DataArray) -> bool:
     """Whether every level is in the index of its dimension, in the order of :func:`index_order`."""
     indexes = array.xindexes

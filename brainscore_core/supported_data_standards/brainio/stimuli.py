@@ -138,7 +138,7 @@ class StimulusSet(pd.DataFrame):
             object.__setattr__(self, attribute, getattr(source, attribute))
 
     def _take_common(self, sources: list["StimulusSet"]) -> None:
-        identifiers = {source._identifier for source in sources} - {None}
+        identifiers = {source.identifier for source in sources} - {None}
         object.__setattr__(self, "_identifier", identifiers.pop() if len(identifiers) == 1 else None)
         for attribute in ("_stimulus_paths", "_original_paths"):
             path_tables = [paths for source in sources if (paths := getattr(source, attribute)) is not None]

@@ -121,7 +121,7 @@ def _time_bins(array: xr.DataArray, dims: dict[Hashable, Hashable]) -> str | Non
 
 
 def _missing(array: xr.DataArray) -> str:
-    if not array.variable._in_memory or _is_mapped(array.values):
+    if not array.variable._in_memory or _is_mapped(array.values):  # noqa: SLF001 -- nothing public tells it
         return f"not counted (values are in a file, {size_text(array.nbytes)})"
     limit = _MOST_COUNTED if array.dtype.kind != "O" else _MOST_COUNTED // 20
     if array.size > limit:

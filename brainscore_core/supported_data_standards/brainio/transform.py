@@ -10,6 +10,7 @@ import xarray as xr
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.levels import (
     build_array,
+    converted,
     coords_for_dim,
     format_values,
     gather_coords,
@@ -231,7 +232,7 @@ def reduce_over_levels(
     remaining = [name for name in coords_for_dim(array, dim) if name not in levels]
     if not remaining:
         variable = reduce(array.variable, [dim])
-        return array._replace_maybe_drop_dims(variable)
+        return array._replace_maybe_drop_dims(variable)  # noqa: SLF001 -- xarray offers nothing public for it
     codes, first = group_codes(array, remaining, array.sizes[dim])
     variable = reduce_groups(array.variable, dim, codes, lambda block: reduce(block, [_MEMBER]))
     return with_groups(array, variable, dim, first, remaining)
@@ -345,7 +346,7 @@ class MultiGroupBy(Generic[Array]):
             if [result.sizes[dim] for result in results] == [len(positions) for positions in members]:
                 combined = combined.isel({dim: np.argsort(np.concatenate(members), kind="stable")})
             cls: Any = type(self._array)
-            return cls._plain(combined)
+            return converted(cls, combined)
         variables = [
             result.variable if isinstance(result, xr.DataArray) else xr.Variable((), result) for result in results
         ]

@@ -7,7 +7,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset, load_metric
-from brainscore_vision.benchmark_helpers.measurements import rows_with
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, choices_of, rows_with
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.data.baker2022 import BIBTEX
 from brainscore_vision.model_interface import BrainModel
@@ -71,6 +71,10 @@ class Baker2022AccuracyDelta(BenchmarkBase):
             parent="Baker2022",
             bibtex=BIBTEX,
         )
+
+    def measurements(self) -> VisualMeasurements:
+        """Choices of people."""
+        return choices_of(self, self._assembly, VISUAL_DEGREES, NUMBER_OF_TRIALS)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` name the silhouettes.

@@ -7,6 +7,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset, load_metric
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, choices_of
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
@@ -47,6 +48,10 @@ class BMD2024AccuracyDistance(BenchmarkBase):
             parent="BMD2024",
             bibtex=None,
         )
+
+    def measurements(self) -> VisualMeasurements:
+        """Choices of people."""
+        return choices_of(self, self._assembly, VISUAL_DEGREES, NUMBER_OF_TRIALS)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` name the pictures.

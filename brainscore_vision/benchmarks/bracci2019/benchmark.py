@@ -10,8 +10,8 @@ from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
-from brainscore_vision.benchmark_helpers.measurements import describe, require_coords
-from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, describe, require_coords
+from brainscore_vision.benchmark_helpers.neural_common import record
 from brainscore_vision.data.bracci2019 import BIBTEX
 from brainscore_vision.metric_helpers.uncertainty import attach_interval, attach_left_out
 from brainscore_vision.model_interface import BrainModel
@@ -77,6 +77,19 @@ class Bracci2019RSA(BenchmarkBase):
             bibtex=BIBTEX,
         )
 
+    def measurements(self) -> VisualMeasurements:
+        """Voxels of all subjects; the comparison with their average is the benchmark's own."""
+        return VisualMeasurements(
+            benchmark=self.identifier,
+            measured=self._assembly,
+            compares="averages of subjects",
+            relate=ceil_score,
+            region=self.region,
+            time_bins=(TIME_BIN,),
+            number_of_trials=NUMBER_OF_TRIALS,
+            visual_degrees=VISUAL_DEGREES,
+        )
+
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate` and compare.
 
@@ -90,13 +103,7 @@ class Bracci2019RSA(BenchmarkBase):
         NotApplicable
             If the candidate has no such region.
         """
-        candidate.start_recording(self.region, time_bins=self.timebins)
-        stimuli = place_on_screen(
-            load_stimulus_set(_DATA),
-            target_visual_degrees=candidate.visual_degrees(),
-            source_visual_degrees=VISUAL_DEGREES,
-        )
-        recordings = candidate.look_at(stimuli, number_of_trials=NUMBER_OF_TRIALS)
+        (recordings,) = record(candidate, self.measurements(), [load_stimulus_set(_DATA)])
         raw = self._metric(recordings, _average_subject(self._assembly.content))
         return bound_score(ceil_score(raw, self.ceiling))
 

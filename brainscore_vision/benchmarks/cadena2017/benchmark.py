@@ -36,6 +36,7 @@ def _benchmark(row: BenchmarkRow, bibtex: str) -> Benchmark:
         ceiling_func=lambda: load_ceiling(row.ceiling)(
             repetitions.content if masks else complete_presentations(repetitions.content)
         ),
+        repetitions=repetitions,
         visual_degrees=float(row.visual_degrees or 0),
         number_of_trials=row.number_of_trials,
         parent=row.parent,

@@ -12,6 +12,7 @@ from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_dataset, load_stimulus_set
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, choices_of
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.benchmarks.coggan2024_behavior.accuracies import consistency, mean_by_condition, similarity
 from brainscore_vision.data.coggan2024_behavior import BIBTEX
@@ -66,6 +67,10 @@ class ConditionWiseAccuracySimilarity(BenchmarkBase):
             parent="behavior",
             bibtex=BIBTEX,
         )
+
+    def measurements(self) -> VisualMeasurements:
+        """Choices of people."""
+        return choices_of(self, self._assembly, VISUAL_DEGREES, NUMBER_OF_TRIALS)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` learn the eight objects, and name those behind the occluders.

@@ -11,8 +11,8 @@ from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset
-from brainscore_vision.benchmark_helpers.measurements import describe, require_coords
-from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, describe, require_coords
+from brainscore_vision.benchmark_helpers.neural_common import record
 from brainscore_vision.data.coggan2024_fMRI import BIBTEX
 from brainscore_vision.metric_helpers.alignment import as_table, coord_values, finite_values
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out
@@ -67,6 +67,18 @@ class Coggan2024_fMRI_Benchmark(BenchmarkBase):  # noqa: N801 -- the published n
             bibtex=BIBTEX,
         )
 
+    def measurements(self) -> VisualMeasurements:
+        """Matrices of similarities; the comparison with them is the benchmark's own."""
+        return VisualMeasurements(
+            benchmark=self.identifier,
+            measured=self._assembly,
+            compares="matrices",
+            region=self.region,
+            time_bins=(TIME_BIN,),
+            number_of_trials=NUMBER_OF_TRIALS,
+            visual_degrees=VISUAL_DEGREES,
+        )
+
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate` and compare with each subject.
 
@@ -81,13 +93,7 @@ class Coggan2024_fMRI_Benchmark(BenchmarkBase):  # noqa: N801 -- the published n
             If the candidate has no such region, or fewer than two of its units respond strongly enough.
         """
         assembly = self._assembly.content
-        candidate.start_recording(self.region, time_bins=self.timebins)
-        stimuli = place_on_screen(
-            assembly.stimulus_set,
-            target_visual_degrees=candidate.visual_degrees(),
-            source_visual_degrees=VISUAL_DEGREES,
-        )
-        recordings = candidate.look_at(stimuli, number_of_trials=NUMBER_OF_TRIALS)
+        (recordings,) = record(candidate, self.measurements(), [assembly.stimulus_set])
         of_model = similarities(_patterns(recordings, [str(one) for one in assembly["stimulus_id"].values]))
         raw = _mean_correlation(of_model, *self._of_subjects())
         note("remark", text=SQUARED)

@@ -6,6 +6,7 @@ from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, choices_of
 from brainscore_vision.benchmark_helpers.naming_task import label, only_shown, say_coverage
 from brainscore_vision.data.geirhos2019 import BIBTEX
 from brainscore_vision.model_interface import BrainModel
@@ -45,6 +46,10 @@ class Geirhos2019ShapeBias(BenchmarkBase):
             parent="behavior",
             bibtex=BIBTEX,
         )
+
+    def measurements(self) -> VisualMeasurements:
+        """Choices of people."""
+        return choices_of(self, self._assembly, VISUAL_DEGREES, NUMBER_OF_TRIALS)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` name the images.

@@ -9,6 +9,7 @@ from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, choices_of
 from brainscore_vision.benchmark_helpers.naming_task import label, only_shown, say_coverage
 from brainscore_vision.benchmarks.geirhos2021.conditions import EXCLUDED, cast_coordinate_type, scored
 from brainscore_vision.data.geirhos2021 import BIBTEX
@@ -80,6 +81,10 @@ class Geirhos2021ErrorConsistency(BenchmarkBase):
             bibtex=BIBTEX,
         )
 
+    def measurements(self) -> VisualMeasurements:
+        """Choices of people."""
+        return choices_of(self, self._assembly, VISUAL_DEGREES, NUMBER_OF_TRIALS)
+
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` name the images.
 
@@ -137,6 +142,10 @@ class Geirhos2021Accuracy(BenchmarkBase):
             parent="Geirhos2021-top1",
             bibtex=BIBTEX,
         )
+
+    def measurements(self) -> VisualMeasurements:
+        """The right names of the images."""
+        return choices_of(self, self._assembly, VISUAL_DEGREES, ACCURACY_NUMBER_OF_TRIALS)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` name the images.

@@ -12,6 +12,7 @@ from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, choices_of
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.data.hebart2023 import BIBTEX
 from brainscore_vision.metric_helpers.alignment import coord_values
@@ -68,6 +69,10 @@ class Hebart2023Match(BenchmarkBase):
         if n < 1:
             raise UserError(f"the number of triplets is {n}", remedy="give at least 1")
         self._number_of_triplets = n
+
+    def measurements(self) -> VisualMeasurements:
+        """Choices of people."""
+        return choices_of(self, self._assembly, VISUAL_DEGREES, NUMBER_OF_TRIALS)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` find the odd image of each triplet.

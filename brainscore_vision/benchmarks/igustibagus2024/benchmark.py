@@ -12,16 +12,17 @@ from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_ceiling, load_stimulus_set
 from brainscore_vision.benchmark_helpers.aggregation import mean_of_sampled
 from brainscore_vision.benchmark_helpers.measurements import (
+    VisualMeasurements,
     average_repetition,
     of_region,
     rows_with,
-    without_single_time_bin,
 )
-from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.benchmark_helpers.neural_common import record
 from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, first_time_bin, make_benchmark
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import igustibagus2024
 from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.utils import LazyLoad
 
 SOURCES: Final = ("COCOColor", "Art", "COCOGray", "TDW", "Silhouette")
 STYLES: Final = (
@@ -144,6 +145,18 @@ class Readout(BenchmarkBase):
             bibtex=bibtex,
         )
 
+    def measurements(self) -> VisualMeasurements:
+        """Stimuli, without measurements."""
+        return VisualMeasurements(
+            benchmark=self.identifier,
+            measured=LazyLoad(lambda: load_stimulus_set(self._row.stimuli)),
+            compares="labels",
+            region=self._row.region,
+            time_bins=(TIME_BIN,),
+            number_of_trials=self._row.number_of_trials,
+            visual_degrees=self._row.visual_degrees,
+        )
+
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate`, and train and test readouts.
 
@@ -153,11 +166,7 @@ class Readout(BenchmarkBase):
             In [0, 1]; .5 is chance. ``attrs['raw'].attrs['raw']`` has the domains' values.
         """
         stimuli = load_stimulus_set(self._row.stimuli)
-        candidate.start_recording(self._row.region, [TIME_BIN])
-        shown = place_on_screen(
-            stimuli, target_visual_degrees=candidate.visual_degrees(), source_visual_degrees=self._row.visual_degrees
-        )
-        recordings: Any = without_single_time_bin(candidate.look_at(shown, number_of_trials=self._row.number_of_trials))
+        (recordings,) = record(candidate, self.measurements(), [stimuli])
         recordings = recordings.transpose("presentation", "neuroid")
         position = {name: row for row, name in enumerate(recordings["stimulus_id"].values)}
         responses = recordings.values[[position[name] for name in stimuli["stimulus_id"]]]

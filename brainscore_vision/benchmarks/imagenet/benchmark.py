@@ -8,6 +8,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import Behavior
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision import load_metric
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, choices_of
 from brainscore_vision.benchmarks.imagenet.images import load_images, read_table
 from brainscore_vision.data.imagenetslim15000 import BIBTEX
 from brainscore_vision.model_interface import BrainModel
@@ -43,6 +44,10 @@ class Imagenet2012(BenchmarkBase):
             parent="ImageNet",
             bibtex=BIBTEX,
         )
+
+    def measurements(self) -> VisualMeasurements:
+        """The right names of the images, which have no visual angle."""
+        return choices_of(self, self._stimulus_set, None, NUMBER_OF_TRIALS)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` name the images.

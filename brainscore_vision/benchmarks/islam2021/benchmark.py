@@ -11,12 +11,13 @@ from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_metric, load_stimulus_set
-from brainscore_vision.benchmark_helpers.measurements import without_single_time_bin
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, without_single_time_bin
 from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, make_benchmark
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import islam2021
 from brainscore_vision.metric_helpers.alignment import require_same
 from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.utils import LazyLoad
 
 TIME_BIN: Final = (70, 170)
 SEED: Final = 1751
@@ -55,6 +56,18 @@ class Dimensionality(BenchmarkBase):
             ceiling_func=lambda: constant_ceiling(1, meaning="upper bound", reason="an upper bound by definition"),
             parent=row.parent,
             bibtex=bibtex,
+        )
+
+    def measurements(self) -> VisualMeasurements:
+        """Stimuli, which are shown as they are, without measurements."""
+        return VisualMeasurements(
+            benchmark=self.identifier,
+            measured=LazyLoad(lambda: load_stimulus_set(self._row.stimuli)),
+            compares="pairs of stimuli",
+            region=self._row.region,
+            time_bins=(TIME_BIN,),
+            number_of_trials=self._row.number_of_trials,
+            visual_degrees=None,
         )
 
     def __call__(self, candidate: BrainModel) -> Score:

@@ -8,7 +8,7 @@ from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset, load_metric
-from brainscore_vision.benchmark_helpers.measurements import require_coords
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, require_coords
 from brainscore_vision.benchmark_helpers.neural_common import temporally_varying
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.metric_helpers.alignment import PUBLISHED_ORDER
@@ -62,6 +62,20 @@ class DicarloKar2019OST(BenchmarkBase):
         self._visual_degrees = VISUAL_DEGREES
         self._number_of_trials = NUMBER_OF_TRIALS
         self._time_bins = TIME_BINS
+
+    def measurements(self) -> VisualMeasurements:
+        """Times at which objects can be read out."""
+        return VisualMeasurements(
+            benchmark=self.identifier,
+            measured=self._assembly,
+            compares="times",
+            metric=self._similarity_metric,
+            relate=ceil_score,
+            region=BrainModel.RecordingTarget.IT,
+            time_bins=tuple(self._time_bins),
+            number_of_trials=self._number_of_trials,
+            visual_degrees=self._visual_degrees,
+        )
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate`'s IT over time.

@@ -7,9 +7,12 @@ import numpy as np
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score, declare_no_error
+from brainscore_core.numerics import compare_rdms, rdm
+from brainscore_core.numerics.dissimilarity import condensed, expanded
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset
-from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
+from brainscore_vision.benchmark_helpers.neural_common import record
 from brainscore_vision.data.kriegeskorte2008 import BIBTEX
 from brainscore_vision.metric_helpers.alignment import as_table, coord_values, finite_values
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
@@ -56,6 +59,10 @@ class Kriegeskorte2008HumanRDM(BenchmarkBase):
             bibtex=BIBTEX,
         )
 
+    def measurements(self) -> VisualMeasurements:
+        """Dissimilarities of each subject."""
+        return _measurements(self.identifier, self._assembly, HUMAN_TIME_BIN, HUMAN_VISUAL_DEGREES)
+
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate`'s IT.
 
@@ -71,7 +78,7 @@ class Kriegeskorte2008HumanRDM(BenchmarkBase):
             If the candidate has no IT.
         """
         assembly = self._assembly.content
-        dissimilarities = model_rdm(candidate, assembly, visual_degrees=HUMAN_VISUAL_DEGREES, time_bin=HUMAN_TIME_BIN)
+        dissimilarities = model_rdm(candidate, self.measurements(), assembly)
         subjects, rdms = subject_rdms(assembly)
         return bound_score(normalise(_mean_correlation(dissimilarities, rdms, subjects), self.ceiling))
 
@@ -103,6 +110,10 @@ class Kriegeskorte2008MonkeyRDM(BenchmarkBase):
             bibtex=BIBTEX,
         )
 
+    def measurements(self) -> VisualMeasurements:
+        """Dissimilarities of both animals together."""
+        return _measurements(self.identifier, self._assembly, MONKEY_TIME_BIN, MONKEY_VISUAL_DEGREES)
+
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate`'s IT.
 
@@ -117,44 +128,64 @@ class Kriegeskorte2008MonkeyRDM(BenchmarkBase):
             If the candidate has no IT.
         """
         assembly = self._assembly.content
-        dissimilarities = model_rdm(candidate, assembly, visual_degrees=MONKEY_VISUAL_DEGREES, time_bin=MONKEY_TIME_BIN)
+        dissimilarities = model_rdm(candidate, self.measurements(), assembly)
         stimulus_ids = list(assembly.attrs["stimulus_set"]["stimulus_id"])
         return bound_score(normalise(_correlation(dissimilarities, assembly.values[0], stimulus_ids), self.ceiling))
 
 
-def model_rdm(
-    candidate: BrainModel, assembly: DataAssembly, *, visual_degrees: float, time_bin: tuple[int, int]
-) -> np.ndarray:
-    """Dissimilarities of the stimuli in a model's IT.
+def _measurements(
+    benchmark: str, assembly: LazyLoad[DataAssembly], time_bin: tuple[int, int], visual_degrees: float
+) -> VisualMeasurements:
+    return VisualMeasurements(
+        benchmark=benchmark,
+        measured=LazyLoad(lambda: _matrices(assembly.content)),
+        compares="matrices",
+        metric=_mean_similarity,
+        region=BrainModel.RecordingTarget.IT,
+        time_bins=(time_bin,),
+        number_of_trials=NUMBER_OF_TRIALS,
+        visual_degrees=visual_degrees,
+    )
+
+
+def _matrices(assembly: DataAssembly) -> DataAssembly:
+    """Dissimilarities as rdm × presentation × presentation_other, one RDM a subject."""
+    rdms = subject_rdms(assembly)[1] if "subject" in assembly.coords else assembly.values[:1]
+    ids = assembly.attrs["stimulus_set"]["stimulus_id"].to_numpy()
+    return DataAssembly(
+        np.stack([expanded(vector) for vector in rdms]),
+        coords={"stimulus_id": ("presentation", ids), "stimulus_id_other": ("presentation_other", ids)},
+        dims=["rdm", "presentation", "presentation_other"],
+        attrs={"stimulus_set": assembly.attrs["stimulus_set"]},
+    )
+
+
+def _mean_similarity(recordings: DataAssembly, matrices: DataAssembly) -> Score:
+    """Mean over RDMs of their correlation with that of a model's recordings."""
+    of_model = rdm(_patterns(recordings, matrices["stimulus_id"].values.tolist()))
+    return Score(np.mean([compare_rdms(of_model, condensed(matrix)).value for matrix in matrices.values]))
+
+
+def model_rdm(candidate: BrainModel, measurements: VisualMeasurements, assembly: DataAssembly) -> np.ndarray:
+    """Dissimilarities of the stimuli in a model's IT, in the order of the measured ones.
 
     Parameters
     ----------
     candidate : BrainModel
         Is recorded from.
+    measurements : VisualMeasurements
+        How it is recorded from.
     assembly : DataAssembly
         Measured dissimilarities (rdm × pair) with their ``stimulus_set``.
-    visual_degrees : float
-        Visual angle of the stimuli in the experiment.
-    time_bin : (int, int)
-        When to record, in milliseconds after stimulus onset.
 
     Returns
     -------
     array (pairs,)
-        1 − Pearson correlation, in the order of `assembly`; NaN for pairs with a stimulus to which all of the model
-        responds alike.
+        1 − Pearson correlation; NaN for pairs with a stimulus to which all of the model responds alike.
     """
-    from brainscore_core.numerics import rdm
-
-    candidate.start_recording(BrainModel.RecordingTarget.IT, time_bins=[time_bin])
-    on_screen = place_on_screen(
-        assembly.attrs["stimulus_set"],
-        target_visual_degrees=candidate.visual_degrees(),
-        source_visual_degrees=visual_degrees,
-    )
-    recordings = candidate.look_at(on_screen, number_of_trials=NUMBER_OF_TRIALS)
-    # the pairs follow the order of the stimulus set
-    return rdm(_patterns(recordings, list(on_screen["stimulus_id"])))
+    stimuli = assembly.attrs["stimulus_set"]
+    (recordings,) = record(candidate, measurements, [stimuli])
+    return rdm(_patterns(recordings, list(stimuli["stimulus_id"])))
 
 
 def subject_rdms(assembly: DataAssembly) -> tuple[list[str], np.ndarray]:

@@ -15,9 +15,14 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_dataset, load_metric
 from brainscore_vision.benchmark_helpers.aggregation import mean_of_sampled
-from brainscore_vision.benchmark_helpers.measurements import average_repetition, filter_reliable_neuroids, of_region
+from brainscore_vision.benchmark_helpers.measurements import (
+    VisualMeasurements,
+    average_repetition,
+    filter_reliable_neuroids,
+    of_region,
+)
 from brainscore_vision.benchmark_helpers.multi_subject import MultiSubjectNeuralBenchmark
-from brainscore_vision.benchmark_helpers.neural_common import RSABenchmark, TrainTestNeuralBenchmark, record_stimuli
+from brainscore_vision.benchmark_helpers.neural_common import RSABenchmark, TrainTestNeuralBenchmark, record
 from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, make_benchmark
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import laion_fmri
@@ -103,6 +108,18 @@ class Alignment(BenchmarkBase):
             bibtex=bibtex,
         )
 
+    def measurements(self) -> VisualMeasurements:
+        """Recordings of the first subject, which represents the others."""
+        return VisualMeasurements(
+            benchmark=self.identifier,
+            measured=self._subjects[SUBJECTS[0]],
+            compares="recordings of single subjects",
+            region=self.region,
+            time_bins=(TIME_BIN,),
+            number_of_trials=self._row.number_of_trials,
+            visual_degrees=float(self._row.visual_degrees or 0),
+        )
+
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate` and compare with each subject.
 
@@ -111,18 +128,9 @@ class Alignment(BenchmarkBase):
         Score
             In [0, 1].
         """
-        candidate.start_recording(self.region, time_bins=self.timebins)
         values = []
         for assembly in self._subjects.values():
-            recordings = record_stimuli(
-                candidate,
-                assembly.content,
-                benchmark=self.identifier,
-                region=self.region,
-                visual_degrees=float(self._row.visual_degrees or 0),
-                number_of_trials=self._row.number_of_trials,
-                time_bins=self.timebins,
-            )
+            (recordings,) = record(candidate, self.measurements(), [assembly.content])
             values.append(float(self._metric(recordings, assembly.content)))
         each = Score(values, coords={"subject": ("subject", list(SUBJECTS))}, dims=["subject"])
         raw = mean_of_sampled(each, units="subjects")

@@ -83,6 +83,7 @@ def _benchmark(
         visual_degrees=VISUAL_DEGREES,
         number_of_trials=NUMBER_OF_TRIALS,
         ceiling_func=lambda: ceiling(repetitions.content),
+        repetitions=repetitions,
         parent=region,
         bibtex=BIBTEX,
     )

@@ -64,6 +64,7 @@ def Papale2025(region: str, metric_type: str) -> TrainTestNeuralBenchmark:  # no
         test_assembly=LazyLoad(lambda: average_repetition(test.content)),  # type: ignore[arg-type] # stands for one
         similarity_metric=load_metric(_METRICS[metric_type]),
         ceiling_func=lambda: load_ceiling("internal_consistency")(test.content),
+        repetitions=test,
         visual_degrees=VISUAL_DEGREES,
         number_of_trials=NUMBER_OF_TRIALS,
         alpha_coord="subject",

@@ -44,6 +44,7 @@ def simulated2026(region: str, metric: str) -> ControlBenchmark:
         visual_degrees=VISUAL_DEGREES,
         number_of_trials=REPETITIONS,
         ceiling_func=lambda: ceiling(measured),
+        repetitions=measured,
         parent="control",
         bibtex=None,
     )

@@ -49,6 +49,7 @@ class Accuracy(Metric):
     """
 
     scale = "accuracy"
+    compares = "choices"
 
     def __init__(self, *, stimulus_groups: str | None = DECLARED) -> None:
         self.stimulus_groups = stimulus_groups

@@ -50,6 +50,7 @@ class AccuracyDistance(Metric):
     """
 
     scale = "similarity"
+    compares = "choices"
 
     def __call__(self, source: DataAssembly, target: DataAssembly, variables: Sequence[str] = ()) -> Score:
         """Compare a model's accuracy with each subject's.

@@ -64,6 +64,7 @@ class BakerAccuracyDelta(Metric):
     """
 
     scale = "similarity"
+    compares = "choices"
 
     def __init__(
         self,

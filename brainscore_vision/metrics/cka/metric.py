@@ -61,6 +61,8 @@ class CKAMetric(GeometryMetric):
     """
 
     what = "CKA"
+    matrices = "kernels"
+    from_products = True
     estimates = "CKA"
     names = {"first representation": "source", "second representation": "target"}  # noqa: RUF012 - never changed
 

@@ -64,6 +64,7 @@ class Dimensionality(Metric):
     """
 
     scale = "similarity"
+    compares = "pairs of stimuli"
 
     def __init__(self, factor: str) -> None:
         self._factor = factor

@@ -104,6 +104,7 @@ class BootstrapDistributionSimilarity(Metric):
     """
 
     scale = "similarity"
+    compares = "properties"
 
     def __init__(
         self, property_name: str, similarity_func: Similarity = ks_similarity, ns: int = 1000, *, seed: int = 0
@@ -245,6 +246,7 @@ class NeuronalPropertyCeiling(Ceiling):
     """
 
     meaning = "upper bound"
+    compares = "properties"
 
     def __init__(self, similarity_metric: Metric | str) -> None:
         if isinstance(similarity_metric, str):

@@ -63,6 +63,9 @@ class EffectiveDimensionality(Metric):
     """
 
     scale = "similarity"
+    compares = "recordings"
+    min_neuroids = 2
+    from_products = True
 
     def __init__(self, *, stimulus_groups: str | None = DECLARED) -> None:
         self._stimulus_groups = stimulus_groups

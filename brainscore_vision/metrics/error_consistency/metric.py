@@ -101,6 +101,7 @@ class ErrorConsistency(Metric):
     """
 
     scale = "similarity"
+    compares = "choices"
 
     def __init__(self, truth_coord: str = "truth", *, stimulus_groups: str | None = DECLARED) -> None:
         self._truth_coord = truth_coord

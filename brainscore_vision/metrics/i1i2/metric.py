@@ -51,6 +51,7 @@ class _Side(NamedTuple):
 
 class _Consistency(Metric):
     scale = "correlation"
+    compares = "choices"
     by_object: ClassVar[bool] = False
     normalised: ClassVar[bool] = False
     one_versus_all: ClassVar[bool] = False

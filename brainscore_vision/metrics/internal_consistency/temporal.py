@@ -39,6 +39,8 @@ class TemporalInternalConsistency(InternalConsistency):
     array([0.2, 0.8])
     """
 
+    per_time_bin = True
+
     def __call__(self, assembly: DataAssembly) -> Score:
         """Estimate the reliability of each time bin of `assembly`.
 

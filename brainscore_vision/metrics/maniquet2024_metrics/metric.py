@@ -64,6 +64,7 @@ class ConfusionSimilarity(Metric):
     """
 
     scale = "correlation"
+    compares = "choices"
 
     def __init__(self, *, label_coord: str = "image_label") -> None:
         self._label_coord = label_coord
@@ -166,6 +167,7 @@ class TasksConsistency(Metric):
     """
 
     scale = "correlation"
+    compares = "choices"
 
     def __init__(self, *, task_coord: str = "task", label_coord: str = "image_label") -> None:
         self._task_coord = task_coord

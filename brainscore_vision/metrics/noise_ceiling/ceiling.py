@@ -174,6 +174,7 @@ class InterSubjectConsistency(Ceiling):
     """
 
     meaning = "human-human"
+    scales = ("correlation",)
 
     def __init__(self, subject_coord: str = "subject", *, stimulus_coord: str = "stimulus_id") -> None:
         self._subject_coord = subject_coord

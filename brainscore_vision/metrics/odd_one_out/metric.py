@@ -44,6 +44,7 @@ class OddOneOutMatch(Metric):
     """
 
     scale = "accuracy"
+    compares = "choices"
 
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare a model's choices with people's.

@@ -73,6 +73,7 @@ class OSTCorrelation(Metric):
     """
 
     scale = "correlation"
+    compares = "times"
 
     def __init__(
         self,

@@ -95,6 +95,8 @@ class RDMMetric(GeometryMetric):
 
     fewest = 3
     what = "a geometry"
+    matrices = "dissimilarities"
+    from_products = True
     estimates = "similarity of the RDMs"
     names = NAMES
 
@@ -110,6 +112,8 @@ class RDMMetric(GeometryMetric):
         self.stimulus_groups = stimulus_groups
         self.neuroid_groups = neuroid_groups
         self._dissimilarity = known_dissimilarity(dissimilarity)
+        # the correlation of two single responses is undefined, their angle 0° or 180°
+        self.min_neuroids = 2 if dissimilarity in {"correlation", "cosine"} else 1
         self._device = device
         self._comparison = known_comparison(comparison)
         self.blocks = comparison == "whitened" and dissimilarity != "sqeuclidean"

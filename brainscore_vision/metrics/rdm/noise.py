@@ -94,6 +94,9 @@ class NoiseNormalisedRDMMetric(Metric):
     """
 
     scale = "similarity"
+    compares = "recordings"
+    matrices = "dissimilarities"
+    needs_repetitions = True
 
     def __init__(
         self,

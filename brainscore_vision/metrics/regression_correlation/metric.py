@@ -128,7 +128,14 @@ class CrossRegressedCorrelation(Metric):
     """
 
     scale = "correlation"
+    compares = "recordings"
     _dims: tuple[str, ...] = Defaults.expected_dims
+
+    @property
+    def from_products(self) -> bool:  # type: ignore[override] # declared by the regression
+        """Whether the regression depends on features only by products of stimuli."""
+        estimator = getattr(self.regression, "estimator", None)
+        return type(self) is CrossRegressedCorrelation and bool(getattr(estimator, "from_products", False))
 
     def __init__(
         self,
@@ -283,6 +290,7 @@ class SplitRegressedCorrelation(Metric):
     """
 
     scale = "correlation"
+    compares = "recordings"
     needs_training = True
 
     def __init__(

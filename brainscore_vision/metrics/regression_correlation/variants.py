@@ -86,6 +86,7 @@ class SpanTimeCrossRegressedCorrelation(CrossRegressedCorrelation):
     named ``time_bin_error``, is the spread over splits that is published for a single bin.
     """
 
+    per_time_bin = True
     _dims = (*Defaults.expected_dims, TIME_DIM)
 
     def __init__(self, regression: XarrayRegression, correlation: Any, **kwargs: Any) -> None:

@@ -55,6 +55,7 @@ class RSACeiling(Ceiling):
     """
 
     meaning = "upper bound"
+    matrices = "dissimilarities"
 
     def __init__(self, subject_coord: str = "subject", *, rank: bool = True) -> None:
         self._subject_coord = subject_coord

@@ -50,6 +50,7 @@ class ShapeBias(Metric):
     """
 
     scale = "similarity"
+    compares = "choices"
 
     def __init__(self, *, bootstraps: int = 1000, seed: int = 0) -> None:
         self._bootstraps = bootstraps

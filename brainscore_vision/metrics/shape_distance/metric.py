@@ -50,6 +50,8 @@ class ProcrustesMetric(Metric):
     """
 
     scale = "similarity"
+    compares = "recordings"
+    from_products = True
 
     def __init__(self, *, stimulus_groups: str | None = DECLARED) -> None:
         self._stimulus_groups = stimulus_groups

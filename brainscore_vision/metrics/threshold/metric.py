@@ -78,6 +78,7 @@ class Threshold(Metric):
     """
 
     scale = "similarity"
+    compares = "thresholds"
 
     def __init__(
         self,
@@ -203,6 +204,7 @@ class ThresholdElevation(Metric):
     """
 
     scale = "similarity"
+    compares = "thresholds"
 
     def __init__(
         self,

@@ -36,6 +36,7 @@ class ValueDelta(Metric):
     """
 
     scale = "similarity"
+    compares = "values"
 
     def __init__(self, scale: float = 1.0) -> None:
         if not (math.isfinite(scale) and scale > 0):

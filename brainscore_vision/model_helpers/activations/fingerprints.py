@@ -114,7 +114,7 @@ def network_state(network: "torch.nn.Module") -> tuple[Any, ...]:
     """A cheap summary that changes when weights are replaced or modified: addresses, versions, sums."""
     state = []
     for name, tensor in _tensors(network):
-        version = -1 if tensor.is_inference() else tensor._version
+        version = -1 if tensor.is_inference() else tensor._version  # noqa: SLF001 -- as PyTorch's notes on autograd name it
         total = tensor.sum().item() if tensor.is_floating_point() and tensor.numel() else 0.0
         state.append((name, tensor.data_ptr(), tuple(tensor.shape), str(tensor.dtype), version, repr(total)))
     packed = [(name, hashlib.sha256(_bytes_of(tensor)).hexdigest()) for name, tensor in _quantised(network)]

@@ -171,11 +171,11 @@ class ImagePreprocessing:
         return int(margin) if self.margins == "down" or margin < 0 else round(margin)
 
     def _normalise(self, levels: NDArray[np.uint8], out: NDArray[np.float32]) -> None:
-        for channel, table in enumerate(self._tables):
+        for channel, table in enumerate(self.tables):
             np.take(table, levels[..., channel], out=out[channel], mode="clip")  # without a mode, NumPy makes a copy
 
     @cached_property
-    def _tables(self) -> NDArray[np.float32]:
+    def tables(self) -> NDArray[np.float32]:
         """Normalised values of the 256 levels, for each channel."""
         values = np.arange(256, dtype=np.float32) / np.float32(255)
         mean, std = (np.asarray(numbers, dtype=np.float32)[:, np.newaxis] for numbers in (self.mean, self.std))
@@ -187,7 +187,7 @@ def _tables_on(preprocessing: ImagePreprocessing, device: "torch.device") -> "to
     """Tables on a device, which are copied there once: each copy would wait for all that the device computes."""
     import torch
 
-    return torch.from_numpy(preprocessing._tables).to(device)
+    return torch.from_numpy(preprocessing.tables).to(device)
 
 
 def load_preprocess_images(

@@ -148,7 +148,7 @@ class ModelCommitment(BrainModel):
         )
         self.selected: dict[tuple[str, str], SelectedLayer] = {}  # by region and benchmark
         self._similarity, self._readout_stimuli = similarity, readout_stimuli
-        self.layer_model = _Recordings(self)
+        self.layer_model = _Recordings(self, self._recorder)
         self._record: Look | None = None
         self._look: Look | None = None
         self._expected: tuple[str, ...] = ()
@@ -185,7 +185,7 @@ class ModelCommitment(BrainModel):
         :class:`LabelBehavior` and :class:`ProbabilitiesMapping`.
         """
         if task == BrainModel.Task.passive:
-            self._look = self._record or self._refuse_passive
+            self._look = self._recorder()
             return
         if str(task) not in self.behavior_model.mapping:
             tasks = ", ".join([*self.behavior_model.mapping, str(BrainModel.Task.passive)])
@@ -253,13 +253,19 @@ class ModelCommitment(BrainModel):
         """Performs the tasks."""
         tasks: dict[str, TaskBehavior] = {
             BrainModel.Task.label: LabelBehavior(
-                self.identifier, _SubjectActivations(self), layer=self._readout, readout_stimuli=self._readout_stimuli
+                self.identifier,
+                _SubjectActivations(self, self._activations),
+                layer=self._readout,
+                readout_stimuli=self._readout_stimuli,
             ),
             BrainModel.Task.probabilities: ProbabilitiesMapping(
-                self.identifier, _SubjectActivations(self), self._readout
+                self.identifier, _SubjectActivations(self, self._activations), self._readout
             ),
             BrainModel.Task.odd_one_out: OddOneOut(
-                self.identifier, _SubjectActivations(self), self._readout, similarity=self._similarity
+                self.identifier,
+                _SubjectActivations(self, self._activations),
+                self._readout,
+                similarity=self._similarity,
             ),
         }
         return BehaviorArbiter(tasks)
@@ -271,7 +277,7 @@ class ModelCommitment(BrainModel):
 
     @do_behavior.setter
     def do_behavior(self, behaves: bool) -> None:
-        self._look = self.behavior_model.look_at if behaves else self._record or self._refuse_passive
+        self._look = self.behavior_model.look_at if behaves else self._recorder()
 
     def activations(
         self,
@@ -409,6 +415,9 @@ class ModelCommitment(BrainModel):
     def _select(self, region: str, stimuli: StimulusSet | None) -> tuple[list[str], str]:
         return select_layers(self, region, stimuli, commit=ModelCommitment, benchmarks=self._selection_benchmarks)
 
+    def _recorder(self) -> Look:
+        return self._record or self._refuse_passive
+
     def _refuse_passive(self, stimuli: StimulusSet, number_of_trials: int, require_variance: bool) -> Any:
         raise UserError(
             f"{self.identifier!r} looks passively, and nothing is recorded",
@@ -419,8 +428,9 @@ class ModelCommitment(BrainModel):
 class _Recordings:
     """The recordings of a model, which subclasses and scripts for brain-score 2.x call ``layer_model``."""
 
-    def __init__(self, model: ModelCommitment) -> None:
+    def __init__(self, model: ModelCommitment, record: Callable[[], Look]) -> None:
         self._model = model
+        self._record = record
 
     def start_recording(self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None) -> None:
         """Record from a region, bypassing overrides in subclasses of the model."""
@@ -430,7 +440,7 @@ class _Recordings:
         self, stimuli: StimulusSet | Sequence[str | Path], number_of_trials: int = 1, require_variance: bool = False
     ) -> NeuroidAssembly:
         """Recordings, also while the model does a task."""
-        record = self._model._record or self._model._refuse_passive
+        record = self._record()
         shown = stimuli if isinstance(stimuli, StimulusSet) else StimulusSet.from_paths(stimuli)
         recordings: NeuroidAssembly = record(shown, number_of_trials, require_variance)
         return recordings
@@ -444,11 +454,12 @@ class _Recordings:
 class _SubjectActivations:
     """The activations of a model, with its own visual angle."""
 
-    def __init__(self, model: ModelCommitment) -> None:
+    def __init__(self, model: ModelCommitment, activations: Callable[..., NeuroidAssembly]) -> None:
         self._model = model
+        self._activations = activations
 
     def __call__(self, stimuli: StimulusSet, layers: Sequence[str], **options: Any) -> NeuroidAssembly:
-        return _without_time(self._model._activations(stimuli, layers, **options))
+        return _without_time(self._activations(stimuli, layers, **options))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -250,16 +250,31 @@ PartScorer = Callable[[NeuroidAssembly, NDArray[Any]], float]
 def part_scorer(benchmark: Benchmark) -> tuple[NDArray[Any], PartScorer] | None:
     """Stimulus ids of a benchmark, and a function that scores recordings on a part of them; None if not supported.
 
-    The function returns the raw score, before division by the ceiling.
+    Supported are benchmarks that compare recordings of one set of stimuli, or matrices of all pairs, by a metric. The
+    function returns the raw score, before division by the ceiling.
     """
-    from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
-    from brainscore_vision.benchmarks.kriegeskorte2008 import benchmark as kriegeskorte2008
+    from brainscore_core.benchmarks.measurements import measurements_or_none
+    from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
 
-    if isinstance(benchmark, NeuralBenchmark):
-        return _response_scorer(benchmark)
-    if isinstance(benchmark, kriegeskorte2008.Kriegeskorte2008HumanRDM | kriegeskorte2008.Kriegeskorte2008MonkeyRDM):
-        return _dissimilarity_scorer(benchmark)
-    return None
+    measurements = measurements_or_none(benchmark)
+    if not isinstance(measurements, VisualMeasurements) or measurements.compares not in {"recordings", "matrices"}:
+        return None
+    metric = measurements.metric
+    if metric is None or measurements.training is not None:
+        return None
+    measured = measurements.target()
+    if measured.sizes.get("time_bin") == 1:
+        measured = measured.isel(time_bin=0, drop=True)
+    of_stimuli = [dim for dim in measured.dims if str(dim).startswith("presentation")]  # both, of matrices
+    shown = measured["stimulus_id"].values
+
+    def score(recordings: NeuroidAssembly, stimuli: NDArray[Any]) -> float:
+        recordings = in_time_bins(recordings, measurements.recorded_time_bins)
+        recorded_part = recordings.isel(presentation=np.flatnonzero(np.isin(recordings["stimulus_id"].values, stimuli)))
+        measured_part = measured.isel(dict.fromkeys(of_stimuli, np.flatnonzero(np.isin(shown, stimuli))))
+        return float(metric(recorded_part, measured_part))
+
+    return np.array(list(dict.fromkeys(shown)), dtype=object), score
 
 
 def random_halves(number: int, times: int, seed: int) -> list[tuple[Mask, Mask]]:
@@ -278,45 +293,6 @@ def half_scores(
 ) -> list[list[float]]:
     """Score the recordings of one layer on both halves of each division."""
     return [[score(recordings, stimuli[half]) for half in pair] for pair in halves]
-
-
-def _response_scorer(benchmark: Any) -> tuple[NDArray[Any], PartScorer]:
-    measured = benchmark._assembly
-    if "time_bin" in measured.dims and measured.sizes["time_bin"] == 1:
-        measured = measured.isel(time_bin=0, drop=True)
-    shown = measured["stimulus_id"].values
-
-    def score(recordings: NeuroidAssembly, stimuli: NDArray[Any]) -> float:
-        recordings = in_time_bins(recordings, benchmark.timebins)
-        recorded_part = recordings.isel(presentation=np.flatnonzero(np.isin(recordings["stimulus_id"].values, stimuli)))
-        measured_part = measured.isel(presentation=np.flatnonzero(np.isin(shown, stimuli)))
-        return float(benchmark._similarity_metric(recorded_part, measured_part))
-
-    return np.array(list(dict.fromkeys(shown)), dtype=object), score
-
-
-def _dissimilarity_scorer(benchmark: Any) -> tuple[NDArray[Any], PartScorer]:
-    from brainscore_core.numerics import compare_rdms, rdm
-    from brainscore_core.numerics.dissimilarity import condensed, expanded
-    from brainscore_vision.benchmarks.kriegeskorte2008 import benchmark as kriegeskorte2008
-
-    assembly = benchmark._assembly.content
-    shown = assembly.attrs["stimulus_set"]["stimulus_id"].to_numpy()
-    measured = kriegeskorte2008.subject_rdms(assembly)[1] if "subject" in assembly.coords else assembly.values[:1]
-    squares = [expanded(vector) for vector in measured]
-    human = isinstance(benchmark, kriegeskorte2008.Kriegeskorte2008HumanRDM)
-    time_bins = [kriegeskorte2008.HUMAN_TIME_BIN if human else kriegeskorte2008.MONKEY_TIME_BIN]
-
-    def score(recordings: NeuroidAssembly, stimuli: NDArray[Any]) -> float:
-        recordings = in_time_bins(recordings, time_bins)
-        rows = {name: row for row, name in enumerate(recordings["stimulus_id"].values)}
-        rows_shown = np.flatnonzero(np.isin(shown, stimuli))
-        patterns = recordings.transpose("presentation", "neuroid").values[[rows[name] for name in shown[rows_shown]]]
-        model_rdm = rdm(np.asarray(patterns, dtype=np.float64))
-        measured_rdms = [condensed(square[np.ix_(rows_shown, rows_shown)]) for square in squares]
-        return float(np.mean([compare_rdms(model_rdm, measured_rdm).value for measured_rdm in measured_rdms]))
-
-    return shown, score
 
 
 _WIDTH = 847.0  # two columns of a paper

@@ -325,9 +325,9 @@ class LayerScorer:
         NotApplicable
             If the model cannot do what the benchmark requires.
         """
-        return self._profile(benchmark, halves=halves, seed=seed, avoid=avoid)[0]
+        return self.profile_with_contents(benchmark, halves=halves, seed=seed, avoid=avoid)[0]
 
-    def _profile(
+    def profile_with_contents(
         self, benchmark: "Benchmark", *, halves: int, seed: int, avoid: frozenset[str]
     ) -> tuple[LayerProfile, frozenset[str]]:
         """The profile, and hashes of the stimuli that were shown."""
@@ -468,7 +468,7 @@ def select_layers(
             # features of a layer that is tried are not those of the model
             with ignoring("features"), prefixing("selection", *_DATA), recording() as record:
                 benchmark = load_selection_benchmark(candidate) if isinstance(candidate, str) else candidate
-                profile, contents = selection._profile(benchmark, halves=0, seed=0, avoid=avoid)
+                profile, contents = selection.profile_with_contents(benchmark, halves=0, seed=0, avoid=avoid)
         except UnknownIdentifier:
             skipped.append(f"{name} is not registered")
         except DataUnavailable:
@@ -537,8 +537,10 @@ def _region_of(benchmark: Any) -> list[str]:
 
 
 def _measured_digest(benchmark: Any) -> str | None:
-    measured = getattr(benchmark, "_assembly", None)
-    values = getattr(measured, "values", None)
+    from brainscore_core.benchmarks.measurements import measurements_or_none
+
+    measurements = measurements_or_none(benchmark)
+    values = getattr(None if measurements is None else measurements.averaged(), "values", None)
     if not isinstance(values, np.ndarray):
         return None
     if values.dtype == object:

@@ -8,6 +8,7 @@ from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.receipts.assessment import Assessment, Used
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
 from brainscore_vision.utils import LazyLoad
 
 IDENTIFIER = "Some2026.<b>V4</b>-pls"
@@ -17,8 +18,12 @@ class Benchmark(BenchmarkBase):
     def __init__(self, assembly):
         super().__init__(identifier=IDENTIFIER, ceiling_func=ceiling, version=3, parent="V4")
         self._assembly = assembly
-        self._similarity_metric = LazyLoad(lambda: pytest.fail("loaded"))
-        self._visual_degrees = 8
+
+    def measurements(self):
+        metric = LazyLoad(lambda: pytest.fail("loaded"))
+        return VisualMeasurements(
+            benchmark=IDENTIFIER, measured=self._assembly, metric=metric, visual_degrees=8, number_of_trials=2
+        )
 
     def __call__(self, candidate):
         return Score(0.5)
@@ -55,6 +60,7 @@ def test_text():
         "  repetitions   2",
         "  metric        loaded when it is first needed",
         "  stimuli span  8°",
+        "  trials        2",
         "  ceiling       not estimated yet",
     ]
     assert float(benchmark.ceiling) == 0.8

@@ -14,11 +14,12 @@ from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision import load_benchmark, load_ceiling, load_metric
+from brainscore_vision import load_benchmark, load_metric
 from brainscore_vision.assessment.audit import audit
 from brainscore_vision.assessment.duplicates import contours, find_duplicates, merge_groups, small_pixels
 from brainscore_vision.assessment.overlaps import split_findings
 from brainscore_vision.assessment.serial import serial_tests
+from brainscore_vision.benchmark_helpers.measurements import choices_of
 from brainscore_vision.benchmark_helpers.multi_subject import MultiSubjectNeuralBenchmark
 from brainscore_vision.benchmark_helpers.neural_common import (
     NeuralBenchmark,
@@ -61,9 +62,10 @@ def assembly(values, names, *, paths=None, identifier="Simulated", **levels):
     return result
 
 
-def make(recordings, metric="ridge", *, ceiling_func=lambda: Score(1.0), **kwargs):
+def make(recordings, metric="ridge", *, repetitions=None, **kwargs):
+    metric = load_metric(metric, **kwargs)
     return NeuralBenchmark(
-        "Author2024.IT-x", recordings, load_metric(metric, **kwargs), 8, 1, ceiling_func, 1, parent="IT"
+        "Author2024.IT-x", recordings, metric, 8, 1, lambda: Score(1.0), 1, parent="IT", repetitions=repetitions
     )
 
 
@@ -335,7 +337,7 @@ class TestCopies:
         recordings = assembly(values.reshape(90, -1), names * 3, repetition=repetition)
         averaged = average_repetition(recordings)
         averaged.attrs = recordings.attrs
-        return make(averaged, ceiling_func=lambda: load_ceiling("internal_consistency")(recordings))
+        return make(averaged, repetitions=recordings)
 
     def test_copied_repetitions(self):
         (copies,) = audit(self.repeated(copied=(3, 4, 9))).copies
@@ -469,7 +471,7 @@ class TestOrder:
         repeated = assembly(values, names * 4, repetition=np.repeat(np.arange(4), 30), trial_number=order)
         averaged = average_repetition(repeated.drop_vars("trial_number"))
         averaged.attrs = repeated.attrs
-        found = audit(make(averaged, ceiling_func=lambda: load_ceiling("internal_consistency")(repeated)))
+        found = audit(make(averaged, repetitions=repeated))
         drift = next(test for test in found.tests if test.kind == "drift")
         assert (drift.recordings, drift.within, drift.order, drift.found) == (
             "repetitions", "stimulus_id", "trial_number", True,
@@ -502,17 +504,22 @@ class TestResult:
 
     def test_stimuli_alone(self, tmp_path):
         class Behaviour(BenchmarkBase):
+            stimuli = None
+
+            def measurements(self):
+                return None if self.stimuli is None else choices_of(self, self.stimuli, 8, 1)
+
             def __call__(self, candidate):
                 raise NotImplementedError
 
         benchmark = Behaviour("Author2024-accuracy", lambda: Score(1.0), 1)
-        with pytest.raises(UserError, match="stimuli of 'Author2024-accuracy' are not known"):
+        with pytest.raises(UserError, match="'Author2024-accuracy' does not say what it measures"):
             audit(benchmark)
         shown = pictures(6)
         shown[5] = shown[0]
         names, paths = save(tmp_path, shown)
-        benchmark.stimulus_set = StimulusSet({"stimulus_id": names})
-        benchmark.stimulus_set.stimulus_paths = paths
+        benchmark.stimuli = StimulusSet({"stimulus_id": names})
+        benchmark.stimuli.stimulus_paths = paths
         found = audit(benchmark)
         assert overlap(found, "equal files").stimuli == 2
         assert overlap(found, "equal files").share is None

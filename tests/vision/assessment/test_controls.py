@@ -22,6 +22,7 @@ from brainscore_vision.assessment.controls import (
     time_codes,
 )
 from brainscore_vision.assessment.twins import channels_last, initial_weights
+from brainscore_vision.benchmark_helpers.measurements import choices_of
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, TrainTestNeuralBenchmark
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
 from brainscore_vision.testing.pictures import write_pictures
@@ -544,6 +545,9 @@ class _Behavior(BenchmarkBase):
         )
         self._stimuli = stimuli
 
+    def measurements(self):
+        return choices_of(self, self._stimuli, 8, 1)
+
     def __call__(self, candidate):
         candidate.start_task("label", ["cat", "dog"])
         return Score(float(len(candidate.look_at(self._stimuli))))
@@ -552,6 +556,10 @@ class _Behavior(BenchmarkBase):
 def test_refusals(stimuli):
     with pytest.raises(UserError, match="features alone do not have"):
         score_controls(_Behavior(stimuli))
+    opaque = _Behavior(stimuli)
+    opaque.measurements = lambda: None
+    with pytest.raises(UserError, match="'Labels2026-accuracy' does not say what it measures"):
+        score_controls(opaque)
     with pytest.raises(UserError, match="no seed"):
         score_controls(_benchmark(np.zeros((STIMULI, NEUROIDS)), stimuli), seeds=())
 

@@ -406,7 +406,7 @@ def test_figure():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"metrics": ["accuracy"]}, "is about choices"),
+        ({"metrics": ["accuracy"]}, "compares choices"),
         ({"metrics": ["ridge_split"]}, "separate stimuli"),
         ({"metrics": ["internal_consistency"]}, "is a ceiling"),
         ({"groups": ["scene"]}, "no coordinate 'scene'"),

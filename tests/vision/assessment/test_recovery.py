@@ -61,6 +61,7 @@ def _benchmark(metric="ridge", *, stimuli=40, neuroids=10, reliability=0.6, seed
         number_of_trials=1,
         ceiling_func=lambda: ceiler(repeated),
         version=1,
+        repetitions=repeated,
     )
 
 
@@ -394,7 +395,7 @@ def test_what_cannot_be_simulated_is_an_error():
     with pytest.raises(UserError, match=r"recovery on .Simulated2026\.V1:rdm_crossnobis. cannot be simulated"):
         recover("Simulated2026.V1:rdm_crossnobis", ["pixels", "gabor"])
     unrepeated = _benchmark()
-    unrepeated._ceiling_func = lambda: 1.0
+    unrepeated._repetitions = None
     with pytest.raises(UserError, match="single repetitions") as error:
         recover(unrepeated, candidates)
     assert error.value.remedy.endswith("; or state reliability=…")
@@ -459,6 +460,7 @@ def _train_test(*, overlap=0, alpha_coord=None):
         identifier="Simulated.IT-ridge_split",
         ceiling_func=lambda: ceiler(tested),
         version=1,
+        repetitions=tested,
         train_assembly=assembly(repeated[0, : 40 + overlap], stimulus_id=names[: 40 + overlap]),
         test_assembly=average_repetition(tested),
         similarity_metric=load_metric(metric),

@@ -6,6 +6,7 @@ from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_ceiling, load_metric
+from brainscore_vision.benchmark_helpers.measurements import choices_of
 from brainscore_vision.benchmark_helpers.multi_subject import MultiSubjectNeuralBenchmark
 from brainscore_vision.benchmark_helpers.neural_checks import neural_findings
 from brainscore_vision.benchmark_helpers.neural_common import (
@@ -62,13 +63,17 @@ def test_nothing_is_wrong(repeated):
 
 
 def test_what_is_no_neural_benchmark_is_let_be():
-    class Behaviour(BenchmarkBase):
-        _assembly = DataAssembly([1.0], dims=["presentation"])
-
+    class Silent(BenchmarkBase):
         def __call__(self, candidate):
             return Score(1)
 
+    class Behaviour(Silent):
+        def measurements(self):
+            return choices_of(self, DataAssembly([1.0], dims=["presentation"]), 8, 1)
+
     assert neural_findings(Behaviour("Author2024-accuracy", lambda: 1, 1)) == []
+    with pytest.raises(UserError, match="'Author2024-sum' does not say what it measures"):
+        neural_findings(Silent("Author2024-sum", lambda: 1, 1))
 
 
 class TestRecordings:

@@ -9,6 +9,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidA
 from brainscore_core.supported_data_standards.brainio.netcdf import write_netcdf
 from brainscore_vision import benchmark_registry, load_ceiling, load_metric, stimulus_set_registry
 from brainscore_vision.benchmark_helpers import run_test as exported_run_test
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, average_repetition
 from brainscore_vision.benchmark_helpers.test_helper import (
     NumberOfTrialsTests,
@@ -109,7 +110,7 @@ def test_only_benchmarks_with_recordings():
         def __call__(self, candidate):
             return Score(1)
 
-    with pytest.raises(UserError, match="does not have its recordings in the attribute _assembly"):
+    with pytest.raises(UserError, match="'Author2024-accuracy' does not say what it measures"):
         run_test(Other("Author2024-accuracy", lambda: 1, 1), "features.nc")
 
 
@@ -177,6 +178,9 @@ def test_features_of_several_stimulus_sets(tmp_path, experiment, s3_server):
         write_netcdf(features, paths[f"Author2024_{name}"])
 
     class Sum(BenchmarkBase):
+        def measurements(self):
+            return VisualMeasurements(benchmark="", measured=None, compares="properties", visual_degrees=None)
+
         def __call__(self, candidate):
             candidate.start_recording("V1", time_bins=[(70, 170)])
             total = sum(float(candidate.look_at(stimuli).values.sum()) for stimuli in sets.values())

@@ -58,6 +58,7 @@ def pls_benchmark(region: str, *, access: str, identifier: str, version: int, pa
         visual_degrees=VISUAL_DEGREES,
         number_of_trials=NUMBER_OF_TRIALS,
         ceiling_func=lambda: load_ceiling("internal_consistency")(repetitions.content),
+        repetitions=repetitions,
         parent=parent,
         bibtex=BIBTEX,
     )

@@ -1,0 +1,144 @@
+"""What a benchmark measures, and how it compares models with the measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from brainscore_core.benchmarks import normalise
+from brainscore_core.errors import UserError
+from brainscore_core.lazy import content_of
+from brainscore_core.metrics import Score
+from brainscore_core.metrics.declarations import declarations_of
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurements:
+    """What a benchmark measures, and how it compares models with it.
+
+    A benchmark returns one from :meth:`~brainscore_core.benchmarks.Benchmark.measurements`. Assemblies may be
+    :class:`~brainscore_core.lazy.LazyLoad`; making the object loads nothing.
+
+    Attributes
+    ----------
+    benchmark : str
+        Identifier of the benchmark, for messages.
+    measured : DataAssembly or StimulusSet
+        Measurements that models are compared with, averaged over repetitions; the stimuli if nothing was measured.
+    compares : str
+        Kind of the measurements: ``'recordings'``, ``'choices'``, ``'properties'``, ``'matrices'`` or another noun. Any
+        metric of recordings can be applied to recordings.
+    metric : callable or None
+        ``metric(source, target) -> Score``; with training measurements ``metric(source_train=…, source_test=…,
+        target_train=…, target_test=…)``. None if the benchmark compares in a way of its own.
+    relate : callable
+        Function of a raw score and the ceiling that returns the score; by default
+        :func:`~brainscore_core.benchmarks.normalise`.
+    repetitions : DataAssembly or None
+        The measurements before averaging, from which reliabilities are estimated; None if they are unknown.
+    training : DataAssembly or None
+        Measurements to fit on, if the experiment fixed them; `measured` is then only tested on.
+    fitted_by : str or None
+        Coordinate of neuroids, such as ``'subject'``, whose values are fitted separately.
+    region : str or None
+        Region to record from; None for the coordinate ``region`` of the measurements.
+    time_bins : tuple of (number, number) or None
+        Time bins to record, in milliseconds after stimulus onset; None for those of the measurements.
+    number_of_trials : int
+        How often each stimulus was presented.
+
+    Examples
+    --------
+    >>> recordings = DataAssembly([[1.0], [2.0]], dims=["presentation", "neuroid"])
+    >>> measurements = Measurements(benchmark="Author2026-rdm", measured=recordings, region="IT")
+    >>> measurements.target() is recordings
+    True
+    """
+
+    benchmark: str
+    measured: Any = field(repr=False)  # texts of lazy assemblies would load them
+    compares: str = "recordings"
+    metric: Callable[..., Score] | None = None
+    relate: Callable[[Score, Score], Score] = normalise
+    repetitions: Any = field(default=None, repr=False)
+    training: Any = field(default=None, repr=False)
+    fitted_by: str | None = None
+    region: str | None = None
+    time_bins: tuple[tuple[float, float], ...] | None = None
+    number_of_trials: int = 1
+
+    @property
+    def splits(self) -> Any:
+        """How the metric divides stimuli (its ``cross_validation``); None if it does not."""
+        return getattr(self.metric, "cross_validation", None)
+
+    @property
+    def parts(self) -> list[Any]:
+        """The measurements that models are shown the stimuli of: those to test on, then those to fit on."""
+        return [self.measured] if self.training is None else [self.measured, self.training]
+
+    def averaged(self) -> DataAssembly:
+        """Load `measured`."""
+        assembly: DataAssembly = content_of(self.measured)
+        return assembly
+
+    def single_repetitions(self) -> DataAssembly:
+        """Load the measurements before averaging.
+
+        Raises
+        ------
+        UserError
+            If they are unknown.
+        """
+        for candidate in (self.repetitions, self.measured):
+            assembly = content_of(candidate)
+            if isinstance(assembly, DataAssembly) and "repetition" in {*assembly.coords, *assembly.dims}:
+                return assembly
+        raise UserError(
+            f"single repetitions of the {self.compares} of {self.benchmark!r} are not known",
+            remedy="pass the benchmark its measurements with the coordinate 'repetition' (repetitions=…), or use a "
+            "ceiling and a metric that need none, such as @none",
+        )
+
+    def target(self) -> DataAssembly:
+        """Load what the metric compares models with: single repetitions if it needs them, else averages."""
+        return self.single_repetitions() if declarations_of(self.metric).needs_repetitions else self.averaged()
+
+    def settings(self) -> Iterator[tuple[str, str]]:
+        """Names and texts of settings, for displays."""
+        yield "trials", f"{self.number_of_trials:g}"
+
+
+def measurements_or_none(benchmark: Any) -> Measurements | None:
+    """What a benchmark measures; None if it does not say."""
+    define = getattr(benchmark, "measurements", None)
+    measurements: Measurements | None = define() if callable(define) else None
+    return measurements
+
+
+def measurements_of(benchmark: Any) -> Measurements:
+    """What a benchmark measures.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+        Its ``measurements()`` are returned.
+
+    Returns
+    -------
+    Measurements
+
+    Raises
+    ------
+    UserError
+        If it does not say what it measures.
+    """
+    measurements = measurements_or_none(benchmark)
+    if measurements is None:
+        raise UserError(
+            f"{str(getattr(benchmark, 'identifier', type(benchmark).__name__))!r} does not say what it measures",
+            remedy="define measurements() in its class",
+        )
+    return measurements
