@@ -4,7 +4,7 @@ import torch
 from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
-from brainscore_vision.model_helpers.brain_transformation.regions import load_region_layer_map
+from brainscore_vision.model_helpers.brain_transformation.layers import load_region_layer_map
 from brainscore_vision.models.ViT_L_32_imagenet1k import METADATA, model
 from brainscore_vision.models.ViT_L_32_imagenet1k.architecture import VisionTransformer
 

@@ -9,7 +9,7 @@ from brainscore_core.errors import UserError
 from brainscore_vision import load_model
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
-from brainscore_vision.model_helpers.brain_transformation.regions import load_region_layer_map
+from brainscore_vision.model_helpers.brain_transformation.layers import load_region_layer_map
 from brainscore_vision.models.cornet_s import METADATA, model
 from brainscore_vision.models.cornet_s.architecture import Area
 
