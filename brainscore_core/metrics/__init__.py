@@ -203,6 +203,9 @@ class Score(DataAssembly):
         Why a score relative to its ceiling says nothing: the ceiling's interval includes 0.
     ``predictions``, ``targets``
         Out-of-fold predictions and the values that they predict; later comparisons resample them.
+    ``training_influence``
+        Decrease of the value without each stimulus, or group of stimuli, through the maps that are fitted with it, by
+        neuroid; stored with the predictions, which do not tell it.
     ``influence``
         Influence of each resampled unit on the value (its derivative by the unit's weight, times the number of units),
         used to test the difference between two models; its ``attrs['bias']`` is the expected excess of the value.

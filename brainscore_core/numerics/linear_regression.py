@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -25,6 +26,8 @@ from brainscore_core.numerics._matrices import (
 )
 from brainscore_core.numerics._products import centred_gram, gram, moments
 from brainscore_core.numerics._threads import SHORT_PRODUCT, one_thread
+
+Scores = Callable[[], Array]
 
 
 @dataclass(frozen=True)
@@ -312,6 +315,95 @@ def predict_primal(
     return LinearFit(x_mean + shift, y_mean, weights).predict(X[test])
 
 
+class LeftOutOfScores(LeftOut):
+    """Effects of training rows through the loadings of the responses, with the directions of the components kept.
+
+    Parameters
+    ----------
+    scores : callable
+        Scores of all rows, n × components; but for their mean, those of the training rows are orthonormal.
+    Y : array, n × q
+    train, test : array of int
+    """
+
+    def __init__(self, scores: Scores, Y: Array, train: NDArray[np.intp], test: NDArray[np.intp]) -> None:
+        self._scores, self._Y, self._train, self._test = scores, Y, train, test
+
+    @cached_property
+    def _parts(self) -> tuple[Array, Array]:
+        scores = self._scores()
+        trained = scores[self._train]
+        mean = trained.mean(axis=0)
+        return trained - mean, scores[self._test] - mean
+
+    def hat(self) -> Array:
+        trained, tested = self._parts
+        return product(tested, trained.T) + 1 / len(trained)
+
+    def hat_transposed(self, slopes: Array) -> Array:
+        trained, tested = self._parts
+        return product(trained, product(tested.T, slopes)) + slopes.sum(axis=0) / len(trained)
+
+    def residuals(self, groups: NDArray[np.intp]) -> Array:
+        trained, n = self._parts[0], len(self._train)
+        responses = self._Y[self._train]
+        responses = responses - responses.mean(axis=0)
+        responses -= product(trained, product(trained.T, responses))
+        # the matrix of residuals is a projection, and thus its own square
+        diagonal = 1 - 1 / n - np.einsum("ij,ij->i", trained, trained)
+        return scaled_residuals(
+            responses,
+            np.maximum(diagonal, _LEAST_OWN),
+            lambda rows: np.eye(len(rows)) - 1 / n - product(trained[rows], trained[rows].T),
+            groups,
+        )
+
+
+class LeftOutOfSplit(LeftOut):
+    """Effects of training rows on fits from the products of all stimuli.
+
+    Parameters
+    ----------
+    K : array, n × n
+        Products of all stimuli.
+    Y : array, n × q
+    train, test : array of int
+    invert : callable
+        Inverse, but for the constant, of the centred products of the training rows, which it may overwrite; it contains
+        the penalty.
+    """
+
+    def __init__(
+        self, K: Array, Y: Array, train: NDArray[np.intp], test: NDArray[np.intp], invert: Callable[[Array], Array]
+    ) -> None:
+        self._K, self._Y, self._train, self._test, self._invert = K, Y, train, test, invert
+
+    @cached_property
+    def _parts(self) -> tuple[Array, Array]:
+        """M, and the hat matrix."""
+        inner, outer = centred_blocks(self._K, self._train, self._test)
+        inverse = self._invert(inner)
+        return inverse, outer @ inverse + 1 / len(inverse)
+
+    def hat(self) -> Array:
+        return self._parts[1].copy()
+
+    def hat_transposed(self, slopes: Array) -> Array:
+        return product(self._parts[1].T, slopes)
+
+    def residuals(self, groups: NDArray[np.intp]) -> Array:
+        inverse, _ = self._parts
+        return scaled_residuals(
+            product(inverse, self._Y[self._train]),
+            np.einsum("ij,ij->i", inverse, inverse),
+            lambda rows: product(inverse[rows], inverse[rows].T),
+            groups,
+        )
+
+
+_LEAST_OWN = 1e-9
+"""Least share of a training row that its components leave over, so that rounding is not divided by 0."""
+
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -358,22 +450,50 @@ class LeastSquares:
         self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
     ) -> Iterator[Array]:
         """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
+        return (fit.predicted for fit in self.cross_fit(X, Y, splits))
+
+    def cross_fit(
+        self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    ) -> Iterator[SplitFit]:
+        """Predictions as in :meth:`cross_predict`, each with the effects of the training rows on them.
+
+        With as many features as a split trains on, or more, but fewer than stimuli, the split has none.
+        """
         X, Y = check_inputs(X, Y)
+        n, p = X.shape
         for train, _ in splits:
-            self.check(len(train), X.shape[1])
-        K = centred_gram(X) if X.shape[1] > len(X) else None
+            self.check(len(train), p)
+        K = centred_gram(X) if p > n else None
         for train, test in splits:
             if K is None:
-                yield self.fit(X[train], Y[train]).predict(X[test])
+                left_out = LeftOutOfScores(partial(_scores, X, train), Y, train, test) if len(train) > p + 1 else None
+                yield SplitFit(self.fit(X[train], Y[train]).predict(X[test]), left_out=left_out)
                 continue
             inner, outer = centred_blocks(K, train, test)
             y_mean = Y[train].mean(axis=0)
-            yield outer @ _of_gram(inner, Y[train] - y_mean) + y_mean
+            predicted = outer @ _of_gram(inner, Y[train] - y_mean) + y_mean
+            yield SplitFit(predicted, left_out=LeftOutOfSplit(K, Y, train, test, _pseudo_inverse))
 
     def check(self, n: int, p: int) -> None:
         """Raise an error for training sets without stimuli or features."""
         if n < 1 or p < 1:
             raise ValueError(f"least squares require at least one stimulus and one feature, not {n} and {p}")
+
+
+def _scores(X: NDArray, train: NDArray[np.intp]) -> Array:
+    """Coordinates of all rows in which the centred training rows are orthonormal."""
+    centred = centred_features(X, mean=column_means(X[train]))
+    R = qr(centred[train], mode="r", check_finite=False)[0][: X.shape[1]]
+    reciprocal, info = lapack.dtrcon(R)
+    if info == 0 and reciprocal > max(centred.shape) * _EPS:
+        return np.asarray(solve_triangular(R, centred.T, trans="T", check_finite=False).T)
+    _, sizes, directions = np.linalg.svd(centred[train], full_matrices=False)
+    kept = sizes > max(centred.shape) * _EPS * sizes[0]
+    return product(centred, directions[kept].T / sizes[kept])
+
+
+def _pseudo_inverse(inner: Array) -> Array:
+    return _of_gram(inner, np.eye(len(inner)) - 1 / len(inner))
 
 
 def _of_features(X: Array, Y: Array) -> Array:

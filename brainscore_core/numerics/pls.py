@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,13 +17,12 @@ from brainscore_core.numerics._matrices import (
     check_inputs,
     chunks,
     column_means,
-    product,
     require_finite,
 )
 from brainscore_core.numerics._pls_components import FORMED, Components, dot, extract
 from brainscore_core.numerics._products import FLAT, fast_gram, gram_on, moments_on, scaled_features
 from brainscore_core.numerics._threads import WorkerThreads, worker_threads
-from brainscore_core.numerics.linear_regression import LeftOut, LinearFit, SplitFit, scaled_residuals
+from brainscore_core.numerics.linear_regression import LeftOutOfScores, LinearFit, Scores, SplitFit
 
 _KEPT = 0.1
 """Held-out rows are subtracted from the whole if at least this fraction of the sums of squares remains."""
@@ -279,10 +278,6 @@ _GROUP_BYTES = 2**27
 _FEW_STIMULI = 400
 """Number of stimuli below which Python takes most of the time, so that several threads wait for each other."""
 
-_LEAST_OWN = 1e-9
-"""Least share of a training row that its components leave over, so that rounding is not divided by 0."""
-
-Scores = Callable[[], Array]
 Splits = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
@@ -384,7 +379,7 @@ class PLS:
             splits, problem.predictions(splits, self.n_components), strict=True
         ):
             counts.append(count)
-            yield SplitFit(predicted, left_out=_LeftOutOfScores(scores, Y, train, test))
+            yield SplitFit(predicted, left_out=LeftOutOfScores(scores, Y, train, test))
         self._warn(min(counts, default=self.n_components))
 
     def check(self, n: int, p: int) -> None:
@@ -403,50 +398,6 @@ class PLS:
                 "responses is rounding noise (features are linearly dependent or have very different sizes)",
                 stacklevel=3,
             )
-
-
-class _LeftOutOfScores(LeftOut):
-    """Effects of training rows through the loadings of the responses, with the directions of the components kept.
-
-    Parameters
-    ----------
-    scores : callable
-        Scores of all rows, n × components; but for their mean, those of the training rows are orthonormal.
-    Y : array, n × q
-    train, test : array of int
-    """
-
-    def __init__(self, scores: Scores, Y: Array, train: NDArray[np.intp], test: NDArray[np.intp]) -> None:
-        self._scores, self._Y, self._train, self._test = scores, Y, train, test
-
-    @cached_property
-    def _parts(self) -> tuple[Array, Array]:
-        scores = self._scores()
-        trained = scores[self._train]
-        mean = trained.mean(axis=0)
-        return trained - mean, scores[self._test] - mean
-
-    def hat(self) -> Array:
-        trained, tested = self._parts
-        return product(tested, trained.T) + 1 / len(trained)
-
-    def hat_transposed(self, slopes: Array) -> Array:
-        trained, tested = self._parts
-        return product(trained, product(tested.T, slopes)) + slopes.sum(axis=0) / len(trained)
-
-    def residuals(self, groups: NDArray[np.intp]) -> Array:
-        trained, n = self._parts[0], len(self._train)
-        responses = self._Y[self._train]
-        responses = responses - responses.mean(axis=0)
-        responses -= product(trained, product(trained.T, responses))
-        # the matrix of residuals is a projection, and thus its own square
-        diagonal = 1 - 1 / n - np.einsum("ij,ij->i", trained, trained)
-        return scaled_residuals(
-            responses,
-            np.maximum(diagonal, _LEAST_OWN),
-            lambda rows: np.eye(len(rows)) - 1 / n - product(trained[rows], trained[rows].T),
-            groups,
-        )
 
 
 class _Dual:

@@ -17,6 +17,9 @@ from brainscore_core.populations import FEWEST_GROUPS
 FEWEST = 4
 """Minimum number of stimuli of a split, so that a correlation is defined when one is left out."""
 
+_FEW = 10
+"""Number of stimuli (or groups of stimuli) below which a difference varies at least as much as they do."""
+
 _TEMPORARY = 12
 """Number of arrays of the size of the test part that are used at a time."""
 
@@ -431,7 +434,6 @@ def compare_predictivity(
     transform: Transform | None = None,
     paired_neuroids: bool = True,
     clusters: ArrayLike | None = None,
-    widening: float = 1.0,
     n_resamples: int = 1000,
     level: float = 0.95,
     seed: int = 0,
@@ -449,8 +451,6 @@ def compare_predictivity(
     clusters : array (neuroids,), optional
         Clusters of neuroids, such as animals, that vary together. Fewer than five clusters do not vary: the neuroids of
         each vary instead.
-    widening : float
-        Factor of the standard error, for what the two results do not contain, such as maps that are fitted anew.
     n_resamples : int
         Number of resamples of the neuroids.
     level : float
@@ -470,8 +470,9 @@ def compare_predictivity(
     both at once would count them three times [1]_ [2]_. For the jackknife, medians are smoothed by the method of
     Harrell & Davis [3]_, as otherwise leaving out a stimulus would have no slope. Degrees of freedom are those of
     Satterthwaite; the variance of a median, which depends on the density around it, counts with half the number of
-    values that have weight in the smoothed median. Maps are kept, unless :class:`PredictivityOfSplits` received how
-    they change, or `widening` stands for it.
+    values that have weight in the smoothed median. Maps are kept, unless the effects of training stimuli are known of
+    both. Of fewer than ten stimuli (or groups), the excluded effects, which are known badly, are at most as large as
+    the first term.
 
     References
     ----------
@@ -499,27 +500,36 @@ def compare_predictivity(
         reason = "at least 3 stimuli and neuroids are needed" if min(n, fewest) < 3 else "a score is undefined"
         return PairedTest(difference, math.nan, math.nan, math.nan, math.nan, math.nan, reason)
 
-    effects = [slope * side.effects for side, slope in zip(sides, slopes, strict=True)]
     codes = None
     if clusters is not None and paired_neuroids:
         codes = np.unique(np.asarray(clusters), return_inverse=True)[1]
-        if codes.max() + 1 >= FEWEST_GROUPS:
-            without = [change(_without_clusters(side, codes)) for side in sides]
-            lost, known = without[0] - without[1], int(codes.max())
-            of_clusters = float(known / (known + 1) * np.sum((lost - lost.mean()) ** 2))
-            cell = sums_of_groups((effects[0] - effects[1]).T, codes).T
-            variance, df = _variance([cell], [of_clusters], known=known, concentration=0.0)
-            return student_test(difference, widening**2 * variance, min(df, n - 1, known), level=level)
+    varying = codes if codes is not None and codes.max() + 1 >= FEWEST_GROUPS else None
+
+    def cells_of(parts: Sequence[Array]) -> list[Array]:
+        ours, theirs = (slope * part for slope, part in zip(slopes, parts, strict=True))
+        cells = [ours - theirs] if paired_neuroids else [ours, -theirs]
+        return cells if varying is None else [sums_of_groups(cell.T, varying).T for cell in cells]
+
+    cells, least = cells_of([side.effects for side in sides]), 0.0
+    if first.training is not None and second.training is not None:
+        least = _common(cells_of([first.effects - first.training, second.effects - second.training]))
+    if varying is not None:
+        without = [change(_without_clusters(side, varying)) for side in sides]
+        lost, known = without[0] - without[1], int(varying.max())
+        own = float(known / (known + 1) * np.sum((lost - lost.mean()) ** 2))
+        least = max(least, _shared(cells) - own) if n < _FEW else least
+        variance, df = _variance(cells, [own], known=known, concentration=0.0, least=least)
+        return student_test(difference, variance, min(df, n - 1, known), level=level)
     seeds = (seed, seed) if paired_neuroids else (seed, seed + 1)
     replicates = [change(_resampled(side, n_resamples, own, codes)) for side, own in zip(sides, seeds, strict=True)]
     of_neuroids = float(np.nanvar(replicates[0] - replicates[1], ddof=1))
-    cells = [effects[0] - effects[1]] if paired_neuroids else [effects[0], -effects[1]]
     concentration = float(np.mean([np.sum(side.weights**2) for side in sides]))
     of_median = _known(sides, fewest)
-    variance, df = _variance(cells, [of_neuroids], known=of_median, concentration=concentration)
+    least = max(least, _shared(cells) - of_neuroids) if n < _FEW else least
+    variance, df = _variance(cells, [of_neuroids], known=of_median, concentration=concentration, least=least)
     # at most those of a kind that contributes more than half of the variance, such as few groups of stimuli
     df = min(df, of_median if of_neuroids > variance / 2 else n - 1)
-    return student_test(difference, widening**2 * variance, df, level=level)
+    return student_test(difference, variance, df, level=level)
 
 
 def influence_of_stimuli(result: Predictivity) -> Array:
@@ -651,10 +661,15 @@ def _variance(
 def _common(cells: Sequence[Array]) -> float:
     """Variance of the effects that stimuli have on all neuroids in common; by chance, it may be below 0."""
     n = len(cells[0])
-    centred = [cell - cell.mean(axis=0) for cell in cells]
-    shared = np.sum([cell.sum(axis=1) for cell in centred], axis=0)
-    single = sum(np.vdot(cell, cell) for cell in centred)
-    return float(np.sum(shared**2) - single) * (n - 1) / n
+    single = sum(np.vdot(cell, cell) for cell in (cell - cell.mean(axis=0) for cell in cells))
+    return _shared(cells) - float(single) * (n - 1) / n
+
+
+def _shared(cells: Sequence[Array]) -> float:
+    """Variance of the effects that stimuli have through all neuroids, in common or single."""
+    n = len(cells[0])
+    total = np.sum([cell.sum(axis=1) for cell in cells], axis=0)
+    return float(np.sum((total - total.mean()) ** 2)) * (n - 1) / n
 
 
 def _known(sides: Sequence[Predictivity], neuroids: int) -> float:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,10 +17,10 @@ from brainscore_core.numerics._matrices import Array, check_inputs, chunks, colu
 from brainscore_core.numerics._products import centred_gram, gram_on, moments_on
 from brainscore_core.numerics.linear_regression import (
     LeftOut,
+    LeftOutOfSplit,
     LinearFit,
     SplitFit,
     Weights,
-    centred_blocks,
     left_out_rows,
     scaled_residuals,
 )
@@ -245,35 +245,11 @@ class _LeftOutOfAll(LeftOut):
         return scaled_residuals(responses, diagonal, lambda rows: self._held_out.square(train[rows]), groups)
 
 
-class _LeftOutOfSplit(LeftOut):
-    """As :class:`_LeftOutOfAll`, from the products of all stimuli, for splits of any kind."""
-
-    def __init__(self, K: Array, Y: Array, train: Rows, test: Rows, alpha: float) -> None:
-        self._K, self._Y, self._train, self._test, self._alpha = K, Y, train, test, alpha
-
-    @cached_property
-    def _parts(self) -> tuple[Array, Array]:
-        """M, and the hat matrix."""
-        inner, outer = centred_blocks(self._K, self._train, self._test)
-        n = len(inner)
-        inner.flat[:: n + 1] += self._alpha
-        inverse = np.asarray(np.linalg.inv(inner) - 1 / (self._alpha * n), dtype=np.float64)
-        return inverse, outer @ inverse + 1 / n
-
-    def hat(self) -> Array:
-        return self._parts[1].copy()
-
-    def hat_transposed(self, slopes: Array) -> Array:
-        return product(self._parts[1].T, slopes)
-
-    def residuals(self, groups: NDArray[np.intp]) -> Array:
-        inverse, _ = self._parts
-        return scaled_residuals(
-            product(inverse, self._Y[self._train]),
-            np.einsum("ij,ij->i", inverse, inverse),
-            lambda rows: product(inverse[rows], inverse[rows].T),
-            groups,
-        )
+def _inverse(inner: Array, alpha: float) -> Array:
+    """Inverse of the penalised Gram matrix, but for the constant."""
+    n = len(inner)
+    inner.flat[:: n + 1] += alpha
+    return np.asarray(np.linalg.inv(inner) - 1 / (alpha * n), dtype=np.float64)
 
 
 def _solve_or_none(system: Array, right: Array) -> Array | None:
@@ -457,6 +433,7 @@ class Ridge:
         device = resolve_device(self.device)
         predictions = None if device is None else cross_predict_ridge_on(X, Y, splits, self.alpha, device)
         held_out: DualHeldOut | PrimalHeldOut | None = None
+        invert = partial(_inverse, alpha=self.alpha)
         if p > n:
             K = centred_gram(X, device=device)
             if len(splits) >= _WORTH_INVERTING:
@@ -467,7 +444,7 @@ class Ridge:
             held_out = PrimalHeldOut(X, Y, x_mean, *whole, self.alpha)
         for train, test in splits:
             rows = linear_regression.left_out_rows(train, n)
-            left_out: LeftOut | None = None if p <= n else _LeftOutOfSplit(K, Y, train, test, self.alpha)
+            left_out: LeftOut | None = None if p <= n else LeftOutOfSplit(K, Y, train, test, invert)
             predicted = None
             if held_out is not None and held_out.precise and rows is not None and np.isin(test, rows).all():
                 predicted = held_out.predict(rows)

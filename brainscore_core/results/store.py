@@ -516,8 +516,9 @@ class ResultsStore:
         kind : str
             ``'raw'``, ``'predictions'`` or ``'influence'``.
         group : str, optional
-            ``'targets'`` reads the measurements that the predictions predict; ``'further'`` the influence of further
-            units, if the influence's ``attrs['further']`` is 1.
+            ``'targets'`` reads the measurements that the predictions predict; ``'training'`` the influence of training
+            stimuli, if the predictions' ``attrs['training']`` is 1; ``'further'`` the influence of further units, if
+            the influence's ``attrs['further']`` is 1.
 
         Returns
         -------
@@ -611,7 +612,8 @@ def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
     -------
     dict
         ``'raw'``: the values before aggregation; ``'predictions'``: out-of-fold predictions, with the group
-        ``targets``; ``'influence'``: influence of each resampled unit on the score before it was clamped, or on the raw
+        ``targets``, and ``training`` if the influence of training stimuli on them is known (``attrs['training']`` is
+        then 1); ``'influence'``: influence of each resampled unit on the score before it was clamped, or on the raw
         score (``attrs['estimate']``), with the group ``further`` if other units vary as well (``attrs['further']`` is
         then 1). Only what the metric provides.
     list of str
@@ -632,7 +634,11 @@ def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
             predictions, targets = attrs["predictions"], attrs.get("targets")
             if isinstance(predictions, xr.DataArray):
                 groups = {"targets": _storable(targets)} if isinstance(targets, xr.DataArray) else {}
-                arrays["predictions"] = Arrays(_storable(predictions), groups)
+                kept = _storable(predictions)
+                if isinstance(training := attrs.get("training_influence"), xr.DataArray):
+                    groups["training"] = training
+                    kept.attrs["training"] = 1
+                arrays["predictions"] = Arrays(kept, groups)
             else:
                 notes.append(f"predictions were not stored: a {type(predictions).__name__} is not an assembly")
         influence = attrs.get("influence")

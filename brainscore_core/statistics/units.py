@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +26,6 @@ from brainscore_core.numerics.predictions import (
     influence_of_stimuli,
     influence_through_neuroids,
     predictivity,
-    predictivity_interval,
 )
 from brainscore_core.numerics.significance import PairedTest, paired_test, with_ceiling
 from brainscore_core.populations import FEWEST_GROUPS, UNRECORDED, condition, these
@@ -59,8 +58,8 @@ class Predicted:
 
     `stimuli` are the units that were left out, `grouped_by` the coordinate that they are values of, if they are groups;
     `regrouped`, if it was not stored what groups the stimuli, returns the same with groups by another coordinate.
-    `clusters` are the subjects of the neuroids, if known. `widening` is the standard error of the
-    score over that of the stored predictions, which do not tell how fitted maps vary; at least 1.
+    `clusters` are the subjects of the neuroids, if known. `tested` tells which units are tested in any split; others,
+    which are only trained on, are there if it is known what they do through the fitted maps.
     """
 
     predictivity: Predictivity
@@ -72,7 +71,21 @@ class Predicted:
     clusters: NDArray[Any] | None
     targets: NDArray[Any]
     paired: bool
-    widening: float
+    tested: NDArray[np.bool_]
+
+    @property
+    def knows_training(self) -> bool:
+        """Whether it is known what stimuli do through the maps that are fitted with them."""
+        return self.predictivity.training is not None
+
+    @property
+    def with_maps_kept(self) -> "Predicted":
+        """The same, with effects of tested stimuli alone."""
+        whole = self.predictivity
+        if whole.training is None:
+            return self
+        kept = replace(whole, effects=(whole.effects - whole.training)[self.tested], training=None)
+        return replace(self, predictivity=kept, stimuli=self.stimuli[self.tested], tested=self.tested[self.tested])
 
     @property
     def stimulus_kind(self) -> str:
@@ -171,7 +184,10 @@ def read_side(store: ResultsStore, receipt: Receipt) -> Side:
             targets = store.open_attachment(receipt, "predictions", group="targets")
         except (UserError, KeyError, OSError) as error:
             raise Incomparable(f"the predictions of {receipt.model.identifier} have no targets: {error}") from error
-        return Side(receipt, _predicted(predictions, targets, receipt))
+        training = None
+        if predictions.attrs.get("training", 0):
+            training = store.open_attachment(receipt, "predictions", group="training")
+        return Side(receipt, _predicted(predictions, targets, receipt, training))
     raise _nothing_stored(receipt)
 
 
@@ -186,8 +202,8 @@ def units_of(arrays: Mapping[str, Arrays], receipt: Receipt) -> Predicted | Infl
     if "influence" in arrays:
         return _influence(arrays["influence"].main, arrays["influence"].groups.get("further"))
     if "predictions" in arrays and "targets" in arrays["predictions"].groups:
-        predictions = arrays["predictions"]
-        return _predicted(predictions.main, predictions.groups["targets"], receipt)
+        predictions, groups = arrays["predictions"].main, arrays["predictions"].groups
+        return _predicted(predictions, groups["targets"], receipt, groups.get("training"))
     raise _nothing_stored(receipt)
 
 
@@ -324,6 +340,9 @@ def _test_predicted(first: Side, second: Side, a: Predicted, b: Predicted, *, le
         a = a.regrouped(b.grouped_by)
     elif b.regrouped is not None and a.regrouped is None:
         b = b.regrouped(a.grouped_by)
+    if a.knows_training != b.knows_training:
+        a, b = a.with_maps_kept, b.with_maps_kept
+        notes.append("the fitted maps are taken as fixed: how they vary is stored for one of the two only")
     if a.grouped_by != b.grouped_by or not np.array_equal(a.stimuli, b.stimuli):
         raise Incomparable(
             f"{a.stimulus_kind} vary for one, {b.stimulus_kind} for the other", remedy="score both with the same groups"
@@ -349,10 +368,9 @@ def _test_predicted(first: Side, second: Side, a: Predicted, b: Predicted, *, le
         transform=None if link is None else _bound(link, first.receipt),
         paired_neuroids=a.paired,
         clusters=a.clusters,
-        widening=math.sqrt(a.widening * b.widening),
         level=level,
     )
-    units_text = f"{a.predictivity.n_stimuli:,} {a.stimulus_kind} × {a.n_neuroid_units:,} {a.neuroid_kind}"
+    units_text = f"{a.tested.sum():,} {a.stimulus_kind} × {a.n_neuroid_units:,} {a.neuroid_kind}"
     if not a.paired:
         units_text += f" and {b.predictivity.n_neuroids:,} of the other model"
     power = 0 if link is None else link.power
@@ -455,7 +473,9 @@ def _matched(a: Influence, b: Influence) -> tuple[list[NDArray[np.float64]], str
     return [a.values, b.values], sizes
 
 
-def _predicted(predictions: Any, targets: Any, receipt: Receipt, grouped_by: str | None = None) -> Predicted:
+def _predicted(
+    predictions: Any, targets: Any, receipt: Receipt, training: Any = None, grouped_by: str | None = None
+) -> Predicted:
     """Read predictions; `grouped_by` takes the place of groups that were not stored."""
     dims = [dim for dim in ("presentation", "neuroid", "time_bin") if dim in predictions.dims]
     if len(dims) < 2 or set(predictions.dims) != set(dims):
@@ -486,22 +506,34 @@ def _predicted(predictions: Any, targets: Any, receipt: Receipt, grouped_by: str
         computed = predictivity(x, y, splits=splits[rows], stimuli=units, groups=groups, squared=x.ndim == 3)
     except ValueError as error:
         raise Incomparable(f"the predictions of {receipt.model.identifier} cannot be compared: {error}") from error
-    clusters = None if clusters is None else clusters[columns]
-    stored = receipt.raw.error if receipt.raw is not None else None
-    kept = predictivity_interval(computed, clusters=clusters).error
+    tested = np.unique(units)
+    computed, names = (computed, tested) if training is None else _with_training(computed, tested, training, columns)
     labels = np.char.add(np.char.add(splits[rows].astype(str), " "), stimuli[rows].astype(str))
     return Predicted(
         computed,
         labels,
-        np.unique(units),
+        names,
         None if groups_of_stimuli is None else name_of_groups,
-        None if declared else lambda name: _predicted(predictions, targets, receipt, name or INDEPENDENT),
+        None if declared else lambda name: _predicted(predictions, targets, receipt, None, name or INDEPENDENT),
         neuroids[columns],
-        clusters,
+        None if clusters is None else clusters[columns],
         y,
         paired,
-        max(stored / kept, 1.0) if stored and kept > 0 else 1.0,
+        np.isin(names, tested),
     )
+
+
+def _with_training(
+    kept: Predictivity, tested: NDArray[Any], training: Any, columns: NDArray[np.intp]
+) -> tuple[Predictivity, NDArray[Any]]:
+    """Add the effects of training stimuli to those with maps kept, and name all units; unchanged if units differ."""
+    names, rows = np.unique(training["unit"].values.astype(str), return_index=True)
+    if len(names) < len(training) or training.shape[1] != len(columns) or not np.isin(tested, names).all():
+        return kept, tested
+    through_maps = np.asarray(training.values, dtype=np.float64)[rows][:, columns]
+    effects = through_maps.copy()
+    effects[np.searchsorted(names, tested)] += kept.effects
+    return replace(kept, effects=effects, training=through_maps), names
 
 
 def _groups_along(array: Any, name: str, entries: NDArray[Any], *, fewest: int = FEWEST_GROUPS) -> NDArray[Any] | None:
@@ -597,8 +629,8 @@ def influence_of(side: Side) -> ScoreInfluence:
 COUNTED_TWICE = 0.5
 """Subtracted share of the variance over stimuli that act through single neuroids; that of neuroids contains it.
 
-Subtracted as a whole, equal models would be ranked apart too often: predictions do not show what stimuli do through the
-maps, which are not fitted again, and the smoothed median varies less than the median. Simulated
+Subtracted as a whole, equal models would be ranked apart too often: effects through single neuroids are estimated too
+large, and the smoothed median varies less than the median. Simulated
 (docs/comparison_coverage.md)."""
 
 _OF_SUBJECTS = ("subjects", "neuroids", "blocks of neuroids")

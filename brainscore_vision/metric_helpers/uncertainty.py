@@ -319,6 +319,12 @@ def attach_predictivity_interval(
             order = np.argsort(names, kind="stable")
             names = names[order][np.unique(stimuli.codes[order], return_index=True)[1]]
         score.attrs["predictivity"] = PredictivityOfUnits(found, names, neuroids.names, neuroids.clusters)
+    if stimuli.names is not None and found.training is not None:
+        score.attrs["training_influence"] = DataAssembly(
+            found.training.astype(np.float32),
+            coords={"unit": ("presentation", unit_ids(stimuli, stimuli.names).astype(str))},
+            dims=["presentation", "neuroid"],
+        )
     interval = predictivity_interval(found, clusters=neuroids.clusters)
     if math.isfinite(interval.low):
         interval = clipped(interval)

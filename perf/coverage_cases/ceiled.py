@@ -23,9 +23,9 @@ def _assembly(values, **columns):
     return NeuroidAssembly(values, coords=where, dims=["presentation", "neuroid"])
 
 
-def _explained():
+def _explained(name, **options):
     """Explained variance: a median correlation, squared, over a median reliability; the same units in both."""
-    metric, reliability = load_metric("ridge"), load_ceiling("internal_consistency")
+    metric, reliability = load_metric(name, **options), load_ceiling("internal_consistency")
 
     def draw(rng, n) -> Score:
         features = rng.standard_normal((STIMULI, FEATURES)) / np.sqrt(np.arange(1, FEATURES + 1))
@@ -37,7 +37,7 @@ def _explained():
         return normalise(metric(_assembly(features), _assembly(values.mean(axis=0))), ceiling)
 
     return Case(
-        ["ridge ÷ internal_consistency"],
+        [f"{name} ÷ internal_consistency"],
         f"{STIMULI} stimuli, and neuroids",
         "mean of the scores",
         draw,
@@ -145,4 +145,11 @@ def _small(r: float, c: float, *, correlation: float):
 
 _SMALL = [_small(r, c, correlation=k) for r, c in ((0, 0.1), (0.1, 0.1), (0.3, 0.3), (0.6, 0.6)) for k in (0.0, 0.5)]
 
-CASES = [_explained(), _similar(), _consistent(), _apart(), *_SMALL]
+CASES = [
+    _explained("ridge"),
+    _explained("pls", regression_kwargs={"n_components": 10}),
+    _similar(),
+    _consistent(),
+    _apart(),
+    *_SMALL,
+]

@@ -13,6 +13,7 @@ from brainscore_core.numerics import jackknife_interval, pearson
 from brainscore_core.numerics.noise import noise_ceiling_fraction, signal_to_noise
 from brainscore_core.numerics.resampling import mean, median
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import grouping_of
 from brainscore_vision.metric_helpers.alignment import (
     MetricInputError,
     as_table,
@@ -21,7 +22,7 @@ from brainscore_vision.metric_helpers.alignment import (
     listed,
     match_rows,
 )
-from brainscore_vision.metric_helpers.repetitions import require_own_responses
+from brainscore_vision.metric_helpers.repetitions import find_drift, require_own_responses
 from brainscore_vision.metric_helpers.uncertainty import (
     attach_interval,
     attach_neuroid_interval,
@@ -54,7 +55,8 @@ class NoiseCeilingSNR(Ceiling):
     that does not vary, or without a stimulus that was measured twice, is NaN.
 
     ``attrs``: ``raw`` (neuroid, shares), ``ncsnr`` (neuroid), ``rectified`` (how many neuroids have no signal),
-    ``error`` and ``ci`` from a bootstrap over neuroids (no error was published), ``meaning``: ``'reliability'``.
+    ``error`` and ``ci`` from a bootstrap over neuroids (no error was published), ``meaning``: ``'reliability'``,
+    ``drift``: as of ``internal_consistency``, where there is a coordinate ``repetition``.
 
     References
     ----------
@@ -117,6 +119,11 @@ class NoiseCeilingSNR(Ceiling):
                 "(for example load_assembly(average_repetitions=False))",
             )
         require_own_responses(values, codes)
+        drift = "unknown"
+        if "repetition" in assembly.coords:
+            repetitions = pd.factorize(assembly["repetition"].values)[0]
+            groups = grouping_of(assembly.isel(presentation=np.unique(codes, return_index=True)[1])).values
+            drift = find_drift(assembly, values, codes, repetitions, groups=groups)
         estimate = signal_to_noise(values, codes)
         inverse = estimate.inverse_repetitions if self._repetitions is None else 1 / self._repetitions
         coords = coords_for_dim(assembly, "neuroid")
@@ -127,6 +134,7 @@ class NoiseCeilingSNR(Ceiling):
             "ncsnr": Score(estimate.ncsnr, coords=coords, dims=["neuroid"]),
             "rectified": int((estimate.unrectified < 0).sum()),
             "meaning": self.meaning,
+            "drift": drift,
         }
         return note_undefined(attach_neuroid_interval(score, raw), raw.values, what="the signal-to-noise ratio")
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from brainscore_core.metrics import Ceiling, Score, attach_uncertainty
 from brainscore_core.numerics import pearson, spearman_brown
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import grouping_of
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
-from brainscore_vision.metric_helpers.repetitions import require_own_responses
+from brainscore_vision.metric_helpers.repetitions import find_drift, require_own_responses
 from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined, over_splits
 
 MIN_IMAGES = 10
@@ -45,7 +46,8 @@ class SplitHalfPredictorConsistency(Ceiling):
     A neuroid that does not vary is NaN in ``raw``, is left out by the median and counted in ``attrs['undefined']``.
 
     ``attrs``: ``raw`` (split × neuroid); ``error``: standard deviation over splits (ddof 0) divided by √splits, as
-    published; ``ci`` with neuroids resampled; ``meaning``: ``'reliability'``.
+    published; ``ci`` with neuroids resampled; ``meaning``: ``'reliability'``; ``drift``: as of
+    :class:`~brainscore_vision.metrics.internal_consistency.ceiling.InternalConsistency`.
 
     References
     ----------
@@ -99,7 +101,12 @@ class SplitHalfPredictorConsistency(Ceiling):
             raise MetricInputError(f"the assembly holds values of type {values.dtype}", remedy="pass recordings")
         rows, starts = self._repeated(assembly)
         values = values[rows].astype(np.float64)
-        require_own_responses(values, np.repeat(starts, np.diff(starts, append=len(rows))))
+        images = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(rows)))
+        require_own_responses(values, images)
+        repeated = assembly.isel(presentation=rows)
+        repetitions = np.unique(repeated[self._rep_level].values, return_inverse=True)[1]
+        groups = grouping_of(repeated.isel(presentation=starts)).values
+        drift = find_drift(repeated, values, images, repetitions, groups=groups)
         result = np.full((self._n_splits, values.shape[1]), np.nan)
         if len(starts) >= MIN_IMAGES:
             rng = np.random.default_rng(self._seed)
@@ -114,7 +121,7 @@ class SplitHalfPredictorConsistency(Ceiling):
             per_split = np.asarray(np.nanmedian(result, axis=1))
         value, spread = over_splits(per_split)
         score = Score(value)
-        score.attrs = {Score.RAW_VALUES_KEY: raw, "meaning": self.meaning, "split_error": spread}
+        score.attrs = {Score.RAW_VALUES_KEY: raw, "meaning": self.meaning, "split_error": spread, "drift": drift}
         attach_neuroid_interval(score, raw)
         note_undefined(score, result, what="the correlation of two halves")
         if len(starts) < MIN_IMAGES:

@@ -102,9 +102,9 @@ class CrossRegressedCorrelation(Metric):
     as published; ``scale``; ``predictions`` and ``targets``: the test stimuli of all splits, with the level ``split``.
 
     The variance is that of the median over resampled neuroids, plus the effects that stimuli have on all neuroids in
-    common [3]_, when they are left out of the test part and, for regressions that compute it (ridge and PLS), of the
-    training part; maps of other regressions are kept, which ``ci_estimates`` says. With another correlation than
-    Pearson's, only neuroids vary.
+    common [3]_, when they are left out of the test part and, for regressions that compute it (ridge, PLS, least
+    squares), of the training part (``training_influence``); maps of other regressions are kept, which ``ci_estimates``
+    says. With another correlation than Pearson's, only neuroids vary.
 
     References
     ----------

@@ -9,10 +9,10 @@ from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score, n
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.metrics import Score, attach_uncertainty, declare_no_error
 from brainscore_core.numerics import corrected
-from brainscore_core.numerics.predictions import predictivity_interval
 from brainscore_core.populations import UNRECORDED
 from brainscore_core.scoring import FileItem, PluginCode, ResultsStore, run_pair
-from brainscore_core.statistics.comparison import compare, compare_scores, side_of
+from brainscore_core.statistics.comparison import compare, compare_scores
+from brainscore_core.statistics.units import read_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
 STIMULI, NEUROIDS = 60, 25
@@ -270,14 +270,35 @@ def test_predictions(store, scored, meaning):
     assert (again.difference, again.p) == (-found.difference, found.p)
 
 
-def test_maps_that_vary_widen_a_difference_as_they_widen_the_scores():
-    sides = [predicted(0.8, 1), predicted(1.6, 2)]
-    kept = compare_scores(*sides)
-    for side, widening in zip(sides, (2.0, 0.5), strict=True):
-        error = predictivity_interval(side_of(side, "a").units.predictivity).error
-        attach_uncertainty(side, error=widening * error, ci=(0.0, 1.0), estimates="x", method="t")
-    # of two factors the geometric mean; a smaller error is that of something else
-    assert compare_scores(*sides).error == pytest.approx(2**0.5 * kept.error)
+def with_training(score, seed, scale=0.01):
+    """Stimuli change fitted maps; two of them are never tested."""
+    effects = scale * np.random.default_rng(seed).standard_normal((STIMULI + 2, 1)) / NEUROIDS
+    order = np.random.default_rng(0).permutation(STIMULI + 2)
+    score.attrs["training_influence"] = DataAssembly(
+        np.repeat(effects, NEUROIDS, axis=1)[order],
+        coords={"unit": ("presentation", np.array([f"s{i:03}" for i in range(STIMULI + 2)])[order])},
+        dims=["presentation", "neuroid"],
+    )
+    return score
+
+
+def test_training_stimuli_count_in_a_difference_if_they_are_known_of_both(store, scored):
+    kept = compare_scores(predicted(0.8, 1), predicted(1.6, 2))
+    scored({"a": lambda: with_training(predicted(0.8, 1), 1), "b": lambda: with_training(predicted(1.6, 2), 2)})
+    found = compare(["a", "b"], ["Fake2026-metric"], results=store)[0]
+    influence = [read_influence(store, store.latest(model, "Fake2026-metric")).parts[0] for model in "ab"]
+    assert [len(part.codes) for part in influence] == [STIMULI + 2] * 2
+    changes = 0.01 * (np.random.default_rng(1).standard_normal(62) - np.random.default_rng(2).standard_normal(62))
+    expected = kept.error**2 + 62 * np.var(changes)
+    assert found.error**2 == pytest.approx(expected, rel=0.15)
+    assert (found.units, found.notes) == (kept.units, kept.notes)
+    one = compare_scores(with_training(predicted(0.8, 1), 1), predicted(1.6, 2))
+    assert one.error == pytest.approx(kept.error)
+    assert any("fitted maps are taken as fixed" in note for note in one.notes)
+    other = [with_training(predicted(0.8 * noise, noise), noise) for noise in (1, 2)]
+    for score in other:
+        score.attrs["training_influence"]["unit"] = "presentation", [f"x{i}" for i in range(STIMULI + 2)]
+    assert compare_scores(*other).error == pytest.approx(kept.error)
 
 
 def test_a_relation_that_is_not_known_leaves_the_raw_scores(store, scored):

@@ -58,3 +58,10 @@ def test_when_it_was_shown_does_not_define_a_stimulus():
     known, unknown = (load_ceiling("internal_consistency")(recordings(**columns)) for columns in (TIME, {}))
     assert float(known) == float(unknown)
     assert known.attrs["error"] == unknown.attrs["error"]
+
+
+@pytest.mark.parametrize("name", ["predictor_consistency", "ncsnr"])
+@pytest.mark.parametrize(("options", "drift"), [({"drift": 2.0, **TIME}, "found"), ({**TIME}, "none"), ({}, "unknown")])
+@pytest.mark.filterwarnings("ignore:stimuli were shown in the same order")
+def test_other_reliabilities_of_repetitions_find_it_too(name, options, drift):
+    assert load_ceiling(name)(recordings(**options)).attrs["drift"] == drift
