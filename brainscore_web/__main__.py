@@ -7,7 +7,7 @@ from django.core.management import execute_from_command_line
 from django.db import OperationalError
 
 from brainscore_core.errors import UserError
-from brainscore_web.serving import require_database
+from brainscore_web.processes import require_database
 
 
 def main() -> None:

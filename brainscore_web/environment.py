@@ -30,9 +30,9 @@ def worker_problem() -> UserError | None:
     missing = [package for package in _WORKER_PACKAGES if PathFinder.find_spec(package) is None]
     if not missing:
         return None
-    what = f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"
+    problem = f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"
     return UserError(
-        f"submissions cannot be tested and pairs cannot be scored: {what}",
+        f"submissions cannot be tested and pairs cannot be scored: {problem}",
         remedy="pip install 'brainscore[worker]'",
     )
 
@@ -56,9 +56,9 @@ def database_settings() -> dict[str, Any]:
     def invalid(what: str) -> UserError:  # the value may contain a password, so it is never shown
         return UserError(f"DATABASE_URL {what}", remedy=f"set it to {_DATABASE_FORMATS}")
 
-    given = os.environ.get("DATABASE_URL") or f"sqlite:///{site_home() / 'site.sqlite3'}"
+    address = os.environ.get("DATABASE_URL") or f"sqlite:///{site_home() / 'site.sqlite3'}"
     try:
-        database: dict[str, Any] = dict(dj_database_url.parse(given, conn_max_age=600))
+        database: dict[str, Any] = dict(dj_database_url.parse(address, conn_max_age=600))
     except ValueError:
         raise invalid("cannot be read") from None
     engine = str(database.get("ENGINE")).removeprefix("django.db.backends.")
@@ -89,7 +89,7 @@ def flag(name: str, default: bool = False) -> bool:
 
 def comma_separated(name: str) -> list[str]:
     """Read an environment variable that has names separated by commas."""
-    return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
+    return [item.strip() for item in os.environ.get(name, "").split(",") if item.strip()]
 
 
 def positive_integer(name: str, default: int) -> int:
@@ -125,19 +125,19 @@ _EMAIL_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)*")
 
 def site_address(hosts: Sequence[str], *, public: bool) -> str:
     """Read the address of the site for e-mails, which have no request to take it from; without a trailing slash."""
-    given = os.environ.get("BRAINSCORE_SITE_ADDRESS", "")
-    if given:
-        return given.rstrip("/")
+    address = os.environ.get("BRAINSCORE_SITE_ADDRESS", "")
+    if address:
+        return address.rstrip("/")
     host = next((name.lstrip(".") for name in hosts if name.strip("*.")), "localhost")
     return f"https://{host}" if public else f"http://{host}:8000"
 
 
 def _is_web_address(text: str) -> bool:
     try:
-        parts = urlsplit(text)
+        address = urlsplit(text)
     except ValueError:
         return False
-    return parts.scheme in ("https", "http") and bool(parts.hostname) and not any(map(str.isspace, text))
+    return address.scheme in ("https", "http") and bool(address.hostname) and not any(map(str.isspace, text))
 
 
 _EMAIL_FORMATS = "smtp://user:password@host:587?tls=1, smtps://user:password@host, file:///folder, or console:"
@@ -172,45 +172,45 @@ def email_settings(address: str) -> dict[str, str | int | bool]:
         return UserError(f"BRAINSCORE_SITE_MAIL {what}", remedy=f"set it to {_EMAIL_FORMATS}")
 
     try:
-        parts = urlsplit(address)
-        port = parts.port
+        url = urlsplit(address)
+        port = url.port
     except ValueError:
         raise invalid("cannot be read") from None
-    if parts.scheme == "console" and not (parts.netloc or parts.path):
+    if url.scheme == "console" and not (url.netloc or url.path):
         return {"EMAIL_BACKEND": f"{_BACKENDS}.console.EmailBackend"}
-    if parts.scheme == "file":
-        if parts.netloc or not parts.path.strip("/"):
+    if url.scheme == "file":
+        if url.netloc or not url.path.strip("/"):
             raise invalid("does not name a folder of this machine")
-        return {"EMAIL_BACKEND": f"{_BACKENDS}.filebased.EmailBackend", "EMAIL_FILE_PATH": unquote(parts.path)}
-    if parts.scheme not in ("smtp", "smtps"):
+        return {"EMAIL_BACKEND": f"{_BACKENDS}.filebased.EmailBackend", "EMAIL_FILE_PATH": unquote(url.path)}
+    if url.scheme not in ("smtp", "smtps"):
         raise invalid("must begin with smtp://, smtps://, file:// or console:")
-    if not parts.hostname or parts.path.strip("/"):
-        raise invalid("does not name a host" if not parts.hostname else "has a path")
-    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    if not url.hostname or url.path.strip("/"):
+        raise invalid("does not name a host" if not url.hostname else "has a path")
+    options = dict(parse_qsl(url.query, keep_blank_values=True))
     tls = options.pop("tls", "0")
-    if options or tls not in ("0", "1") or (parts.scheme == "smtps" and tls == "1"):
+    if options or tls not in ("0", "1") or (url.scheme == "smtps" and tls == "1"):
         raise invalid("may have only the option ?tls=1, and only with smtp://")
-    if bool(parts.username) != bool(parts.password):
+    if bool(url.username) != bool(url.password):
         raise invalid("has a user without a password, or a password without a user")
     return {
         "EMAIL_BACKEND": f"{_BACKENDS}.smtp.EmailBackend",
-        "EMAIL_HOST": parts.hostname,
-        "EMAIL_PORT": port or (465 if parts.scheme == "smtps" else 587 if tls == "1" else 25),
-        "EMAIL_HOST_USER": unquote(parts.username or ""),
-        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_HOST": url.hostname,
+        "EMAIL_PORT": port or (465 if url.scheme == "smtps" else 587 if tls == "1" else 25),
+        "EMAIL_HOST_USER": unquote(url.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(url.password or ""),
         "EMAIL_USE_TLS": tls == "1",
-        "EMAIL_USE_SSL": parts.scheme == "smtps",
+        "EMAIL_USE_SSL": url.scheme == "smtps",
         "EMAIL_TIMEOUT": 10,
     }
 
 
 def secret_key() -> str:
     """The key that signs sessions: ``$BRAINSCORE_SITE_SECRET``, else a random one stored in the site's folder."""
-    given = os.environ.get("BRAINSCORE_SITE_SECRET")
-    if given:
-        if len(given) < 32:
+    secret = os.environ.get("BRAINSCORE_SITE_SECRET")
+    if secret:
+        if len(secret) < 32:
             raise UserError("BRAINSCORE_SITE_SECRET is too short", remedy="set it to at least 32 random characters")
-        return given
+        return secret
     try:
         return _stored_secret(site_home() / "secret")
     except OSError as error:
@@ -220,10 +220,10 @@ def secret_key() -> str:
 def _stored_secret(path: Path) -> str:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        part = path.with_name(f".secret-{secrets.token_hex(8)}")
-        part.touch(mode=0o600)
-        part.write_text(secrets.token_urlsafe(50), encoding="ascii")
+        temporary = path.with_name(f".secret-{secrets.token_hex(8)}")
+        temporary.touch(mode=0o600)
+        temporary.write_text(secrets.token_urlsafe(50), encoding="ascii")
         with suppress(FileExistsError):  # another process created one first, which is used
-            os.link(part, path)
-        part.unlink()
+            os.link(temporary, path)
+        temporary.unlink()
     return path.read_text(encoding="ascii")

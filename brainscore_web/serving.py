@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import os
-import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from brainscore_core.errors import UserError
-from brainscore_core.isolation.children import hide_environment
 from brainscore_core.paths import site_home
 from brainscore_web.environment import unusable_folder, worker_problem
+from brainscore_web.processes import require_database, serving_lock, set_up
 
 if TYPE_CHECKING:
     from brainscore_web.scoring.worker import Worker
 
 Say = Callable[[str], None]
 Demonstration = Literal["simulated", "example"]
-_PR_SET_PDEATHSIG = 1  # option of prctl on Linux
 _POLL = 0.2  # seconds between looks at the worker
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds until a worker that has ended is started again
 _log = logging.getLogger(__name__)
@@ -210,20 +207,6 @@ def serve(
 
 
 @contextmanager
-def serving_lock(folder: Path, *, exclusive: bool = False) -> Iterator[bool]:
-    """Mark a site's folder as used by a server in this context; it ends with the process."""
-    import fcntl
-
-    with (folder / ".serving").open("a", encoding="ascii") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB if exclusive else fcntl.LOCK_SH)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
-
-
-@contextmanager
 def _worker_process() -> Iterator[None]:
     """Run a worker process while this context is open; one that ends is started again."""
     mine, closing = os.getpid(), threading.Event()
@@ -265,15 +248,6 @@ def _worker_process() -> Iterator[None]:
             supervisor.join()
 
 
-def end_with_parent(parent: int) -> None:
-    """Let this process get SIGTERM when its parent process ends, for whatever reason."""
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:
-        raise SystemExit(0)
-
-
 def make_worker(**how: Any) -> Worker:
     """Create the worker of this site."""
     if missing := worker_problem():
@@ -311,19 +285,6 @@ def _warm_caches() -> None:
         connections.close_all()  # this thread answers no requests
 
 
-def set_up() -> None:
-    """Set up Django with the site's settings, create the site's folder, and hide the environment of this process."""
-    hide_environment()
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "brainscore_web.settings")
-    import django
-
-    try:
-        site_home().mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unusable_folder(error) from error
-    django.setup()
-
-
 @contextmanager
 def _exclusive(say: Say) -> Iterator[None]:
     """Wait until no other process prepares this site; the lock is released when the process ends."""
@@ -340,32 +301,6 @@ def _exclusive(say: Say) -> Iterator[None]:
             say("Waiting: another process is preparing this site.")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-_CONNECTION_ERRORS = (
-    *("Connection refused", "authentication failed", "no password supplied", "does not exist", "timeout expired"),
-    *("Name or service not known", "invalid connection option", "unable to open database file", "is not a database"),
-    *("database is locked", "readonly database"),
-)
-
-
-def require_database() -> None:
-    """Check that the database can be reached."""
-    from django.db import Error, connection
-
-    try:
-        connection.ensure_connection()
-    except Error as error:
-        why = next((f" ({reason})" for reason in _CONNECTION_ERRORS if reason in str(error)), "")
-        if not os.environ.get("DATABASE_URL"):
-            raise UserError(
-                f"the database in the site's folder cannot be opened{why}",
-                remedy="set BRAINSCORE_SITE_HOME to another folder, or DATABASE_URL to another database",
-            ) from None
-        raise UserError(
-            f"the database in DATABASE_URL cannot be reached{why}",
-            remedy="start it, or correct DATABASE_URL",
-        ) from None
 
 
 def _collect_static() -> None:
@@ -393,5 +328,5 @@ def hash_of_files(paths: Any) -> str:
     """A hash of the names, sizes and modification times of files."""
     from hashlib import sha256
 
-    known = sorted((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
-    return sha256(repr(known).encode()).hexdigest()
+    stats = sorted((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
+    return sha256(repr(stats).encode()).hexdigest()

@@ -88,7 +88,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "brainscore_web.pages.context_processors.site",
+                "brainscore_web.pages.navigation.site",
             ],
         },
     }
@@ -109,7 +109,7 @@ CACHES = {
     "default": {  # counters shared by all processes: login attempts, used codes, uses of clients
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "accounts_shared_cache",
-        "KEY_FUNCTION": "brainscore_web.accounts.cache.hashed_key",
+        "KEY_FUNCTION": "brainscore_web.accounts.rates.hashed_key",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     },
     "rates": {  # what each client uses in this minute

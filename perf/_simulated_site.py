@@ -11,7 +11,7 @@ from urllib.request import urlopen
 
 FILL = """
 import sys
-from brainscore_web.serving import set_up
+from brainscore_web.processes import set_up
 set_up()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)

@@ -63,7 +63,8 @@ def command(
         raise UserError("the website's worker does not run on Windows", remedy="run it in WSL")
     _require_one(once, until_idle)
     from brainscore_core.memory import memory_limit, parse_size
-    from brainscore_web.serving import end_with_parent, make_worker
+    from brainscore_web.processes import end_with_parent
+    from brainscore_web.serving import make_worker
 
     if beside is not None:
         end_with_parent(beside)

@@ -16,9 +16,7 @@ class AccountsConfig(AppConfig):
     verbose_name = "People"
 
     def ready(self) -> None:
-        """Register the checks, and create the group of reviewers after migrations."""
-        from brainscore_web.accounts import checks  # noqa: F401 # registers the checks
-
+        """Create the group of reviewers after migrations."""
         post_migrate.connect(_make_reviewers, sender=self, dispatch_uid="accounts-reviewers")
 
 

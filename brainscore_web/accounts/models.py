@@ -113,9 +113,9 @@ class User(AbstractBaseUser, PermissionsMixin):
 
         It takes as long as a failed check, so that attempts to log in do not reveal whether there is an account.
         """
-        first, *others = _forms(raw_password)
+        first, *further = _forms(raw_password)
         super().set_password(first)
-        for _ in others:
+        for _ in further:
             make_password(first)
 
     def check_password(self, raw_password: str) -> bool:

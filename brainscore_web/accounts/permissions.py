@@ -1,4 +1,4 @@
-"""View decorators of accounts: restrictions to logged-in and confirmed users."""
+"""What views ask of a request: a login, a confirmed address, where it came from."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from allauth.account.models import EmailAddress
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 
 from brainscore_web.accounts.models import User
@@ -41,3 +42,11 @@ def current_user(request: HttpRequest) -> User:
     """Return the logged-in user."""
     assert isinstance(request.user, User)  # these views require a login
     return request.user
+
+
+def return_address(request: HttpRequest, otherwise: str) -> str:
+    """Return the page of this site that a form was sent from."""
+    address = request.POST.get("back", "")
+    if address.startswith("/") and url_has_allowed_host_and_scheme(address, None):
+        return address
+    return otherwise

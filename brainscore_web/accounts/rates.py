@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.cache import BaseCache, caches
 from django.db import DatabaseError
 from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
 
 _WINDOW = 60.0
 
@@ -47,12 +48,8 @@ class Usage:
 
     The processes of the server know of each other's counts in steps, so that few requests write to the database.
 
-    Parameters
-    ----------
-    name : str
-        What is counted.
-    step : int
-        Amount after which a process adds it to the count that all processes share; it is in the database.
+    `name` says what is counted. After each `step`, a process adds its count to the one in the database, which all
+    share.
     """
 
     def __init__(self, name: str, step: int) -> None:
@@ -124,18 +121,23 @@ def computing_exceeded(request: HttpRequest, user: Any) -> Exceeded | None:
 
     Only reading is limited, and neither accounts, nor the administration, nor what search engines ask for first.
     """
-    known = user is not None and user.is_authenticated
-    limit = settings.COMPUTING_SECONDS["known" if known else "anonymous"]
+    logged_in = user is not None and user.is_authenticated
+    limit = settings.COMPUTING_SECONDS["known" if logged_in else "anonymous"]
     if not _is_limited(request) or COMPUTING.of(client_of(user, request.META)) < 1000 * limit:
         return None
     seconds = COMPUTING.seconds_left()
     return Exceeded(
-        f"pages and files for your {'account' if known else 'address'} have taken the {limit} s of this site's "
+        f"pages and files for your {'account' if logged_in else 'address'} have taken the {limit} s of this site's "
         "processor time that they may take in a minute",
-        f"try again in {seconds} s" + ("" if known else ", or log in: each account has a limit of its own"),
+        f"try again in {seconds} s" + ("" if logged_in else ", or log in: each account has a limit of its own"),
         str(seconds),
     )
 
 
 def _is_limited(request: HttpRequest) -> bool:
     return request.method in _READING and not request.path_info.startswith(_NOT_LIMITED)
+
+
+def hashed_key(key: str, prefix: str, version: int) -> str:
+    """Make a cache key that does not reveal the address or code that is counted."""
+    return salted_hmac("brainscore_web.cache", f"{prefix}:{version}:{key}", algorithm="sha256").hexdigest()

@@ -80,22 +80,22 @@ def list_assessments(request: HttpRequest, query: Query[AssessmentsPaged]) -> di
     rows = assessments(visitor, query).select_related("benchmark")
     if query.after:
         rows = rows.filter(identifier__gt=query.after)
-    found = list(rows[: query.limit + 1])
-    more, found = len(found) > query.limit, found[: query.limit]
+    rows_and_next = list(rows[: query.limit + 1])
+    more, page = len(rows_and_next) > query.limit, rows_and_next[: query.limit]
     return {
-        "items": [_entry(row, shows_data=row.benchmark.shows_data_to(visitor)) for row in found],
+        "items": [_entry(row, shows_data=row.benchmark.shows_data_to(visitor)) for row in page],
         "limit": query.limit,
-        "next": url_with(request, limit=query.limit, after=found[-1].identifier) if more else None,
+        "next": url_with(request, limit=query.limit, after=page[-1].identifier) if more else None,
     }
 
 
 def write_assessments(visitor: Visitor, query: AssessmentsAsked, form: str) -> bytes:
     """Write the requested assessments that the visitor may see as CSV or Parquet."""
-    found = assessments(visitor, query).select_related("benchmark")
-    if (count := found.count()) > _MOST:
+    stored = assessments(visitor, query).select_related("benchmark")
+    if (count := stored.count()) > _MOST:
         raise Problem(400, f"{count:,} assessments are too many for one file", "filter by benchmark, model or part")
     documents = (
-        _document(row, shows_data=row.benchmark.shows_data_to(visitor)) for row in found.iterator(chunk_size=50)
+        _document(row, shows_data=row.benchmark.shows_data_to(visitor)) for row in stored.iterator(chunk_size=50)
     )
     rows = assessment_rows(documents)
     stream = BytesIO()

@@ -1,25 +1,17 @@
-"""Who calls the API, what they may do, and how often."""
+"""What callers of the API may do, and how often."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any, Literal
+from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.models import AnonymousUser
-from django.db import OperationalError
-from django.db.models import Q
 from django.http import HttpRequest
-from django.utils import timezone
 from ninja.security.base import AuthBase
 from ninja.throttling import BaseThrottle
 
-from brainscore_web.accounts.models import ApiToken, User
+from brainscore_web.accounts.callers import Caller, find_caller
 from brainscore_web.accounts.rates import Usage, client_of, computing_exceeded
 from brainscore_web.api.problems import Problem
-from brainscore_web.leaderboard.models import Visitor
 
 
 class Rate(BaseThrottle):
@@ -50,48 +42,13 @@ RATE = Rate()
 """The rate limit of the API."""
 
 
-_INTERVAL = timedelta(minutes=1)
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="Brain-Score"'}
-
-
-@dataclass(frozen=True)
-class Caller:
-    """The caller of a request.
-
-    Attributes
-    ----------
-    kind : str
-        ``'anonymous'``, ``'session'`` or ``'token'``.
-    visitor : User or AnonymousUser
-        The user whose visibility applies: anonymous if a token lacks the scope ``read``.
-    user : User or None
-        The user who is logged in, or owns the token.
-    token : ApiToken or None
-        The token.
-    key : str
-        Key by which requests are counted.
-    """
-
-    kind: Literal["anonymous", "session", "token"]
-    visitor: Visitor
-    user: User | None
-    token: ApiToken | None
-    key: str
-
-    def may(self, scope: str) -> bool:
-        """Whether the request has a token with this scope."""
-        return self.token is not None and scope in self.token.scopes
 
 
 class Access(AuthBase):
     """Identifies the caller; an invalid token is always refused.
 
-    Parameters
-    ----------
-    required : bool
-        Whether anonymous callers are refused.
-    scope : str, optional
-        The scope that a token must have; sessions are then refused.
+    `required` refuses anonymous callers; `scope` is what a token must have, and refuses sessions.
     """
 
     openapi_type = "http"
@@ -105,20 +62,16 @@ class Access(AuthBase):
 
     def __call__(self, request: HttpRequest) -> Caller:
         """Return the caller."""
-        header = request.headers.get("Authorization")
-        if header is not None:
-            caller = _by_token(header)
-            if caller is None:
-                if not RATE.allow(client_of(None, request.META), "anonymous"):
-                    raise RATE.problem()
-                raise Problem(
-                    401,
-                    "the token is not valid: it does not exist, has expired or was revoked",
-                    "send Authorization: Bearer TOKEN with a valid token, or no such header",
-                    headers=_CHALLENGE,
-                )
-        else:
-            caller = _without_token(request)
+        caller = find_caller(request)
+        if caller is None:
+            if not RATE.allow(client_of(None, request.META), "anonymous"):
+                raise RATE.problem()
+            raise Problem(
+                401,
+                "the token is not valid: it does not exist, has expired or was revoked",
+                "send Authorization: Bearer TOKEN with a valid token, or no such header",
+                headers=_CHALLENGE,
+            )
         if self.scope and not caller.may(self.scope):
             if caller.token is None:
                 raise Problem(401, "a token is needed", f"it needs the scope {self.scope}", headers=_CHALLENGE)
@@ -134,31 +87,3 @@ def caller_of(request: HttpRequest) -> Caller:
     """Return the caller of a running operation."""
     caller: Any = request.auth  # type: ignore[attr-defined] # django-ninja sets it
     return caller
-
-
-def _by_token(header: str) -> Caller | None:
-    scheme, _, text = header.partition(" ")
-    if scheme.lower() != "bearer":
-        return None
-    token = ApiToken.find(text.strip())
-    if token is None:
-        return None
-    _record_use(token)
-    visitor: Visitor = token.user if "read" in token.scopes else AnonymousUser()
-    return Caller("token", visitor, token.user, token, f"token:{token.pk}")
-
-
-def _without_token(request: HttpRequest) -> Caller:
-    if request.user.is_authenticated:
-        return Caller("session", request.user, request.user, None, client_of(request.user, request.META))
-    return Caller("anonymous", AnonymousUser(), None, None, client_of(None, request.META))
-
-
-def _record_use(token: ApiToken) -> None:
-    """Store when a token was last used, at most once per minute to avoid writes."""
-    now = timezone.now()
-    if token.last_used is not None and now - token.last_used < _INTERVAL:
-        return
-    stale = Q(last_used=None) | Q(last_used__lt=now - _INTERVAL)
-    with suppress(OperationalError):  # if the database is busy, the next request stores it
-        ApiToken.objects.filter(stale, pk=token.pk).update(last_used=now)

@@ -157,12 +157,12 @@ def show_benchmark(request: HttpRequest, identifier: str) -> dict[str, Any]:
 
 
 def _version(row: BenchmarkVersion, counting: str) -> dict[str, Any]:
-    parts = ("error", "low", "high", "level", "meaning", "estimates", "reason")
+    names = ("error", "low", "high", "level", "meaning", "estimates", "reason")
     return {
         "version": row.version,
         "counts": counting in ("", row.version),
         "since": row.since,
-        "ceiling": {"value": row.ceiling, **{name: getattr(row, f"ceiling_{name}") for name in parts}},
+        "ceiling": {"value": row.ceiling, **{name: getattr(row, f"ceiling_{name}") for name in names}},
         "lower_bound": row.lower_bound,
         "changes": row.changes,
     }

@@ -159,7 +159,9 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
         method=method.upper(),
         path=path,
         summary=operation["summary"],
-        paragraphs=tuple(_with_code(part) for part in operation.get("description", "").split("\n\n") if part),
+        paragraphs=tuple(
+            _with_code(paragraph) for paragraph in operation.get("description", "").split("\n\n") if paragraph
+        ),
         token={} not in operation.get("security", [{}]),
         parameters=tuple(
             Row(row["name"], type_of(row["schema"]), row["in"], row["required"], _with_code(row.get("description", "")))
@@ -172,9 +174,9 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
 
 def _with_code(text: str) -> SafeString:
     """Convert text between backticks to code elements."""
-    parts = enumerate(" ".join(text.split()).split("`"))
+    pieces = enumerate(" ".join(text.split()).split("`"))
     return format_html_join(
-        "", "{}", ((format_html("<code>{}</code>", part) if at % 2 else part,) for at, part in parts)
+        "", "{}", ((format_html("<code>{}</code>", piece) if at % 2 else piece,) for at, piece in pieces)
     )
 
 

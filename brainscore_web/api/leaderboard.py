@@ -115,17 +115,17 @@ def state_of(request: HttpRequest, *more: type[Schema]) -> BoardState:
 
 def places(board: Board, wanted: Sequence[str], *, shown: bool) -> list[int]:
     """Return the indices of the requested nodes, in the order of the board."""
-    here = {node.identifier: place for place, node in enumerate(board.nodes) if node.kind != "heading"}
+    here = {node.identifier: index for index, node in enumerate(board.nodes) if node.kind != "heading"}
     for name in wanted:
         if name not in here:
             raise UnknownIdentifier(f"node: {name[:80]!r} is not on this leaderboard", remedy="see /api/v1/benchmarks")
-    kept = {here[name] for name in wanted} if wanted else set(here.values())
-    return sorted(place for place in kept if board.nodes[place].shown or not shown)
+    columns = {here[name] for name in wanted} if wanted else set(here.values())
+    return sorted(index for index in columns if board.nodes[index].shown or not shown)
 
 
 def content(board: Board, nodes: Sequence[int], limit: int, offset: int) -> bytes:
     """Return a board as JSON, limited to these nodes and to `limit` models after the first `offset`."""
-    part = slice(offset, offset + limit)
+    page = slice(offset, offset + limit)
     total = len(board.models)
     document = {
         "query": board.state.query(),
@@ -133,18 +133,18 @@ def content(board: Board, nodes: Sequence[int], limit: int, offset: int) -> byte
         "limit": limit,
         "offset": offset,
         "state_names": list(STATES),
-        "models": [_model(board, place) for place in range(total)[part]],
-        "nodes": [_node(board, place) for place in nodes],
-        "value": _numbers(board.values[part][:, nodes]),
-        "error": _numbers(board.errors[part][:, nodes]),
-        "low": _numbers(board.low[part][:, nodes]),
-        "high": _numbers(board.high[part][:, nodes]),
-        "state": board.states[part][:, nodes].tolist(),
-        "n_scored": board.n_scored[part][:, nodes].tolist(),
+        "models": [_model(board, index) for index in range(total)[page]],
+        "nodes": [_node(board, index) for index in nodes],
+        "value": _numbers(board.values[page][:, nodes]),
+        "error": _numbers(board.errors[page][:, nodes]),
+        "low": _numbers(board.low[page][:, nodes]),
+        "high": _numbers(board.high[page][:, nodes]),
+        "state": board.states[page][:, nodes].tolist(),
+        "n_scored": board.n_scored[page][:, nodes].tolist(),
         "exposure_names": list(EXPOSURES),
-        "exposure": _codes(board.exposure[part][:, nodes]),
+        "exposure": _codes(board.exposure[page][:, nodes]),
         "verification_names": list(VERIFICATIONS),
-        "verification": board.verification[part][:, nodes].tolist(),
+        "verification": board.verification[page][:, nodes].tolist(),
         "notes": list(board.notes),
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(errors="replace")
@@ -199,11 +199,11 @@ def _codes(matrix: NDArray[np.int8]) -> list[list[int | None]]:
 
 
 def _numbers(matrix: NDArray[np.float64]) -> list[list[float | None]]:
-    known = np.isfinite(matrix)
-    if known.all():
+    finite = np.isfinite(matrix)
+    if finite.all():
         return matrix.tolist()
     values = matrix.astype(object)
-    values[~known] = None
+    values[~finite] = None
     return values.tolist()
 
 

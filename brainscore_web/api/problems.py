@@ -21,16 +21,7 @@ PROBLEM_JSON = "application/problem+json"
 class Problem(Exception):
     """Ends a request with an error response.
 
-    Parameters
-    ----------
-    status : int
-        HTTP status.
-    message : str
-        What is wrong.
-    remedy : str, optional
-        What to do about it.
-    headers : dict, optional
-        Headers of the response.
+    `message` says what is wrong, and `remedy` what to do about it.
     """
 
     def __init__(
@@ -111,7 +102,7 @@ def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
 
 def _where(location: tuple[Any, ...]) -> str:
     """Return the name of a parameter, without its location in the query or path."""
-    names = [str(part) for part in location[1:]]
+    names = [str(step) for step in location[1:]]
     return ".".join(names) or str(location[0])
 
 

@@ -82,8 +82,8 @@ def _pieces(file: IO[bytes], first: int, length: int) -> Iterator[bytes]:
 def _range_not_satisfiable(response: HttpResponseBase, size: int) -> HttpResponse:
     if isinstance(response, FileResponse):
         response.file_to_stream.close()  # the server closes only the files of responses that it sends
-    kept = {name: response[name] for name in ("ETag", "Vary", "Accept-Ranges") if response.has_header(name)}
-    headers = {**kept, "Content-Range": f"bytes */{size}", "Cache-Control": "no-store"}
+    headers_of_file = {name: response[name] for name in ("ETag", "Vary", "Accept-Ranges") if response.has_header(name)}
+    headers = {**headers_of_file, "Content-Range": f"bytes */{size}", "Cache-Control": "no-store"}
     return problem(416, f"the file has {size} bytes", "ask for the whole, without Range", headers=headers)
 
 
@@ -151,7 +151,7 @@ def _response_of(view: View, request: HttpRequest, *args: Any, **kwargs: Any) ->
         query = request.GET
     except TooManyFieldsSent:
         return problem(400, "too many parameters", f"send at most {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS}")
-    if "\0" in request.path or any("\0" in part for pair in query.lists() for part in (pair[0], *pair[1])):
+    if "\0" in request.path or any("\0" in text for pair in query.lists() for text in (pair[0], *pair[1])):
         return problem(400, "the address has a NUL character", "leave it out")
     response = view(request, *args, **kwargs)
     if response.status_code == 405:
@@ -189,10 +189,10 @@ def _without_body(response: HttpResponseBase) -> HttpResponseBase:
 
 def refuse_unknown_parameters(request: HttpRequest, *schemas: type[BaseModel]) -> None:
     """Refuse unknown parameters, since a misspelt filter must not return everything."""
-    known = sorted({name for schema in schemas for name in schema.model_fields})
+    parameters = sorted({name for schema in schemas for name in schema.model_fields})
     for name in request.GET:
-        if name not in known:
-            remedy = f"use one of: {', '.join(known)}" if known else "leave it out"
+        if name not in parameters:
+            remedy = f"use one of: {', '.join(parameters)}" if parameters else "leave it out"
             raise Problem(400, f"there is no parameter {name!r} here", remedy)
 
 

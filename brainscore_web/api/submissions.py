@@ -15,24 +15,17 @@ from pydantic import Field
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
+from brainscore_web.accounts.permissions import has_confirmed_email
 from brainscore_web.api.authentication import Access, caller_of
 from brainscore_web.api.problems import Problem, problem_responses
 from brainscore_web.api.responses import page_of, refuse_unknown_parameters
 from brainscore_web.api.schemas import Page, SubmissionCard, SubmissionEntry
 from brainscore_web.leaderboard.models import Visibility
-from brainscore_web.scoring.services import progress, progress_of
 from brainscore_web.submissions import pipeline
+from brainscore_web.submissions.examining import Refused, Source, Zip, source_at
 from brainscore_web.submissions.models import Revision, Step, Submission
-from brainscore_web.submissions.permissions import has_confirmed_email
-from brainscore_web.submissions.receiving import (
-    Refused,
-    Source,
-    Zip,
-    max_form_size,
-    receive,
-    source_at,
-    too_large_error,
-)
+from brainscore_web.submissions.pairs import progress, progress_of
+from brainscore_web.submissions.receiving import max_form_size, receive, too_large_error
 from brainscore_web.submissions.status import count_pairs, status_of, step_status
 from brainscore_web.submissions.views import file_name
 
@@ -255,10 +248,10 @@ def _sent(request: HttpRequest, *more: str) -> tuple[Source, str]:
     if int(length) > max_form_size():
         error = too_large_error()
         raise Problem(413, error.message, error.remedy)
-    known = sorted({*_FIELDS, *more})
+    fields = sorted({*_FIELDS, *more})
     for name in (*request.POST, *request.FILES):
-        if name not in known:
-            raise Problem(400, f"there is no field {name!r} here", f"use one of: {', '.join(known)}")
+        if name not in fields:
+            raise Problem(400, f"there is no field {name!r} here", f"use one of: {', '.join(fields)}")
     archive, url = request.FILES.get("archive"), request.POST.get("url", "").strip()
     if (archive is None) == (not url):
         raise Problem(400, "send a ZIP file as archive, or a url", "send one of both")

@@ -129,16 +129,16 @@ def take_work(request: HttpRequest, wanted: WorkWanted) -> dict[str, Any]:
         remote.require_same_code(wanted.code, wanted.version)
     except UserError as error:
         raise Problem(409, error.message, error.remedy) from error
-    taken = remote.take(
+    pair = remote.take(
         worker,
         sandbox=wanted.sandbox,
         token=wanted.lease,
         without_models=wanted.without_models,
         without_benchmarks=wanted.without_benchmarks,
     )
-    if taken is None:
+    if pair is None:
         return {"pair": None, "reason": remote.obstacle(worker)}
-    return {"pair": asdict(taken)}
+    return {"pair": asdict(pair)}
 
 
 @router.post("work/{int:job}/renew", **_options("Renew a lease", 404))

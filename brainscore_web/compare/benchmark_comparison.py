@@ -33,37 +33,18 @@ class Missing:
 
 @dataclass(frozen=True, eq=False)
 class TwoBenchmarks:
-    """Result of the comparison.
+    """Result of the comparison."""
 
-    Attributes
-    ----------
-    x, y : Column
-        Values of the board's models.
-    models : tuple of ModelRow
-        The models of the board.
-    both : array (models,) of bool
-        Models with both values.
-    association : Association
-        Correlations over these models.
-    missing : tuple of Missing
-        The other models.
-    notes : tuple of Note
-        Caveats.
-    colour : str
-        Property of models that determines the colour of marks.
-    values : str
-        ``'ceiled'`` or ``'raw'``.
-    """
-
+    # x, y: values of the board's models
     x: Column
     y: Column
-    models: tuple[ModelRow, ...]
-    both: NDArray[np.bool_]
-    association: Association
-    missing: tuple[Missing, ...]
-    notes: tuple[Note, ...]
-    colour: str
-    values: str
+    models: tuple[ModelRow, ...]  # the models of the board
+    both: NDArray[np.bool_]  # models with both values
+    association: Association  # correlations over these models
+    missing: tuple[Missing, ...]  # the other models
+    notes: tuple[Note, ...]  # caveats
+    colour: str  # property of models that determines the colour of marks
+    values: str  # ``'ceiled'`` or ``'raw'``
 
     @property
     def title(self) -> str:

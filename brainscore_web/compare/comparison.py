@@ -124,10 +124,7 @@ _lock = threading.Lock()
 def compare(snapshot: Snapshot, question: Question) -> Comparison:
     """Run the comparison that is requested, on the data that the visitor sees.
 
-    Raises
-    ------
-    UserError
-        If it is not possible; `UnknownIdentifier` for an unknown model, benchmark or mean.
+    A `UserError` says why it is not possible.
     """
     if question.mode == "benchmarks":
         return two_benchmarks(board_for(snapshot, question.board.changed(unscored=True)), question)

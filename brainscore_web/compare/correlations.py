@@ -38,46 +38,22 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Correlations:
-    """Result of the comparison.
+    """Result of the comparison."""
 
-    Attributes
-    ----------
-    nodes : tuple of BoardNode
-        The correlated nodes, in the order of the tree.
-    groups : tuple of MatrixGroup
-        Consecutive nodes of the same region.
-    values : array (models, nodes)
-        The correlated values.
-    shown : array (nodes, nodes)
-        The shown coefficients; NaN with too few models, or if all have the same value.
-    n : array (nodes, nodes) of int
-        Number of models with both values.
-    highest, lowest : tuple of Pair
-        Pairs with the highest and lowest coefficients, except pairs in which one node is part of the other.
-    n_models : int
-        Number of models that pass the filters.
-    n_blank : int
-        Number of pairs without a coefficient.
-    method : str
-        The shown coefficient, ``'pearson'`` or ``'spearman'``.
-    least : int
-        Minimum number of models for a coefficient.
-    notes : tuple of Note
-        Caveats.
-    """
-
-    nodes: tuple[BoardNode, ...]
-    groups: tuple[MatrixGroup, ...]
-    values: NDArray[np.float64]
-    shown: NDArray[np.float64]
-    n: NDArray[np.int64]
+    nodes: tuple[BoardNode, ...]  # the correlated nodes, in the order of the tree
+    groups: tuple[MatrixGroup, ...]  # consecutive nodes of the same region
+    values: NDArray[np.float64]  # the correlated values
+    shown: NDArray[np.float64]  # the shown coefficients; NaN with too few models, or if all have the same value
+    n: NDArray[np.int64]  # number of models with both values
+    # highest, lowest: pairs with the highest and lowest coefficients, except pairs in which one node is part of the
+    # other
     highest: tuple[Pair, ...]
     lowest: tuple[Pair, ...]
-    n_models: int
-    n_blank: int
-    method: str
-    least: int
-    notes: tuple[Note, ...]
+    n_models: int  # number of models that pass the filters
+    n_blank: int  # number of pairs without a coefficient
+    method: str  # the shown coefficient, ``'pearson'`` or ``'spearman'``
+    least: int  # minimum number of models for a coefficient
+    notes: tuple[Note, ...]  # caveats
 
     @cached_property
     def pearson(self) -> NDArray[np.float64]:

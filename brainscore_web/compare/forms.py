@@ -44,35 +44,22 @@ class Chip(NamedTuple):
 
 
 class Form(NamedTuple):
-    """Content of all forms on the page.
+    """Content of all forms on the page."""
 
-    Attributes
-    ----------
-    modes : list of (str, str, bool)
-        For each mode: its title, its URL query, and whether it is current.
-    nodes, models : list of (str, str)
-        Identifiers and titles to choose from; empty in modes that do not need them.
-    hidden, hidden_in_filters : list of (str, str)
-        Names and values of the hidden fields: of the form of the mode, and of the form of the filters.
-    facets : tuple of Facet
-        Filters to choose from.
-    chips : list of Chip
-        Active filters.
-    colours, levels : dict of str to str
-        Labels of the values to choose from: by what points are coloured, and what the matrix compares.
-    board_query, query : str
-        URL query of the leaderboard with the same filters, and of this page.
-    """
-
-    modes: list[tuple[str, str, bool]]
+    modes: list[tuple[str, str, bool]]  # for each mode: its title, its URL query, and whether it is current
+    # nodes, models: identifiers and titles to choose from; empty in modes that do not need them
     nodes: list[tuple[str, str]]
     models: list[tuple[str, str]]
+    # hidden, hidden_in_filters: names and values of the hidden fields: of the form of the mode, and of the form of the
+    # filters
     hidden: list[tuple[str, str]]
     hidden_in_filters: list[tuple[str, str]]
-    facets: tuple[Facet, ...]
-    chips: list[Chip]
+    facets: tuple[Facet, ...]  # filters to choose from
+    chips: list[Chip]  # active filters
+    # colours, levels: labels of the values to choose from: by what points are coloured, and what the matrix compares
     colours: dict[str, str]
     levels: dict[str, str]
+    # board_query, query: URL query of the leaderboard with the same filters, and of this page
     board_query: str
     query: str
 

@@ -37,86 +37,53 @@ _KIND = {"win": 0, "loss": 1, "tie": 4, "untested": 7, None: 7}
 
 @dataclass(frozen=True)
 class Difference:
-    """Two models on one benchmark, or their means.
+    """Two models on one benchmark, or their means."""
 
-    Attributes
-    ----------
-    identifier, title : str
-        Of the benchmark or node.
-    benchmark : BenchmarkRow or None
-        The benchmark; None for a mean.
-    first, second, first_error, second_error : float
-        The two scores; errors are NaN if not available.
-    difference, error, low, high : float
-        First minus second, its standard error and 95 % interval, from the influences of the units that both scores
-        share; NaN if not tested. Means are compared on the benchmarks that both models have.
-    outcome : str
-        ``'win'``, ``'tie'``, ``'loss'`` or ``'untested'``.
-    reason : str
-        Why it is not tested.
-    condition : str
-        For which few subjects or groups alone the outcome holds; empty if it holds for new ones.
-    """
-
+    # identifier, title: of the benchmark or node
     identifier: str
     title: str
-    benchmark: BenchmarkRow | None
+    benchmark: BenchmarkRow | None  # the benchmark; None for a mean
+    # first, second, first_error, second_error: the two scores; errors are NaN if not available
     first: float
     second: float
     first_error: float
     second_error: float
+    # difference, error, low, high: first minus second, its standard error and 95 % interval, from the influences of the
+    # units that both scores share; NaN if not tested. Means are compared on the benchmarks that both models have
     difference: float
     error: float
     low: float
     high: float
-    outcome: Outcome
-    reason: str = ""
-    condition: str = ""
+    outcome: Outcome  # ``'win'``, ``'tie'``, ``'loss'`` or ``'untested'``
+    reason: str = ""  # why it is not tested
+    condition: str = ""  # for which few subjects or groups alone the outcome holds; empty if it holds for new ones
 
 
 class Summary(NamedTuple):
-    """Differences over all benchmarks of the groups.
+    """Differences over all benchmarks of the groups."""
 
-    Attributes
-    ----------
-    n : int
-        Number of benchmarks with a difference.
-    mean : PairedTest
-        Their mean difference, about the benchmarks that are tested; about all if none is.
-    wins, ties, losses : int
-        Number of benchmarks whose interval is above 0, contains 0, is below 0.
-    untested : int
-        Number of benchmarks whose difference is not tested. The four numbers add up to `n`.
-    """
-
-    n: int
-    mean: PairedTest
+    n: int  # number of benchmarks with a difference
+    mean: PairedTest  # their mean difference, about the benchmarks that are tested; about all if none is
+    # wins, ties, losses: number of benchmarks whose interval is above 0, contains 0, is below 0
     wins: int
     ties: int
     losses: int
-    untested: int
+    untested: int  # number of benchmarks whose difference is not tested. The four numbers add up to `n`
 
 
 @dataclass(frozen=True)
 class Absent:
-    """A benchmark without one of the two scores.
+    """A benchmark without one of the two scores."""
 
-    Attributes
-    ----------
-    identifier, title, group, version : str
-        The benchmark, its group and its version.
-    first, second : str
-        ``'scored'``, or why there is no score.
-    first_value, second_value : float
-        NaN if there is none.
-    """
-
+    # identifier, title, group, version: the benchmark, its group and its version
     identifier: str
     title: str
     group: str
     version: str
+    # first, second: ``'scored'``, or why there is no score
     first: str
     second: str
+    # first_value, second_value: NaN if there is none
     first_value: float
     second_value: float
 
@@ -151,34 +118,17 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class TwoModels:
-    """Result of the comparison.
+    """Result of the comparison."""
 
-    Attributes
-    ----------
-    first, second : ModelRow
-        The models.
-    groups : tuple of Group
-        Groups of benchmarks, in the order of the tree.
-    summary : Summary
-        Summary over all benchmarks of the groups.
-    means : tuple of Difference
-        Differences of the roots of the tree and of the means directly below them.
-    absent : tuple of Absent
-        Benchmarks without a score of one or both models.
-    notes : tuple of Note
-        Caveats.
-    values : str
-        ``'ceiled'`` or ``'raw'``.
-    """
-
+    # first, second: the models
     first: ModelRow
     second: ModelRow
-    groups: tuple[Group, ...]
-    summary: Summary
-    means: tuple[Difference, ...]
-    absent: tuple[Absent, ...]
-    notes: tuple[Note, ...]
-    values: str
+    groups: tuple[Group, ...]  # groups of benchmarks, in the order of the tree
+    summary: Summary  # summary over all benchmarks of the groups
+    means: tuple[Difference, ...]  # differences of the roots of the tree and of the means directly below them
+    absent: tuple[Absent, ...]  # benchmarks without a score of one or both models
+    notes: tuple[Note, ...]  # caveats
+    values: str  # ``'ceiled'`` or ``'raw'``
 
     @property
     def title(self) -> str:

@@ -42,34 +42,20 @@ _SCORED = STATES.index("scored")
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Values of the board's models on one benchmark or mean.
+    """Values of the board's models on one benchmark or mean."""
 
-    Attributes
-    ----------
-    identifier, title : str
-        The benchmark or mean.
-    is_mean : bool
-        Whether it is a mean.
-    values, errors, low, high : array (models,)
-        NaN if not available.
-    states : array (models,) of int8
-        Indices into `STATES`.
-    incomplete : array (models,) of bool
-        Whether some benchmarks of a mean have no score.
-    condition : str
-        For which few subjects or groups alone the values hold.
-    """
-
+    # identifier, title: the benchmark or mean
     identifier: str
     title: str
-    is_mean: bool
+    is_mean: bool  # whether it is a mean
+    # values, errors, low, high: NaN if not available
     values: NDArray[np.float64]
     errors: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    states: NDArray[np.int8]
-    incomplete: NDArray[np.bool_]
-    condition: str = ""
+    states: NDArray[np.int8]  # indices into `STATES`
+    incomplete: NDArray[np.bool_]  # whether some benchmarks of a mean have no score
+    condition: str = ""  # for which few subjects or groups alone the values hold
 
     def text(self, place: int) -> str:
         """Return the value of a model with its interval, or why there is none."""
@@ -185,39 +171,24 @@ _LONGEST = 300
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """The requested comparison.
+    """The requested comparison."""
 
-    Attributes
-    ----------
-    mode : str
-        ``'benchmarks'``, ``'models'``, ``'matrix'`` or ``'size'``.
-    x, y : str
-        Two benchmarks or means; empty: the first two means of which enough models have both. Scores that are
-        drawn against size are those of `y`.
-    first, second : str
-        Two models; empty: the best ones that have a benchmark in common.
-    method : str
-        Coefficient of the matrix: ``'pearson'`` or ``'spearman'``.
-    level : str
-        Nodes of the matrix: ``'means'``, ``'benchmarks'`` or ``'all'``.
-    least : int
-        Minimum number of models; pairs with fewer stay blank in the matrix.
-    colour : str
-        Property of models that determines the colour of marks.
-    board : BoardState
-        Filters of the leaderboard.
-    """
-
+    # ``'benchmarks'``, ``'models'``, ``'matrix'`` or ``'size'``
     mode: Literal["benchmarks", "models", "matrix", "size"] = "benchmarks"
+    # x, y: two benchmarks or means; empty: the first two means of which enough models have both. Scores that are drawn
+    # against size are those of `y`
     x: str = ""
     y: str = ""
+    # first, second: two models; empty: the best ones that have a benchmark in common
     first: str = ""
     second: str = ""
-    method: Literal["pearson", "spearman"] = "pearson"
+    method: Literal["pearson", "spearman"] = "pearson"  # coefficient of the matrix: ``'pearson'`` or ``'spearman'``
+    # nodes of the matrix: ``'means'``, ``'benchmarks'`` or ``'all'``
     level: Literal["means", "benchmarks", "all"] = "means"
-    least: int = 10
+    least: int = 10  # minimum number of models; pairs with fewer stay blank in the matrix
+    # property of models that determines the colour of marks
     colour: Literal["architecture", "family", "training", "none"] = "architecture"
-    board: BoardState = field(default_factory=BoardState)
+    board: BoardState = field(default_factory=BoardState)  # filters of the leaderboard
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():

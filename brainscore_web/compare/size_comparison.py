@@ -21,29 +21,14 @@ from brainscore_web.leaderboard.snapshot import ModelRow
 
 @dataclass(frozen=True, eq=False)
 class ScoreAgainstSize:
-    """Result of the comparison.
+    """Result of the comparison."""
 
-    Attributes
-    ----------
-    axis : Column
-        Values of the models.
-    models : tuple of ModelRow
-        Models in the order of these values.
-    places : tuple of int
-        The models that have both a value and a number of parameters, the smallest first.
-    association : Association
-        Correlation of the values with the logarithm of the number of parameters.
-    notes : tuple of Note
-        Caveats.
-    colour, values : str
-        Property that determines the colour of marks; ``'ceiled'`` or ``'raw'``.
-    """
-
-    axis: Column
-    models: tuple[ModelRow, ...]
-    places: tuple[int, ...]
-    association: Association
-    notes: tuple[Note, ...]
+    axis: Column  # values of the models
+    models: tuple[ModelRow, ...]  # models in the order of these values
+    places: tuple[int, ...]  # the models that have both a value and a number of parameters, the smallest first
+    association: Association  # correlation of the values with the logarithm of the number of parameters
+    notes: tuple[Note, ...]  # caveats
+    # colour, values: property that determines the colour of marks; ``'ceiled'`` or ``'raw'``
     colour: str
     values: str
 

@@ -16,13 +16,7 @@ class CompetitionsConfig(AppConfig):
     verbose_name = "Competitions"
 
     def ready(self) -> None:
-        """Create past competitions in new databases, and add entries to the data export."""
-        from brainscore_web.accounts.personal_data import SECTIONS
-        from brainscore_web.competitions.models import Entry, Snapshot
-        from brainscore_web.competitions.personal_data import entries_of, snapshots_of
-
-        SECTIONS["competition_entries"] = (Entry, entries_of)
-        SECTIONS["competition_snapshots"] = (Snapshot, snapshots_of)
+        """Create past competitions in new databases."""
         post_migrate.connect(_create_past_competitions, sender=self, dispatch_uid="competitions-past")
 
 

@@ -47,7 +47,7 @@ def candidates(user: User, track: Track) -> list[Candidate]:
         Candidate(f"own:{row.identifier}", row.identifier, row.identifier, row)
         for row in table.objects.filter(owner=user)
     ]
-    known = {option.identifier for option in options}
+    identifiers = {option.identifier for option in options}
     kind = _SINGULAR[Track.Competes(track.competes)]
     rows = Submission.objects.filter(owner=user).exclude(state__in=_ENDED)[:_MOST]
     for submission in rows.prefetch_related("revisions"):
@@ -55,8 +55,8 @@ def candidates(user: User, track: Track) -> list[Candidate]:
         for plugin in revisions[-1].plugins if revisions else ():
             for entry in plugin.get("registrations", ()):
                 name = entry["key"]
-                if str(entry["registry"]).startswith(kind) and name not in known:
-                    known.add(name)
+                if str(entry["registry"]).startswith(kind) and name not in identifiers:
+                    identifiers.add(name)
                     label = f"{name} (submission of {submission.created:%Y-%m-%d})"
                     options.append(Candidate(f"{submission.pk}:{name}", label, name, None, submission))
     return options
@@ -97,8 +97,8 @@ def _benchmark_facts(row: Benchmark) -> EntryFacts:
 
 def team_of(user: User, track: Track) -> str:
     """Return the member's team in this competition; empty if there is none yet."""
-    own = Entry.objects.filter(track__competition=track.competition_id, by=user).exclude(team="").order_by("pk")
-    return own.values_list("team", flat=True).first() or ""
+    entries = Entry.objects.filter(track__competition=track.competition_id, by=user).exclude(team="").order_by("pk")
+    return entries.values_list("team", flat=True).first() or ""
 
 
 def create_entry(
@@ -109,7 +109,7 @@ def create_entry(
         competition = lock_competition(
             track.competition
         )  # one at a time, so that team names stay unique and no entry follows freezing
-        own = Entry.objects.filter(track__competition=competition)
+        entries = Entry.objects.filter(track__competition=competition)
         entered = track.entries.filter(withdrawn__isnull=True).values_list("identifier", flat=True)
         terms = track.terms(open_now=competition.phase == Phase.OPEN, entered=entered)
         findings = [*check_entry(facts_of(candidate, track, declared), terms)]
@@ -118,7 +118,7 @@ def create_entry(
             findings.append(
                 Finding("error", "team", f"your team in this competition is {known_team}", "enter as the same team")
             )
-        elif any(team_key(name) == team_key(team) for name in own.exclude(by=user).values_list("team", flat=True)):
+        elif any(team_key(name) == team_key(team) for name in entries.exclude(by=user).values_list("team", flat=True)):
             findings.append(Finding("error", "team", f"there is already a team {team}", "choose another name"))
         if any(finding.severity == "error" for finding in findings):
             return None, tuple(findings)

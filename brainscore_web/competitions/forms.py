@@ -127,13 +127,13 @@ class _Milestones(_Rows):
             raise ValidationError(
                 "The deadline has been announced and cannot be removed. Add a new date below the old one."
             )
-        kept = [
+        remaining = [
             form.cleaned_data.get("kind")
             for form in self.forms
             if form.cleaned_data and not form.cleaned_data.get("DELETE")
         ]
         for kind, label in Milestone.Kind.choices:
-            if kind != Milestone.Kind.OTHER and kept.count(kind) > 1:
+            if kind != Milestone.Kind.OTHER and remaining.count(kind) > 1:
                 raise ValidationError(f"There are two entries “{label}”. List all its announced dates in one.")
 
 
@@ -174,15 +174,7 @@ def awards_formset() -> Any:
 
 
 class EnterForm(_Plain, forms.Form):
-    """Enter a model or benchmark of the user.
-
-    Parameters
-    ----------
-    user : User
-        The member who enters.
-    track : Track
-        The track.
-    """
+    """Enter a model or benchmark of the user."""
 
     what = forms.ChoiceField(label="Your entry")
     team = forms.CharField(max_length=200, help_text="Public. The same for all your entries.")
@@ -191,9 +183,9 @@ class EnterForm(_Plain, forms.Form):
     def __init__(self, *args: Any, user: User, track: Track, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.offered = {option.key: option for option in candidates(user, track)}
-        what = self.fields["what"]
-        assert isinstance(what, forms.ChoiceField)
-        what.choices = [(option.key, option.label) for option in self.offered.values()]
+        choice = self.fields["what"]
+        assert isinstance(choice, forms.ChoiceField)
+        choice.choices = [(option.key, option.label) for option in self.offered.values()]
         self.fields["team"].initial = team_of(user, track) or user.display_name
         if track.competes == Track.Competes.BENCHMARKS:
             self._add_declarations(track)

@@ -44,7 +44,7 @@ def lines_of(text: str) -> tuple[str, ...]:
 
 def parts_of(text: str) -> tuple[str, ...]:
     """Return the items between commas."""
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+    return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def day_of(line: str) -> date | None:

@@ -88,7 +88,7 @@ def competition_page(competition: Competition, visitor: Visitor, *, now: bool = 
     document = standings_document(competition) if snapshot is None else snapshot.document
     frozen_tracks = {row["key"]: row for row in document["tracks"]}
     names = {entry.identifier for track in competition.tracks.all() for entry in track.entries.all()}
-    names |= {name for track in competition.tracks.all() for known in track.listed_names for name in known}
+    names |= {name for track in competition.tracks.all() for aliases in track.listed_names for name in aliases}
     public = public_identifiers(sorted(names - {""}))
     phase = competition.phase
     people = list(competition.people.all())
@@ -136,16 +136,16 @@ def _track_on_page(
         row["here"] = row["identifier"] in here
         row["won"] = None if row["prize"] is None else format_amount(row["prize"], currency)
         row["n_listed"] = len(row["cells"])
-    other = Track.Competes.MODELS if track.competes == Track.Competes.BENCHMARKS else Track.Competes.BENCHMARKS
+    opposite = Track.Competes.MODELS if track.competes == Track.Competes.BENCHMARKS else Track.Competes.BENCHMARKS
     components: list[dict[str, Any]] = []
     for path, names in listing(track.listed):
         if not names:
             continue
         if not components or components[-1]["path"] != path:
             components.append({"path": path, "listed": []})
-        known = next((name for name in names if name in public[other]), None)
-        components[-1]["listed"].append({"name": names[0], "known": known})
-    own = visitor.pk if visitor.is_authenticated else None
+        public_name = next((name for name in names if name in public[opposite]), None)
+        components[-1]["listed"].append({"name": names[0], "known": public_name})
+    user_key = visitor.pk if visitor.is_authenticated else None
     awards = list(track.awards.all()) if phase == Phase.AWARDED else []
     for award in awards:
         award.shown = [  # type: ignore[attr-defined] # for the template
@@ -166,7 +166,7 @@ def _track_on_page(
         condition="" if document is None else document.get("condition", UNRECORDED),
         n_listed=len(track.listed_names),
         awards=awards,
-        mine=[entry for entry in track.entries.all() if own is not None and entry.by_id == own],
+        mine=[entry for entry in track.entries.all() if user_key is not None and entry.by_id == user_key],
     )
 
 

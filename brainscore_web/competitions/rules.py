@@ -67,19 +67,19 @@ _CENT = Decimal("0.01")
 def places(values: Sequence[float], *, lowest_wins: bool) -> tuple[int, ...]:
     """Return places from 1. Equal values (to ten decimals) share a place, and the next ones stay empty: 1, 1, 3."""
     keys = [round(value if lowest_wins else -value, _DIGITS) for value in values]
-    return tuple(1 + sum(other < key for other in keys) for key in keys)
+    return tuple(1 + sum(key_before < key for key_before in keys) for key in keys)
 
 
 def prizes_of(taken: Sequence[int], prizes: Sequence[Decimal], *, split: bool = True) -> tuple[Decimal | None, ...]:
     """Return the prize of each place."""
     shared = Counter(taken)
     won: list[Decimal | None] = []
-    for place in taken:
-        pool = sum(prizes[place - 1 : place - 1 + shared[place]], Decimal(0))
-        if shared[place] == 1 or not pool:
+    for rank in taken:
+        pool = sum(prizes[rank - 1 : rank - 1 + shared[rank]], Decimal(0))
+        if shared[rank] == 1 or not pool:
             won.append(pool)
         else:
-            won.append((pool / shared[place]).quantize(_CENT, ROUND_DOWN) if split else None)
+            won.append((pool / shared[rank]).quantize(_CENT, ROUND_DOWN) if split else None)
     return tuple(won)
 
 
@@ -104,65 +104,35 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class EntryFacts:
-    """What is known about a model or benchmark; None means not known.
+    """What is known about a model or benchmark; None means not known."""
 
-    Attributes
-    ----------
-    competes : str
-        Its kind: ``'models'`` or ``'benchmarks'``.
-    identifier : str
-        Its identifier.
-    here : bool
-        Whether the site has it; otherwise it is part of a submission.
-    public : bool
-        Whether it is public.
-    mean : bool
-        Whether it is a mean over benchmarks.
-    regions, species, tasks : frozenset of str or None
-        What a benchmark tests. Without behaviour, its tasks are an empty set.
-    static_images : bool or None
-        Whether its stimuli are static images.
-    time_bins : int or None
-        Number of time bins that it records.
-    """
-
-    competes: str
+    competes: str  # its kind: ``'models'`` or ``'benchmarks'``
     identifier: str
-    here: bool = True
-    public: bool = True
-    mean: bool = False
+    here: bool = True  # whether the site has it; otherwise it is part of a submission
+    public: bool = True  # whether it is public
+    mean: bool = False  # whether it is a mean over benchmarks
+    # regions, species, tasks: what a benchmark tests. Without behaviour, its tasks are an empty set
     regions: frozenset[str] | None = None
     species: frozenset[str] | None = None
     tasks: frozenset[str] | None = None
-    static_images: bool | None = None
-    time_bins: int | None = None
+    static_images: bool | None = None  # whether its stimuli are static images
+    time_bins: int | None = None  # number of time bins that it records
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Conditions of a track for entries; empty sets allow anything.
+    """Conditions of a track for entries; empty sets allow anything."""
 
-    Attributes
-    ----------
-    competes : str
-        ``'models'`` or ``'benchmarks'``.
-    regions, species, tasks : frozenset of str
-        What benchmarks may test.
-    static_images, single_time_bin : bool
-        Whether static images, or a single time bin, are required.
-    open : bool
-        Whether entries are accepted.
-    entered, listed : frozenset of str
-        Identifiers that have already entered, and those that entries are scored on.
-    """
-
-    competes: str
+    competes: str  # ``'models'`` or ``'benchmarks'``
+    # regions, species, tasks: what benchmarks may test
     regions: frozenset[str] = frozenset()
     species: frozenset[str] = frozenset()
     tasks: frozenset[str] = frozenset()
+    # static_images, single_time_bin: whether static images, or a single time bin, are required
     static_images: bool = False
     single_time_bin: bool = False
-    open: bool = True
+    open: bool = True  # whether entries are accepted
+    # entered, listed: identifiers that have already entered, and those that entries are scored on
     entered: frozenset[str] = frozenset()
     listed: frozenset[str] = frozenset()
 
@@ -214,17 +184,19 @@ def _check_benchmark(facts: EntryFacts, terms: Terms) -> list[Finding]:
     ):
         if not allowed:
             continue
-        wanted = ", ".join(TASKS.get(name, name) for name in sorted(allowed, key=_region_order))
+        allowed_tasks = ", ".join(TASKS.get(name, name) for name in sorted(allowed, key=_region_order))
         if tested is None:
             findings.append(
-                _warning(check, f"its {label} is not known", f"add it to the benchmark's metadata: {wanted}")
+                _warning(check, f"its {label} is not known", f"add it to the benchmark's metadata: {allowed_tasks}")
             )
         elif not tested:
-            findings.append(_error(check, f"it has no {label}", f"this track is for: {wanted}"))
+            findings.append(_error(check, f"it has no {label}", f"this track is for: {allowed_tasks}"))
         elif tested - allowed:
-            others = ", ".join(TASKS.get(name, name) for name in sorted(tested - allowed))
+            further_tasks = ", ".join(TASKS.get(name, name) for name in sorted(tested - allowed))
             findings.append(
-                _error(check, f"{label} {others} is not part of this track", f"this track is for: {wanted}")
+                _error(
+                    check, f"{label} {further_tasks} is not part of this track", f"this track is for: {allowed_tasks}"
+                )
             )
     if terms.static_images and facts.static_images is None:
         findings.append(
@@ -247,22 +219,22 @@ def _check_benchmark(facts: EntryFacts, terms: Terms) -> list[Finding]:
 
 def species_group(text: str) -> str:
     """Return ``'human'``, ``'non-human primate'``, or the species itself; empty for empty text."""
-    known = text.strip().casefold()
-    if re.search(r"\b(humans?|homo sapiens)\b", known) and "non-human" not in known:
+    name = text.strip().casefold()
+    if re.search(r"\b(humans?|homo sapiens)\b", name) and "non-human" not in name:
         return "human"
-    return "non-human primate" if any(word in known for word in _MONKEYS) else known
+    return "non-human primate" if any(word in name for word in _MONKEYS) else name
 
 
 def task_kind(text: str) -> str | None:
     """Return the task that a text describes: a key of `TASKS`, empty for no task, None if not known."""
-    known = re.sub(r"[\s_-]+", " ", text.strip().casefold())
-    if re.search(r"\bodd one out\b", known):
+    words = re.sub(r"[\s_-]+", " ", text.strip().casefold())
+    if re.search(r"\bodd one out\b", words):
         return "odd_one_out"
-    if re.search(r"\bprobabilit|\bchoice\b", known):
+    if re.search(r"\bprobabilit|\bchoice\b", words):
         return "probabilities"
-    if re.search(r"\blabel|\bnaming\b", known):
+    if re.search(r"\blabel|\bnaming\b", words):
         return "label"
-    return "" if re.search(r"\bpassive\b|\bfixation\b", known) else None
+    return "" if re.search(r"\bpassive\b|\bfixation\b", words) else None
 
 
 def _region_order(name: str) -> tuple[int, str]:
@@ -328,39 +300,19 @@ class Entered:
 
 @dataclass(frozen=True)
 class Rule:
-    """The rule for the standings of a track.
+    """The rule for the standings of a track."""
 
-    Attributes
-    ----------
-    direction : Direction
-        Which mean wins.
-    listed : tuple of str
-        What each entry is scored on: models if benchmarks compete, benchmarks if models do.
-    components : tuple of (tuple of str)
-        The components that each of `listed` belongs to, the outermost first. The mean is then one over components,
-        each of which is the mean of the components and names in it. Empty: a plain mean.
-    deadline : datetime or None
-        Entries at this time or later are late.
-    not_applicable : NotApplicable
-        How a pair counts that cannot be run. If left out, the mean is over the others, which must be at least half.
-    floor : float or None
-        Lower scores count as this value.
-    one_a_team : bool
-        Whether only the best entry of a team has a place.
-    prizes : tuple of Decimal
-        The prizes of the first place, the second, ….
-    split : bool
-        Whether a shared place shares its prizes evenly; otherwise the organisers decide.
-    """
-
-    direction: Direction
-    listed: tuple[str, ...]
-    deadline: datetime | None = None
+    direction: Direction  # which mean wins
+    listed: tuple[str, ...]  # what each entry is scored on: models if benchmarks compete, benchmarks if models do
+    deadline: datetime | None = None  # entries at this time or later are late
+    # how a pair counts that cannot be run. If left out, the mean is over the others, which must be at least half
     not_applicable: NotApplicable = NotApplicable.LEAVE_OUT
-    floor: float | None = None
-    one_a_team: bool = True
-    prizes: tuple[Decimal, ...] = ()
-    split: bool = True
+    floor: float | None = None  # lower scores count as this value
+    one_a_team: bool = True  # whether only the best entry of a team has a place
+    prizes: tuple[Decimal, ...] = ()  # the prizes of the first place, the second, …
+    split: bool = True  # whether a shared place shares its prizes evenly; otherwise the organisers decide
+    # the components that each of `listed` belongs to, the outermost first. The mean is then one over components, each
+    # of which is the mean of the components and names in it. Empty: a plain mean
     components: tuple[tuple[str, ...], ...] = ()
 
     @property
@@ -383,43 +335,21 @@ class Rule:
 
 @dataclass(frozen=True)
 class StandingRow:
-    """An entry in the standings, with everything that explains its place.
-
-    Attributes
-    ----------
-    entry : Entered
-        The entry.
-    standing : Standing
-        Whether it has a place.
-    why : tuple of str
-        All reasons why it has no place; remarks if it has one.
-    cells : tuple of Cell
-        The results, in the order of `Rule.listed`.
-    mean, error : float or None
-        Mean of the scores that count, and its standard error if only one of them is uncertain; otherwise None: scores
-        on the same stimuli are not independent.
-    n_counted : int
-        Number of scores in the mean.
-    components : tuple of (str, float)
-        The mean of each outermost component; empty for a plain mean, and without a mean.
-    place : int or None
-        The place, from 1; equal entries share one.
-    prize : Decimal or None
-        The prize by the rule; None for no prize, or if the organisers decide (`decide`).
-    decide : bool
-        Whether the organisers decide on the prize of a shared place.
-    """
+    """An entry in the standings, with everything that explains its place."""
 
     entry: Entered
-    standing: Standing
-    why: tuple[str, ...]
-    cells: tuple[Cell, ...]
+    standing: Standing  # whether it has a place
+    why: tuple[str, ...]  # all reasons why it has no place; remarks if it has one
+    cells: tuple[Cell, ...]  # the results, in the order of `Rule.listed`
+    # mean, error: mean of the scores that count, and its standard error if only one of them is uncertain; otherwise
+    # None: scores on the same stimuli are not independent
     mean: float | None
     error: float | None
-    n_counted: int
-    place: int | None = None
-    prize: Decimal | None = None
-    decide: bool = False
+    n_counted: int  # number of scores in the mean
+    place: int | None = None  # the place, from 1; equal entries share one
+    prize: Decimal | None = None  # the prize by the rule; None for no prize, or if the organisers decide (`decide`)
+    decide: bool = False  # whether the organisers decide on the prize of a shared place
+    # the mean of each outermost component; empty for a plain mean, and without a mean
     components: tuple[tuple[str, float], ...] = ()
 
 
@@ -438,11 +368,11 @@ def standings(
         rows = _best_of_teams(rows, lowest)
     ranked = [row for row in rows if row.standing == Standing.RANKED]
     means = [row.mean for row in ranked if row.mean is not None]
-    taken = places(means, lowest_wins=lowest)
-    won = prizes_of(taken, rule.prizes, split=rule.split)
+    ranks = places(means, lowest_wins=lowest)
+    won = prizes_of(ranks, rule.prizes, split=rule.split)
     placed = [
-        replace(row, place=place, prize=prize or None, decide=prize is None)
-        for row, place, prize in zip(ranked, taken, won, strict=True)
+        replace(row, place=rank, prize=prize or None, decide=prize is None)
+        for row, rank, prize in zip(ranked, ranks, won, strict=True)
     ]
     order = list(Standing)
     unplaced = [row for row in rows if row.standing != Standing.RANKED]
@@ -476,9 +406,9 @@ def _row(entry: Entered, rule: Rule, cells: tuple[Cell, ...]) -> StandingRow:
         mean = _weighted_sum(values, weights_of(paths))
         components = _component_means(paths, values)
         errors = [cell.error for cell in counted]
-        known = [value for value in errors if value is not None and math.isfinite(value)]
-        if len(known) == len(errors) and sum(value != 0 for value in known) <= 1:  # several are not independent
-            error = _weighted_sum(known, weights_of(paths))
+        finite = [value for value in errors if value is not None and math.isfinite(value)]
+        if len(finite) == len(errors) and sum(value != 0 for value in finite) <= 1:  # several are not independent
+            error = _weighted_sum(finite, weights_of(paths))
         remarks = _remarks(rule, cells)
     why = [*missing]
     standing = Standing.INCOMPLETE if missing else Standing.RANKED
@@ -502,14 +432,14 @@ def weights_of(paths: Sequence[tuple[str, ...]]) -> tuple[Fraction, ...]:
     weights = [Fraction(0)] * len(paths)
 
     def share(rows: Sequence[int], depth: int, weight: Fraction) -> None:
-        parts: dict[str | int, list[int]] = defaultdict(list)
+        groups: dict[str | int, list[int]] = defaultdict(list)
         for row in rows:
-            parts[paths[row][depth] if len(paths[row]) > depth else row].append(row)
-        for part, members in parts.items():
-            if isinstance(part, int):
-                weights[part] = weight / len(parts)
+            groups[paths[row][depth] if len(paths[row]) > depth else row].append(row)
+        for group, members in groups.items():
+            if isinstance(group, int):
+                weights[group] = weight / len(groups)
             else:
-                share(members, depth + 1, weight / len(parts))
+                share(members, depth + 1, weight / len(groups))
 
     share(range(len(paths)), 0, Fraction(1))
     return tuple(weights)

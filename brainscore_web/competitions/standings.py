@@ -75,7 +75,7 @@ class _Cells:
         """Return the standings of a track."""
         by_key = {str(entry.pk): entry for entry in entries}
         pairs = [self._place(track, entry.identifier, names) for entry in entries for names in track.listed_names]
-        self._read_reasons([place for place in pairs if place is not None])
+        self._read_reasons([index for index in pairs if index is not None])
         rows = standings(
             [
                 Entered(
@@ -105,26 +105,26 @@ class _Cells:
         return next((pair for pair in pairs if board.score[pair] >= 0), pairs[0] if pairs else None)
 
     def _cell(self, track: Track, entered: str, names: tuple[str, ...]) -> Cell:
-        board, place = self.board, self._place(track, entered, names)
-        if place is None:
+        board, index = self.board, self._place(track, entered, names)
+        if index is None:
             models = track.competes == Track.Competes.MODELS
-            known = entered in (board.model_index if models else board.benchmark_index)
-            return Cell("missing", reason="" if known else f"this site has no public scores of {entered or 'it'}")
-        score, state = int(board.score[place]), STATES[int(board.state[place])]
+            is_listed = entered in (board.model_index if models else board.benchmark_index)
+            return Cell("missing", reason="" if is_listed else f"this site has no public scores of {entered or 'it'}")
+        score, state = int(board.score[index]), STATES[int(board.state[index])]
         if score >= 0:
             self.places[track.competes, entered, names[0]] = score
         if state == "scored":
-            return Cell(state, finite(board.value[place]), finite(board.error[place]))
+            return Cell(state, finite(board.value[index]), finite(board.error[index]))
         if state == "outdated":
             return Cell(state, reason="only for an outdated version of the benchmark")
         return Cell(state, reason=self.reasons.get(score, ""))
 
     def _read_reasons(self, places: list[tuple[int, int]]) -> None:
-        wanted = {int(self.board.score[place]) for place in places if STATES[int(self.board.state[place])] != "scored"}
-        if not wanted:
+        keys = {int(self.board.score[index]) for index in places if STATES[int(self.board.state[index])] != "scored"}
+        if not keys:
             return
         # standings are public, so they give only reasons that any visitor may read
-        rows = Score.objects.filter(pk__in=wanted - {-1}).with_shows_data(AnonymousUser()).order_by()
+        rows = Score.objects.filter(pk__in=keys - {-1}).with_shows_data(AnonymousUser()).order_by()
         for pk, state, full_reason, shown in rows.values_list("pk", "state", "reason", "shows_data"):
             reason = full_reason if shown else withheld_reason(state, full_reason)
             first = (reason or "").strip().splitlines()[:1]
@@ -139,8 +139,10 @@ class _Cells:
     def receipts(self) -> dict[tuple[str, str, str], tuple[str, str]]:
         """Return receipt and version of every score used."""
         rows = Score.objects.filter(pk__in=set(self.places.values())).order_by()
-        known = {pk: (receipt, version) for pk, receipt, version in rows.values_list("pk", "receipt", "version")}
-        return {pair: known.get(score, ("", "")) for pair, score in self.places.items()}
+        receipt_and_version = {
+            pk: (receipt, version) for pk, receipt, version in rows.values_list("pk", "receipt", "version")
+        }
+        return {pair: receipt_and_version.get(score, ("", "")) for pair, score in self.places.items()}
 
 
 def _track(

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
+from brainscore_web.accounts.permissions import current_user
 from brainscore_web.competitions import lifecycle
 from brainscore_web.competitions.entries import create_entry, withdraw_entry
 from brainscore_web.competitions.forms import (
@@ -115,13 +116,13 @@ def enter(request: HttpRequest, slug: str, track: int) -> HttpResponse:
         ),
         pk=track,
     )
-    assert isinstance(request.user, User)  # login_required
-    form = EnterForm(request.POST or None, user=request.user, track=row)
+    user = current_user(request)
+    form = EnterForm(request.POST or None, user=user, track=row)
     findings: tuple[Any, ...] = ()
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         created, findings = create_entry(
-            request.user, row, form.candidate, team=data["team"], title=data["title"], declared=form.declared
+            user, row, form.candidate, team=data["team"], title=data["title"], declared=form.declared
         )
         if created is not None:
             messages.success(request, f"{created} has entered {row}.")
@@ -144,14 +145,14 @@ def withdraw(request: HttpRequest, slug: str, entry: int) -> HttpResponse:
         ),
         pk=entry,
     )
-    own = row.by_id == request.user.pk
-    if not own and not manages_competitions(request.user):
+    is_own = row.by_id == request.user.pk
+    if not is_own and not manages_competitions(request.user):
         raise Http404("the visitor may not withdraw this entry")
-    form = WithdrawForm(request.POST if request.method == "POST" else None, own=own)
+    form = WithdrawForm(request.POST if request.method == "POST" else None, own=is_own)
     if request.method == "POST" and form.is_valid():
         competition = row.track.competition
         try:
-            withdraw_entry(row, because=form.cleaned_data["because"] or ("" if own else "by the organisers"))
+            withdraw_entry(row, because=form.cleaned_data["because"] or ("" if is_own else "by the organisers"))
         except UserError as error:
             form.add_error(None, f"{error.message}: {error.remedy}.")
         else:
@@ -210,9 +211,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @require_safe
 def manage(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the management page of a competition."""
-    competition = competition_for_page(slug, request.user)
-    if competition is None:
-        raise Http404("this competition does not exist")
+    competition = _visible_competition(request, slug)
     tracks = list(competition.tracks.all())
     public = public_identifiers([entry.identifier for row in tracks for entry in row.entries.all()])
     rows = [
@@ -338,88 +337,71 @@ def add_entry(request: HttpRequest, slug: str, key: int) -> HttpResponse:
     return _form(request, form, f"Add an entry: {row}", row.competition)
 
 
-def _run_action(request: HttpRequest, slug: str, act: Callable[[Competition, User], str]) -> HttpResponse:
-    """Run an action on a competition, and show its result."""
-    competition = _competition_or_404(slug)
-    try:
-        messages.success(request, act(competition, cast(User, request.user)))
-    except UserError as error:
-        messages.error(request, f"{error.message}: {error.remedy}.")
-    return _redirect_to_management(competition)
+def _action(act: Callable[[Competition, User], str]) -> Callable[..., HttpResponse]:
+    """Make the view of an action of organisers, which shows the message that the action returns."""
+
+    @_organisers_only
+    @require_POST
+    @functools.wraps(act)
+    def view(request: HttpRequest, slug: str) -> HttpResponse:
+        competition = _competition_or_404(slug)
+        try:
+            messages.success(request, act(competition, current_user(request)))
+        except UserError as error:
+            messages.error(request, f"{error.message}: {error.remedy}.")
+        return _redirect_to_management(competition)
+
+    return view
 
 
-@_organisers_only
-@require_POST
-def publish(request: HttpRequest, slug: str) -> HttpResponse:
+@_action
+def publish(competition: Competition, by: User) -> str:
     """Publish a competition."""
-
-    def act(competition: Competition, _by: User) -> str:
-        lifecycle.publish(competition)
-        return f"{competition} is now public."
-
-    return _run_action(request, slug, act)
+    lifecycle.publish(competition)
+    return f"{competition} is now public."
 
 
-@_organisers_only
-@require_POST
-def close(request: HttpRequest, slug: str) -> HttpResponse:
+@_action
+def close(competition: Competition, by: User) -> str:
     """Close a competition before its last day."""
-
-    def act(competition: Competition, _by: User) -> str:
-        lifecycle.close(competition)
-        return f"{competition} is closed: entries are no longer accepted."
-
-    return _run_action(request, slug, act)
+    lifecycle.close(competition)
+    return f"{competition} is closed: entries are no longer accepted."
 
 
-@_organisers_only
-@require_POST
-def reopen(request: HttpRequest, slug: str) -> HttpResponse:
+@_action
+def reopen(competition: Competition, by: User) -> str:
     """Accept entries again."""
-
-    def act(competition: Competition, _by: User) -> str:
-        lifecycle.reopen(competition)
-        return f"{competition} is open: entries are accepted until the deadline."
-
-    return _run_action(request, slug, act)
+    lifecycle.reopen(competition)
+    return f"{competition} is open: entries are accepted until the deadline."
 
 
 @_organisers_only
 @_FORMS
 def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     """Freeze the standings after confirmation."""
-    if request.method != "POST":
-        competition = _competition_or_404(slug)
-        return render(request, "competitions/freeze.html", {"competition": competition, "phase": competition.phase})
-
-    def act(competition: Competition, by: User) -> str:
-        snapshot = lifecycle.freeze(competition, by)
-        return f"The standings are frozen: {snapshot.digest[:12]}."
-
-    return _run_action(request, slug, act)
+    if request.method == "POST":
+        return _freeze(request, slug)
+    competition = _competition_or_404(slug)
+    return render(request, "competitions/freeze.html", {"competition": competition, "phase": competition.phase})
 
 
-@_organisers_only
-@require_POST
-def take_winners(request: HttpRequest, slug: str) -> HttpResponse:
+@_action
+def _freeze(competition: Competition, by: User) -> str:
+    snapshot = lifecycle.freeze(competition, by)
+    return f"The standings are frozen: {snapshot.digest[:12]}."
+
+
+@_action
+def take_winners(competition: Competition, by: User) -> str:
     """Create awards from frozen standings."""
-
-    def act(competition: Competition, _by: User) -> str:
-        count = lifecycle.take_winners(competition)
-        undecided = lifecycle.undecided_awards(competition)
-        decide = f" Decide on the prizes of {', '.join(undecided)} under Winners." if undecided else ""
-        return f"Awards created from the frozen standings: {count}. They are not public yet.{decide}"
-
-    return _run_action(request, slug, act)
+    count = lifecycle.take_winners(competition)
+    undecided = lifecycle.undecided_awards(competition)
+    decide = f" Decide on the prizes of {', '.join(undecided)} under Winners." if undecided else ""
+    return f"Awards created from the frozen standings: {count}. They are not public yet.{decide}"
 
 
-@_organisers_only
-@require_POST
-def announce(request: HttpRequest, slug: str) -> HttpResponse:
+@_action
+def announce(competition: Competition, by: User) -> str:
     """Announce the winners."""
-
-    def act(competition: Competition, _by: User) -> str:
-        lifecycle.announce(competition)
-        return "The winners are now public."
-
-    return _run_action(request, slug, act)
+    lifecycle.announce(competition)
+    return "The winners are now public."

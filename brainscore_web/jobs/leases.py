@@ -73,24 +73,12 @@ class Turn(models.Model):
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """When failed work is tried again.
+    """When failed work is tried again."""
 
-    Attributes
-    ----------
-    first : timedelta
-        The pause after the first attempt.
-    factor : float
-        By which each further pause is longer.
-    longest : timedelta or None
-        The longest pause.
-    attempts : int or None
-        The number of attempts; None if there is no limit.
-    """
-
-    first: timedelta
-    factor: float = 1.0
-    longest: timedelta | None = None
-    attempts: int | None = None
+    first: timedelta  # the pause after the first attempt
+    factor: float = 1.0  # by which each further pause is longer
+    longest: timedelta | None = None  # the longest pause
+    attempts: int | None = None  # the number of attempts; None if there is no limit
 
     def pause(self, attempt: int) -> timedelta:
         """Return the pause after an attempt, counted from 1.
@@ -111,50 +99,30 @@ M = TypeVar("M", bound=models.Model)
 
 @dataclass(frozen=True)
 class LeaseQueue(Generic[M]):
-    """A table whose rows are claimed.
+    """A table whose rows are claimed."""
 
-    Attributes
-    ----------
-    model : type
-        The table, with the columns of `LeasedModel` and `due`.
-    waiting, held : Q
-        Conditions of rows that wait, and of rows that are claimed; only on columns of the table itself, since only
-        those are checked again when two processes update a row at once.
-    order : tuple
-        The order in which rows are claimed.
-    retry : RetryPolicy
-        When failed work is tried again.
-    on_claim, on_release : mapping
-        Values that a claim sets, and those that put a row back.
-    related : tuple of str
-        Relations that are read with a claimed row.
-    lasts : timedelta
-        The time after which a claim that is not renewed is lost.
-    renewed_field, worker_field, stop_field : str
-        The columns with the time of the last renewal, with the name of the process, and with the request to stop;
-        empty if the table has no such column.
-    lane, owner : str
-        Where users take turns, and the path to the user of a row; empty if the order alone decides. Running tasks of
-        all queues of a lane are counted together.
-    exclusive : bool
-        Whether a user has at most one running task in the lane, also while no other user waits.
-    """
-
-    model: type[M]
+    model: type[M]  # the table, with the columns of `LeasedModel` and `due`
+    # waiting, held: conditions of rows that wait, and of rows that are claimed; only on columns of the table itself,
+    # since only those are checked again when two processes update a row at once
     waiting: Q
     held: Q
-    retry: RetryPolicy
-    order: tuple[Any, ...] = ("pk",)
+    retry: RetryPolicy  # when failed work is tried again
+    order: tuple[Any, ...] = ("pk",)  # the order in which rows are claimed
+    # on_claim, on_release: values that a claim sets, and those that put a row back
     on_claim: Mapping[str, Any] = field(default_factory=dict)
     on_release: Mapping[str, Any] = field(default_factory=dict)
-    related: tuple[str, ...] = ()
-    lasts: timedelta = LEASE_DURATION
+    related: tuple[str, ...] = ()  # relations that are read with a claimed row
+    lasts: timedelta = LEASE_DURATION  # the time after which a claim that is not renewed is lost
+    # renewed_field, worker_field, stop_field: the columns with the time of the last renewal, with the name of the
+    # process, and with the request to stop; empty if the table has no such column
     renewed_field: str = "claimed"
     worker_field: str = "worker"
     stop_field: str = ""
+    # lane, owner: where users take turns, and the path to the user of a row; empty if the order alone decides. Running
+    # tasks of all queues of a lane are counted together
     lane: str = ""
     owner: str = ""
-    exclusive: bool = False
+    exclusive: bool = False  # whether a user has at most one running task in the lane, also while no other user waits
 
     def __post_init__(self) -> None:
         """Register the queue in its lane."""
@@ -266,13 +234,13 @@ def claim(
 
     def claimed(rows: QuerySet[M]) -> Lease[M] | None:
         for key in rows.order_by(*order).values_list("pk", flat=True)[:_CANDIDATES]:
-            own = token or uuid.uuid4().hex
-            mine = {"claim": own, queue.renewed_field: timezone.now(), "attempts": F("attempts") + 1}
+            claim_token = token or uuid.uuid4().hex
+            mine = {"claim": claim_token, queue.renewed_field: timezone.now(), "attempts": F("attempts") + 1}
             # another process may have claimed it since: the condition is checked again with the update
             if queue.due().order_by().filter(pk=key).update(**mine, **process, **queue.on_claim, **values):
                 row = queue.model._default_manager.select_related(*queue.related).filter(pk=key).first()
                 if row is not None:  # otherwise it was deleted with its owner's account
-                    return Lease(queue, row, own)
+                    return Lease(queue, row, claim_token)
         return None
 
     while len(leases) < limit:
@@ -364,14 +332,8 @@ class Renewal:
 
     While the database is unavailable it tries again; a lease counts as lost once its time is over.
 
-    Parameters
-    ----------
-    leases : iterable of Lease
-        The leases; `remove` those whose work has ended.
-    every : float
-        Seconds between two renewals.
-    on_problem : callable, optional
-        Called with a message if the database does not respond; by default it is logged.
+    `remove` leases whose work has ended. `on_problem` is called with a message if the database does not respond; by
+    default it is logged.
     """
 
     def __init__(
@@ -427,17 +389,17 @@ def process_name() -> str:
     >>> has_ended(process_name())
     False
     """
-    known = claims.this_process()
-    return f"{known['host'][:100]} {known['machine']} {known['pid']} {known['started'] or '-'}"
+    process = claims.this_process()
+    return f"{process['host'][:100]} {process['machine']} {process['pid']} {process['started'] or '-'}"
 
 
 def has_ended(name: str) -> bool:
     """Whether the process with this name is known to have ended; False for processes of other machines."""
-    parts = name.split(" ")
-    if len(parts) != 4 or not parts[2].isdecimal():
+    words = name.split(" ")
+    if len(words) != 4 or not words[2].isdecimal():
         return False
-    started = None if parts[3] == "-" else parts[3]
-    return claims.has_ended({"host": parts[0], "machine": parts[1], "pid": int(parts[2]), "started": started})
+    started = None if words[3] == "-" else words[3]
+    return claims.has_ended({"host": words[0], "machine": words[1], "pid": int(words[2]), "started": started})
 
 
 def process_label(name: str) -> str:
@@ -448,5 +410,5 @@ def process_label(name: str) -> str:
     >>> process_label("here 3f2a 17 1234"), process_label("laboratory (remote)"), process_label("")
     ('here:17', 'laboratory (remote)', '')
     """
-    parts = name.split(" ")
-    return f"{parts[0]}:{parts[2]}" if len(parts) == 4 else name
+    words = name.split(" ")
+    return f"{words[0]}:{words[2]}" if len(words) == 4 else name

@@ -22,7 +22,6 @@ from django.template import Context, engines
 from django.utils import timezone
 
 from brainscore_web.accounts.models import User
-from brainscore_web.accounts.personal_data import exported_rows
 from brainscore_web.jobs.leases import Lease, LeaseQueue, RetryPolicy, claim, expired_leases
 from brainscore_web.jobs.models import Email
 
@@ -105,11 +104,6 @@ def send_due_emails(*, at_most: int = 50) -> int:
     finally:
         connection.close()
     return sent
-
-
-def exported_emails(user: User) -> list[dict[str, Any]]:
-    """Export the e-mails that the site sent or will send to a user."""
-    return exported_rows(Email.objects.filter(to=user).order_by("created", "pk"), "to_id", "submission_id", "problem")
 
 
 def _sendable() -> Q:

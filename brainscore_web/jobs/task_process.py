@@ -8,7 +8,7 @@ import sys
 
 def main(parent: int, queue: str) -> None:
     """Run the database worker of django-tasks until it is stopped."""
-    from brainscore_web.serving import end_with_parent, set_up
+    from brainscore_web.processes import end_with_parent, set_up
 
     end_with_parent(parent)
     set_up()

@@ -23,19 +23,12 @@ CatalogueRow = TypeVar("CatalogueRow", VisionModel, Benchmark)
 
 @dataclass(frozen=True)
 class CatalogueReport:
-    """Result of a synchronisation.
+    """Result of a synchronisation."""
 
-    Attributes
-    ----------
-    added, changed : tuple of str
-        Identifiers of models, benchmarks and means of the tree.
-    problems : tuple of str
-        What could not be read or stored.
-    """
-
+    # added, changed: identifiers of models, benchmarks and means of the tree
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()  # what could not be read or stored
 
 
 @dataclass
@@ -216,17 +209,10 @@ def _known(details: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class SyncedMeans(NamedTuple):
-    """The means of the tree after they were synchronised.
+    """The means of the tree after they were synchronised."""
 
-    Attributes
-    ----------
-    ids : dict of str to int
-        Primary keys by identifier.
-    added, changed : list of str
-        Identifiers of new means, and of changed ones.
-    """
-
-    ids: dict[str, int]
+    ids: dict[str, int]  # primary keys by identifier
+    # added, changed: identifiers of new means, and of changed ones
     added: list[str]
     changed: list[str]
 

@@ -69,22 +69,13 @@ _NOT_FILTERS = frozenset({"sort", "open", "show", "empty", "page"})
 
 
 class ActiveFilter(NamedTuple):
-    """A filter that is set.
+    """A filter that is set."""
 
-    Attributes
-    ----------
-    field : str
-        Attribute of `BoardState`.
-    label, value : str
-        Its name and value as text; `value` is empty for a checkbox.
-    without : BoardState
-        The state without this filter.
-    """
-
-    field: str
+    field: str  # attribute of `BoardState`
+    # label, value: its name and value as text; `value` is empty for a checkbox
     label: str
     value: str
-    without: BoardState
+    without: BoardState  # the state without this filter
 
 
 def active_filters(state: BoardState) -> tuple[ActiveFilter, ...]:

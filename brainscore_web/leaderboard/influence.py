@@ -67,15 +67,7 @@ def pack(influence: ScoreInfluence | None) -> StoredInfluence:
 
 
 def unpack(row: StoredInfluence, value: float) -> ScoreInfluence | None:
-    """Read a row; None if it has no parts, or is damaged, so that its score is not tested.
-
-    Parameters
-    ----------
-    row : StoredInfluence
-        The row.
-    value : float
-        The score.
-    """
+    """Read a row; None if it has no parts, or is damaged, so that its score is not tested."""
     if not row.parts:
         return None
     content, start, parts = bytes(row.content), 0, []

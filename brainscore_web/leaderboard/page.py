@@ -266,26 +266,17 @@ def _rank_sentences(board: Board, row: int, place: int) -> list[str]:
 
 
 class Head(NamedTuple):
-    """A header cell.
+    """A header cell."""
 
-    Attributes
-    ----------
-    place : int
-        Index of the node.
-    start, width : int
-        The first column that it spans, and the number of columns.
-    level, height : int
-        The header row in which it starts, and the number of rows that it spans.
-    kind : str
-        ``'group'``: an open node; ``'mean'``: the column of an open mean; ``'closed'``: a node that can be opened;
-        ``'benchmark'``.
-    """
-
-    place: int
+    place: int  # index of the node
+    # start, width: the first column that it spans, and the number of columns
     start: int
     width: int
+    # level, height: the header row in which it starts, and the number of rows that it spans
     level: int
     height: int
+    # ``'group'``: an open node; ``'mean'``: the column of an open mean; ``'closed'``: a node that can be opened;
+    # ``'benchmark'``
     kind: str
 
 

@@ -46,18 +46,10 @@ _Test = Callable[[Texts], bool]
 
 @dataclass(frozen=True)
 class Search:
-    """A parsed search.
+    """A parsed search."""
 
-    Attributes
-    ----------
-    text : str
-        The search as written.
-    words : tuple of str
-        Its words and phrases, in order.
-    """
-
-    text: str
-    words: tuple[str, ...]
+    text: str  # the search as written
+    words: tuple[str, ...]  # its words and phrases, in order
     _test: _Test
 
     def matches(self, texts: Texts) -> bool:

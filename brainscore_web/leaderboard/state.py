@@ -49,104 +49,61 @@ _UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
 
 @dataclass(frozen=True, kw_only=True)
 class BoardState:
-    """The requested leaderboard; states with the same meaning are equal.
+    """The requested leaderboard; states with the same meaning are equal."""
 
-    Attributes
-    ----------
-    q : str
-        Search for models (:mod:`~brainscore_web.leaderboard.search`).
-    models : tuple of str
-        Only these models; empty: any.
-    mine : bool
-        Only models of the visitor.
-    family, architecture, training : tuple of str
-        Models with one of these; empty: any.
-    parameters_min, parameters_max, size_min, size_max : float or None
-        Inclusive limits of the number of parameters and the size of the weights in MB.
-    runnable : bool
-        Only models that can be loaded from published code and weights.
-    unscored : bool
-        Whether to list models without a score on any of the selected benchmarks.
-    states : bool
-        Whether to list all states of models that were scored during their training, not only the last.
-    include, exclude : tuple of str
-        Benchmarks, or nodes for all benchmarks below them; `exclude` takes precedence.
-    region, species, task, stimuli, metric : tuple of str
-        Benchmarks with one of these; empty: any.
-    stimuli_min, stimuli_max : float or None
-        Inclusive limits of the number of stimuli.
-    ceiling_min : float or None
-        Benchmarks with at least this ceiling.
-    common : str
-        ``'all'``: only benchmarks on which all of these models were scored; ``'most'``: only the benchmarks that the
-        most complete models have in common (:func:`~brainscore_web.leaderboard.coverage.common_benchmarks`).
-    coverage : float
-        Percentage of the selected benchmarks on which a model must have been scored to be ranked.
-    access : str
-        ``'public'``: only benchmarks whose stimuli and measurements are public.
-    validity : str
-        ``'assessed'``: only benchmarks with an audit or a recovery; ``'no-finding'``: whose audit has no finding;
-        ``'recovered'``: whose recovery finds each candidate.
-    exposure : str
-        Scores whose stimuli the model was not trained on (``'clean'``), or is not known to have been trained on
-        (``'not-trained'``), or for which it is known (``'known'``).
-    values : str
-        ``'ceiled'`` or ``'raw'``.
-    over : str
-        ``'all'``: benchmarks without a score count as 0 in means; ``'scored'``: they are left out.
-    at : date or None
-        As of the end of this day (UTC).
-    sort : str
-        A node, ``'rank'`` or ``'model'``; best, or A, first. A leading ``'-'`` reverses the order.
-    open : tuple of str or None
-        Nodes whose children are shown; None: the default.
-    show : tuple of str or None
-        Shown columns about models, of :data:`FACTS`; None: the default.
-    empty : bool
-        Whether benchmarks without a score of the models are columns, too; they count in means either way.
-    errors : bool
-        Whether intervals are shown in all cells; those of the first mean always are.
-    page : int
-        Page number from 1; used only without JavaScript.
-    """
-
-    q: str = ""
-    models: tuple[str, ...] = ()
-    mine: bool = False
+    q: str = ""  # search for models (:mod:`~brainscore_web.leaderboard.search`)
+    models: tuple[str, ...] = ()  # only these models; empty: any
+    mine: bool = False  # only models of the visitor
+    # family, architecture, training: models with one of these; empty: any
     family: tuple[str, ...] = ()
     architecture: tuple[str, ...] = ()
     training: tuple[str, ...] = ()
+    # parameters_min, parameters_max, size_min, size_max: inclusive limits of the number of parameters and the size of
+    # the weights in MB
     parameters_min: float | None = None
     parameters_max: float | None = None
     size_min: float | None = None
     size_max: float | None = None
-    runnable: bool = False
-    unscored: bool = False
+    runnable: bool = False  # only models that can be loaded from published code and weights
+    unscored: bool = False  # whether to list models without a score on any of the selected benchmarks
+    # whether to list all states of models that were scored during their training, not only the last
     states: bool = False
+    # include, exclude: benchmarks, or nodes for all benchmarks below them; `exclude` takes precedence
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    # region, species, task, stimuli, metric: benchmarks with one of these; empty: any
     region: tuple[str, ...] = ()
     species: tuple[str, ...] = ()
     task: tuple[str, ...] = ()
     stimuli: tuple[str, ...] = ()
     metric: tuple[str, ...] = ()
+    # stimuli_min, stimuli_max: inclusive limits of the number of stimuli
     stimuli_min: float | None = None
     stimuli_max: float | None = None
-    ceiling_min: float | None = None
+    ceiling_min: float | None = None  # benchmarks with at least this ceiling
+    # ``'all'``: only benchmarks on which all of these models were scored; ``'most'``: only the benchmarks that the most
+    # complete models have in common (:func:`~brainscore_web.leaderboard.coverage.common_benchmarks`)
     common: Literal["", "all", "most"] = ""
+    # percentage of the selected benchmarks on which a model must have been scored to be ranked
     coverage: float = COVERAGE
-    access: Literal["", "public"] = ""
+    access: Literal["", "public"] = ""  # ``'public'``: only benchmarks whose stimuli and measurements are public
+    # ``'assessed'``: only benchmarks with an audit or a recovery; ``'no-finding'``: whose audit has no finding;
+    # ``'recovered'``: whose recovery finds each candidate
     validity: Literal["", "assessed", "no-finding", "recovered"] = ""
+    # scores whose stimuli the model was not trained on (``'clean'``), or is not known to have been trained on
+    # (``'not-trained'``), or for which it is known (``'known'``)
     exposure: Literal["", "clean", "not-trained", "known"] = ""
-    values: Literal["ceiled", "raw"] = "ceiled"
+    values: Literal["ceiled", "raw"] = "ceiled"  # ``'ceiled'`` or ``'raw'``
+    # ``'all'``: benchmarks without a score count as 0 in means; ``'scored'``: they are left out
     over: Literal["all", "scored"] = "all"
-    at: date | None = None
-    sort: str = "rank"
-    open: tuple[str, ...] | None = None
-    show: tuple[str, ...] | None = None
+    at: date | None = None  # as of the end of this day (UTC)
+    sort: str = "rank"  # a node, ``'rank'`` or ``'model'``; best, or A, first. A leading ``'-'`` reverses the order
+    open: tuple[str, ...] | None = None  # nodes whose children are shown; None: the default
+    show: tuple[str, ...] | None = None  # shown columns about models, of :data:`FACTS`; None: the default
+    # whether benchmarks without a score of the models are columns, too; they count in means either way
     empty: bool = False
-    errors: bool = False
-    page: int = 1
+    errors: bool = False  # whether intervals are shown in all cells; those of the first mean always are
+    page: int = 1  # page number from 1; used only without JavaScript
 
     def __post_init__(self) -> None:
         for name in (*_MANY, "open", "show"):

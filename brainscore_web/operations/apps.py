@@ -15,10 +15,11 @@ class OperationsConfig(AppConfig):
     label = "operations"
 
     def ready(self) -> None:
-        """Add tasks and their requests to log lines, with JSON logs also warnings of libraries; limit environments."""
+        """Name tasks in logs, limit environments, and register the checks."""
         if settings.LOGGING.get("handlers", {}).get("console", {}).get("formatter") == "json":
             logging.captureWarnings(True)
         from brainscore_web.jobs import sweep
+        from brainscore_web.operations import checks  # noqa: F401 # registers the checks
         from brainscore_web.operations.logs import connect_task_signals
         from brainscore_web.operations.retention import remove_unused_environments
 

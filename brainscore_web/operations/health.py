@@ -16,7 +16,7 @@ from django.db import Error, connection
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import size_text
 from brainscore_web.environment import worker_problem
-from brainscore_web.jobs.heartbeats import MISSED_AFTER, heartbeat_ages
+from brainscore_web.jobs.sweep import MISSED_AFTER, heartbeat_ages
 from brainscore_web.uploads.storage import storage
 
 _FRESH = 5.0  # seconds for which results are reused, since anyone may request them
@@ -24,24 +24,12 @@ _FRESH = 5.0  # seconds for which results are reused, since anyone may request t
 
 @dataclass(frozen=True)
 class Check:
-    """The result of a health check.
+    """The result of a health check."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the check.
-    fine : bool
-        Whether it passed.
-    needed : bool
-        Whether the site cannot work without it; otherwise it is a warning.
-    problem : str
-        The problem, for administrators.
-    """
-
-    name: str
-    fine: bool
-    needed: bool = True
-    problem: str = ""
+    name: str  # name of the check
+    fine: bool  # whether it passed
+    needed: bool = True  # whether the site cannot work without it; otherwise it is a warning
+    problem: str = ""  # the problem, for administrators
 
 
 def checks() -> tuple[Check, ...]:

@@ -18,8 +18,8 @@ from django.db import Error
 from django.db.models import Count, Max, Min, QuerySet, Sum
 from django.utils import timezone
 
-from brainscore_web.jobs.heartbeats import heartbeat_ages
 from brainscore_web.jobs.models import Email
+from brainscore_web.jobs.sweep import heartbeat_ages
 from brainscore_web.leaderboard.models import Score
 from brainscore_web.operations.health import folders, free_bytes
 from brainscore_web.scoring.models import Job

@@ -28,8 +28,8 @@ class Requests:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Handle a request."""
-        given = request.META.get("HTTP_X_REQUEST_ID", "")
-        with logs.log_context(given if logs.is_valid_identifier(given) else "") as name:
+        identifier = request.META.get("HTTP_X_REQUEST_ID", "")
+        with logs.log_context(identifier if logs.is_valid_identifier(identifier) else "") as name:
             if request.path_info.startswith(_OWN_PATHS):
                 _any_host_allowed(request)
             started = time.perf_counter()
@@ -69,9 +69,9 @@ class ComputingTime:
 
 def _any_host_allowed(request: HttpRequest) -> None:
     """Let health checks use the machine's address as host name; their responses have no links."""
-    known = [host for host in settings.ALLOWED_HOSTS if host != "*"]
-    if known:
-        request.META["HTTP_HOST"] = known[0].lstrip(".")
+    hosts = [host for host in settings.ALLOWED_HOSTS if host != "*"]
+    if hosts:
+        request.META["HTTP_HOST"] = hosts[0].lstrip(".")
 
 
 def _log_request(request: HttpRequest, status: int, seconds: float) -> None:

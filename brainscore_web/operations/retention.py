@@ -39,7 +39,7 @@ def tidy(*, dry: bool = False) -> list[RemovedItems]:
 
 
 def _remove_expired(dry: bool) -> Iterator[RemovedItems]:
-    for what, delete in (
+    for items, delete in (
         ("logs of steps", _logs_of_steps),
         ("logs of pairs", _logs_of_jobs),
         ("tasks", delete_old_tasks),
@@ -51,7 +51,7 @@ def _remove_expired(dry: bool) -> Iterator[RemovedItems]:
         with transaction.atomic():
             count = delete()
             transaction.set_rollback(dry)  # a dry run does the same, and rolls it back
-        yield RemovedItems(what, count)
+        yield RemovedItems(items, count)
     yield RemovedItems("folders of plugins", delete_old_folders(_before("folders"), dry=dry))
     yield RemovedItems("environments of plugins", remove_unused_environments(dry=dry))
     yield RemovedItems("fetched files", delete_old_files(_before("folders"), dry=dry))

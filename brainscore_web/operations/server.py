@@ -177,15 +177,6 @@ class ArrivingBody:
     """A body that is being received; the connection is closed if the client falls behind.
 
     The time limit grows with what has arrived, not with the length that the client has announced.
-
-    Parameters
-    ----------
-    environ : dict
-        The WSGI environment of the request.
-    length : int
-        Length of the body in bytes.
-    deadlines : Deadlines
-        Closes the connection.
     """
 
     def __init__(self, environ: dict[str, Any], length: int, deadlines: Deadlines) -> None:
@@ -223,22 +214,22 @@ class _Space:
     @contextmanager
     def of(self, client: str) -> Iterator[Callable[[int], bool]]:
         """Yield a function that takes space for bytes of a client, and returns whether there was enough."""
-        taken = 0
+        size_of_client = 0
 
         def take(size: int) -> bool:
-            nonlocal taken
+            nonlocal size_of_client
             with self._lock:
                 if self._taken.total() + size > _ON_DISK or self._taken[client] + size > _OF_CLIENT:
                     return False
                 self._taken[client] += size
-            taken += size
+            size_of_client += size
             return True
 
         try:
             yield take
         finally:
             with self._lock:
-                self._taken[client] -= taken
+                self._taken[client] -= size_of_client
                 if not self._taken[client]:
                     del self._taken[client]
 
@@ -248,18 +239,8 @@ class BufferedRequests:
 
     The thread of the connection receives the body before, and sends the response after.
 
-    Parameters
-    ----------
-    application : callable
-        The application.
-    threads : int
-        The number of requests that it answers at the same time.
-    longest : int
-        The largest body in bytes; requests with larger ones are refused.
-    streams : callable
-        Whether an address accepts larger bodies, which are streamed in the thread of the connection.
-    deadlines : Deadlines, optional
-        Closes connections of slow clients.
+    At most `threads` requests are answered at the same time. Larger bodies than `longest` bytes are refused, except at
+    addresses that `streams` accepts: these are streamed in the thread of the connection.
     """
 
     def __init__(

@@ -37,9 +37,9 @@ def is_local_request(request: HttpRequest) -> bool:
 
 def has_metrics_token(request: HttpRequest) -> bool:
     """Whether the request has the token of ``BRAINSCORE_SITE_METRICS_TOKEN``."""
-    known = str(settings.OPERATIONS["metrics_token"])
+    token = str(settings.OPERATIONS["metrics_token"])
     kind, _, sent = request.headers.get("Authorization", "").partition(" ")
-    return bool(known) and kind.lower() == "bearer" and constant_time_compare(sent.strip(), known)
+    return bool(token) and kind.lower() == "bearer" and constant_time_compare(sent.strip(), token)
 
 
 @require_safe

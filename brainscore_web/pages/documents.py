@@ -93,27 +93,13 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A page of text.
+    """A page of text."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the file, without its extension, in the folder of the documentation.
-    title : str
-        The first heading.
-    body : SafeString
-        HTML without that heading.
-    sections : tuple of Section
-        Headings of the second level, in order.
-    summary : str
-        The first paragraph, without markup; empty if there is none.
-    """
-
-    name: str
-    title: str
-    body: SafeString
-    sections: tuple[Section, ...]
-    summary: str = ""
+    name: str  # name of the file, without its extension, in the folder of the documentation
+    title: str  # the first heading
+    body: SafeString  # HTML without that heading
+    sections: tuple[Section, ...]  # headings of the second level, in order
+    summary: str = ""  # the first paragraph, without markup; empty if there is none
 
 
 def document_names() -> tuple[tuple[str, str], ...]:
@@ -159,7 +145,7 @@ def rendered(name: str, text: str) -> Document:
     tokens = parser.parse(_DOCSTRING.sub(r"- `\1`: `python -m pydoc \1`\n", _COMMENT.sub("", text)))
     sections: list[Section] = []
     title = name
-    kept: list[Token] = []
+    tokens_shown: list[Token] = []
     used: set[str] = set()
     tables = 0
     position = 0
@@ -177,11 +163,11 @@ def rendered(name: str, text: str) -> Document:
                 sections.append(Section(anchor, words))
         if token.type in ("table_open", "table_close"):
             tables += token.type == "table_open"
-            kept.append(_scrolling(token, f"Table {tables}"))
+            tokens_shown.append(_scrolling(token, f"Table {tables}"))
             if token.type == "table_open":
-                kept.append(token)
+                tokens_shown.append(token)
             else:
-                kept.insert(-1, token)
+                tokens_shown.insert(-1, token)
             position += 1
             continue
         for child in token.children or ():
@@ -193,9 +179,9 @@ def rendered(name: str, text: str) -> Document:
             token.tag = tokens[position + 2].tag = "td"  # not a heading
         if token.type in ("th_open", "td_open") and "style" in token.attrs:  # forbidden by the security policy
             token.attrSet("class", f"to-{str(token.attrs.pop('style')).rpartition(':')[2]}")
-        kept.append(token)
+        tokens_shown.append(token)
         position += 1
-    body = parser.renderer.render(kept, parser.options, {})
+    body = parser.renderer.render(tokens_shown, parser.options, {})
     return Document(name, title, mark_safe(body), tuple(sections), _summary(tokens))  # noqa: S308 # raw HTML was escaped
 
 
@@ -237,13 +223,13 @@ def _address(target: str, name: str) -> str:
     """Convert a link on a page of this name to an address of the site."""
     if "://" in target or target.startswith(("#", "/", "mailto:")):
         return target
-    page, _, part = target.partition("#")
-    part = f"#{part}" if part else ""
+    page, _, fragment = target.partition("#")
+    fragment = f"#{fragment}" if fragment else ""
     page = posixpath.normpath(posixpath.join(posixpath.dirname(name), page))
     if page.endswith(".md"):
         name = page.removesuffix(".md")
-        return f"/tutorials/{part}" if name == "index" else f"/tutorials/{name}/{part}"
-    return f"/tutorials/files/{page}{part}"
+        return f"/tutorials/{fragment}" if name == "index" else f"/tutorials/{name}/{fragment}"
+    return f"/tutorials/files/{page}{fragment}"
 
 
 def _scrolling(of: Token, name: str) -> Token:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 from datetime import datetime
 
 from django import template
@@ -26,6 +27,18 @@ def plaintext(content: str) -> str:
     'Tom & Jerry'
     """
     return " ".join(html.unescape(content).split())
+
+
+@register.filter
+def literal(value: object) -> str:
+    r"""Return a value of JSON as a literal of Python, for code that pages offer.
+
+    Examples
+    --------
+    >>> literal('a "b"'), literal(("V1",)), literal(None)
+    ('"a \\"b\\""', "('V1',)", 'None')
+    """
+    return json.dumps(value) if isinstance(value, str | dict) else repr(value)
 
 
 @register.filter(is_safe=True)

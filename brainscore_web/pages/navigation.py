@@ -1,13 +1,16 @@
-"""The menu of every page: links for all visitors, and those of the visitor's role."""
+"""What every page has: the menu, with links for all visitors and those of the visitor's role, and the footer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.encoding import escape_uri_path, iri_to_uri
 from django.utils.functional import SimpleLazyObject
 
+from brainscore_web.environment import email_destination
 from brainscore_web.submissions.models import Submission, reviews_submissions
 
 _PUBLIC = (
@@ -22,22 +25,13 @@ _PUBLIC = (
 
 
 class MenuLink(NamedTuple):
-    """A link of the menu.
+    """A link of the menu."""
 
-    Attributes
-    ----------
-    text, href : str
-        What it says, and where it leads.
-    current : bool
-        Whether the page that is shown is there, or below.
-    waiting : int
-        How much waits there; 0: nothing, or not counted.
-    """
-
+    # text, href: what it says, and where it leads
     text: str
     href: str
-    current: bool
-    waiting: int = 0
+    current: bool  # whether the page that is shown is there, or below
+    waiting: int = 0  # how much waits there; 0: nothing, or not counted
 
 
 class Navigation:
@@ -76,3 +70,18 @@ def role_links(request: HttpRequest) -> tuple[MenuLink, ...]:
     return tuple(
         MenuLink(text, href, request.path.startswith(href) and not elsewhere, count) for text, href, count in links
     )
+
+
+def site(request: HttpRequest) -> dict[str, Any]:
+    """Return the links of the head, header and footer, and what is to be said on every page of a demonstration."""
+    return {
+        "head_links": public_links(request),
+        "role_links": getattr(request, "role_links", ()),
+        "demonstration": settings.DEMONSTRATION,
+        "site_address": settings.ADDRESS,
+        "canonical": settings.ADDRESS + iri_to_uri(escape_uri_path(request.path)),  # without filters
+        "email_destination": email_destination(settings.EMAIL_BACKEND),
+        "contact": settings.CONTACT,
+        "repository": settings.REPOSITORY,
+        "issues": settings.ISSUES,
+    }

@@ -13,13 +13,9 @@ class ScoringConfig(AppConfig):
     verbose_name = "Scoring"
 
     def ready(self) -> None:
-        """Add jobs and remote workers to the data export, and samples of stimuli to the sweep."""
-        from brainscore_web.accounts.personal_data import SECTIONS
+        """Let the sweep store samples of stimuli; plan, retry and cancel the pairs of submissions."""
         from brainscore_web.jobs.sweep import register
-        from brainscore_web.scoring.models import Job, RemoteWorker
-        from brainscore_web.scoring.personal_data import exported_jobs, exported_workers
+        from brainscore_web.scoring import services  # noqa: F401 # connects the signals of submissions
         from brainscore_web.scoring.stimulus_samples import store_samples
 
-        SECTIONS["pairs"] = (Job, exported_jobs)
-        SECTIONS["remote_workers"] = (RemoteWorker, exported_workers)
         register(store_samples, every=30.0)

@@ -96,8 +96,8 @@ def retry_pairs_not_run() -> int:
     if newest := max(arrived, default=None):
         is_due |= Q(ended__lt=newest)
     same_pair = Job.objects.filter(model=OuterRef("model"), benchmark=OuterRef("benchmark"))
-    others = same_pair.filter(Q(pk__gt=OuterRef("pk")) | Q(state__in=OPEN)).order_by()
-    due = Job.objects.filter(is_due, ~Exists(others), state=_State.NOT_RUN).order_by("pk")
+    newer_or_open = same_pair.filter(Q(pk__gt=OuterRef("pk")) | Q(state__in=OPEN)).order_by()
+    due = Job.objects.filter(is_due, ~Exists(newer_or_open), state=_State.NOT_RUN).order_by("pk")
     count = 0
     for key in due.values_list("pk", flat=True)[:_MOST_RETRIED]:
         try:

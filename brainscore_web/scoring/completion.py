@@ -68,9 +68,9 @@ def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt, *, re
 def _put_off(job: Job, receipt: Receipt, reason: str) -> dict[str, Any]:
     """Return the columns of a pair that the site could not run; `retry_pairs_not_run` tries it again."""
     error = receipt.error
-    told = "" if error is None else f"{error.type}: {error.message}"
+    message = "" if error is None else f"{error.type}: {error.message}"
     advice = receipt.reason or ""  # of missing data, how to get them
-    internal = told if advice in told else f"{told}\n{advice}".strip()
+    internal = message if advice in message else f"{message}\n{advice}".strip()
     return {
         "state": Job.State.NOT_RUN, "reason": reason, "internal": text(internal, _LONGEST_REASON),
         "pauses": job.pauses + 1, "due": timezone.now() + NOT_RUN_RETRY.pause(job.pauses + 1),
@@ -94,11 +94,11 @@ def usable_receipt(lease: Lease[Job], store: ResultsStore, live: LivePlugins) ->
     newest = store.latest(*pair)
     if newest is None:
         return None
-    own = job.started is not None and newest.created >= f"{job.started:%Y-%m-%dT%H:%M:%S.%f}Z"
-    if not own and job.why in (REQUESTED, VERIFICATION):
+    is_new = job.started is not None and newest.created >= f"{job.started:%Y-%m-%dT%H:%M:%S.%f}Z"
+    if not is_new and job.why in (REQUESTED, VERIFICATION):
         return None
     if newest.state == "failed":
-        return newest if own and live.made(newest) else None
+        return newest if is_new and live.made(newest) else None
     plan = make_plan([pair[0]], [pair[1]], Listing((newest,), ()), plugins=live.folder_of, version_of=live.version_of)
     return newest if plan.done else None
 

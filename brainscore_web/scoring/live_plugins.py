@@ -37,17 +37,10 @@ _REGISTRIES = {
 
 @dataclass(frozen=True)
 class LivePlugins:
-    """All live plugins.
+    """All live plugins."""
 
-    Attributes
-    ----------
-    folder : Path
-        The folder with ``models/``, ``benchmarks/`` and so on; its content never changes.
-    revisions : mapping
-        For submitted models: name of the plugin's folder → primary key of its revision.
-    """
-
-    folder: Path
+    folder: Path  # the folder with ``models/``, ``benchmarks/`` and so on; its content never changes
+    # for submitted models: name of the plugin's folder → primary key of its revision
     revisions: dict[str, int] = field(default_factory=dict, compare=False)
     _hashes: dict[Path, str | None] = field(default_factory=dict, compare=False)
 
@@ -63,8 +56,8 @@ class LivePlugins:
         registry = _REGISTRIES.get(kind, "")
         if (registry, identifier) in _registered_in(self.folder):
             return _registered_in(self.folder)[registry, identifier]
-        places = plugin_index.locations(registry).get(identifier, ()) if registry else ()
-        return places[0].folder if places else None
+        locations = plugin_index.locations(registry).get(identifier, ()) if registry else ()
+        return locations[0].folder if locations else None
 
     def version_of(self, benchmark: str) -> int | str | None:
         """Return the version of a benchmark in the leaderboard's tree, if known."""
@@ -144,13 +137,13 @@ def _hashes(folder: Path) -> Iterator[str]:
 
 def _uploaded_files(hashes: set[str], owner: int | None) -> Iterable[UploadedFile]:
     files: dict[int, UploadedFile] = {}
-    known = sorted(hashes)
-    own = Q(upload__owner=owner, upload__owner__isnull=False)
-    for start in range(0, len(known), _BATCH_SIZE):
-        part = known[start : start + _BATCH_SIZE]
+    ordered = sorted(hashes)
+    of_owner = Q(upload__owner=owner, upload__owner__isnull=False)
+    for start in range(0, len(ordered), _BATCH_SIZE):
+        batch = ordered[start : start + _BATCH_SIZE]
         rows = UploadedFile.objects.select_related("upload").filter(
-            Q(sha1__in=part) | Q(sha256__in=part),
-            own | Q(upload__visibility=Visibility.PUBLIC),
+            Q(sha1__in=batch) | Q(sha256__in=batch),
+            of_owner | Q(upload__visibility=Visibility.PUBLIC),
             upload__state=Upload.State.ACCEPTED,
             size__isnull=False,
         )
@@ -160,16 +153,16 @@ def _uploaded_files(hashes: set[str], owner: int | None) -> Iterable[UploadedFil
 
 def _cache_file(file: UploadedFile) -> int:
     """Put a file into the cache under both of its hashes."""
-    wanted = [cache_home() / digest / file.key.rpartition("/")[2] for digest in (file.sha1, file.sha256) if digest]
-    missing = [path for path in wanted if not (path.is_file() and path.stat().st_size == file.size)]
+    paths = [cache_home() / digest / file.key.rpartition("/")[2] for digest in (file.sha1, file.sha256) if digest]
+    missing = [path for path in paths if not (path.is_file() and path.stat().st_size == file.size)]
     if not missing:
         return 0
     with storage().at_hand(file.token, file.key, file.version_id) as there:
-        first, *others = missing
+        first, *copies = missing
         with there.path.open("rb") as source, replacing(first) as target:
             shutil.copyfileobj(source, target, 1 << 20)
-    for other in others:
-        other.parent.mkdir(parents=True, exist_ok=True)
-        other.unlink(missing_ok=True)
-        other.hardlink_to(first)
+    for copy in copies:
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.unlink(missing_ok=True)
+        copy.hardlink_to(first)
     return 1

@@ -62,40 +62,20 @@ _LONGEST_REASON = 2000  # characters
 
 @dataclass(frozen=True, kw_only=True)
 class Assignment:
-    """A pair for a worker, with what it needs to score it.
+    """A pair for a worker, with what it needs to score it."""
 
-    Attributes
-    ----------
-    id : int
-        The job.
-    lease : str
-        The token of the lease.
-    model, benchmark : str
-        The pair.
-    run : str
-        The run of receipts of the process that this pair starts.
-    lease_seconds : float
-        How long the lease lasts without a renewal.
-    code : dict
-        Hash of the plugin of the ``model`` and of the ``benchmark``; None if they are not plugins.
-    plugins : str
-        Name of the archive of submitted plugins; empty if there are none.
-    files : list of str
-        Declared files of a submitted model, as paths below ``BRAINIO_HOME``.
-    sandbox : bool
-        Whether the model must run in a sandbox.
-    """
-
-    id: int
-    lease: str
+    id: int  # the job
+    lease: str  # the token of the lease
+    # model, benchmark: the pair
     model: str
     benchmark: str
-    run: str
-    lease_seconds: float
+    run: str  # the run of receipts of the process that this pair starts
+    lease_seconds: float  # how long the lease lasts without a renewal
+    # hash of the plugin of the ``model`` and of the ``benchmark``; None if they are not plugins
     code: dict[str, str | None]
-    plugins: str
-    files: list[str]
-    sandbox: bool
+    plugins: str  # name of the archive of submitted plugins; empty if there are none
+    files: list[str]  # declared files of a submitted model, as paths below ``BRAINIO_HOME``
+    sandbox: bool  # whether the model must run in a sandbox
 
 
 def worker_named(name: str, token: ApiToken, version: str) -> RemoteWorker:
@@ -142,10 +122,10 @@ def _lock(owner: Any) -> None:
 def require_same_code(code: str, version: str) -> None:
     """Refuse a worker whose platform differs from the site's, since its scores could differ."""
     if code != platform_code():
-        own = current_environment().packages.get("brainscore", "unknown")
+        own_version = current_environment().packages.get("brainscore", "unknown")
         raise UserError(
-            f"the code of brainscore here (version {own}) is not that of the worker (version {version[:40]})",
-            remedy=f"install the site's version on the worker: pip install brainscore=={own}",
+            f"the code of brainscore here (version {own_version}) is not that of the worker (version {version[:40]})",
+            remedy=f"install the site's version on the worker: pip install brainscore=={own_version}",
         )
 
 
@@ -179,10 +159,10 @@ def take(
         (lease,) = leases
         lease.rows().filter(started=None).update(started=timezone.now())
         live = current_live_plugins()
-        known = usable_receipt(lease, store, live) or give_up_after_attempts(lease, store)
-        if known is None:
+        existing = usable_receipt(lease, store, live) or give_up_after_attempts(lease, store)
+        if existing is None:
             return _assignment(lease, live)
-        complete_job(lease, store, known)
+        complete_job(lease, store, existing)
     return None
 
 
@@ -288,8 +268,8 @@ def lease_of(worker: RemoteWorker, job: int, token: str) -> Lease[Job] | None:
 
 def renew(worker: RemoteWorker, lease: Lease[Job]) -> tuple[bool, bool]:
     """Renew a lease; return whether it is still held, and whether the pair is to be cancelled."""
-    taken = lease.row.taken
-    if taken is not None and timezone.now() - taken > _LONGEST_LEASE:
+    since = lease.row.taken
+    if since is not None and timezone.now() - since > _LONGEST_LEASE:
         if release_job(lease):
             hours = _LONGEST_LEASE.total_seconds() / 3600
             record_failure(worker, lease.row, RemoteFailure.Kind.LOST, f"it took more than {hours:.0f} hours")

@@ -67,18 +67,7 @@ class LocalRunner:
 
     The processes of all models are forked from one template, which keeps the benchmarks of earlier jobs.
 
-    Parameters
-    ----------
-    store : str
-        Address of the results store.
-    limit : int or None
-        Memory in bytes that a pair may use.
-    timeout : float or None
-        Seconds that a pair may take.
-    say : callable
-        Called with each message.
-    stopping : callable
-        Returns whether this worker must end.
+    A pair may use `limit` bytes of memory and take `timeout` seconds. `stopping` returns whether this worker must end.
     """
 
     def __init__(
@@ -236,21 +225,7 @@ class _Interrupted(Exception):
 
 
 class DaskRunner:
-    """Submits batches of a model's jobs to a Dask scheduler, and records their results.
-
-    Parameters
-    ----------
-    store : str
-        Address of the results store.
-    scheduler : str
-        Address of the scheduler.
-    timeout : float or None
-        Seconds that a pair may take.
-    say : callable
-        Called with each message.
-    stopping : callable
-        Returns whether this worker must end.
-    """
+    """Submits batches of a model's jobs to a Dask scheduler, and records their results."""
 
     def __init__(
         self, store: str, *, scheduler: str, timeout: float | None, say: Callable[[str], None],

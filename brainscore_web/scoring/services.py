@@ -1,24 +1,25 @@
-"""Services for other apps: planning, retrying and cancelling jobs, and counting a submission's progress."""
+"""Planning, retrying and cancelling of jobs, and those of submissions."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Count, Q
+from django.db.models import Q
+from django.dispatch import receiver
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel, Visitor
 from brainscore_web.scoring.models import OPEN, Job
-from brainscore_web.scoring.signals import jobs_ended
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Submission
+from brainscore_web.submissions.pairs import published, scoring_cancelled, scoring_retried
+from brainscore_web.submissions.pipeline import scoring_ended
 
 MODEL_REGISTRY, BENCHMARK_REGISTRY = "model_registry", "benchmark_registry"
 
@@ -71,18 +72,14 @@ def _matches_any(key: str, patterns: Iterable[str]) -> bool:
 
 
 def notify_submissions(jobs: Collection[int]) -> None:
-    """Send `jobs_ended` after this transaction, once for each submission of these jobs."""
+    """Close submissions of which these jobs were the last ones, after this transaction."""
     submissions: set[Any] = set()
     keys = sorted(jobs)
     for start in range(0, len(keys), 500):
         links = Job.submissions.through.objects.filter(job__in=keys[start : start + 500])
         submissions |= set(links.values_list("submission", flat=True))
     for key in sorted(submissions):
-        transaction.on_commit(partial(_notify_submission, key), robust=True)  # the worker's sweep repeats it
-
-
-def _notify_submission(key: Any) -> None:
-    jobs_ended.send(Job, submission_id=key)
+        transaction.on_commit(partial(scoring_ended, key), robust=True)  # the worker's sweep repeats it
 
 
 REQUESTED = "asked for"
@@ -134,12 +131,12 @@ def cancel_all(submission: Submission, by: User | None) -> None:
     through = Job.submissions.through.objects
     with transaction.atomic():
         mine = set(Job.objects.open().filter(submissions=submission).order_by("pk").values_list("pk", flat=True))
-        others = through.filter(job__submissions=submission, job__state__in=OPEN).exclude(submission=submission)
-        shared = set(others.exclude(submission__state__in=Submission.CLOSED).values_list("job", flat=True))
-        for part in _key_batches(sorted(shared)):
-            through.filter(submission=submission, job__in=part).delete()
-        for part in _key_batches(sorted(mine - shared)):
-            _cancel(Q(pk__in=part), by)
+        shared_links = through.filter(job__submissions=submission, job__state__in=OPEN).exclude(submission=submission)
+        shared = set(shared_links.exclude(submission__state__in=Submission.CLOSED).values_list("job", flat=True))
+        for keys in _key_batches(sorted(shared)):
+            through.filter(submission=submission, job__in=keys).delete()
+        for keys in _key_batches(sorted(mine - shared)):
+            _cancel(Q(pk__in=keys), by)
 
 
 def _cancel(which: Q, by: User | None) -> None:
@@ -171,18 +168,20 @@ def plan_for(submission: Submission) -> int:
     earlier versions of the plugins starts again.
     """
     revision = submission.latest
-    own = registered_keys(revision)
+    registered = registered_keys(revision)
     changed = revision.number > 1
     with transaction.atomic():
         Job.submissions.through.objects.filter(submission=submission).exclude(job__state__in=OPEN).delete()
         models = _rows(VisionModel, scored_identifiers(MODEL_REGISTRY), runnable=True)
         benchmarks = _rows(Benchmark, scored_identifiers(BENCHMARK_REGISTRY), is_mean=False)
-        new_models = [models[key] for key in sorted(own.get(MODEL_REGISTRY, ())) if key in models]
-        new_benchmarks = [benchmarks[key] for key in sorted(own.get(BENCHMARK_REGISTRY, ())) if key in benchmarks]
-        data = set().union(*(own.get(registry, set()) for registry in _OF_DATA))
-        known, planned = set(new_benchmarks), set(new_models)
-        others = [pk for pk in models.values() if pk not in planned]
-        users = [pk for pk in _benchmarks_using(data, list(benchmarks.values())) if pk not in known] if data else []
+        new_models = [models[key] for key in sorted(registered.get(MODEL_REGISTRY, ())) if key in models]
+        new_benchmarks = [
+            benchmarks[key] for key in sorted(registered.get(BENCHMARK_REGISTRY, ())) if key in benchmarks
+        ]
+        data = set().union(*(registered.get(registry, set()) for registry in _OF_DATA))
+        new_keys, planned = set(new_benchmarks), set(new_models)
+        other_models = [pk for pk in models.values() if pk not in planned]
+        users = [pk for pk in _benchmarks_using(data, list(benchmarks.values())) if pk not in new_keys] if data else []
         word = "new version of the" if changed else "new"
         plan(
             new_models,
@@ -191,8 +190,8 @@ def plan_for(submission: Submission) -> int:
             priority=_NEW_MODEL_PRIORITY,
             submission=submission,
         )
-        plan(others, new_benchmarks, why=f"{word} benchmark", submission=submission)
-        plan(others, users, why="its data or metric changed", submission=submission)
+        plan(other_models, new_benchmarks, why=f"{word} benchmark", submission=submission)
+        plan(other_models, users, why="its data or metric changed", submission=submission)
         return Job.objects.open().filter(submissions=submission).count()
 
 
@@ -203,7 +202,6 @@ def plan(
     why: str,
     priority: int = 0,
     submission: Submission | None = None,
-    asked_by: Any = None,
 ) -> None:
     """Plan all pairs of some models and benchmarks, given as primary keys.
 
@@ -218,8 +216,8 @@ def plan(
                     state=Job.State.WAITING, claim="", claimed=None, attempts=0, started=None, stop=False,
                     created=timezone.now(), due=timezone.now(),
                 )  # fmt: skip
-                made = Job(why=why, priority=priority, asked_by=asked_by)
-                cursor.execute(*_insertion(made, some_models, some_benchmarks))
+                template = Job(why=why, priority=priority)
+                cursor.execute(*_insertion(template, some_models, some_benchmarks))
                 if submission is not None:
                     cursor.execute(*_linking(submission, some_models, some_benchmarks))
 
@@ -291,63 +289,17 @@ def _placeholders(values: Sequence[int]) -> str:
     return ", ".join(["%s"] * len(values))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    """Numbers of pairs by state.
-
-    Examples
-    --------
-    >>> one = Progress(total=5, waiting=1, running=1, scored=2, failed=1)
-    >>> one.open, one.ended, one.words
-    (2, 3, '2 scored, 1 failed, 1 running, 1 waiting')
-
-    Pairs that the site could not run have ended, although it tries them again later.
-    """
-
-    total: int = 0
-    waiting: int = 0
-    running: int = 0
-    scored: int = 0
-    not_applicable: int = 0
-    undefined: int = 0
-    failed: int = 0
-    cancelled: int = 0
-    not_run: int = 0
-
-    @property
-    def open(self) -> int:
-        """Number of pairs that have not ended."""
-        return self.waiting + self.running
-
-    @property
-    def ended(self) -> int:
-        """Number of pairs that have ended."""
-        return self.total - self.open
-
-    def of(self, state: str) -> int:
-        """Return the number of pairs in a state of jobs."""
-        return int(getattr(self, state.replace(" ", "_")))
-
-    @property
-    def words(self) -> str:
-        """The numbers in words; zeros are left out."""
-        names = ("scored", "not_applicable", "undefined", "failed", "not_run", "cancelled", "running", "waiting")
-        parts = [f"{getattr(self, name):,} {name.replace('_', ' ')}" for name in names if getattr(self, name)]
-        return ", ".join(parts) or "nothing to score"
+@receiver(published, dispatch_uid="scoring-published")
+def _published(*, submission: Submission, **_: Any) -> None:
+    plan_for(submission)
 
 
-def progress(submission: Submission, visitor: Visitor | None = None) -> Progress:
-    """Count a submission's pairs by state."""
-    return progress_of([submission], visitor)[submission.pk]
+@receiver(scoring_retried, dispatch_uid="scoring-retried")
+def _retried(*, submission: Submission, by: User, **_: Any) -> None:
+    for job in Job.objects.filter(submissions=submission, state=_State.FAILED).order_by("pk"):
+        retry_job(job, by)
 
 
-def progress_of(submissions: Collection[Submission], visitor: Visitor | None = None) -> dict[Any, Progress]:
-    """Count the pairs of several submissions, as `progress` does, in one query; primary key → numbers."""
-    rows = Job.objects.all() if visitor is None else Job.objects.visible_to(visitor)
-    counts: dict[Any, dict[str, int]] = {submission.pk: {} for submission in submissions}
-    for key, state, number in (
-        rows.filter(submissions__in=submissions).order_by().values_list("submissions", "state").annotate(Count("pk"))
-    ):
-        if key in counts:
-            counts[key][state.replace(" ", "_")] = number
-    return {key: Progress(total=sum(numbers.values()), **numbers) for key, numbers in counts.items()}
+@receiver(scoring_cancelled, dispatch_uid="scoring-cancelled")
+def _cancelled(*, submission: Submission, by: User, **_: Any) -> None:
+    cancel_all(submission, by)

@@ -17,8 +17,8 @@ from brainscore_web.leaderboard.cards.formatting import STATES, estimate
 from brainscore_web.leaderboard.models import Score, Visibility, Visitor
 from brainscore_web.leaderboard.verification import verification_code, verification_mark
 from brainscore_web.scoring.models import OPEN, Job, RemoteResult
-from brainscore_web.scoring.services import progress
 from brainscore_web.submissions.models import Submission
+from brainscore_web.submissions.pairs import progress
 
 _PAGE_SIZE = 25
 _RECENT = 25
@@ -27,36 +27,18 @@ _DEFERRED = ("log",)  # may be long
 
 @dataclass(frozen=True)
 class Row:
-    """A job in a table.
+    """A job in a table."""
 
-    Attributes
-    ----------
-    job : Job
-        The job, without its log.
-    may_retry, may_cancel : bool
-        Whether the visitor may retry or cancel it.
-    reason : str
-        Why there is no score, as far as the visitor may read it.
-    worker : str
-        The worker that runs it; shown to operators only.
-    internal : str
-        Why the site could not run it, and what to do; shown to operators only.
-    score : str
-        The score with its interval, or why it is undetermined; empty without one.
-    receipt : str
-        The receipt, if the visitor may read it.
-    doubt : SafeString
-        The mark of a score that a remote worker computed and the site has not repeated.
-    """
-
-    job: Job
+    job: Job  # the job, without its log
+    # may_retry, may_cancel: whether the visitor may retry or cancel it
     may_retry: bool
     may_cancel: bool
-    reason: str
-    worker: str
-    internal: str = ""
-    score: str = ""
-    receipt: str = ""
+    reason: str  # why there is no score, as far as the visitor may read it
+    worker: str  # the worker that runs it; shown to operators only
+    internal: str = ""  # why the site could not run it, and what to do; shown to operators only
+    score: str = ""  # the score with its interval, or why it is undetermined; empty without one
+    receipt: str = ""  # the receipt, if the visitor may read it
+    # the mark of a score that a remote worker computed and the site has not repeated
     doubt: SafeString = field(default_factory=SafeString)
 
 
@@ -84,10 +66,10 @@ def shows_log(job: Job, visitor: Visitor) -> bool:
 def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
     """Make table rows of jobs; the caller selects jobs that the visitor may see."""
     listed = list(jobs)
-    own: set[int] = set()
+    owned: set[int] = set()
     if visitor.is_authenticated:
         links = Job.submissions.through.objects.filter(job__in=[job.pk for job in listed], submission__owner=visitor)
-        own = set(links.values_list("job", flat=True))
+        owned = set(links.values_list("job", flat=True))
     receipts = [job.receipt for job in listed if job.receipt]
     scores = {
         score.receipt: score
@@ -98,7 +80,7 @@ def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
     rows = []
     for job in listed:
         score = scores.get(job.receipt)
-        mine = visitor.is_authenticated and (visitor.is_staff or job.pk in own or job.model.owner_id == visitor.pk)
+        mine = visitor.is_authenticated and (visitor.is_staff or job.pk in owned or job.model.owner_id == visitor.pk)
         is_open = job.state in OPEN
         rows.append(
             Row(

@@ -38,9 +38,9 @@ def record_result(worker: RemoteWorker, job: Job, receipt: Receipt) -> RemoteRes
     state = _State.TRUSTED if worker.trusted else _State.UNVERIFIED
     result, _ = RemoteResult.objects.update_or_create(receipt=receipt.id, defaults={"worker": worker, "state": state})
     revision.bump()  # its score is marked
-    for other in RemoteResult.objects.filter(verification=job, state=_State.WAITING).exclude(pk=result.pk):
-        other.verification = _planned_repetition(job)  # only the site repeats results
-        other.save(update_fields=["verification"])
+    for earlier in RemoteResult.objects.filter(verification=job, state=_State.WAITING).exclude(pk=result.pk):
+        earlier.verification = _planned_repetition(job)  # only the site repeats results
+        earlier.save(update_fields=["verification"])
     share = settings.SUBMISSIONS["verified_share"]
     if not worker.trusted and random.SystemRandom().random() < share:
         result.verification = _planned_repetition(job)

@@ -7,19 +7,18 @@ from urllib.parse import urlsplit
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.permissions import current_user, return_address
 from brainscore_web.scoring.models import Job
-from brainscore_web.scoring.services import cancel_all, cancel_job, may_change, progress, retry_job
+from brainscore_web.scoring.services import cancel_all, cancel_job, may_change, retry_job
 from brainscore_web.scoring.tables import jobs_of, overview, rows_of, shows_log
 from brainscore_web.submissions.models import Submission
+from brainscore_web.submissions.pairs import progress
 
 
 @never_cache
@@ -58,23 +57,23 @@ def of_submission(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 @require_POST
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
     """Score a pair again."""
-    found = _changeable(request, pk)
+    job = _changeable(request, pk)
     try:
-        retry_job(found, _current_user(request))
-        messages.success(request, f"{found} will be scored again.")
+        retry_job(job, current_user(request))
+        messages.success(request, f"{job} will be scored again.")
     except UserError as error:
         messages.error(request, f"{error.message}: {error.remedy}.")
-    return _redirect_back(request, found)
+    return _redirect_back(request, job)
 
 
 @login_required
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel a pair."""
-    found = _changeable(request, pk)
-    cancel_job(found, _current_user(request))
-    messages.success(request, f"{found} is cancelled.")
-    return _redirect_back(request, found)
+    job = _changeable(request, pk)
+    cancel_job(job, current_user(request))
+    messages.success(request, f"{job} is cancelled.")
+    return _redirect_back(request, job)
 
 
 @login_required
@@ -82,7 +81,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 def cancel_of(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Cancel all pairs of a submission."""
     submission = _submission(request, key)
-    user = _current_user(request)
+    user = current_user(request)
     if submission.owner_id != user.pk and not user.is_staff:
         raise Http404("the visitor may not change these pairs")
     count = progress(submission, user).open
@@ -96,24 +95,18 @@ def _visible(request: HttpRequest, pk: int) -> Job:
 
 
 def _changeable(request: HttpRequest, pk: int) -> Job:
-    found = _visible(request, pk)
-    if not may_change(found, request.user):
+    job = _visible(request, pk)
+    if not may_change(job, request.user):
         raise Http404("the visitor may not change this pair")
-    return found
+    return job
 
 
 def _submission(request: HttpRequest, key: uuid.UUID) -> Submission:
     return get_object_or_404(Submission.objects.visible_to(request.user), pk=key)
 
 
-def _current_user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)  # these views require a login
-    return request.user
-
-
-def _redirect_back(request: HttpRequest, found: Job | None) -> HttpResponse:
+def _redirect_back(request: HttpRequest, job: Job | None) -> HttpResponse:
     """Redirect to the page of this site that a form was sent from."""
-    wanted = request.POST.get("back", "")
-    if wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None):
-        return HttpResponseRedirect(urlsplit(wanted)._replace(fragment="pairs").geturl())
-    return redirect(reverse("scoring:home") if found is None else reverse("scoring:job", args=[found.pk]))
+    if address := return_address(request, ""):
+        return redirect(urlsplit(address)._replace(fragment="pairs").geturl())
+    return redirect("scoring:home") if job is None else redirect("scoring:job", job.pk)

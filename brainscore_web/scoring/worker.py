@@ -18,9 +18,8 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_core.results.backend import StoreError
-from brainscore_web.jobs.heartbeats import record_heartbeat
 from brainscore_web.jobs.leases import Lease, process_name
-from brainscore_web.jobs.sweep import sweep
+from brainscore_web.jobs.sweep import record_heartbeat, sweep
 from brainscore_web.leaderboard.models import VisionModel
 from brainscore_web.scoring.claims import JOBS, claim_job, release_expired_jobs, release_job, retry_pairs_not_run
 from brainscore_web.scoring.models import Job
@@ -48,20 +47,9 @@ _log = logging.getLogger(__name__)
 class Worker:
     """Runs everything that is due until it is stopped.
 
-    Parameters
-    ----------
-    say : callable
-        Called with one line for each event.
-    once, until_idle : bool
-        Whether to end after one pair, or when nothing is due.
-    jobs_only : bool
-        Whether to score only, and leave steps and e-mails to another worker.
-    limit : int or None
-        Memory in bytes that a pair may use.
-    timeout : float or None
-        Seconds that a pair may take.
-    scheduler : str or None
-        Address of a Dask scheduler, on whose workers pairs are scored.
+    It ends after one pair (`once`), or when nothing is due (`until_idle`). With `jobs_only`, steps and e-mails are left
+    to another worker. A pair may use `limit` bytes of memory and take `timeout` seconds; with the address of a Dask
+    `scheduler`, pairs are scored on its workers.
     """
 
     def __init__(

@@ -49,8 +49,8 @@ def _described(kind: str, folder: str) -> dict[str, Any]:
     from brainscore_vision.catalogue.plugin_folders import registrations_in
 
     names = [key for registry, key in registrations_in(Path(folder)) if registry == _SINGULAR[kind]]
-    known = catalogue(**{"models": [], "benchmarks": [], kind: sorted(set(names))}).as_dict()
-    return {entry["identifier"]: entry for entry in known[kind]}
+    entries = catalogue(**{"models": [], "benchmarks": [], kind: sorted(set(names))}).as_dict()
+    return {entry["identifier"]: entry for entry in entries[kind]}
 
 
 if __name__ == "__main__":

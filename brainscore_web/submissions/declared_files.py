@@ -44,23 +44,12 @@ _OPERATORS_SETTING = re.compile(r"BRAINSCORE_|BRAINIO_|AWS_|PROXY|credentials") 
 
 @dataclass(frozen=True)
 class FetchedFile:
-    """The result of fetching one declared file.
+    """The result of fetching one declared file."""
 
-    Attributes
-    ----------
-    declared : DeclaredFile
-        The declaration in the code.
-    verified : bool
-        Whether its content matches the hash in the code.
-    private : bool
-        Whether it is a private upload. Such a file is compared, but not used before approval.
-    problem, remedy : str
-        Why the file cannot be used, and what to do.
-    """
-
-    declared: DeclaredFile
-    verified: bool
-    private: bool = False
+    declared: DeclaredFile  # the declaration in the code
+    verified: bool  # whether its content matches the hash in the code
+    private: bool = False  # whether it is a private upload. Such a file is compared, but not used before approval
+    # problem, remedy: why the file cannot be used, and what to do
     problem: str = ""
     remedy: str = ""
 
@@ -110,9 +99,9 @@ def fetch_declared_files(
     package: Package, submission: Submission, *, say: Callable[[str], None], stopped: Callable[[], bool]
 ) -> list[FetchedFile]:
     """Fetch the declared files of a package into the cache of this machine, and verify them."""
-    wanted = list(declared_files(package))
-    if len(wanted) > _MAX_FILES:
-        first_refused = wanted[_MAX_FILES]
+    declared_list = list(declared_files(package))
+    if len(declared_list) > _MAX_FILES:
+        first_refused = declared_list[_MAX_FILES]
         return [
             FetchedFile(
                 first_refused,
@@ -122,15 +111,15 @@ def fetch_declared_files(
             )
         ]
     fetched, outside = [], []
-    for declared in wanted:
+    for declared in declared_list:
         problem = _declaration_problem(declared)
-        own = None if problem else _uploaded_file(declared)
+        uploaded = None if problem else _uploaded_file(declared)
         if problem:
             fetched.append(
                 FetchedFile(declared, verified=False, problem=problem, remedy="give an https:// address and a hash")
             )
-        elif own is not None:
-            fetched.append(_from_storage(declared, own, submission))
+        elif uploaded is not None:
+            fetched.append(_from_storage(declared, uploaded, submission))
             say(f"{declared.url}: an upload of this site")
         else:
             outside.append(declared)
@@ -152,10 +141,10 @@ def _declaration_problem(declared: DeclaredFile) -> str:
 
 def _uploaded_file(declared: DeclaredFile) -> UploadedFile | None:
     """The upload that a declared address refers to, if any."""
-    parts = urllib.parse.urlsplit(declared.url)
-    path = urllib.parse.unquote(parts.path).lstrip("/")
-    version = declared.version_id or dict(urllib.parse.parse_qsl(parts.query)).get("versionId", "")
-    bucket, host = storage().bucket, (parts.hostname or "").lower()
+    url = urllib.parse.urlsplit(declared.url)
+    path = urllib.parse.unquote(url.path).lstrip("/")
+    version = declared.version_id or dict(urllib.parse.parse_qsl(url.query)).get("versionId", "")
+    bucket, host = storage().bucket, (url.hostname or "").lower()
     if path.startswith(f"uploads/files/{bucket}/") and host in _own_hosts():
         key = path.removeprefix(f"uploads/files/{bucket}/")
     elif path.startswith(f"{bucket}/"):
@@ -170,8 +159,8 @@ def _uploaded_file(declared: DeclaredFile) -> UploadedFile | None:
 
 
 def _own_hosts() -> set[str]:
-    own = urllib.parse.urlsplit(settings.ADDRESS).hostname
-    return {name.lower().strip("[]") for name in (*settings.ALLOWED_HOSTS, own or "localhost")}
+    host = urllib.parse.urlsplit(settings.ADDRESS).hostname
+    return {name.lower().strip("[]") for name in (*settings.ALLOWED_HOSTS, host or "localhost")}
 
 
 def _from_storage(declared: DeclaredFile, own: UploadedFile, submission: Submission) -> FetchedFile:
@@ -204,7 +193,8 @@ def _from_network(
     endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
     question = {
         "files": [
-            {"url": one.url, "sha1": one.sha1, "sha256": one.sha256, "version_id": one.version_id} for one in wanted
+            {"url": file.url, "sha1": file.sha1, "sha256": file.sha256, "version_id": file.version_id}
+            for file in wanted
         ],
         "limit": limits().file,
         "total": limits().person,
@@ -217,8 +207,8 @@ def _from_network(
             raise StepPostponed("the site has no space for files at the moment", internal=answer["error"])
         if answer.get("whose") == "network":
             host = urllib.parse.urlsplit(declared.url).hostname or declared.url
-            place = f"{declared.file}:{declared.line}"
-            raise StepUnavailable(f"the site could not reach {host} ({place})", internal=answer["error"])
+            position = f"{declared.file}:{declared.line}"
+            raise StepUnavailable(f"the site could not reach {host} ({position})", internal=answer["error"])
         problem = answer.get("error", "")
         result = problem or f"{answer['size']} bytes, verified"
         say(f"{declared.url}: {result}")
@@ -228,12 +218,12 @@ def _from_network(
         answers.append(FetchedFile(declared, verified=not problem, problem=problem, remedy=remedy))
     missing = wanted[len(answers) :]
     problem = "fetching took too long or ended unexpectedly"
-    return answers + [FetchedFile(one, verified=False, problem=problem, remedy="try again later") for one in missing]
+    return answers + [FetchedFile(file, verified=False, problem=problem, remedy="try again later") for file in missing]
 
 
 def _run_fetch_process(question: dict[str, Any], stopped: Callable[[], bool]) -> Iterable[str]:
     """Send the request to a process without secrets, and yield its answers line by line."""
-    kept = {name: value for name, value in os.environ.items() if name in _PASSED_VARIABLES}
+    environment = {name: value for name, value in os.environ.items() if name in _PASSED_VARIABLES}
     with tempfile.TemporaryDirectory(prefix="brainscore-fetching-") as home:
         process = subprocess.Popen(
             [sys.executable, "-m", "brainscore_web.submissions.fetch_process"],
@@ -241,7 +231,7 @@ def _run_fetch_process(question: dict[str, Any], stopped: Callable[[], bool]) ->
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env={**kept, "HOME": home, "BRAINIO_HOME": str(files_home()), "AWS_EC2_METADATA_DISABLED": "true"},
+            env={**environment, "HOME": home, "BRAINIO_HOME": str(files_home()), "AWS_EC2_METADATA_DISABLED": "true"},
         )
         assert process.stdin is not None
         assert process.stdout is not None

@@ -80,9 +80,9 @@ def _first(findings: list[Finding]) -> list[Finding]:
     if len(findings) <= _MAX_FINDINGS:
         return findings
     errors = errors_among(findings)
-    kept = [*errors, *(finding for finding in findings if finding.severity != "error")][:_MAX_FINDINGS]
-    message = f"{len(findings) - len(kept):,} more findings are not listed"
-    return [*kept, Finding("note", "left out", "", None, message, "fix those that are listed first")]
+    listed = [*errors, *(finding for finding in findings if finding.severity != "error")][:_MAX_FINDINGS]
+    message = f"{len(findings) - len(listed):,} more findings are not listed"
+    return [*listed, Finding("note", "left out", "", None, message, "fix those that are listed first")]
 
 
 if __name__ == "__main__":

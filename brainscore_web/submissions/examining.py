@@ -39,58 +39,29 @@ _START_SECONDS = 10  # in which an examination has begun, on a busy machine
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on submissions; sizes in bytes.
+    """Limits on submissions; sizes in bytes."""
 
-    Attributes
-    ----------
-    size : int
-        The size of one submission: of the ZIP file that is sent, and of the one that is stored.
-    person : int
-        The total size of all revisions of a user's submissions.
-    open : int
-        How many submissions of a user may be open at a time.
-    day : int
-        How many revisions a user may send in 24 hours.
-    fetching : float
-        How many seconds fetching from a Git repository may take.
-    waiting : float
-        How many seconds a request waits for the examination of what it sends.
-    examinations : int
-        How many requests of a server process wait for examinations at a time. It must be smaller than the number of
-        threads that process requests.
-    seconds : int
-        Processor time in which a submission must be examined.
-    memory : int
-        Memory in which a submission must be examined.
-    """
-
-    size: int = 20_000_000
-    person: int = 500_000_000
-    open: int = 20
-    day: int = 50
-    fetching: float = 20.0
-    waiting: float = 2.0
+    size: int = 20_000_000  # the size of one submission: of the ZIP file that is sent, and of the one that is stored
+    person: int = 500_000_000  # the total size of all revisions of a user's submissions
+    open: int = 20  # how many submissions of a user may be open at a time
+    day: int = 50  # how many revisions a user may send in 24 hours
+    fetching: float = 20.0  # how many seconds fetching from a Git repository may take
+    waiting: float = 2.0  # how many seconds a request waits for the examination of what it sends
+    # how many requests of a server process wait for examinations at a time. It must be smaller than the number of
+    # threads that process requests
     examinations: int = 2
-    seconds: int = 15
-    memory: int = 1_000_000_000
+    seconds: int = 15  # processor time in which a submission must be examined
+    memory: int = 1_000_000_000  # memory in which a submission must be examined
 
 
 def limits() -> Limits:
     """Return the limits in the settings, with the defaults above."""
-    known = {field.name for field in fields(Limits)}
-    return Limits(**{name: value for name, value in settings.SUBMISSIONS.items() if name in known})
+    names = {field.name for field in fields(Limits)}
+    return Limits(**{name: value for name, value in settings.SUBMISSIONS.items() if name in names})
 
 
 class Refused(UserError):
-    """A submission is refused.
-
-    Parameters
-    ----------
-    message, remedy : str
-        The reason, and what to do.
-    status : int
-        HTTP status of the response.
-    """
+    """A submission is refused."""
 
     retry_after = 60
     """Seconds after which to try again, if `status` is 429 or 503."""
@@ -156,8 +127,8 @@ def source_at(address: str, commit: str = "") -> Git | Pull:
 
 def require_news(owner: User | None, digests: Collection[str], *, but: Submission | None = None) -> None:
     """Refuse files that are already in an open submission, so that a form sent twice creates one submission."""
-    known = set(filter(None, digests))
-    rows = Submission.objects.filter(owner=owner, revisions__digest__in=known).exclude(state__in=Submission.CLOSED)
+    hashes = set(filter(None, digests))
+    rows = Submission.objects.filter(owner=owner, revisions__digest__in=hashes).exclude(state__in=Submission.CLOSED)
     same = rows.exclude(pk=None if but is None else but.pk).first()
     if same is not None:
         raise Refused(
@@ -193,22 +164,8 @@ class Examined:
 def examine(source: Source, *, timeout: float | None = None) -> Examined | None:
     """Read and examine a submission in another process, which has limits on time and memory.
 
-    Parameters
-    ----------
-    source : Zip, Git or Pull
-        The source of the plugins.
-    timeout : float, optional
-        Seconds after which the process is ended; by default as long as its limits allow.
-
-    Returns
-    -------
-    Examined or None
-        None if it was not finished.
-
-    Raises
-    ------
-    Refused
-        If it cannot be read, or exceeds a limit.
+    After `timeout` seconds, by default as long as its limits allow, the process is ended and the result is None. A
+    submission that cannot be read or exceeds a limit is `Refused`.
     """
     limit, origin = limits(), source.origin
     request = {
@@ -253,10 +210,10 @@ def run_examination(folder: Path, *, timeout: float) -> dict[str, Any] | None:
 
     The answer is ``{"exceeded": …}`` if the process exceeded a limit.
     """
-    kept = {name: value for name, value in os.environ.items() if name in _PASSED_VARIABLES}
+    environment = {name: value for name, value in os.environ.items() if name in _PASSED_VARIABLES}
     command = [sys.executable, "-P", "-m", "brainscore_web.submissions.examination_process", str(folder)]
     folders = {"HOME": str(folder), "TMPDIR": str(folder)}  # removed by the caller even if the process is killed
-    process = guarded(command, environment={**kept, **folders, "LC_ALL": "C.UTF-8"})
+    process = guarded(command, environment={**environment, **folders, "LC_ALL": "C.UTF-8"})
     assert process.stdout is not None
     output = Output(os.dup(process.stdout.fileno()), limit=_MAX_OUTPUT, on_flood=ender(process))
     process.stdout.close()

@@ -127,10 +127,10 @@ def _block_private_networks(trusted: set[str]) -> None:
 
 def _places(url: str) -> list[tuple[str, int]]:
     """The IP addresses of a server, each with its port."""
-    parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+    address = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
+    port = address.port or (443 if address.scheme == "https" else 80)
     try:
-        return [(str(info[4][0]), port) for info in socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)]
+        return [(str(info[4][0]), port) for info in socket.getaddrinfo(address.hostname, port, type=socket.SOCK_STREAM)]
     except OSError:
         return []
 

@@ -8,7 +8,7 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
 from brainscore_web.leaderboard.models import Visibility
-from brainscore_web.submissions.receiving import Refused, Source, Zip, source_at
+from brainscore_web.submissions.examining import Refused, Source, Zip, source_at
 
 _WHO = {
     "public": "everyone sees their scores",

@@ -58,11 +58,11 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
             return self.none()
         if visitor.is_active and visitor.has_perm("leaderboard.view_private"):
             return self
-        own = Q(owner=visitor)
+        of_visitor = Q(owner=visitor)
         if not reviews_submissions(visitor):
-            return self.filter(own)
+            return self.filter(of_visitor)
         reviewed = Step.objects.filter(kind=Step.Kind.REVIEW, revision__submission=OuterRef("pk"))
-        return self.filter(own | Exists(reviewed.exclude(state=Step.State.SKIPPED).order_by()))
+        return self.filter(of_visitor | Exists(reviewed.exclude(state=Step.State.SKIPPED).order_by()))
 
 
 class Submission(models.Model):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -14,55 +14,28 @@ from django.utils import timezone
 from brainscore_web.accounts.models import User
 from brainscore_web.jobs.models import Email
 from brainscore_web.jobs.outbox import email_body, email_subject, queue_email, queue_emails
-from brainscore_web.scoring.models import Job
-from brainscore_web.scoring.services import progress
 from brainscore_web.submissions.models import ASPECTS, Comment, Review, Revision, Step, Submission
+from brainscore_web.submissions.pairs import progress
 from brainscore_web.submissions.permissions import reviewers
 from brainscore_web.submissions.review.assignments import carry_over_reviewer, reviewer_key
 from brainscore_web.submissions.review.comments import open_threads
 from brainscore_web.submissions.steps import Outcome
 
 _log = logging.getLogger(__name__)
-_NAMES = ("total", "waiting", "running", "scored", "not_applicable", "undefined", "failed", "cancelled", "not_run")
-_COUNT_LABELS = {
-    "scored": "scored",
-    "failed": "failed",
-    "undefined": "undefined",
-    "not_applicable": "not applicable",
-    "cancelled": "cancelled",
-    "not_run": "not run yet",
-}
 _SHOWN = 20
 _NAMED = 5  # members of a group of equal reasons
 _MOST_GROUPED = 5000
 _REPEAT_AFTER = timedelta(days=1)
 
 
-def pair_counts(progress: Any) -> dict[str, int]:
-    """Return numbers of pairs as plain values."""
-    return {name: int(getattr(progress, name)) for name in _NAMES}
-
-
-def counts_in_words(counts: Mapping[str, int]) -> str:
-    """Describe numbers of pairs, such as ``'12 scored, 1 failed'``.
-
-    Examples
-    --------
-    >>> counts_in_words({"scored": 12, "failed": 1, "undefined": 0})
-    '12 scored, 1 failed'
-    """
-    parts = [f"{counts[name]} {label}" for name, label in _COUNT_LABELS.items() if counts.get(name)]
-    return ", ".join(parts) or "there was nothing to score"
-
-
 def notify_done(submission: Submission) -> None:
     """Report that all pairs have ended: numbers and reasons of those that the owner may see, equal reasons together."""
-    failed = _groups_of_jobs(submission, Job.State.FAILED)
+    failed = _groups_of_jobs(submission, "failed")
     context = {
-        "counts": counts_in_words(pair_counts(progress(submission, submission.owner or AnonymousUser()))),
+        "counts": progress(submission, submission.owner or AnonymousUser()).outcome,
         "failed": failed[:_SHOWN],
         "more": len(failed) > _SHOWN,
-        "not_run": _groups_of_jobs(submission, Job.State.NOT_RUN)[:_SHOWN],
+        "not_run": _groups_of_jobs(submission, "not run")[:_SHOWN],
     }
     queue_email(submission.owner, f"{submission} is done", "submissions/email/done.txt", context, submission)
 
@@ -70,16 +43,16 @@ def notify_done(submission: Submission) -> None:
 def _groups_of_jobs(submission: Submission, state: str) -> list[dict[str, str]]:
     """Return the reasons of pairs in a state, the most frequent first, each with the pairs that it concerns."""
     reader = submission.owner or AnonymousUser()
-    rows = Job.objects.visible_to(reader).filter(submissions=submission, state=state)
+    rows = submission.jobs.all().visible_to(reader).filter(state=state)
     rows = rows.select_related("model", "benchmark").defer("log")
-    groups: dict[str, list[Job]] = {}
+    groups: dict[str, list[Any]] = {}
     for job in rows.order_by("model__identifier", "benchmark__identifier")[:_MOST_GROUPED]:
         groups.setdefault(_first_line(job.reason_to(reader)), []).append(job)
     ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
     return [{"what": _pairs_in_words(jobs), "reason": reason} for reason, jobs in ordered]
 
 
-def _pairs_in_words(jobs: Sequence[Job]) -> str:
+def _pairs_in_words(jobs: Sequence[Any]) -> str:
     """Describe some pairs, such as ``'gabor on 12 benchmarks (A, B, …)'``."""
     models = list(dict.fromkeys(job.model.identifier for job in jobs))
     benchmarks = list(dict.fromkeys(job.benchmark.identifier for job in jobs))
@@ -101,8 +74,8 @@ def notify_changes_needed(submission: Submission, step: Step, outcome: Outcome) 
     findings: dict[tuple[str, str], list[str]] = {}
     for finding in outcome.findings or ():
         if finding["severity"] == "error":
-            place = f"{finding['file']}:{finding['line']}" if finding["line"] else finding["file"]
-            findings.setdefault((finding["message"], finding["remedy"]), []).append(place)
+            position = f"{finding['file']}:{finding['line']}" if finding["line"] else finding["file"]
+            findings.setdefault((finding["message"], finding["remedy"]), []).append(position)
     tests: dict[str, list[str]] = {}
     for failure in outcome.result.get("failures", ()):
         tests.setdefault(failure["message"], []).append(failure["name"])
@@ -110,8 +83,8 @@ def notify_changes_needed(submission: Submission, step: Step, outcome: Outcome) 
         "step": _STEP_NAMES.get(step.kind, step.get_kind_display().lower()),
         "reason": outcome.reason,
         "findings": [
-            {"places": _places(places), "message": message, "remedy": remedy}
-            for (message, remedy), places in list(findings.items())[:_SHOWN]
+            {"places": _places(positions), "message": message, "remedy": remedy}
+            for (message, remedy), positions in list(findings.items())[:_SHOWN]
         ],
         "tests": [
             {
@@ -188,7 +161,7 @@ def notify_verdict(review: Review) -> None:
     _pending_comment_emails(submission.owner, submission).delete()
     decision = {"approved": "Approved", "changes": "Changes requested", "rejected": "Rejected"}[review.verdict]
     aspects = [(label, review.aspects.get(name, {})) for name, label in ASPECTS.items()]
-    notes = [(label, one) for label, one in aspects if one.get("note") or one.get("fine") is False]
+    notes = [(label, aspect) for label, aspect in aspects if aspect.get("note") or aspect.get("fine") is False]
     context = {"review": review, "revision": review.revision, "threads": open_threads(submission), "notes": notes}
     queue_email(submission.owner, f"{decision}: {submission}", f"{_MAIL}{review.verdict}.txt", context, submission)
 

@@ -12,26 +12,11 @@ from django.contrib.auth.models import Permission
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 
 from brainscore_web.accounts.models import User
-from brainscore_web.accounts.permissions import confirmed_email_required, current_user, has_confirmed_email
+from brainscore_web.accounts.permissions import confirmed_email_required, current_user
 from brainscore_web.submissions.models import Revision, Submission, reviews_submissions
-
-__all__ = [
-    "confirmed_only",
-    "current_user",
-    "has_confirmed_email",
-    "members_only",
-    "own_submission",
-    "return_address",
-    "reviewed_revision",
-    "reviewers",
-    "reviewers_only",
-    "revision_of",
-    "visible_submission",
-]
 
 confirmed_only = confirmed_email_required("submissions/unconfirmed.html")
 """Allow only logged-in users with a confirmed e-mail address."""
@@ -91,14 +76,6 @@ def reviewed_revision(request: HttpRequest, key: uuid.UUID, number: int, *, revi
     if reviewed and not revision.needs_review:
         raise Http404("this revision needs no review")
     return revision
-
-
-def return_address(request: HttpRequest, otherwise: str) -> str:
-    """The page of this site that a form was sent from."""
-    address = request.POST.get("back", "")
-    if address.startswith("/") and url_has_allowed_host_and_scheme(address, None):
-        return address
-    return otherwise
 
 
 def reviewers(*, but: User | None = None) -> QuerySet[User]:

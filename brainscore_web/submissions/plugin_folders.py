@@ -75,9 +75,9 @@ def folder_shown_to(revision: Revision) -> Path:
 
 
 def _with(revision: Revision, live: list[_LivePlugin]) -> Path:
-    own = {(plugin["kind"], plugin["name"]) for plugin in revision.plugins}
-    mine = [_LivePlugin(kind, name, revision.pk, revision.digest) for kind, name in own]
-    all_of_them = sorted([*mine, *(plugin for plugin in live if (plugin.kind, plugin.name) not in own)])
+    plugins = {(plugin["kind"], plugin["name"]) for plugin in revision.plugins}
+    mine = [_LivePlugin(kind, name, revision.pk, revision.digest) for kind, name in plugins]
+    all_of_them = sorted([*mine, *(plugin for plugin in live if (plugin.kind, plugin.name) not in plugins)])
     return _create_once(_sets() / _digest(all_of_them), lambda folder: _link_plugins(all_of_them, folder))
 
 
@@ -89,8 +89,8 @@ def delete_unused_folders() -> int:
 def delete_old_folders(before: datetime, *, dry: bool = False) -> int:
     """Remove folders of plugins that have not been used for some time."""
     live, old = _live(), before.timestamp()
-    kept = {_digest(live), *(plugin.digest for plugin in live)}
-    unused = [path for path in _below(_sets(), _revisions()) if path.name not in kept and _age_of(path) < old]
+    digests = {_digest(live), *(plugin.digest for plugin in live)}
+    unused = [path for path in _below(_sets(), _revisions()) if path.name not in digests and _age_of(path) < old]
     abandoned_before = time.time() - STALE
     unused += [path for path in _below(_home()) if path.name.endswith(PART_SUFFIX) and _age_of(path) < abandoned_before]
     if not dry:

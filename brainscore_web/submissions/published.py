@@ -33,32 +33,18 @@ _VERSIONS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedCode:
-    """A version of a plugin whose code the visitor may read.
+    """A version of a plugin whose code the visitor may read."""
 
-    Attributes
-    ----------
-    kind, name, sha256 : str
-        The plugin, and the hash of its code, as receipts have it.
-    stated_licence : str
-        The licence that its models' metadata state, or that of the package; empty if none is stated.
-    package : str
-        Name and version of the package that it is part of; empty for a submitted plugin.
-    identifiers : tuple of str
-        What it registers; empty for a plugin of the package.
-    published : datetime or None
-        When this version was published; None for a plugin of the package.
-    revision : Revision or None
-        Its files; None for a plugin of the package.
-    """
-
+    # kind, name, sha256: the plugin, and the hash of its code, as receipts have it
     kind: str
     name: str
     sha256: str
+    # the licence that its models' metadata state, or that of the package; empty if none is stated
     stated_licence: str = ""
-    package: str = ""
-    identifiers: tuple[str, ...] = ()
-    published: datetime | None = None
-    revision: Revision | None = None
+    package: str = ""  # name and version of the package that it is part of; empty for a submitted plugin
+    identifiers: tuple[str, ...] = ()  # what it registers; empty for a plugin of the package
+    published: datetime | None = None  # when this version was published; None for a plugin of the package
+    revision: Revision | None = None  # its files; None for a plugin of the package
 
     @property
     def folder(self) -> str:
@@ -110,8 +96,8 @@ class PublishedCode:
             return
         for name, path in code_files(str(_ROOT / self.kind / self.name)):
             file = Path(path)
-            known = file.suffix in _PUBLISHED_SUFFIXES or _LICENCE_FILE.fullmatch(file.name)
-            if known and not file.is_symlink():  # a checkout may contain other files
+            is_published = file.suffix in _PUBLISHED_SUFFIXES or _LICENCE_FILE.fullmatch(file.name)
+            if is_published and not file.is_symlink():  # a checkout may contain other files
                 yield self.folder + name, file.read_bytes()
 
 
@@ -169,8 +155,8 @@ def _is_readable(row: PublishedVersion, visitor: Visitor) -> bool:
     data of an owner who withholds the data of a benchmark. Versions that were replaced while private stay private.
     """
     revision = row.revision
-    own = visitor.is_authenticated and revision.submission.owner_id == visitor.pk
-    if own or (visitor.is_active and visitor.has_perm("leaderboard.view_private")):
+    is_own = visitor.is_authenticated and revision.submission.owner_id == visitor.pk
+    if is_own or (visitor.is_active and visitor.has_perm("leaderboard.view_private")):
         return True
     reviewed = Submission.objects.visible_to(visitor).filter(pk=revision.submission_id)
     if row.kind != PluginKind.MODELS and reviewed.exists():
@@ -184,7 +170,7 @@ def _is_readable(row: PublishedVersion, visitor: Visitor) -> bool:
         return True
     benchmarks = revision.registered("benchmark_registry")
     rows = Benchmark.objects.filter(identifier__in=benchmarks)
-    if sum(one.shows_data_to(visitor) for one in rows) < len(benchmarks):
+    if sum(benchmark.shows_data_to(visitor) for benchmark in rows) < len(benchmarks):
         return False
     if row.kind != PluginKind.DATA:
         return True
@@ -205,7 +191,7 @@ def _of_package(kind: str, name: str, visitor: Visitor, sha256: str, identifier:
     if kind == PluginKind.MODELS:
         rows = VisionModel.objects.filter(plugin=name)
         hidden = rows.exclude(pk__in=VisionModel.objects.visible_to(visitor).values("pk"))
-        if any(_is_registered(kind, name, other) for other in hidden.values_list("identifier", flat=True)):
+        if any(_is_registered(kind, name, hidden_name) for hidden_name in hidden.values_list("identifier", flat=True)):
             return None
     return code
 

@@ -21,38 +21,17 @@ from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.examining import (
     Examined,
     Git,
-    Limits,
-    Pull,
     Refused,
     Source,
     Zip,
     examine,
     limits,
     require_news,
-    source_at,
     storable,
     title_of,
 )
 from brainscore_web.submissions.models import Revision, Submission, UnexaminedFiles
 from brainscore_web.submissions.pipeline.checking import examine_names
-
-__all__ = [
-    "Git",
-    "Limits",
-    "Pull",
-    "Refused",
-    "Source",
-    "Use",
-    "Zip",
-    "limits",
-    "max_form_size",
-    "receive",
-    "require_room",
-    "source_at",
-    "takes_revisions",
-    "too_large_error",
-    "use_of",
-]
 
 _REVISABLE = (Submission.State.QUEUED, Submission.State.CHANGES, Submission.State.REVIEW)
 _SEVERITIES = {"error": 0, "warning": 1, "note": 2}
@@ -64,31 +43,21 @@ _waiting: list[Source] = []  # sources for whose examination a thread of this pr
 
 @dataclass(frozen=True)
 class Use:
-    """What a user has sent.
+    """What a user has sent."""
 
-    Attributes
-    ----------
-    open : int
-        Number of open submissions.
-    day : int
-        Number of revisions in the last 24 hours.
-    size : int
-        Total size of all revisions in bytes.
-    """
-
-    open: int
-    day: int
-    size: int
+    open: int  # number of open submissions
+    day: int  # number of revisions in the last 24 hours
+    size: int  # total size of all revisions in bytes
 
 
 def use_of(user: User) -> Use:
     """Count what a user has sent. Lock the user's row first if a decision depends on the result."""
     sent = Revision.objects.filter(by=user).aggregate(day=Count("pk", filter=Q(created__gt=timezone.now() - _DAY)))
-    kept = Revision.objects.filter(submission__owner=user).aggregate(size=Sum("size"))
+    stored = Revision.objects.filter(submission__owner=user).aggregate(size=Sum("size"))
     return Use(
         open=Submission.objects.filter(owner=user).exclude(state__in=Submission.CLOSED).count(),
         day=sent["day"],
-        size=kept["size"] or 0,
+        size=stored["size"] or 0,
     )
 
 
@@ -148,7 +117,7 @@ def receive(
         described |= examined.columns(_in_order((*examined.findings, *names)))
         described["address"] = storable(examined.address or address)[-500:]
         title = title_of(examined.plugins)
-    has_errors = any(one["severity"] == "error" for one in described.get("findings", ()))
+    has_errors = any(finding["severity"] == "error" for finding in described.get("findings", ()))
     with transaction.atomic():
         # a weak lock: others may still refer to this user, but cannot count its submissions meanwhile
         owner = User.objects.select_for_update(no_key=True).get(pk=user.pk)

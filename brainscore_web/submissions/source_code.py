@@ -38,30 +38,14 @@ _LEFT_OUT = "not shown here; see the archive"
 
 @dataclass(frozen=True)
 class FileText:
-    """A file of a revision, with its lines if it is text.
+    """A file of a revision, with its lines if it is text."""
 
-    Attributes
-    ----------
-    path : str
-        Its path in the archive, such as ``'benchmarks/mine/__init__.py'``.
-    size : int
-        Its size in bytes.
-    lines : tuple of str
-        Its lines with invisible characters escaped; empty if it is not text.
-    note : str
-        Why lines are missing; empty if none are missing.
-    source : str
-        Its unchanged text, for parsers; empty if it was truncated.
-    checksum : int
-        CRC-32 of the whole file; 0 if it is not from an archive.
-    """
-
-    path: str
-    size: int
-    lines: tuple[str, ...] = ()
-    note: str = ""
-    source: str = field(default="", repr=False)
-    checksum: int = 0
+    path: str  # its path in the archive, such as ``'benchmarks/mine/__init__.py'``
+    size: int  # its size in bytes
+    lines: tuple[str, ...] = ()  # its lines with invisible characters escaped; empty if it is not text
+    note: str = ""  # why lines are missing; empty if none are missing
+    source: str = field(default="", repr=False)  # its unchanged text, for parsers; empty if it was truncated
+    checksum: int = 0  # CRC-32 of the whole file; 0 if it is not from an archive
 
 
 def texts_of(revision: Revision, folder: str = "") -> Mapping[str, FileText]:
@@ -127,16 +111,16 @@ _HIGHLIGHT_SECONDS = 1  # of CPU time, for all uncached files of a page
 _PROCESS_TIMEOUT = 2.5  # seconds until the page is shown without highlighting or changes
 _SLOT_SECONDS = 0.5  # until it is shown without them because another page's process runs
 _UNFINISHED = "unfinished"
-_PROCESS = Path(__file__).with_name("highlighting_process.py")
+_PROCESS = Path(__file__).with_name("text_process.py")
 _slot = threading.Lock()  # of this server process, so that its other threads answer requests meanwhile
 
 
 def highlighted(files: Mapping[str, Sequence[str]]) -> dict[str, list[SafeString]]:
     """Highlight the lines of files."""
     texts = {path: "\n".join(lines) for path, lines in files.items()}
-    known = {path: language for path in files if (language := _LANGUAGES.get(Path(path).suffix.lower()))}
-    items = {path: [known[path], texts[path]] for path in known if len(texts[path]) <= _MAX_HIGHLIGHTED}
-    results = _results(_PROCESS, items, seconds=_HIGHLIGHT_SECONDS)
+    languages = {path: language for path in files if (language := _LANGUAGES.get(Path(path).suffix.lower()))}
+    items = {path: [languages[path], texts[path]] for path in languages if len(texts[path]) <= _MAX_HIGHLIGHTED}
+    results = _results("highlight", items, seconds=_HIGHLIGHT_SECONDS)
     return {path: _html_lines(lines, results.get(path)) for path, lines in files.items()}
 
 
@@ -146,40 +130,40 @@ def _html_lines(lines: Sequence[str], result: list[str] | None) -> list[SafeStri
     return [SafeString(escape(line)) for line in lines]
 
 
-def _results(program: Path, items: Mapping[str, Sequence[Any]], *, seconds: int) -> dict[str, Any]:
-    """Return the results of a program with limits by key, from the cache if possible.
+def _results(action: str, items: Mapping[str, Sequence[Any]], *, seconds: int) -> dict[str, Any]:
+    """Return the results of an action of the process by key, from the cache if possible.
 
     Items that it does not finish are missing; the first of them, which took too long, is not tried again.
     """
-    names = {key: _cache_key(program, values) for key, values in items.items()}
+    names = {key: _cache_key(action, values) for key, values in items.items()}
     cache = caches["highlighting"]
     results: dict[str, Any] = cache.get_many(set(names.values()))
     missing = {names[key]: values for key, values in items.items() if names[key] not in results}
-    if missing and (made := _run_process(program, missing, seconds=seconds)) is not None:
-        culprit = next((name for name in missing if name not in made), None)
+    if missing and (answers := _run_process(action, missing, seconds=seconds)) is not None:
+        culprit = next((name for name in missing if name not in answers), None)
         if culprit is not None:
-            made[culprit] = _UNFINISHED
-            _LOG.info("a file is shown without highlighting or changes: %s takes too long", program.stem)
-        cache.set_many(made)
-        results |= made
+            answers[culprit] = _UNFINISHED
+            _LOG.info("a file is shown without highlighting or changes: %s takes too long", action)
+        cache.set_many(answers)
+        results |= answers
     return {key: results[name] for key, name in names.items() if results.get(name, _UNFINISHED) != _UNFINISHED}
 
 
-def _cache_key(program: Path, values: Sequence[Any]) -> str:
-    return hashlib.sha256(json.dumps([program.stem, *values]).encode()).hexdigest()
+def _cache_key(action: str, values: Sequence[Any]) -> str:
+    return hashlib.sha256(json.dumps([action, *values]).encode()).hexdigest()
 
 
-def _run_process(program: Path, items: Mapping[str, Sequence[Any]], *, seconds: int) -> dict[str, Any] | None:
-    """Send ``[key, *item]`` line by line to a program with limits; return its answers until the first unfinished one.
+def _run_process(action: str, items: Mapping[str, Sequence[Any]], *, seconds: int) -> dict[str, Any] | None:
+    """Send ``[key, *item]`` line by line to the process; return its answers until the first unfinished one.
 
-    None if the program runs for another page.
+    None if it runs for another page.
     """
     request = "".join(json.dumps([key, *item]) + "\n" for key, item in items.items())
     if not _slot.acquire(timeout=_SLOT_SECONDS):
         return None
     try:
         output = subprocess.run(  # noqa: S603 # our own file
-            [sys.executable, "-I", str(program), str(seconds)],
+            [sys.executable, "-I", str(_PROCESS), action, str(seconds)],
             input=request.encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -193,7 +177,6 @@ def _run_process(program: Path, items: Mapping[str, Sequence[Any]], *, seconds: 
     return dict(json.loads(line) for line in lines if line.endswith(b"\n"))  # the process may end within a line
 
 
-_COMPARISON = Path(__file__).with_name("comparison_process.py")
 _COMPARISON_SECONDS = 1  # of CPU time, for all files of a page
 _MAX_COMPARED_LINES = 2_000  # largest number of lines of a compared file, which takes up to a second
 _MAX_COMPARED_TOTAL = 10_000  # largest number of lines of all compared files, old and new
@@ -216,22 +199,13 @@ class DiffRow:
 
 @dataclass(frozen=True)
 class FileDiff:
-    """The changes of a file: ``state`` is added, removed, or changed.
-
-    Attributes
-    ----------
-    rows : tuple of DiffRow
-        The lines that differ, with a few around them.
-    note : str
-        Why lines are missing; empty if none are missing.
-    added, removed : int
-        Numbers of lines, including those that are not shown.
-    """
+    """The changes of a file: ``state`` is added, removed, or changed."""
 
     path: str
     state: str
-    rows: tuple[DiffRow, ...] = ()
-    note: str = ""
+    rows: tuple[DiffRow, ...] = ()  # the lines that differ, with a few around them
+    note: str = ""  # why lines are missing; empty if none are missing
+    # added, removed: numbers of lines, including those that are not shown
     added: int = 0
     removed: int = 0
 
@@ -292,7 +266,7 @@ def _equal_blocks(pairs: Mapping[str, tuple[_Lines, _Lines]]) -> dict[str, _Bloc
         return {}
     return {
         key: [(start, there, length) for start, there, length in blocks]
-        for key, blocks in _results(_COMPARISON, pairs, seconds=_COMPARISON_SECONDS).items()
+        for key, blocks in _results("compare", pairs, seconds=_COMPARISON_SECONDS).items()
     }
 
 
@@ -326,8 +300,8 @@ def _relocated_line(old: _Lines, new: _Lines, line: int, middle: _Blocks) -> int
                 return there + line - start
     if not text.strip():
         return None  # empty lines are everywhere
-    places = [number for number, candidate in enumerate(new, 1) if candidate == text]
-    return min(places, key=lambda number: abs(number - line), default=None)
+    numbers = [number for number, candidate in enumerate(new, 1) if candidate == text]
+    return min(numbers, key=lambda number: abs(number - line), default=None)
 
 
 def _equal_ends(old: _Lines, new: _Lines) -> tuple[int, int]:

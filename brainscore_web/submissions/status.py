@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from django.conf import settings
 
 from brainscore_web.environment import email_destination
-from brainscore_web.scoring.services import Progress
 from brainscore_web.submissions.models import Revision, Step, Submission
-from brainscore_web.submissions.notifications import counts_in_words, pair_counts
+from brainscore_web.submissions.pairs import Progress
 
 _STATE_TEXTS: dict[str, tuple[str, str]] = {
     "queued": (
@@ -45,22 +44,13 @@ _RETRIED = ("check", "test", "publish")
 
 @dataclass(frozen=True)
 class Status:
-    """The status of a submission.
+    """The status of a submission."""
 
-    Attributes
-    ----------
-    words, next : str
-        The status in words, and what its submitter can do.
-    seconds : int
-        Interval in which a page asks for updates; 0 if nothing changes without an action.
-    retry : Step or None
-        An automatic step that can be retried.
-    """
-
+    # words, next: the status in words, and what its submitter can do
     words: str
     next: str
-    seconds: int
-    retry: Step | None
+    seconds: int  # interval in which a page asks for updates; 0 if nothing changes without an action
+    retry: Step | None  # an automatic step that can be retried
 
 
 _STEP_LABELS = {
@@ -77,18 +67,12 @@ _SYMBOLS = {"waiting": "○", "running": "◐", "passed": "✓", "failed": "✗"
 
 @dataclass(frozen=True)
 class StepStatus:
-    """What a step has come to, for readers.
+    """What a step has come to, for readers."""
 
-    Attributes
-    ----------
-    label, words : str
-        The step and its outcome, such as ``'Review'`` and ``'changes requested'``.
-    style, symbol : str
-        The state of a step that is drawn in the same way, and its symbol.
-    """
-
+    # label, words: the step and its outcome, such as ``'Review'`` and ``'changes requested'``
     label: str
     words: str
+    # style, symbol: the state of a step that is drawn in the same way, and its symbol
     style: str
     symbol: str
 
@@ -110,8 +94,8 @@ def count_pairs(steps: Iterable[Step], pairs: Progress) -> None:
     """Describe an ended scoring step by its pairs."""
     for step in steps:
         if (step.kind, step.state) == (Step.Kind.SCORE, Step.State.PASSED):
-            step.result = pair_counts(pairs)
-            step.reason = counts_in_words(step.result)
+            step.result = asdict(pairs)
+            step.reason = pairs.outcome
 
 
 def status_of(submission: Submission, revision: Revision, steps: Iterable[Step]) -> Status:
@@ -134,8 +118,8 @@ def status_of(submission: Submission, revision: Revision, steps: Iterable[Step])
         elif score.result.get("failed"):
             count = score.result["failed"]
             not_run = score.result.get("not_run")
-            rest = f", and the site could not run {not_run} yet" if not_run else ""
-            words = f"It is done; {count} pair{'s' if count > 1 else ''} failed{rest}."
+            addition = f", and the site could not run {not_run} yet" if not_run else ""
+            words = f"It is done; {count} pair{'s' if count > 1 else ''} failed{addition}."
             following = "The table gives the reasons. Try them again, or send a corrected version as a new submission."
             retry = score
         elif score.result.get("not_run"):

@@ -35,31 +35,16 @@ _LONGEST_DETAIL = 4000  # characters
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """The outcome of a step.
+    """The outcome of a step."""
 
-    Attributes
-    ----------
-    passed : bool
-        Whether the step passed.
-    reason, internal : str
-        The reason for the submitter, and the one for administrators.
-    log : str
-        The log of the step.
-    result : dict
-        Plain values, stored with the step.
-    findings : sequence of dict or None
-        New findings of the revision; None if they are unchanged.
-    gave_up : bool
-        Whether the failure is the site's.
-    """
-
-    passed: bool
+    passed: bool  # whether the step passed
+    # reason, internal: the reason for the submitter, and the one for administrators
     reason: str = ""
     internal: str = ""
-    log: str = ""
-    result: Mapping[str, Any] = field(default_factory=dict)
-    findings: Sequence[Mapping[str, Any]] | None = None
-    gave_up: bool = False
+    log: str = ""  # the log of the step
+    result: Mapping[str, Any] = field(default_factory=dict)  # plain values, stored with the step
+    findings: Sequence[Mapping[str, Any]] | None = None  # new findings of the revision; None if they are unchanged
+    gave_up: bool = False  # whether the failure is the site's
 
 
 class StepFailed(Exception):
@@ -85,10 +70,7 @@ class StepIsLong(Exception):
 class StepUnavailable(Exception):
     """The site cannot run the step now, such as without a network: it is retried, and finally given up by the site.
 
-    Parameters
-    ----------
-    reason, internal : str
-        The reason for the submitter, as a sentence without a full stop, and the one for administrators.
+    `reason` is for the submitter, a sentence without a full stop, and `internal` for administrators.
     """
 
     def __init__(self, reason: str, *, internal: str) -> None:
@@ -200,12 +182,8 @@ class StepLog:
 class PathFilter:
     """Replaces paths of the server in text.
 
-    Parameters
-    ----------
-    folders : iterable of Path
-        Folders with ``models/``, ``benchmarks/`` and so on, of which paths are shown from there.
-    hidden : iterable of Path
-        Further folders of the site, of which only the name of the file is shown.
+    Paths in `folders`, which have ``models/``, ``benchmarks/`` and so on, are shown from there; in folders that are
+    `hidden`, only the name of the file.
 
     Examples
     --------
@@ -220,8 +198,8 @@ class PathFilter:
         roots = {str(path) for folder in folders for path in (folder, folder.resolve())}
         roots |= {str(folder.parent) for folder in platform_folders()} | {sysconfig.get_paths()["purelib"]}
         self._roots = [_below(root, "/") for root in sorted(roots, key=len, reverse=True) if len(root) > 1]
-        places = {str(path) for folder in hidden for path in (folder, folder.resolve())} | {sys.prefix}
-        ordered = sorted(places, key=len, reverse=True)
+        paths = {str(path) for folder in hidden for path in (folder, folder.resolve())} | {sys.prefix}
+        ordered = sorted(paths, key=len, reverse=True)
         self._hidden = [_below(place, r"/(?:[^\s'\":()\[\]/]+/)*") for place in ordered if len(place) > 1]
 
     def __call__(self, text: str) -> str:
@@ -229,8 +207,8 @@ class PathFilter:
         for root in self._roots:
             text = root.sub("", text)
         text = _LIBRARY.sub("", _ENVIRONMENTS.sub("", text))
-        for place in self._hidden:
-            text = place.sub("…/", text)
+        for pattern in self._hidden:
+            text = pattern.sub("…/", text)
         return text
 
 
@@ -244,14 +222,7 @@ def _below(folder: str, following: str) -> re.Pattern[str]:
 class OutputLines:
     """Passes on complete lines of output, filtered; parts of lines wait for the rest. A context manager.
 
-    Parameters
-    ----------
-    add : callable
-        Called with text.
-    hide : callable
-        The filter, which sees complete lines.
-    take : callable, optional
-        Called with each complete line; returns what of it is passed on.
+    `hide` filters complete lines. `take` is called with each of them, and returns what is passed on.
     """
 
     _LONGEST = 100_000  # characters of a line, after which it is passed on in parts
@@ -305,21 +276,21 @@ def failed_lines(traceback: str) -> tuple[str, int | None, str]:
     E   X: no
     """
     file, number = "", None
-    kept: list[str] = []
-    skipped, own = 0, True
+    shown: list[str] = []
+    skipped, in_plugin = 0, True
     for line in traceback.splitlines():
-        if place := _PLACE.match(line):
-            own = _OWN_FILE.fullmatch(place["file"]) is not None
-            if own:
-                file, number = place["file"], int(place["line"])
+        if position := _PLACE.match(line):
+            in_plugin = _OWN_FILE.fullmatch(position["file"]) is not None
+            if in_plugin:
+                file, number = position["file"], int(position["line"])
             else:
                 skipped += 1
-        if own or line.startswith("E "):
+        if in_plugin or line.startswith("E "):
             if skipped:
-                kept.append(f"… {skipped} call{'s' if skipped > 1 else ''} in other packages …")
+                shown.append(f"… {skipped} call{'s' if skipped > 1 else ''} in other packages …")
                 skipped = 0
-            kept.append(line)
-    text = "\n".join(kept).strip("\n")
+            shown.append(line)
+    text = "\n".join(shown).strip("\n")
     if len(text) > _LONGEST_DETAIL:
         text = f"{text[: _LONGEST_DETAIL // 2]}\n…\n{text[-_LONGEST_DETAIL // 2 :]}"
     return file, number, text

@@ -20,29 +20,16 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from brainscore_core.errors import UserError
+from brainscore_web.accounts.permissions import current_user
 from brainscore_web.leaderboard.models import Visibility
-from brainscore_web.scoring.services import progress_of
-from brainscore_web.scoring.tables import jobs_of
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.assessments import assessment_states, assessments_of
+from brainscore_web.submissions.examining import Refused, limits
 from brainscore_web.submissions.forms import RevisionForm, SubmissionForm
 from brainscore_web.submissions.models import PluginKind, Revision, Step, Submission
-from brainscore_web.submissions.permissions import (
-    confirmed_only,
-    current_user,
-    own_submission,
-    revision_of,
-    visible_submission,
-)
-from brainscore_web.submissions.receiving import (
-    Refused,
-    limits,
-    max_form_size,
-    receive,
-    takes_revisions,
-    too_large_error,
-    use_of,
-)
+from brainscore_web.submissions.pairs import progress_of
+from brainscore_web.submissions.permissions import confirmed_only, own_submission, revision_of, visible_submission
+from brainscore_web.submissions.receiving import max_form_size, receive, takes_revisions, too_large_error, use_of
 from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, anchor_of, discussion
 from brainscore_web.submissions.review.decisions import announced_decision, reviews_of
 from brainscore_web.submissions.source_code import FileText, highlighted, texts_of
@@ -197,7 +184,7 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
         step.shown_log = step.log[-_MAX_LOG:]  # type: ignore[attr-defined]
         step.log_is_cut = len(step.log) > _MAX_LOG  # type: ignore[attr-defined]
     status = status_of(submission, latest, latest_steps)
-    own = submission.owner_id == current_user(request).pk
+    is_own = submission.owner_id == current_user(request).pk
     failures = _failures(steps)
     context: dict[str, Any] = {
         "submission": submission,
@@ -212,29 +199,28 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
         "poll_seconds": status.seconds if is_latest else 0,
         "seen": _page_fingerprint(submission, steps, assessment_states(revision)),
         "assessments": lambda: assessments_of(revision),  # read by the template, not by polls without news
-        "own": own,
+        "own": is_own,
         "has_models": any(plugin["kind"] == PluginKind.MODELS for plugin in revision.plugins),
-        "may_revise": own and takes_revisions(submission),
-        "may_withdraw": own and (takes_revisions(submission) or submission.state == _STATES.PUBLISHING),
-        "may_cancel": own and submission.state in (_STATES.QUEUED, _STATES.SCORING),
+        "may_revise": is_own and takes_revisions(submission),
+        "may_withdraw": is_own and (takes_revisions(submission) or submission.state == _STATES.PUBLISHING),
+        "may_cancel": is_own and submission.state in (_STATES.QUEUED, _STATES.SCORING),
         "examined": revision.is_examined,
         "poll_url": reverse("submissions:progress", args=[submission.pk]),
     }
     if is_latest and submission.state in (_STATES.SCORING, _STATES.DONE):
-        context |= jobs_of(request, submission)
         context["with_jobs"] = True
     return context
 
 
 def _failures(steps: list[Step]) -> list[dict[str, Any]]:
     """Return failed tests and checks, each with the id of its line on the page of the code."""
-    found: list[dict[str, Any]] = []
+    failures: list[dict[str, Any]] = []
     for step in steps:
         if step.kind == Step.Kind.TEST and step.state == Step.State.FAILED and isinstance(step.result, dict):
-            found = step.result.get("failures", [])
+            failures = step.result.get("failures", [])
     return [
         {**failure, "anchor": anchor_of(failure["file"], failure["line"]) if failure.get("file") else ""}
-        for failure in found
+        for failure in failures
     ]
 
 

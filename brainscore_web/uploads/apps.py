@@ -9,28 +9,24 @@ from django.db.models.signals import pre_delete
 
 
 class UploadsConfig(AppConfig):
-    """The app's name and label, its section of the data export, and what happens when an account is deleted."""
+    """The app's name and label, and what happens when an account is deleted."""
 
     name = "brainscore_web.uploads"
     label = "uploads"
     verbose_name = "Uploads"
 
     def ready(self) -> None:
-        """Connect uploads to data export, sweep and deleted accounts."""
+        """Connect uploads to sweep and deleted accounts."""
         from django.contrib.auth import get_user_model
 
-        from brainscore_web.accounts.personal_data import SECTIONS
         from brainscore_web.jobs import sweep
         from brainscore_web.uploads.checking import resume_checks
-        from brainscore_web.uploads.models import Upload
-        from brainscore_web.uploads.personal_data import exported_uploads
 
-        SECTIONS["uploads"] = (Upload, exported_uploads)
         sweep.register(resume_checks)
         pre_delete.connect(_account_deleted, sender=get_user_model(), dispatch_uid="uploads-leaving")
 
 
 def _account_deleted(*, instance: Any, **_: Any) -> None:
-    from brainscore_web.uploads.personal_data import withdraw_private_uploads
+    from brainscore_web.uploads.withdrawal import withdraw_private_uploads
 
     withdraw_private_uploads(instance)

@@ -85,9 +85,9 @@ def inspect_in_sandbox(question: Question, *, alive: Callable[[], bool]) -> Repo
         report = None if ended.cause else _read(answer)
     if report is not None:
         return report
-    what = f"the inspection {ended.message or 'gave no answer'}"
+    problem = f"the inspection {ended.message or 'gave no answer'}"
     remedy = "package them again with `brainscore package`; divide a very large data set into subsets"
-    return Report([Found(", ".join(question.names.values()), "files cannot be checked", what, remedy)], {}, {})
+    return Report([Found(", ".join(question.names.values()), "files cannot be checked", problem, remedy)], {}, {})
 
 
 def _read(answer: Path) -> Report | None:
@@ -203,8 +203,8 @@ def _check(lease: Lease[Upload]) -> None:
             kind: stack.enter_context(storage().at_hand(file.token, file.key, file.version_id))
             for kind, file in files.items()
         }
-        if "csv" not in files and (known := _known_table(upload)) is not None:
-            there["reference"] = stack.enter_context(storage().at_hand("", known.key, known.version_id))
+        if "csv" not in files and (table := _known_table(upload)) is not None:
+            there["reference"] = stack.enter_context(storage().at_hand("", table.key, table.version_id))
         report = _inspected(lease, files, there)
         if report is None:
             return
@@ -255,8 +255,8 @@ def _publish(lease: Lease[Upload], files: dict[str, UploadedFile], there: dict[s
     for kind, file in files.items():
         if not file.version_id and (version := storage().new_version()):
             # stored before the file is moved, so that no file is lost if the process crashes
-            place = storage().key_of(Place(upload.owner_folder, file.name, version, private))
-            file.bucket, file.key, file.version_id = storage().bucket, place, version
+            key = storage().key_of(Place(upload.owner_folder, file.name, version, private))
+            file.bucket, file.key, file.version_id = storage().bucket, key, version
             if not lease.rows().exists():
                 return True
             file.save(update_fields=["bucket", "key", "version_id"])
@@ -291,8 +291,8 @@ def _retry_later(lease: Lease[Upload], why: str) -> None:
     """Let the checks be repeated later; after the last attempt, refuse the upload."""
     if lease.retry():
         return
-    found = asdict(Found("", "could not be checked", why, "upload it again later, or contact the administrators"))
-    if _end(lease, _State.REFUSED, findings=[found], facts={}):
+    finding = asdict(Found("", "could not be checked", why, "upload it again later, or contact the administrators"))
+    if _end(lease, _State.REFUSED, findings=[finding], facts={}):
         lease.row.files.update(size=None)
 
 

@@ -38,32 +38,18 @@ _LONGEST_FIELD = 1 << 20
 
 @dataclass(frozen=True)
 class Question:
-    """A request to inspect files.
+    """A request to inspect files."""
 
-    Attributes
-    ----------
-    files : dict
-        Kind (``csv``, ``zip``, ``nc``) → path.
-    names : dict
-        Kind → file name in storage.
-    identifier, assembly_identifier, cls : str
-        Names of the stimulus set and of the assembly, and the assembly's class.
-    limits : dict
-        ``memory``, ``seconds``, ``members``, ``unpacked``, ``ratio``, ``pixels``, ``table``; see ``Limits``.
-    sha1 : dict
-        Kind → hash that the uploader expects.
-    reference : str
-        Path of the table of a stimulus set that was uploaded earlier; empty if there is none.
-    """
-
-    files: dict[str, str]
-    names: dict[str, str]
+    files: dict[str, str]  # kind (``csv``, ``zip``, ``nc``) → path
+    names: dict[str, str]  # kind → file name in storage
+    # identifier, assembly_identifier, cls: names of the stimulus set and of the assembly, and the assembly's class
     identifier: str
     assembly_identifier: str
     cls: str
+    # ``memory``, ``seconds``, ``members``, ``unpacked``, ``ratio``, ``pixels``, ``table``; see ``Limits``
     limits: dict[str, int]
-    sha1: dict[str, str] = field(default_factory=dict)
-    reference: str = ""
+    sha1: dict[str, str] = field(default_factory=dict)  # kind → hash that the uploader expects
+    reference: str = ""  # path of the table of a stimulus set that was uploaded earlier; empty if there is none
 
 
 @dataclass(frozen=True)
@@ -79,21 +65,11 @@ class Found:
 
 @dataclass(frozen=True)
 class Report:
-    """The result of an inspection.
+    """The result of an inspection."""
 
-    Attributes
-    ----------
-    findings : list of Found
-        All findings. An upload with errors is refused.
-    hashes : dict
-        Kind → ``{"sha1": …, "sha256": …, "size": …}``.
-    facts : dict
-        A summary of the content, for display.
-    """
-
-    findings: list[Found]
-    hashes: dict[str, dict[str, Any]]
-    facts: dict[str, Any]
+    findings: list[Found]  # all findings. An upload with errors is refused
+    hashes: dict[str, dict[str, Any]]  # kind → ``{"sha1": …, "sha256": …, "size": …}``
+    facts: dict[str, Any]  # a summary of the content, for display
 
     @property
     def refused(self) -> bool:
@@ -124,10 +100,12 @@ def inspect(question: Question) -> Report:
     """Check the files of an upload; the library's validation runs last, on files that are safe to read."""
     hashes = {kind: _hashes(Path(path)) for kind, path in question.files.items()}
     findings: list[Found] = []
-    for kind, wanted in question.sha1.items():
-        if wanted and kind in hashes and hashes[kind]["sha1"] != wanted:
-            what = f"expected {wanted}, found {hashes[kind]['sha1']}"
-            findings.append(error_finding(question.names[kind], "wrong file", what, "upload the file from packaging"))
+    for kind, expected in question.sha1.items():
+        if expected and kind in hashes and hashes[kind]["sha1"] != expected:
+            difference = f"expected {expected}, found {hashes[kind]['sha1']}"
+            findings.append(
+                error_finding(question.names[kind], "wrong file", difference, "upload the file from packaging")
+            )
     with tempfile.TemporaryDirectory(prefix="brainscore-check-") as folder:
         # the library matches files by their names
         links = {kind: Path(folder) / question.names[kind] for kind in question.files}
@@ -199,16 +177,16 @@ def check_archive(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
         ]
     if len(members) > limits["members"]:
         return [_many(name, len(members), limits)]
-    found = _check_sizes(path, name, members, limits)
-    for check, is_wrong, what in _RULES:
+    findings = _check_sizes(path, name, members, limits)
+    for check, is_wrong, culprits in _RULES:
         if wrong := [member.filename for member in members if is_wrong(member)]:
-            found.append(error_finding(name, check, f"{format_values(wrong)} {what}", _AGAIN))
+            findings.append(error_finding(name, check, f"{format_values(wrong)} {culprits}", _AGAIN))
     # names that differ only in case get a warning from the library's validation
     if clash := archives.find_clash((member.filename for member in members), case=False):
         earlier, later = clash
         culprit = f"{later!r} appears twice" + ("" if earlier == later else f", also spelled {earlier!a}")
-        found.append(error_finding(name, "duplicate file name", culprit, _AGAIN))
-    return found
+        findings.append(error_finding(name, "duplicate file name", culprit, _AGAIN))
+    return findings
 
 
 def check_kinds(path: Path, name: str) -> list[Found]:
@@ -247,10 +225,10 @@ def _check_sizes(path: Path, name: str, members: Sequence[zipfile.ZipInfo], limi
     size = path.stat().st_size
     unpacked = sum(member.file_size for member in members)
     packed = sum(member.compress_size for member in members)
-    found = []
+    findings = []
     if unpacked > limits["unpacked"]:
-        what = f"it unpacks to {size_text(unpacked)}; the limit is {size_text(limits['unpacked'])}"
-        found.append(error_finding(name, "archive too large", what, "divide the data set into subsets"))
+        problem = f"it unpacks to {size_text(unpacked)}; the limit is {size_text(limits['unpacked'])}"
+        findings.append(error_finding(name, "archive too large", problem, "divide the data set into subsets"))
     bombs = [
         f"{member.filename} ({member.compress_size:,} → {member.file_size:,} bytes)"
         for member in members
@@ -259,12 +237,12 @@ def _check_sizes(path: Path, name: str, members: Sequence[zipfile.ZipInfo], limi
     if not bombs and archives.is_bomb(size, unpacked, ratio=limits["ratio"], least=_LEAST_BOMB):
         bombs = [f"{len(members)} files ({size:,} → {unpacked:,} bytes)"]
     if bombs:
-        found.append(
+        findings.append(
             error_finding(name, "suspicious compression ratio", "; ".join(bombs[:5]), "store the stimuli uncompressed")
         )
     if packed > size or archives.members_overlap(members):
-        found.append(error_finding(name, "overlapping files", "several members share the same bytes", _AGAIN))
-    return found
+        findings.append(error_finding(name, "overlapping files", "several members share the same bytes", _AGAIN))
+    return findings
 
 
 def _many(name: str, count: int, limits: dict[str, int]) -> Found:
@@ -328,26 +306,26 @@ def check_header(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
 
 def check_names(attrs: dict[str, Any], name: str, *, identifier: str, assembly_identifier: str) -> list[Found]:
     """Check that the identifiers in the file are those of the upload."""
-    found = []
-    for key, wanted, what in (
+    findings = []
+    for key, expected, problem in (
         ("identifier", assembly_identifier, "assembly"),
         ("stimulus_set_identifier", identifier, "stimulus set"),
     ):
         stated = attrs.get(key)
-        if stated is not None and stated != wanted:
-            remedy = f"enter {stated!r} as the name of the {what}, or package the assembly under that name"
-            found.append(
-                error_finding(name, f"different {what}", f"the file has {stated!r}, the upload {wanted!r}", remedy)
+        if stated is not None and stated != expected:
+            remedy = f"enter {stated!r} as the name of the {problem}, or package the assembly under that name"
+            findings.append(
+                error_finding(name, f"different {problem}", f"the file has {stated!r}, the upload {expected!r}", remedy)
             )
-    return found
+    return findings
 
 
 def _unpacked(group: Any) -> int:
-    own = 0
+    size = 0
     for variable in group.variables.values():
         item = 64 if variable.dtype is str else getattr(variable.dtype, "itemsize", 8)
-        own += math.prod(variable.shape) * item
-    return own + sum(_unpacked(inner) for inner in group.groups.values())
+        size += math.prod(variable.shape) * item
+    return size + sum(_unpacked(inner) for inner in group.groups.values())
 
 
 def _validate(files: dict[str, Path], question: Question, findings: list[Found]) -> dict[str, Any]:
@@ -380,9 +358,9 @@ def _table_facts(path: Path, findings: list[Found], *, alone: bool) -> dict[str,
         head = next(rows, [])
         count = sum(1 for row in rows if row)
     if alone and "filename" in head:
-        what = "line 1: its column 'filename' lists files, and no archive was uploaded"
+        problem = "line 1: its column 'filename' lists files, and no archive was uploaded"
         findings.append(
-            error_finding(path.name, "archive not given", what, "upload the ZIP file from packaging as well")
+            error_finding(path.name, "archive not given", problem, "upload the ZIP file from packaging as well")
         )
     return {"stimuli": count, "columns": head[:50]}
 
@@ -444,8 +422,8 @@ def main(request: Path, answer: Path) -> None:
         report = inspect(question)
     except MemoryError:
         remedy = "divide the data set into subsets"
-        what = f"the inspection needs more than {size_text(memory)} of memory"
-        report = Report([Found(", ".join(question.names.values()), "files too large", what, remedy)], {}, {})
+        problem = f"the inspection needs more than {size_text(memory)} of memory"
+        report = Report([Found(", ".join(question.names.values()), "files too large", problem, remedy)], {}, {})
     answer.write_text(json.dumps(report.document()), encoding="utf-8")
 
 

@@ -36,38 +36,20 @@ _SHA1 = re.compile(r"[0-9a-f]{40}")
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on uploads; sizes in bytes.
+    """Limits on uploads; sizes in bytes."""
 
-    Attributes
-    ----------
-    file, table : int
-        The largest size of a file, and of a table.
-    person : int
-        The largest total size of a user's uploads.
-    drafts : int
-        How many unfinished uploads a user may have.
-    memory : int
-        Memory that the checks of an upload may use.
-    seconds : int
-        Time that the checks of an upload may take.
-    members : int
-        How many files an archive may have.
-    unpacked, ratio : int
-        The largest unpacked size of an archive or assembly, absolute and relative to its size.
-    pixels : int
-        The largest number of pixels of an image.
-    """
-
+    # file, table: the largest size of a file, and of a table
     file: int = 5_000_000_000
     table: int = 200_000_000
-    person: int = 50_000_000_000
-    drafts: int = 20
-    memory: int = 8_000_000_000
-    seconds: int = 3600
-    members: int = 200_000
+    person: int = 50_000_000_000  # the largest total size of a user's uploads
+    drafts: int = 20  # how many unfinished uploads a user may have
+    memory: int = 8_000_000_000  # memory that the checks of an upload may use
+    seconds: int = 3600  # time that the checks of an upload may take
+    members: int = 200_000  # how many files an archive may have
+    # unpacked, ratio: the largest unpacked size of an archive or assembly, absolute and relative to its size
     unpacked: int = 20_000_000_000
     ratio: int = 200
-    pixels: int = 100_000_000
+    pixels: int = 100_000_000  # the largest number of pixels of an image
 
     def of(self, kind: str) -> int:
         """The largest size of a file of this kind."""
@@ -76,8 +58,8 @@ class Limits:
 
 def limits() -> Limits:
     """Return the limits in the settings, with the defaults above."""
-    known = {field.name for field in fields(Limits)}
-    return Limits(**{name: value for name, value in settings.UPLOADS.items() if name in known})
+    names = {field.name for field in fields(Limits)}
+    return Limits(**{name: value for name, value in settings.UPLOADS.items() if name in names})
 
 
 def bytes_used(owner: User, *, without: UploadedFile | None = None) -> int:

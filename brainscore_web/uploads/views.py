@@ -25,18 +25,17 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from brainscore_core.errors import UserError
+from brainscore_web.accounts.callers import find_caller
 from brainscore_web.accounts.models import User
 from brainscore_web.accounts.permissions import confirmed_email_required, current_user
-from brainscore_web.api.authentication import Access
-from brainscore_web.api.problems import Problem
+from brainscore_web.accounts.rates import computing_exceeded
 from brainscore_web.leaderboard.models import Visibility, Visitor
 from brainscore_web.uploads import receiving
 from brainscore_web.uploads.checking import begin_checks, resume
-from brainscore_web.uploads.copy_code import address_of, copy_code, registration_of
 from brainscore_web.uploads.forms import StartForm
 from brainscore_web.uploads.models import Upload, UploadedFile, sees_all_uploads
+from brainscore_web.uploads.plugin_code import address_of, copy_code, registration_of, scaffold_of, zipped_scaffold
 from brainscore_web.uploads.receiving import bytes_used, limits
-from brainscore_web.uploads.scaffold import scaffold_of, zipped_scaffold
 from brainscore_web.uploads.storage import StorageFailure, storage
 from brainscore_web.uploads.withdrawal import withdraw
 
@@ -130,9 +129,9 @@ def scaffold(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     upload = _visible(request, key)
     if upload.state != Upload.State.ACCEPTED:
         raise Http404("the data are not accepted")
-    made = scaffold_of(registration_of(request, upload, list(upload.files.all())), upload.facts)
-    response = HttpResponse(zipped_scaffold(made), content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{made.name}.zip"'
+    folders = scaffold_of(registration_of(request, upload, list(upload.files.all())), upload.facts)
+    response = HttpResponse(zipped_scaffold(folders), content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{folders.name}.zip"'
     return response
 
 
@@ -340,18 +339,16 @@ def _find_file(bucket: str, key: str, version_id: str, visitor: Visitor) -> Uplo
     if version_id:
         rows = rows.filter(version_id=version_id)
     for row in rows.order_by("-upload__changed"):
-        own = visitor.is_authenticated and row.upload.owner_id == visitor.pk
-        if row.upload.visibility == Visibility.PUBLIC or own or sees_all_uploads(visitor):
+        is_own = visitor.is_authenticated and row.upload.owner_id == visitor.pk
+        if row.upload.visibility == Visibility.PUBLIC or is_own or sees_all_uploads(visitor):
             return row
     return None
 
 
 def _visitor(request: HttpRequest) -> Visitor | None:
-    """The visitor of a request; None if its token is not valid."""
-    try:
-        return Access()(request).visitor
-    except Problem:
-        return None
+    """The visitor of a request; None if its token is not valid, or its owner has used the server for too long."""
+    caller = find_caller(request)
+    return None if caller is None or computing_exceeded(request, caller.user) else caller.visitor
 
 
 def _refused_download(status: int, text: str) -> HttpResponse:

@@ -12,8 +12,9 @@ from django.db.models.deletion import PROTECT, RESTRICT
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
+from brainscore_web.accounts.models import User
 from brainscore_web.jobs.leases import expired_leases
-from brainscore_web.leaderboard.models import Score
+from brainscore_web.leaderboard.models import Score, Visibility
 from brainscore_web.uploads.models import RECEPTIONS, Upload, UploadedFile
 from brainscore_web.uploads.storage import StorageFailure, storage
 
@@ -67,6 +68,14 @@ def withdraw(upload: Upload, *, while_checked: bool = False) -> None:
         transaction.on_commit(lambda: _remove(files))
 
 
+def withdraw_private_uploads(owner: User) -> None:
+    """Withdraw unpublished and private uploads of an owner whose account is deleted; uploads in use stay."""
+    for upload in Upload.objects.filter(owner=owner).exclude(state=Upload.State.WITHDRAWN):
+        if upload.state != Upload.State.ACCEPTED or upload.visibility == Visibility.PRIVATE:
+            with suppress(UserError):
+                withdraw(upload, while_checked=True)
+
+
 def sweep() -> int:
     """Remove leftovers of killed requests, old drafts, and files without an upload; return their number.
 
@@ -83,8 +92,8 @@ def sweep() -> int:
             withdraw(draft)
             cleared += 1
     for token in storage().leftovers(_LEFTOVERS):
-        known = UploadedFile.objects.filter(token=token) | UploadedFile.objects.filter(claim=token)
-        if not known.exists():
+        rows = UploadedFile.objects.filter(token=token) | UploadedFile.objects.filter(claim=token)
+        if not rows.exists():
             storage().drop(token)
             cleared += 1
     return cleared

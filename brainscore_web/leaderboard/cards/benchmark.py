@@ -80,33 +80,15 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkData:
-    """Data of a benchmark from the database, in addition to its row and the snapshot.
+    """Data of a benchmark from the database, in addition to its row and the snapshot."""
 
-    Attributes
-    ----------
-    scores : mapping of int to (model, ScoreLine)
-        Scores of all models that the visitor sees, by primary key.
-    versions : sequence of BenchmarkVersion
-        Newest first.
-    samples : sequence of Sample
-        Samples of stimuli; empty if the visitor may not see them.
-    shows_data : bool
-        Whether the visitor may see stimuli and measurements.
-    packaged : bool
-        Whether the benchmark is part of an installed package.
-    models : frozenset of str
-        Installed models.
-    assessments : tuple of AssessmentKey
-        Newest assessments that the visitor may see.
-    """
-
-    scores: Mapping[int, tuple[str, ScoreLine]]
-    versions: Sequence[BenchmarkVersion]
-    samples: Sequence[Sample] = ()
-    shows_data: bool = False
-    packaged: bool = True
-    models: frozenset[str] = frozenset()
-    assessments: tuple[AssessmentKey, ...] = ()
+    scores: Mapping[int, tuple[str, ScoreLine]]  # scores of all models that the visitor sees, by primary key
+    versions: Sequence[BenchmarkVersion]  # newest first
+    samples: Sequence[Sample] = ()  # samples of stimuli; empty if the visitor may not see them
+    shows_data: bool = False  # whether the visitor may see stimuli and measurements
+    packaged: bool = True  # whether the benchmark is part of an installed package
+    models: frozenset[str] = frozenset()  # installed models
+    assessments: tuple[AssessmentKey, ...] = ()  # newest assessments that the visitor may see
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,92 +161,46 @@ class ChildLine:
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkCard:
-    """Content of the card of a benchmark or a mean.
+    """Content of the card of a benchmark or a mean."""
 
-    Attributes
-    ----------
-    identifier, title, description, credit, owner, source : str
-        `credit` names the contributors, `owner` is the owner on this site, `source` is the URL of the data.
-    distribution : str
-        The package that contains it; empty if it is not installed from a package.
-    is_mean, control, in_tree : bool
-        Kind and position. A mean has no ceiling, samples, versions or code.
-    path : tuple of (identifier, title)
-        From the root to the node above.
-    facts, notes
-        Facts and notes about the benchmark.
-    plain_name : str
-        What it measures in a few words, or its title if that is not known; empty for a mean.
-    withheld : bool
-        Whether stimuli and measurements are withheld.
-    shows_data : bool
-        Whether the visitor may see them.
-    data : str
-        The access to its data, as a sentence; empty for a mean.
-    samples : tuple of Sample
-        Stimuli to show.
-    ceiling : CeilingView or None
-        Ceiling of the version that counts.
-    no_ceiling : bool
-        Whether that version is known to have no ceiling.
-    children : tuple of ChildLine
-        Nodes below a mean.
-    models : tuple of ModelLine
-        All models with a score, highest first.
-    condition : str
-        For which few subjects or groups alone scores and ranks hold; empty if they hold for new ones.
-    untested : str
-        Why no two of them were tested against each other; empty if some were.
-    unscored : tuple of UnscoredModels
-        Models without a score.
-    doubtful : bool
-        Whether one of the scores was computed by a remote worker and is not verified.
-    axis : Axis
-        Axis of bars and histogram.
-    bins : tuple of Bin
-        Distribution of the scores.
-    best, median : str
-        Best and median score over the models.
-    median_value : float or None
-        The median as a number.
-    versions : tuple of VersionLine
-        Newest first.
-    code, citation
-        Code that runs the benchmark, and its citation.
-    """
-
+    # identifier, title, description, credit, owner, source: `credit` names the contributors, `owner` is the owner on
+    # this site, `source` is the URL of the data
     identifier: str
     title: str
     description: str
     credit: str
-    distribution: str
+    distribution: str  # the package that contains it; empty if it is not installed from a package
     owner: str
     source: str
+    # is_mean, control, in_tree: kind and position. A mean has no ceiling, samples, versions or code
     is_mean: bool
     control: bool
     in_tree: bool
-    path: tuple[tuple[str, str], ...]
+    path: tuple[tuple[str, str], ...]  # from the root to the node above
+    # facts, notes: facts and notes about the benchmark
     facts: tuple[Fact, ...]
     notes: tuple[str, ...]
-    plain_name: str
-    withheld: bool
-    shows_data: bool
-    data: str
-    samples: tuple[Sample, ...]
-    ceiling: CeilingView | None
-    no_ceiling: bool
-    children: tuple[ChildLine, ...]
-    models: tuple[ModelLine, ...]
-    condition: str
-    untested: str
-    unscored: tuple[UnscoredModels, ...]
-    doubtful: bool
-    axis: Axis
-    bins: tuple[Bin, ...]
+    plain_name: str  # what it measures in a few words, or its title if that is not known; empty for a mean
+    withheld: bool  # whether stimuli and measurements are withheld
+    shows_data: bool  # whether the visitor may see them
+    data: str  # the access to its data, as a sentence; empty for a mean
+    samples: tuple[Sample, ...]  # stimuli to show
+    ceiling: CeilingView | None  # ceiling of the version that counts
+    no_ceiling: bool  # whether that version is known to have no ceiling
+    children: tuple[ChildLine, ...]  # nodes below a mean
+    models: tuple[ModelLine, ...]  # all models with a score, highest first
+    condition: str  # for which few subjects or groups alone scores and ranks hold; empty if they hold for new ones
+    untested: str  # why no two of them were tested against each other; empty if some were
+    unscored: tuple[UnscoredModels, ...]  # models without a score
+    doubtful: bool  # whether one of the scores was computed by a remote worker and is not verified
+    axis: Axis  # axis of bars and histogram
+    bins: tuple[Bin, ...]  # distribution of the scores
+    # best, median: best and median score over the models
     best: str
     median: str
-    median_value: float | None
-    versions: tuple[VersionLine, ...]
+    median_value: float | None  # the median as a number
+    versions: tuple[VersionLine, ...]  # newest first
+    # code, citation: code that runs the benchmark, and its citation
     code: Code | None
     citation: Citation | None
 

@@ -20,20 +20,13 @@ from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
 @dataclass(frozen=True, kw_only=True)
 class Code:
-    """Example code to copy.
+    """Example code to copy."""
 
-    Attributes
-    ----------
-    install, python, command : str
-        A shell command, a program, and a shell command.
-    notes : tuple of str
-        Further requirements.
-    """
-
+    # install, python, command: a shell command, a program, and a shell command
     install: str
     python: str
     command: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # further requirements
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -98,25 +98,14 @@ class LayerLine(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileView:
-    """Scores of all layers on one benchmark of a region.
+    """Scores of all layers on one benchmark of a region."""
 
-    Attributes
-    ----------
-    region, benchmark : str
-        The region, and the benchmark on which the layers were scored.
-    points : tuple of LayerPoint
-        Points in the order of the network.
-    chosen : tuple of str
-        The layers that the model commits to for this region.
-    notes : tuple of str
-        Notes on stimuli, the ceiling, and the selection of layers.
-    """
-
+    # region, benchmark: the region, and the benchmark on which the layers were scored
     region: str
     benchmark: str
-    points: tuple[LayerPoint, ...]
-    chosen: tuple[str, ...]
-    notes: tuple[str, ...] = ()
+    points: tuple[LayerPoint, ...]  # points in the order of the network
+    chosen: tuple[str, ...]  # the layers that the model commits to for this region
+    notes: tuple[str, ...] = ()  # notes on stimuli, the ceiling, and the selection of layers
 
     @property
     def lines(self) -> tuple[LayerLine, ...]:
@@ -256,27 +245,13 @@ def _layers(layers: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelData:
-    """Data of a model from the database, in addition to its row and the snapshot.
+    """Data of a model from the database, in addition to its row and the snapshot."""
 
-    Attributes
-    ----------
-    scores : dict of int to (ScorePoint, ScoreLine)
-        All scores of the model, by primary key.
-    versions : sequence of VersionSince
-        Versions of all benchmarks.
-    there : mapping of str to datetime
-        Since when benchmarks exist.
-    profiles : sequence of (region, benchmark, document)
-        Layer profiles.
-    packaged : bool
-        Whether the model is part of an installed package.
-    """
-
-    scores: Mapping[int, tuple[ScorePoint, ScoreLine]]
-    versions: Sequence[VersionSince]
-    there: Mapping[str, datetime]
-    profiles: Sequence[tuple[str, str, Any]] = ()
-    packaged: bool = True
+    scores: Mapping[int, tuple[ScorePoint, ScoreLine]]  # all scores of the model, by primary key
+    versions: Sequence[VersionSince]  # versions of all benchmarks
+    there: Mapping[str, datetime]  # since when benchmarks exist
+    profiles: Sequence[tuple[str, str, Any]] = ()  # layer profiles
+    packaged: bool = True  # whether the model is part of an installed package
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,57 +264,27 @@ class Unscored:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCard:
-    """Content of a model's card.
+    """Content of a model's card."""
 
-    Attributes
-    ----------
-    identifier, title, owner : str
-        Names; `owner` is the owner's public name, or empty.
-    private : bool
-        Whether the model is private.
-    facts, notes
-        Facts and notes about the model.
-    layers : tuple of (region, layers)
-        The layers of each region.
-    rows : tuple of ScoreRow
-        Results along the tree; empty if nothing was scored yet.
-    doubtful : bool
-        Whether one of the scores was computed by a remote worker and is not verified.
-    axis : Axis
-        Axis of the bars in these rows.
-    opened : frozenset of str
-        Nodes whose children are shown.
-    unscored : tuple of Unscored
-        Benchmarks without a score, and why.
-    profiles : tuple of ProfileView
-        Layer profiles.
-    code : Code or None
-        Code that runs the model.
-    citation : Citation or None
-        Citation of the model.
-    means : tuple of MeanHistory
-        Means over time.
-    rescored : tuple of Rescored
-        Benchmarks with more than one result.
-    """
-
+    # identifier, title, owner: names; `owner` is the owner's public name, or empty
     identifier: str
     title: str
     owner: str
-    private: bool
+    private: bool  # whether the model is private
+    # facts, notes: facts and notes about the model
     facts: tuple[Fact, ...]
     notes: tuple[str, ...]
-    layers: tuple[tuple[str, tuple[str, ...]], ...]
-    rows: tuple[ScoreRow, ...]
-    doubtful: bool
-    axis: Axis
-    opened: frozenset[str]
-    unscored: tuple[Unscored, ...]
-    profiles: tuple[ProfileView, ...]
-    code: Code | None
-    citation: Citation | None
-    means: tuple[MeanHistory, ...]
-    rescored: tuple[Rescored, ...]
+    layers: tuple[tuple[str, tuple[str, ...]], ...]  # the layers of each region
+    rows: tuple[ScoreRow, ...]  # results along the tree; empty if nothing was scored yet
+    doubtful: bool  # whether one of the scores was computed by a remote worker and is not verified
+    axis: Axis  # axis of the bars in these rows
+    opened: frozenset[str]  # nodes whose children are shown
+    unscored: tuple[Unscored, ...]  # benchmarks without a score, and why
+    profiles: tuple[ProfileView, ...]  # layer profiles
+    code: Code | None  # code that runs the model
+    citation: Citation | None  # citation of the model
+    means: tuple[MeanHistory, ...]  # means over time
+    rescored: tuple[Rescored, ...]  # benchmarks with more than one result
 
     @property
     def headline(self) -> tuple[ScoreRow, ...]:

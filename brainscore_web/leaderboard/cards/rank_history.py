@@ -40,26 +40,18 @@ _VALUE = NUMBERS.index("value")
 
 @dataclass(frozen=True, kw_only=True)
 class RankStep:
-    """How the rank of a model changed between the ends of two days.
+    """How the rank of a model changed between the ends of two days."""
 
-    Attributes
-    ----------
-    start, end : date
-        The days.
-    before, after : int
-        Ranks; 0 if the model was not ranked.
-    ranked_before, ranked_after : int
-        Number of ranked models.
-    ranks : tuple of int
-        The rank before, and after the exchange of each of :data:`CAUSES`; 0 if the model was not ranked then.
-    """
-
+    # start, end: the days
     start: date
     end: date
+    # before, after: ranks; 0 if the model was not ranked
     before: int
     after: int
+    # ranked_before, ranked_after: number of ranked models
     ranked_before: int
     ranked_after: int
+    # the rank before, and after the exchange of each of :data:`CAUSES`; 0 if the model was not ranked then
     ranks: tuple[int, ...]
 
     @property

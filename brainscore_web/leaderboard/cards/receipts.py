@@ -38,38 +38,21 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class ReceiptCard:
-    """One score and how it was computed.
+    """One score and how it was computed."""
 
-    Attributes
-    ----------
-    receipt, model, benchmark, version, state, created : str
-        The scored model and benchmark, the state, and the time.
-    reason : str
-        Why there is no score.
-    numbers : Section
-        Score, raw score and ceiling.
-    sections : tuple of Section
-        Further details from the document; empty without a document.
-    traceback : str
-        Traceback of an error.
-    has_document : bool
-        Whether the full receipt is available.
-    withheld : bool
-        Whether content that may reveal data was removed: URLs of files, error messages, notes.
-    """
-
+    # receipt, model, benchmark, version, state, created: the scored model and benchmark, the state, and the time
     receipt: str
     model: str
     benchmark: str
     version: str
     state: str
     created: str
-    reason: str
-    numbers: Section
-    sections: tuple[Section, ...] = ()
-    traceback: str = ""
-    has_document: bool = False
-    withheld: bool = False
+    reason: str  # why there is no score
+    numbers: Section  # score, raw score and ceiling
+    sections: tuple[Section, ...] = ()  # further details from the document; empty without a document
+    traceback: str = ""  # traceback of an error
+    has_document: bool = False  # whether the full receipt is available
+    withheld: bool = False  # whether content that may reveal data was removed: URLs of files, error messages, notes
 
 
 def public_document(document: Mapping[str, Any], *, shows_data: bool) -> dict[str, Any]:

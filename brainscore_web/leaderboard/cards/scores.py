@@ -38,21 +38,11 @@ from brainscore_web.leaderboard.verification import verification_mark
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """Standing of a model at one node.
+    """Standing of a model at one node."""
 
-    Attributes
-    ----------
-    rank : int
-        1 for the highest value, 0 without a value. Equal values share a rank.
-    among : int
-        Number of models that have a value.
-    ties : int
-        Number of other models with exactly the same value.
-    """
-
-    rank: int
-    among: int
-    ties: int
+    rank: int  # 1 for the highest value, 0 without a value. Equal values share a rank
+    among: int  # number of models that have a value
+    ties: int  # number of other models with exactly the same value
 
     @property
     def text(self) -> str:
@@ -157,74 +147,40 @@ UNREPEATABLE = Q(document__notes__icontains=NOT_REPEATABLE)
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreRow:
-    """The result of one model at one node.
+    """The result of one model at one node."""
 
-    Attributes
-    ----------
-    identifier, title, kind : str
-        The node; kind is ``'mean'``, ``'benchmark'`` or ``'heading'``.
-    depth : int
-        0 for roots.
-    state : StateText
-        State of the result.
-    score, raw, best, median : str
-        Numbers as text.
-    exposure : SafeString
-        The mark of a score whose stimuli the model was or may have been trained on.
-    reason : str
-        Why there is no score, or no error, or how the score is limited.
-    standing : Standing
-        Standing among all models.
-    places : str
-        Limits of the interval of the rank; only for upper nodes.
-    group : str
-        Letters of the groups of models that do not differ significantly; only for upper nodes.
-    condition : str
-        For which few subjects or groups alone the score and its rank hold; empty if they hold for new ones.
-    upper : bool
-        Whether it is one of the upper nodes (see `upper`), which are shown in the headline.
-    coverage : str
-        For a mean, how many of its benchmarks were scored.
-    bar : SafeString
-        Drawing of the value.
-    version, created, receipt : str
-        Details of the score.
-    private : bool
-        Whether the benchmark's data are withheld.
-    open, shown : bool
-        Whether its children are shown, and whether it is shown itself.
-    toggle : str
-        Query that opens or closes it; empty for a benchmark.
-    value, low, high : float or None
-        Numbers that are drawn.
-    """
-
+    # identifier, title, kind: the node; kind is ``'mean'``, ``'benchmark'`` or ``'heading'``
     identifier: str
     title: str
     kind: str
-    depth: int
-    state: StateText
+    depth: int  # 0 for roots
+    state: StateText  # state of the result
     state_name: str
+    # score, raw, best, median: numbers as text
     score: str
-    exposure: SafeString
+    exposure: SafeString  # the mark of a score whose stimuli the model was or may have been trained on
     raw: str
     best: str
     median: str
-    reason: str
-    standing: Standing
-    places: str
-    group: str
+    reason: str  # why there is no score, or no error, or how the score is limited
+    standing: Standing  # standing among all models
+    places: str  # limits of the interval of the rank; only for upper nodes
+    group: str  # letters of the groups of models that do not differ significantly; only for upper nodes
+    # for which few subjects or groups alone the score and its rank hold; empty if they hold for new ones
     condition: str
-    upper: bool
-    coverage: str
-    bar: SafeString
+    upper: bool  # whether it is one of the upper nodes (see `upper`), which are shown in the headline
+    coverage: str  # for a mean, how many of its benchmarks were scored
+    bar: SafeString  # drawing of the value
+    # version, created, receipt: details of the score
     version: str
     created: str
     receipt: str
-    private: bool
+    private: bool  # whether the benchmark's data are withheld
+    # open, shown: whether its children are shown, and whether it is shown itself
     open: bool
     shown: bool
-    toggle: str
+    toggle: str  # query that opens or closes it; empty for a benchmark
+    # value, low, high: numbers that are drawn
     value: float | None
     low: float | None
     high: float | None

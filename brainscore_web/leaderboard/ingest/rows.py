@@ -105,23 +105,15 @@ _MAX_PROBLEMS = 1000
 
 @dataclass(frozen=True)
 class IngestReport:
-    """Result of an ingestion.
+    """Result of an ingestion."""
 
-    Attributes
-    ----------
-    added, known : int
-        Number of new receipts, and of those that were already stored.
-    assessments : int
-        Number of new assessments of benchmarks.
-    problems : tuple of Problem
-        Receipts that could not be read, with their location (`path`), the error (`message`) and the `remedy`; at most
-        the first 1,000, and the number of further ones.
-    """
-
+    # added, known: number of new receipts, and of those that were already stored
     added: int = 0
     known: int = 0
+    # receipts that could not be read, with their location (`path`), the error (`message`) and the `remedy`; at most the
+    # first 1,000, and the number of further ones
     problems: tuple[Problem, ...] = ()
-    assessments: int = 0
+    assessments: int = 0  # number of new assessments of benchmarks
 
 
 @dataclass
@@ -474,12 +466,7 @@ def known_receipts(ids: Collection[str]) -> set[str]:
 class Writer:
     """Writes rows in batches, each completely or not at all, and counts the results.
 
-    Parameters
-    ----------
-    by : User or None
-        The user who ingests, and becomes the owner of new private models.
-    visibility : str
-        Visibility of new models.
+    `by` is the user who ingests, and becomes the owner of new private models.
     """
 
     def __init__(self, by: User | None, visibility: str) -> None:

@@ -4,7 +4,12 @@ The rows of steps are the record; tasks only wake a worker to look at them. See 
 """
 
 from brainscore_web.submissions.pipeline.assessing import resume_assessments
-from brainscore_web.submissions.pipeline.runner import close_scored, remove_leftovers, withdraw_of_deleted_accounts
+from brainscore_web.submissions.pipeline.runner import (
+    close_scored,
+    delete_submissions_of,
+    remove_leftovers,
+    withdraw_of_deleted_accounts,
+)
 from brainscore_web.submissions.pipeline.transitions import (
     approve,
     cancel,
@@ -20,6 +25,7 @@ __all__ = [
     "approve",
     "cancel",
     "close_scored",
+    "delete_submissions_of",
     "reject",
     "remove_leftovers",
     "request_changes",

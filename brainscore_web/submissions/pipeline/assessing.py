@@ -82,8 +82,8 @@ class _Result:
 def plan_assessments(revision: Revision) -> int:
     """Plan the assessments of a revision's benchmarks, in the transaction that records its tests."""
     now, rows = timezone.now(), []
-    for place, (plugin, benchmark) in enumerate(_benchmarks(revision)):
-        possible = place < _MOST_BENCHMARKS
+    for number, (plugin, benchmark) in enumerate(_benchmarks(revision)):
+        possible = number < _MOST_BENCHMARKS
         state: dict[str, Any] = {"due": now} if possible else {"state": _State.NOT_POSSIBLE, "reason": _TOO_MANY}
         rows += [
             BenchmarkAssessment(revision=revision, plugin=plugin, benchmark=benchmark, part=part, **state)
@@ -97,13 +97,13 @@ def plan_assessments(revision: Revision) -> int:
 
 def _benchmarks(revision: Revision) -> Iterator[tuple[str, str]]:
     """The names of benchmark plugins with the identifiers that they register, each identifier once."""
-    known: set[str] = set()
+    keys: set[str] = set()
     for plugin in revision.plugins:
         if plugin["kind"] == PluginKind.BENCHMARKS:
             for registration in plugin.get("registrations", ()):
                 key = str(registration.get("key", ""))
-                if str(registration.get("registry", "")).startswith("benchmark") and key and key not in known:
-                    known.add(key)
+                if str(registration.get("registry", "")).startswith("benchmark") and key and key not in keys:
+                    keys.add(key)
                     yield plugin["name"], key
 
 

@@ -89,21 +89,21 @@ def check(lease: Lease[Step]) -> Outcome | None:
         finding = Finding("error", "examination", "", None, error.message, error.remedy or "send it again")
         return Outcome(passed=False, reason="it could not be examined", findings=[finding.as_dict()])
     submission, package, log = revision.submission, package_of(revision), StepLog(lease)
-    found = examine_submission(package, owner=submission.owner, submission=submission)
+    new = examine_submission(package, owner=submission.owner, submission=submission)
     # findings on arrival, such as files left out, cannot be found again in the archive
     on_arrival = [Finding.from_dict(one) for one in revision.findings]
-    kept = [one for one in on_arrival if one.severity != "error" or one.check in _PERMANENT_CHECKS]
+    permanent = [one for one in on_arrival if one.severity != "error" or one.check in _PERMANENT_CHECKS]
     result: dict[str, Any] = {"files": [], "environments": []}
-    if not _errors([*kept, *found]):
+    if not _errors([*permanent, *new]):
         if not lease.row.long and _takes_long(package, unpacked(revision), revision):
             raise StepIsLong
         files = fetch_declared_files(package, submission, say=log.say, stopped=lease.is_lost)
         result["files"] = [one.as_dict() for one in files]
-        found += [_fetch_finding(one) for one in files if not one.verified]
+        new += [_fetch_finding(one) for one in files if not one.verified]
         result["environments"], refused = _environments(unpacked(revision), revision, log)
-        found += refused
-    findings = [one.as_dict() for one in sort_findings([*kept, *found])]
-    errors = len(_errors([*kept, *found]))
+        new += refused
+    findings = [one.as_dict() for one in sort_findings([*permanent, *new])]
+    errors = len(_errors([*permanent, *new]))
     reason = f"{errors} {'errors' if errors > 1 else 'error'} found" if errors else ""
     return Outcome(passed=not errors, reason=reason, log=log.text, result=result, findings=findings)
 
@@ -152,26 +152,26 @@ def _source_of(arrived: UnexaminedFiles) -> Source:
 
 
 def _errors(found: list[Finding]) -> list[Finding]:
-    return [one for one in found if one.severity == "error"]
+    return [finding for finding in found if finding.severity == "error"]
 
 
 def _fetch_finding(one: FetchedFile) -> Finding:
-    place = one.declared
+    declared = one.declared
     remedy = one.remedy or "check the address and the hash"
-    return Finding("error", "declared files", place.file, place.line, one.problem, remedy)
+    return Finding("error", "declared files", declared.file, declared.line, one.problem, remedy)
 
 
 def _remedy_for_submitter(error: RequirementsError) -> str:
     """Return the remedy without settings of pip, which only operators can change."""
     lines = (error.remedy or "").splitlines()
-    kept = [line for line in lines if "PIP_" not in line]
-    if len(kept) < len(lines):
-        kept.insert(0, "check the names and versions: only wheels from the package index are installed")
-    return "\n".join(kept) or "change the versions so that they are compatible"
+    shown = [line for line in lines if "PIP_" not in line]
+    if len(shown) < len(lines):
+        shown.insert(0, "check the names and versions: only wheels from the package index are installed")
+    return "\n".join(shown) or "change the versions so that they are compatible"
 
 
 def _environments(root: Path, revision: Revision, log: StepLog) -> tuple[list[dict[str, Any]], list[Finding]]:
-    made, refused = [], []
+    results, refused = [], []
     for plugin in revision.plugins:
         path = f"{plugin['kind']}/{plugin['name']}"
         try:
@@ -187,9 +187,9 @@ def _environments(root: Path, revision: Revision, log: StepLog) -> tuple[list[di
             continue
         for note in environment.notes:
             log.say(f"{path}: {note}".replace(f"{root}/", ""))
-        made.append({"plugin": path, "key": environment.key, "installed": environment.installed})
+        results.append({"plugin": path, "key": environment.key, "installed": environment.installed})
         environment.release()
-    return made, refused
+    return results, refused
 
 
 def examine_submission(package: Package, *, owner: User | None, submission: Submission | None = None) -> list[Finding]:
@@ -202,9 +202,9 @@ def examine_names(
     plugins: Sequence[SubmittedPlugin], *, owner: User | None, submission: Submission | None = None
 ) -> list[Finding]:
     """Find identifiers that are invalid or taken, and folder names that are taken on this site."""
-    taken = _holders(plugins, owner=owner, submission=submission)
+    holders = _holders(plugins, owner=owner, submission=submission)
     clashes = _clashes(plugins, owner=owner, submission=submission)
-    return [*examine_identifiers(plugins, taken=taken), *clashes]
+    return [*examine_identifiers(plugins, taken=holders), *clashes]
 
 
 def _holders(
@@ -213,13 +213,13 @@ def _holders(
     """Return a function that says who has an identifier, for `examine_identifiers`."""
     asked = {(entry.registry, entry.key) for plugin in plugins for entry in plugin.registrations}
     mine = {(str(plugin.kind), plugin.name) for plugin in plugins}
-    own: set[_Key] = set()
+    owned: set[_Key] = set()
     holder_of: dict[_Key, str] = {}
     for live in _live(mine):
         keys = set(_keys(live["revision__plugins"], live["kind"], live["name"])) & asked
         yours = owner is not None and live["owner"] == owner.pk
         if yours and (live["kind"], live["name"]) in mine:
-            own |= keys
+            owned |= keys
         else:
             whose = f"your plugin {live['kind']}/{live['name']}" if yours else "a plugin of another member"
             holder_of.update(dict.fromkeys(keys, whose))
@@ -229,13 +229,13 @@ def _holders(
                 holder_of.setdefault(key, "an open submission of another member")
     for key in _on_the_board(asked, owner):
         holder_of.setdefault(key, "an entry of this site's leaderboard that is not yours")
-    for key, other in _looking_alike(asked - own, mine, _open(owner, submission)):
-        holder_of.setdefault(key, f"it looks like {other!r}, which is already in use")
+    for key, lookalike in _looking_alike(asked - owned, mine, _open(owner, submission)):
+        holder_of.setdefault(key, f"it looks like {lookalike!r}, which is already in use")
 
     def taken(registry: str, key: str) -> str | None:
         if (registry, key) in holder_of:
             return holder_of[registry, key]
-        return None if (registry, key) in own else registered_here(registry, key)
+        return None if (registry, key) in owned else registered_here(registry, key)
 
     return taken
 
@@ -247,12 +247,12 @@ def _clashes(
     mine = {(str(plugin.kind), plugin.name) for plugin in plugins}
     like = {(kind, similar_form(name)): (kind, name) for kind, name in mine}
     holders: list[tuple[_Key, str]] = []
-    found: dict[_Key, Finding] = {}
+    findings: dict[_Key, Finding] = {}
     for live in _live(mine):
         key, yours = (live["kind"], live["name"]), owner is not None and live["owner"] == owner.pk
         if key in mine and yours:
             message = "this replaces your live plugin of the same name when it is published"
-            found[key] = _finding("note", "new version", key, message, "no action is needed")
+            findings[key] = _finding("note", "new version", key, message, "no action is needed")
         else:
             holders.append((key, "your live plugin" if yours else "a plugin of another member"))
     here = Path(str(brainscore_vision.__file__)).parent
@@ -263,8 +263,8 @@ def _clashes(
     for other, who in holders:
         same = like.get((other[0], similar_form(other[1])))
         if same is not None:
-            found.setdefault(same, _taken(same, other, who))
-    return tuple(found[key] for key in sorted(found))
+            findings.setdefault(same, _taken(same, other, who))
+    return tuple(findings[key] for key in sorted(findings))
 
 
 def _taken(key: _Key, other: _Key, who: str) -> Finding:

@@ -22,9 +22,9 @@ from brainscore_web.leaderboard.catalogue import fill_in, placement, sync_means
 from brainscore_web.leaderboard.clean import json_value, text
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Visibility, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write
-from brainscore_web.scoring.services import plan_for
 from brainscore_web.submissions.declared_files import package_of
 from brainscore_web.submissions.models import Plugin, PluginKind, PublishedVersion, Revision, Step, Submission
+from brainscore_web.submissions.pairs import published
 from brainscore_web.submissions.pipeline.assessing import publish_assessments
 from brainscore_web.submissions.pipeline.checking import examine_submission
 from brainscore_web.submissions.pipeline.transitions import (
@@ -146,9 +146,9 @@ def _constant(node: ast.expr | None) -> str:
 
 
 def _bibtex(about: Mapping[str, Any], folder: Path) -> str | None:
-    given = about.get("bibtex")
-    if isinstance(given, str) and given:
-        return given
+    bibtex = about.get("bibtex")
+    if isinstance(bibtex, str) and bibtex:
+        return bibtex
     entries = bibtex_entries(folder)
     return entries[0] if len(entries) == 1 else None
 
@@ -302,10 +302,10 @@ def _write_benchmark(
     elif row.is_mean:
         raise UserError(f"{key} is a mean of the leaderboard's tree", remedy="give the benchmark another identifier")
     facts = plugin.facts.get(key) or plugin.facts.get("") or BenchmarkFacts()
-    place = placement(key, means, parent=facts.parent, version=facts.version)
+    position = placement(key, means, parent=facts.parent, version=facts.version)
     values = {**plugin.values[_BENCHMARK_REGISTRY, key], "plugin": plugin.name}
     if row.pk is None or facts.parent:
-        values |= {"parent_id": place.parent_id, "in_tree": place.in_tree}
+        values |= {"parent_id": position.parent_id, "in_tree": position.in_tree}
     access = values.pop("access", None)
     fill_in(row, values)
     row.plugin = plugin.name
@@ -358,7 +358,7 @@ def publish(lease: Lease[Step]) -> Outcome | None:
         publish_assessments(revision)
         shown.bump()
         apply_change(revision, submission, change)
-        plan_for(submission)
+        published.send(Submission, submission=submission)
         Step.objects.filter(revision=revision, kind=Step.Kind.PUBLISH).update(reason="", internal="", result={})
         key = submission.pk
         transaction.on_commit(lambda: scoring_ended(key), robust=True)  # if no pairs were planned
@@ -368,8 +368,8 @@ def publish(lease: Lease[Step]) -> Outcome | None:
 def _require_names(revision: Revision, submission: Submission) -> None:
     """Check names again: another submission may have taken one since the check step."""
     package = package_of(revision)
-    found = examine_submission(package, owner=submission.owner, submission=submission)
-    errors = [one for one in found if one.severity == "error"]
+    findings = examine_submission(package, owner=submission.owner, submission=submission)
+    errors = [one for one in findings if one.severity == "error"]
     if errors:
         raise StepFailed(_publication_error(errors), findings=[*revision.findings, *(one.as_dict() for one in errors)])
 

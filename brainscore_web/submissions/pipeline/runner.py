@@ -5,15 +5,19 @@ from __future__ import annotations
 import errno
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from django.db import transaction
 from django.utils import timezone
 
+from brainscore_core.errors import UserError
 from brainscore_core.files import remove_abandoned_folders
 from brainscore_core.isolation.sandbox import FOLDERS as CAGE_FOLDERS
+from brainscore_web.accounts.models import User
 from brainscore_web.jobs.leases import Lease, Renewal
 from brainscore_web.leaderboard.clean import json_value
-from brainscore_web.submissions.models import Step, Submission
+from brainscore_web.leaderboard.models import Visibility, VisionModel
+from brainscore_web.submissions.models import Plugin, PluginKind, PublishedVersion, Step, Submission
 from brainscore_web.submissions.notifications import (
     notify_administrators,
     notify_changes_needed,
@@ -27,9 +31,11 @@ from brainscore_web.submissions.pipeline.testing import TEST_FOLDERS, run_tests
 from brainscore_web.submissions.pipeline.transitions import (
     Event,
     apply_change,
+    cancel,
     change_after,
     lock_submission,
     scoring_ended,
+    withdraw,
     withdraw_abandoned,
 )
 from brainscore_web.submissions.steps import (
@@ -168,3 +174,27 @@ def withdraw_of_deleted_accounts() -> int:
     for key in keys:
         withdraw_abandoned(key)
     return len(keys)
+
+
+def delete_submissions_of(user: User) -> None:
+    """Withdraw open submissions and delete those never published; live plugins stay, without an owner.
+
+    The code of private models is deleted if the user has erased the models themselves.
+    """
+    for row in Submission.objects.filter(owner=user).order_by("created", "pk"):
+        with suppress(UserError):  # it has ended or is live
+            withdraw(row, user)
+        with suppress(UserError):  # nothing is running
+            cancel(row, user)
+    for plugin in Plugin.objects.filter(owner=user, kind=PluginKind.MODELS).order_by("pk"):
+        if _models_erased(plugin):
+            PublishedVersion.objects.filter(kind=plugin.kind, name=plugin.name).delete()
+            plugin.delete()
+    live = Plugin.objects.filter(revision__submission__owner=user).values("revision__submission")
+    Submission.objects.filter(owner=user).exclude(pk__in=live).delete()
+
+
+def _models_erased(plugin: Plugin) -> bool:
+    """Whether all of its models are erased except for their names."""
+    rows = VisionModel.objects.filter(identifier__in=plugin.identifiers)
+    return all(row.visibility == Visibility.PRIVATE and not row.plugin and not row.runnable for row in rows)

@@ -52,26 +52,15 @@ _PRIVATE = "data that are not public"  # as in the messages of our pytest plugin
 
 
 class Report(NamedTuple):
-    """Results of a plugin's tests, as its process reported them.
+    """Results of a plugin's tests, as its process reported them."""
 
-    Attributes
-    ----------
-    passed, skipped, private : int
-        Numbers of tests; `private` are those that were skipped for lack of private data.
-    failures : list of dict
-        Failed tests with their messages and lines.
-    missing : int
-        Number of tests that were collected and not reported.
-    ended : bool
-        Whether the end of the session was reported.
-    """
-
+    # passed, skipped, private: numbers of tests; `private` are those that were skipped for lack of private data
     passed: int
     skipped: int
     private: int
-    failures: list[dict[str, Any]]
-    missing: int
-    ended: bool
+    failures: list[dict[str, Any]]  # failed tests with their messages and lines
+    missing: int  # number of tests that were collected and not reported
+    ended: bool  # whether the end of the session was reported
 
 
 @dataclass
@@ -97,8 +86,8 @@ class Tally:
         elif not report.ended:
             self._fail({"name": f"tests of {plugin}", "message": "their process ended before the tests did"})
         elif report.missing:
-            what = f"{report.missing} collected test{'s were' if report.missing > 1 else ' was'} not reported"
-            self._fail({"name": f"tests of {plugin}", "message": what})
+            message = f"{report.missing} collected test{'s were' if report.missing > 1 else ' was'} not reported"
+            self._fail({"name": f"tests of {plugin}", "message": message})
         elif ended.status not in (0, 5) and not report.failures:  # 5: all tests were skipped
             self._fail({"name": f"tests of {plugin}", "message": ended.message})
 
@@ -174,12 +163,7 @@ class EventReader:
     What was printed cannot be taken back, so a plugin cannot remove a failure that was reported. But its code runs in
     the same process, and can report what it likes: results are those that the plugin reports.
 
-    Parameters
-    ----------
-    start : str
-        What the lines begin with.
-    hide : callable
-        Applied to texts, to remove paths of the server.
+    These lines begin with `start`. `hide` removes paths of the server from texts.
     """
 
     def __init__(self, start: str, hide: Callable[[str], str] = str) -> None:
@@ -190,8 +174,8 @@ class EventReader:
 
     def take(self, line: str) -> str:
         """Read a line of output; return what of it is not an event."""
-        before, found, event = line.partition(f"{self.start} ")
-        if not found:
+        before, marker, event = line.partition(f"{self.start} ")
+        if not marker:
             return line
         with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
             self._read(json.loads(event))
@@ -267,9 +251,9 @@ def _storable(value: Any, depth: int = 6) -> Any:
     if isinstance(value, str):
         return value.replace("\0", "").encode(errors="replace").decode()[:20_000]
     if isinstance(value, dict) and depth:
-        return {_short_text(name): _storable(one, depth - 1) for name, one in list(value.items())[:_KEPT]}
+        return {_short_text(name): _storable(item, depth - 1) for name, item in list(value.items())[:_KEPT]}
     if isinstance(value, list) and depth:
-        return [_storable(one, depth - 1) for one in value[:_KEPT]]
+        return [_storable(item, depth - 1) for item in value[:_KEPT]]
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):
@@ -305,27 +289,13 @@ class SandboxInputs:
 
 @dataclass
 class SandboxRun:
-    """Work that runs code of a revision in sandboxes.
+    """Work that runs code of a revision in sandboxes."""
 
-    Attributes
-    ----------
-    lease : Lease
-        The lease of the work.
-    log : StepLog
-        Its log.
-    shown : SandboxInputs
-        What the sandboxes contain, from `prepared_inputs`.
-    seconds : float
-        Time limit of a process.
-    end : float
-        When all processes must have ended, by `time.monotonic`.
-    """
-
-    lease: Lease[Any]
+    lease: Lease[Any]  # the lease of the work
     log: StepLog
-    shown: SandboxInputs
-    seconds: float
-    end: float = math.inf
+    shown: SandboxInputs  # what the sandboxes contain, from `prepared_inputs`
+    seconds: float  # time limit of a process
+    end: float = math.inf  # when all processes must have ended, by `time.monotonic`
 
 
 def run_tests(lease: Lease[Step]) -> Outcome | None:
@@ -392,19 +362,19 @@ def _link_into_mirror(mirror: Path, address: str, path: Path) -> None:
     """Link a file at the place in the mirror where the library looks for its address."""
     from urllib.parse import unquote, urlsplit
 
-    parts = urlsplit(address)
-    host = parts.netloc.rpartition("@")[2].lower()
-    names = [unquote(name) for name in parts.path.split("/") if name]
-    if parts.query and names:
-        names[-1] = f"{names[-1]}?{parts.query}"
+    url = urlsplit(address)
+    host = url.netloc.rpartition("@")[2].lower()
+    names = [unquote(name) for name in url.path.split("/") if name]
+    if url.query and names:
+        names[-1] = f"{names[-1]}?{url.query}"
     # this process is not sandboxed, so no part may lead out of the mirror
     if not names or any(one in ("", ".", "..") or "/" in one or "\0" in one for one in (host, *names)):
         return
-    place = mirror.joinpath(host, *names)
+    link = mirror.joinpath(host, *names)
     with suppress(FileExistsError, NotADirectoryError, IsADirectoryError):  # one address is a parent of another
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.unlink(missing_ok=True)
-        place.symlink_to(path)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(path)
 
 
 def _test_plugin(run: SandboxRun, tally: Tally, kind: str, name: str) -> None:
@@ -456,9 +426,9 @@ def run_python(
 ) -> Ended:
     """Run Python in a sandbox with the revision's plugins, their environment and public files, but no network."""
     shown, memory = run.shown, int(settings.UPLOADS["memory"])
-    own = [environment.folder] if environment.folder.is_dir() else []
+    folders = [environment.folder] if environment.folder.is_dir() else []
     sandbox = Sandbox(
-        folders=[shown.plugins, shown.mirror, *own],
+        folders=[shown.plugins, shown.mirror, *folders],
         files=[*shown.files, *_SCRIPTS],
         writable=[] if report is None else [report],
         environment={

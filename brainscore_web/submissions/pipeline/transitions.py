@@ -16,10 +16,9 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
-from brainscore_web.scoring.models import Job
-from brainscore_web.scoring.services import cancel_all, progress, retry_job
 from brainscore_web.submissions.models import BenchmarkAssessment, Review, Revision, Step, Submission
 from brainscore_web.submissions.notifications import notify_done
+from brainscore_web.submissions.pairs import progress, scoring_cancelled, scoring_retried
 from brainscore_web.submissions.review.comments import open_threads
 from brainscore_web.submissions.steps import wake_for_steps
 
@@ -51,21 +50,11 @@ class Event(Enum):
 
 @dataclass(frozen=True)
 class Change:
-    """The result of an event.
+    """The result of an event."""
 
-    Attributes
-    ----------
-    state : str
-        The new state of the submission.
-    steps : dict of str
-        Kind → new state, for the steps that change.
-    due : str
-        Kind of the automatic step that is due now; empty if none is.
-    """
-
-    state: str
-    steps: Mapping[str, str] = field(default_factory=dict)
-    due: str = ""
+    state: str  # the new state of the submission
+    steps: Mapping[str, str] = field(default_factory=dict)  # kind → new state, for the steps that change
+    due: str = ""  # kind of the automatic step that is due now; empty if none is
 
 
 def change_after(
@@ -157,8 +146,8 @@ def start(revision: Revision, *, has_errors: bool) -> None:
     # set now, since this step decides whether reviewers may see the submission
     states = {} if revision.needs_review else {_K.REVIEW: _T.SKIPPED}
     Step.objects.bulk_create(
-        Step(revision=revision, kind=kind, order=place, state=states.get(kind, _T.WAITING))
-        for place, kind in enumerate(_ORDER)
+        Step(revision=revision, kind=kind, order=order, state=states.get(kind, _T.WAITING))
+        for order, kind in enumerate(_ORDER)
     )
     values = {}
     if has_errors:
@@ -219,14 +208,9 @@ def retry(step: Step, by: User) -> None:
         if not _handle_event(Event.RETRIED, revision.submission_id, revision=revision, kind=step.kind, values=values):
             raise UserError("this step cannot be retried", remedy="reload the page to see its state")
         if step.kind == _K.SCORE:
-            _retry_jobs(revision.submission, by)
-
-
-def _retry_jobs(submission: Submission, by: User) -> None:
-    for job in Job.objects.filter(submissions=submission, state=Job.State.FAILED).order_by("pk"):
-        retry_job(job, by)
-    key = submission.pk
-    transaction.on_commit(lambda: scoring_ended(key), robust=True)  # if no pair had failed
+            scoring_retried.send(Submission, submission=revision.submission, by=by)
+            key = revision.submission_id
+            transaction.on_commit(lambda: scoring_ended(key), robust=True)  # if no pair had failed
 
 
 def cancel(submission: Submission, by: User) -> None:
@@ -236,7 +220,7 @@ def cancel(submission: Submission, by: User) -> None:
         if not _handle_event(Event.CANCELLED, submission.pk, reason=f"cancelled by {by}"):
             raise UserError("no step is in progress that could be cancelled", remedy="reload the page")
         if scoring:
-            cancel_all(submission, by)
+            scoring_cancelled.send(Submission, submission=submission, by=by)
 
 
 def scoring_ended(submission_id: Any) -> None:

@@ -88,30 +88,14 @@ STATES = {
 
 @dataclass(frozen=True)
 class QueuedSubmission:
-    """A submission in the queue.
-
-    Attributes
-    ----------
-    submission : Submission
-        The submission.
-    revision : Revision
-        Its newest revision.
-    since : datetime
-        The time of its last change of state.
-    steps : list of Step
-        Its automatic steps.
-    holder : User or None
-        The assigned reviewer.
-    own : bool
-        Whether it is the reader's own submission.
-    """
+    """A submission in the queue."""
 
     submission: Submission
-    revision: Revision
-    since: datetime
-    steps: list[Step]
-    holder: User | None
-    own: bool
+    revision: Revision  # its newest revision
+    since: datetime  # the time of its last change of state
+    steps: list[Step]  # its automatic steps
+    holder: User | None  # the assigned reviewer
+    own: bool  # whether it is the reader's own submission
 
     @property
     def errors(self) -> int:
@@ -135,10 +119,10 @@ def queued_submissions(
         .prefetch_related(Prefetch("steps", queryset=steps))
         .order_by("submission__changed", "submission")
     )
-    wanted = [one for one in rows[:_MOST] if one.needs_review and _matches_filter(one, kind, text)]
-    keys = {one.pk: _holder_key(one.steps.all()) for one in wanted}
+    matches = [one for one in rows[:_MOST] if one.needs_review and _matches_filter(one, kind, text)]
+    keys = {one.pk: _holder_key(one.steps.all()) for one in matches}
     people = User.objects.in_bulk({key for key in keys.values() if key})
-    queue = [_row(one, people.get(keys[one.pk] or 0), reader) for one in wanted]
+    queue = [_row(one, people.get(keys[one.pk] or 0), reader) for one in matches]
     if who == "mine":
         return [one for one in queue if one.holder is not None and one.holder.pk == reader.pk]
     return [entry for entry in queue if entry.holder is None] if who == "nobody" else queue
@@ -147,8 +131,8 @@ def queued_submissions(
 def _row(revision: Revision, holder: User | None, reader: User) -> QueuedSubmission:
     submission = revision.submission
     steps = [step for step in revision.steps.all() if step.kind != Step.Kind.REVIEW]
-    own = reader.pk in (submission.owner_id, revision.by_id)
-    return QueuedSubmission(submission, revision, submission.changed, steps, holder, own)
+    is_own = reader.pk in (submission.owner_id, revision.by_id)
+    return QueuedSubmission(submission, revision, submission.changed, steps, holder, is_own)
 
 
 def _matches_filter(revision: Revision, kind: str, text: str) -> bool:

@@ -72,14 +72,16 @@ def _constructor_calls(code: PluginCode) -> list[Call]:
 
 def _inherits(material: Material) -> list[Evidence]:
     def rule(name: str, code: PluginCode) -> list[Evidence]:
-        found = [evidence_for(f"inherits from {base}", path, line) for base, path, line in code.bases if _is_base(base)]
+        evidence = [
+            evidence_for(f"inherits from {base}", path, line) for base, path, line in code.bases if _is_base(base)
+        ]
         helpers = [call for call in _constructor_calls(code) if call.name != "__init__"]
-        found = found or [
+        evidence = evidence or [
             evidence_for(f"created by {call.name}", call.path, call.line) for call in helpers if _is_base(call.name)
         ]
-        if not found and helpers:
-            found = [needs_judgement(f"created by {call.name}", call.path, call.line) for call in helpers]
-        return found or [
+        if not evidence and helpers:
+            evidence = [needs_judgement(f"created by {call.name}", call.path, call.line) for call in helpers]
+        return evidence or [
             evidence_against(f"{name}: neither a subclass of BenchmarkBase nor a helper function was found")
         ]
 
@@ -92,16 +94,16 @@ def _is_base(name: str) -> bool:
 
 
 def _identifier(material: Material) -> list[Evidence]:
-    found = []
+    evidence = []
     for _, registration in material.registered(_BENCHMARKS):
         key, line = str(registration.get("key", "")), registration.get("line")
-        found.append(
+        evidence.append(
             evidence_for(key, line=line)
             if _IDENTIFIER.fullmatch(key)
             else evidence_against(f"{key} is not written as AuthorYear-metric", line=line)
         )
     return [
-        *(found or [evidence_against("no benchmark is registered")]),
+        *(evidence or [evidence_against("no benchmark is registered")]),
         *material.evidence_from_checks("its identifier"),
     ]
 
@@ -110,18 +112,18 @@ def _keyword_rule(name: str, judge: Callable[[Any], bool | None]) -> Callable[[M
     """Make a rule about a keyword argument of benchmark constructors; `judge` returns `Evidence.fine` of a value."""
 
     def rule(plugin: str, code: PluginCode) -> list[Evidence]:
-        given = [(call.keywords[name], call) for call in _constructor_calls(code) if name in call.keywords]
-        found = []
-        for value, call in given:
+        calls = [(call.keywords[name], call) for call in _constructor_calls(code) if name in call.keywords]
+        evidence = []
+        for value, call in calls:
             fine = None if value is None else judge(value)
             shown = f"{name} is {_short(value)}" if value is not None else f"{name} is computed"
-            found.append(Evidence(shown, call.path, call.line, fine))
-        if not found and _constructor_calls(code):
+            evidence.append(Evidence(shown, call.path, call.line, fine))
+        if not evidence and _constructor_calls(code):
             return [
                 evidence_against(f"{plugin}: no {name} is given", call.path, call.line)
                 for call in _constructor_calls(code)[:1]
             ]
-        return found or [needs_judgement(f"{plugin}: no {name} was found in the code")]
+        return evidence or [needs_judgement(f"{plugin}: no {name} was found in the code")]
 
     return lambda material: _for_each_benchmark(material, rule)
 
@@ -140,11 +142,11 @@ def _version_rule(material: Material) -> list[Evidence]:
 
 def _ceiling(material: Material) -> list[Evidence]:
     def rule(name: str, code: PluginCode) -> list[Evidence]:
-        given = [call for call in _constructor_calls(code) if {"ceiling_func", "ceiling"} & set(call.keywords)]
-        found = [evidence_for("ceiling_func is set", call.path, call.line) for call in given]
-        defined = [(function, place) for function, place in code.defined.items() if "ceiling" in function.lower()]
-        found = found or [evidence_for(f"{function} is defined", *place) for function, place in defined]
-        return found or [evidence_against(f"{name}: no ceiling was found in the code")]
+        calls = [call for call in _constructor_calls(code) if {"ceiling_func", "ceiling"} & set(call.keywords)]
+        evidence = [evidence_for("ceiling_func is set", call.path, call.line) for call in calls]
+        defined = [(function, position) for function, position in code.defined.items() if "ceiling" in function.lower()]
+        evidence = evidence or [evidence_for(f"{function} is defined", *position) for function, position in defined]
+        return evidence or [evidence_against(f"{name}: no ceiling was found in the code")]
 
     computed = material.evidence_from_checks("its ceiling")
     static = _for_each_benchmark(material, rule)
@@ -186,19 +188,19 @@ def _citation(text: str, path: str, line: int) -> Evidence:
 
 
 def _parent(material: Material) -> list[Evidence]:
-    given = {
+    parents = {
         str(call.keywords["parent"])
         for code in material.benchmarks.values()
         for call in _constructor_calls(code)
         if isinstance(call.keywords.get("parent"), str)
     }
-    known = set(Benchmark.objects.filter(identifier__in=given).values_list("identifier", flat=True)) | _PARENTS
+    existing = set(Benchmark.objects.filter(identifier__in=parents).values_list("identifier", flat=True)) | _PARENTS
     studies = {_study_of(str(registration.get("key", ""))) for _, registration in material.registered(_BENCHMARKS)}
 
     def judge(value: Any) -> bool | None:
         if not isinstance(value, str):
             return False
-        return True if value in known or _study_of(value) in studies else None
+        return True if value in existing or _study_of(value) in studies else None
 
     return _keyword_rule("parent", judge)(material) + material.evidence_from_checks("its parent")
 
@@ -230,15 +232,17 @@ def _all_pass(material: Material) -> list[Evidence]:
     counts = [f"{result[name]} {name}" for name in ("passed", "failed", "skipped") if isinstance(result.get(name), int)]
     # the plugin's code runs in the process that tests it
     summary = f"as reported by the plugin: {', '.join(counts)}" if counts else step.reason or step.state
-    found = [
+    evidence = [
         evidence_for(summary)
         if step.state == Step.State.PASSED and not result.get("failed")
         else evidence_against(summary)
     ]
     private = result.get("skipped_private")
     if isinstance(private, int) and private:
-        found.append(needs_judgement(f"{private} tests that need private data were not run; judge them by their code"))
-    return found
+        evidence.append(
+            needs_judgement(f"{private} tests that need private data were not run; judge them by their code")
+        )
+    return evidence
 
 
 BENCHMARK_RULES: Mapping[str, Callable[[Material], list[Evidence]]] = {
@@ -276,46 +280,46 @@ def _upload_evidence(
     material: Material, is_relevant: Callable[[Mapping[str, str]], bool], without_findings: str
 ) -> list[Evidence]:
     """Make evidence from the relevant findings of the checks of uploads, or a text if there are none."""
-    found = []
+    evidence = []
     for data_set in material.uploads:
         name = "a private upload of another user" if data_set.hidden else f"{data_set.upload.identifier}"
         relevant = [finding for finding in data_set.findings if is_relevant(finding)]
         if not data_set.accepted:
-            found.append(evidence_against(f"{name} is {data_set.upload.state}"))
+            evidence.append(evidence_against(f"{name} is {data_set.upload.state}"))
         elif relevant:
-            found += [
+            evidence += [
                 needs_judgement(f"{name}: {finding.get('check', '')}: {finding.get('culprit', '')}")
                 for finding in relevant
             ]
         else:
-            found.append(needs_judgement(name) if data_set.hidden else evidence_for(f"{name}: {without_findings}"))
-    return found
+            evidence.append(needs_judgement(name) if data_set.hidden else evidence_for(f"{name}: {without_findings}"))
+    return evidence
 
 
 def _stimuli(material: Material) -> list[Evidence]:
-    found = _upload_evidence(
+    evidence = _upload_evidence(
         material,
         lambda finding: any(word in f"{finding.get('check', '')}".lower() for word in ("stimul", "file")),
         "checked on upload",
     )
-    return found + material.evidence_from_checks("its stimulus ids are unique", "its files are there", kind=_DATA) or [
-        needs_judgement("the code uses no upload of this site, so stimulus ids and files were not checked")
-    ]
+    return evidence + material.evidence_from_checks(
+        "its stimulus ids are unique", "its files are there", kind=_DATA
+    ) or [needs_judgement("the code uses no upload of this site, so stimulus ids and files were not checked")]
 
 
 def _values(material: Material) -> list[Evidence]:
-    found = _upload_evidence(
+    evidence = _upload_evidence(
         material,
         lambda finding: any(word in f"{finding.get('check', '')}".lower() for word in _NAN_WORDS),
         "no missing values according to the checks of the upload",
     )
-    return found + material.evidence_from_checks("its values are there", kind=_DATA) or [
+    return evidence + material.evidence_from_checks("its values are there", kind=_DATA) or [
         needs_judgement("the code uses no upload of this site, so values were not checked")
     ]
 
 
 def _hashes(material: Material) -> list[Evidence]:
-    found = [
+    evidence = [
         evidence_for(
             f"{'a private file' if data_set.hidden else file.name} is stored on this site with the declared hash"
         )
@@ -329,36 +333,36 @@ def _hashes(material: Material) -> list[Evidence]:
             address, note = str(file.get("url", "")), str(file.get("note") or "")
             text = f"{address}: {note}" if note else address
             verified = file.get("verified")
-            found.append(
+            evidence.append(
                 evidence_for(f"{text} was fetched and has the declared hash")
                 if verified
                 else evidence_against(text)
                 if verified is False
                 else needs_judgement(text)
             )
-    found += material.evidence_from_checks("what is fetched has its sha1", kind=_DATA)
-    return found or [needs_judgement("the code declares no file with a hash")]
+    evidence += material.evidence_from_checks("what is fetched has its sha1", kind=_DATA)
+    return evidence or [needs_judgement("the code declares no file with a hash")]
 
 
 def _registration(material: Material) -> list[Evidence]:
-    found = []
+    evidence = []
     for name, code in material.data.items():
         registered = [entry for plugin, entry in material.registered(_DATA) if plugin == name]
         loaders = [call for call in code.calls if call.name.startswith(_LOADERS)]
         if not registered:
-            found.append(evidence_against(f"{name} registers no data"))
+            evidence.append(evidence_against(f"{name} registers no data"))
         elif not loaders:
-            found.append(needs_judgement(f"{name} registers data, but does not call a standard loader"))
-        found += [evidence_for(call.name, call.path, call.line) for call in loaders[:6] if registered]
-    return found or [needs_judgement("there is no data plugin; the data must be registered elsewhere")]
+            evidence.append(needs_judgement(f"{name} registers data, but does not call a standard loader"))
+        evidence += [evidence_for(call.name, call.path, call.line) for call in loaders[:6] if registered]
+    return evidence or [needs_judgement("there is no data plugin; the data must be registered elsewhere")]
 
 
 def _comments(material: Material) -> list[Evidence]:
     codes = [*material.benchmarks.values(), *material.data.values()]
     functions, documented = sum(code.functions for code in codes), sum(code.documented for code in codes)
-    found = [needs_judgement(f"{documented} of {functions} classes and functions have a docstring")]
-    found += [needs_judgement(f"{path} is too long to be analysed here") for code in codes for path in code.left_out]
-    return found + [
+    evidence = [needs_judgement(f"{documented} of {functions} classes and functions have a docstring")]
+    evidence += [needs_judgement(f"{path} is too long to be analysed here") for code in codes for path in code.left_out]
+    return evidence + [
         evidence_against(f"{path} cannot be parsed as Python", path) for code in codes for path in code.unread
     ]
 
@@ -373,12 +377,12 @@ def _description(material: Material) -> list[Evidence]:
                 f"only {len(text)} characters: does it state what is measured, the source of the data, and the tests?"
             )
         ]
-    wanted = {
+    expected = {
         "what it measures": r"descri|measur|evaluat",
         "data": r"data|stimul|image|recording",
         "tests": r"test|pass",
     }
-    missing = [name for name, words in wanted.items() if not re.search(words, text, re.IGNORECASE)]
+    missing = [name for name, words in expected.items() if not re.search(words, text, re.IGNORECASE)]
     return (
         [needs_judgement(f"the description does not mention: {', '.join(missing)}")]
         if missing
@@ -387,8 +391,8 @@ def _description(material: Material) -> list[Evidence]:
 
 
 def _expected(material: Material) -> list[Evidence]:
-    found = _EXPECTED_SCORE.search(material.note)
-    stated = [evidence_for(f"“{found.group()}”")] if found else []
+    score = _EXPECTED_SCORE.search(material.note)
+    stated = [evidence_for(f"“{score.group()}”")] if score else []
     tested = [
         evidence_for(f"{test.name} expects {text}", test.path, line)
         for code in material.benchmarks.values()
@@ -444,22 +448,13 @@ State = Literal["passed", "failed", "judge", "none"]
 
 @dataclass(frozen=True)
 class Item:
-    """A line of the checklist.
+    """A line of the checklist."""
 
-    Attributes
-    ----------
-    group, text : str
-        The group that contains it, and its text.
-    state : {'passed', 'failed', 'judge', 'none'}
-        The result; ``'judge'``: the reviewer must judge; ``'none'``: the item does not apply.
-    evidence : tuple of Evidence
-        The evidence for the result.
-    """
-
+    # group, text: the group that contains it, and its text
     group: str
     text: str
-    state: State
-    evidence: tuple[Evidence, ...] = ()
+    state: State  # the result; ``'judge'``: the reviewer must judge; ``'none'``: the item does not apply
+    evidence: tuple[Evidence, ...] = ()  # the evidence for the result
 
     def as_dict(self) -> dict[str, Any]:
         """Convert to plain types, for JSON."""
@@ -479,37 +474,18 @@ class Item:
 
 @dataclass(frozen=True)
 class Material:
-    """The input of a checklist.
+    """The input of a checklist."""
 
-    Attributes
-    ----------
-    texts : mapping of str to FileText
-        Files of the revision.
-    benchmarks, data : mapping of str to PluginCode
-        The analysed code of plugins by name.
-    plugins : sequence of mapping
-        The plugins of the revision.
-    findings : sequence of mapping
-        The findings of the revision.
-    steps : mapping of str to Step
-        The steps by kind.
-    uploads : sequence of DataSet
-        The uploads whose files the code uses.
-    note : str
-        The submitter's notes on this and earlier revisions.
-    assessments : sequence of ShownAssessment
-        Audits and recoveries of its benchmarks.
-    """
-
-    texts: Mapping[str, FileText]
+    texts: Mapping[str, FileText]  # files of the revision
+    # benchmarks, data: the analysed code of plugins by name
     benchmarks: Mapping[str, PluginCode] = field(default_factory=dict)
     data: Mapping[str, PluginCode] = field(default_factory=dict)
-    plugins: Sequence[Mapping[str, Any]] = ()
-    findings: Sequence[Mapping[str, Any]] = ()
-    steps: Mapping[str, Step] = field(default_factory=dict)
-    uploads: Sequence[DataSet] = ()
-    note: str = ""
-    assessments: Sequence[ShownAssessment] = ()
+    plugins: Sequence[Mapping[str, Any]] = ()  # the plugins of the revision
+    findings: Sequence[Mapping[str, Any]] = ()  # the findings of the revision
+    steps: Mapping[str, Step] = field(default_factory=dict)  # the steps by kind
+    uploads: Sequence[DataSet] = ()  # the uploads whose files the code uses
+    note: str = ""  # the submitter's notes on this and earlier revisions
+    assessments: Sequence[ShownAssessment] = ()  # audits and recoveries of its benchmarks
 
     def registered(self, kind: str) -> list[tuple[str, Mapping[str, Any]]]:
         """The registrations by plugins of a kind, each with the plugin's name."""
@@ -531,7 +507,7 @@ class Material:
         The test step stores these checks as ``"<identifier>: <name of the check>"``.
         """
         checks = self.result(str(Step.Kind.TEST)).get("checks")
-        found = []
+        evidence = []
         for check in checks if isinstance(checks, list) else ():
             if not isinstance(check, dict) or not str(check.get("plugin", "")).startswith(f"{kind}/"):
                 continue
@@ -539,8 +515,8 @@ class Material:
                 text = f"{check.get('plugin', '')}: {check.get('name', '')}"
                 text = f"{text} – {check['message']}" if check.get("message") else text
                 fine = {"passed": True, "failed": False}.get(str(check.get("result")))
-                found.append(Evidence(text, fine=fine))
-        return found
+                evidence.append(Evidence(text, fine=fine))
+        return evidence
 
 
 def material_of(revision: Revision, reader: User, texts: Mapping[str, FileText] | None = None) -> Material:

@@ -22,29 +22,17 @@ _MOST = 500
 
 @dataclass
 class Thread:
-    """The comments on one place.
+    """The comments on one place."""
 
-    Attributes
-    ----------
-    revision : Revision
-        The revision that was commented on; replies go there.
-    path, line : str, int or None
-        The place in that revision.
-    comments : list of Comment
-        The comments in order.
-    shown_path, shown_line : str, int or None
-        The place in the revision that is shown; empty if the text no longer exists there.
-    carried : bool
-        Whether the comments are on an earlier revision.
-    """
-
-    revision: Revision
+    revision: Revision  # the revision that was commented on; replies go there
+    # path, line: the place in that revision
     path: str
     line: int | None
-    comments: list[Comment] = field(default_factory=list)
+    comments: list[Comment] = field(default_factory=list)  # the comments in order
+    # shown_path, shown_line: the place in the revision that is shown; empty if the text no longer exists there
     shown_path: str = ""
     shown_line: int | None = None
-    carried: bool = False
+    carried: bool = False  # whether the comments are on an earlier revision
 
     @property
     def resolved(self) -> bool:
@@ -132,10 +120,10 @@ def may_resolve(comment: Comment, user: User) -> bool:
 
 def resolve(comment: Comment, *, again: bool = False) -> int:
     """Resolve the thread of a comment, or reopen it; return the number of comments changed."""
-    place = Comment.objects.filter(revision=comment.revision_id, path=comment.path, line=comment.line)
+    thread = Comment.objects.filter(revision=comment.revision_id, path=comment.path, line=comment.line)
     if again:
-        return place.exclude(resolved=None).update(resolved=None)
-    return place.filter(resolved=None).update(resolved=timezone.now())
+        return thread.exclude(resolved=None).update(resolved=None)
+    return thread.filter(resolved=None).update(resolved=timezone.now())
 
 
 def _threads(comments: Iterable[Comment]) -> list[Thread]:
@@ -167,33 +155,19 @@ class Line:
 
 @dataclass
 class ShownFile:
-    """A file as shown on a page.
+    """A file as shown on a page."""
 
-    Attributes
-    ----------
-    path, size, anchor : str, int, str
-        Its path, its size in bytes, and the id of its heading.
-    lines : list of Line
-        Its lines; empty if it is not text.
-    note : str
-        Why lines are missing.
-    findings, threads : list
-        Findings and threads that belong to no shown line.
-    open : int
-        The number of open threads.
-    severity : str
-        The severity of its worst finding; empty without findings.
-    """
-
+    # path, size, anchor: its path, its size in bytes, and the id of its heading
     path: str
     size: int
     anchor: str
-    lines: list[Line] = field(default_factory=list)
-    note: str = ""
+    lines: list[Line] = field(default_factory=list)  # its lines; empty if it is not text
+    note: str = ""  # why lines are missing
+    # findings, threads: findings and threads that belong to no shown line
     findings: list[Mapping[str, Any]] = field(default_factory=list)
     threads: list[Thread] = field(default_factory=list)
-    open: int = 0
-    severity: str = ""
+    open: int = 0  # the number of open threads
+    severity: str = ""  # the severity of its worst finding; empty without findings
 
 
 def anchor_of(path: str, line: int | None = None) -> str:
@@ -224,13 +198,13 @@ def discussion(
         for comment in thread.comments:
             comment.revision.submission = revision.submission
     shown = {path: file for path, file in texts.items() if only is None or path == only}
-    own = revision.submission.owner_id == user.pk
+    is_own = revision.submission.owner_id == user.pk
     return {
         "revision": revision,
         "files": shown_files(shown, revision.findings, threads, lines=lines),
         "general": [thread for thread in threads if not thread.shown_path],
         "open": sum(not thread.resolved for thread in threads),
-        "may_comment": own or reviews_submissions(user),
+        "may_comment": is_own or reviews_submissions(user),
         "resolvable": {thread.comments[0].pk for thread in threads if may_resolve(thread.comments[0], user)},
         "back": back,
     }
@@ -249,10 +223,10 @@ def shown_files(
         findings_in[finding.get("file") or ""].append(finding)
     for thread in threads:
         threads_in[thread.shown_path].append(thread)
-    left, shown = _LINES_OF_A_PAGE, {}
+    remaining, shown = _LINES_OF_A_PAGE, {}
     for path, text in texts.items():
-        shown[path] = text.lines[: min(lines, left) if lines <= _LINES_OF_A_PAGE else lines]
-        left = max(left - len(shown[path]), 0)
+        shown[path] = text.lines[: min(lines, remaining) if lines <= _LINES_OF_A_PAGE else lines]
+        remaining = max(remaining - len(shown[path]), 0)
     marked = highlighted(shown)
     return [_file(text, marked[path], findings_in[path], threads_in[path]) for path, text in texts.items()]
 
@@ -284,6 +258,6 @@ def _file(
 
 def comment_anchor(comment: Comment) -> str:
     """The fragment of the address of a comment's thread on its page."""
-    place = Comment.objects.filter(revision=comment.revision_id, path=comment.path, line=comment.line)
-    first = place.order_by("created", "pk").values_list("pk", flat=True).first()
+    thread = Comment.objects.filter(revision=comment.revision_id, path=comment.path, line=comment.line)
+    first = thread.order_by("created", "pk").values_list("pk", flat=True).first()
     return f"c{first}"

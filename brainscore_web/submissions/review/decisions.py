@@ -42,36 +42,16 @@ class VerdictRefused(UserError):
 
 @dataclass(frozen=True)
 class ReviewCase:
-    """The facts that determine whether a decision is possible.
+    """The facts that determine whether a decision is possible."""
 
-    Attributes
-    ----------
-    state : str
-        The state of the submission.
-    state_label : str
-        The state in words.
-    newer : int
-        The number of the newest revision if there is a newer one, else 0.
-    own : bool
-        Whether it is the reviewer's own submission.
-    unpassed : tuple of str
-        The automatic steps that have not passed.
-    open : int
-        The number of open comments.
-    holder : str
-        The name of another assigned reviewer, if any.
-    by : str
-        The last decision on this revision and its author.
-    """
-
-    state: str
-    state_label: str = ""
-    newer: int = 0
-    own: bool = False
-    unpassed: tuple[str, ...] = ()
-    open: int = 0
-    holder: str = ""
-    by: str = ""
+    state: str  # the state of the submission
+    state_label: str = ""  # the state in words
+    newer: int = 0  # the number of the newest revision if there is a newer one, else 0
+    own: bool = False  # whether it is the reviewer's own submission
+    unpassed: tuple[str, ...] = ()  # the automatic steps that have not passed
+    open: int = 0  # the number of open comments
+    holder: str = ""  # the name of another assigned reviewer, if any
+    by: str = ""  # the last decision on this revision and its author
 
 
 def refusal(case: ReviewCase, verdict: str, aspects: Mapping[str, Any], text: str) -> VerdictRefused | None:

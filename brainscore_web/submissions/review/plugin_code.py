@@ -81,12 +81,12 @@ def files_left_out(texts: Mapping[str, FileText]) -> set[str]:
 
 def read_plugin(folder: str, texts: Mapping[str, FileText], left_out: Collection[str] = ()) -> PluginCode:
     """Read the Python files of a plugin."""
-    found = PluginCode()
+    code = PluginCode()
     for path, file in texts.items():
         if not path.startswith(folder) or not path.endswith(".py"):
             continue
         if path in left_out:
-            found.left_out.append(path)
+            code.left_out.append(path)
             continue
         try:
             with warnings.catch_warnings():
@@ -95,15 +95,15 @@ def read_plugin(folder: str, texts: Mapping[str, FileText], left_out: Collection
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             tree = None
         if tree is None:
-            found.unread.append(path)
+            code.unread.append(path)
             continue
-        _read_constants(found, path, tree)
+        _read_constants(code, path, tree)
         if path.rpartition("/")[2].startswith("test"):
-            found.tests += _read_tests(path, tree)
+            code.tests += _read_tests(path, tree)
         else:
-            _read_code(found, path, tree)
-    found.calls = [_with_constants(call, found.constants) for call in found.calls]
-    return found
+            _read_code(code, path, tree)
+    code.calls = [_with_constants(call, code.constants) for call in code.calls]
+    return code
 
 
 def hashes_of(texts: Mapping[str, FileText]) -> tuple[set[str], set[str]]:
@@ -191,12 +191,12 @@ def _expected_scores(test: ast.FunctionDef) -> Iterator[tuple[str, int]]:
 
 def _is_mark(node: ast.stmt) -> bool:
     return isinstance(node, ast.Assign) and any(
-        isinstance(one, ast.Name) and one.id == "pytestmark" for one in node.targets
+        isinstance(target, ast.Name) and target.id == "pytestmark" for target in node.targets
     )
 
 
 def _marked(node: ast.ClassDef | ast.FunctionDef) -> bool:
-    return any("private_access" in ast.dump(one) for one in node.decorator_list)
+    return any("private_access" in ast.dump(decorator) for decorator in node.decorator_list)
 
 
 def _with_constants(call: Call, constants: Mapping[str, tuple[Any, str, int]]) -> Call:
@@ -229,30 +229,14 @@ _SHOWN = 50
 
 @dataclass(frozen=True)
 class DataSet:
-    """An upload that the code names, as the reviewer may see it.
-
-    Attributes
-    ----------
-    upload : Upload
-        The upload.
-    files : tuple of UploadedFile
-        The files that the code names.
-    hidden : bool
-        Whether it is private and belongs to a user other than the submitter. Then nothing else is shown.
-    opens : bool
-        Whether the reviewer may open its page.
-    facts : mapping
-        A summary of its content.
-    findings : tuple of mapping
-        The findings of its checks.
-    """
+    """An upload that the code names, as the reviewer may see it."""
 
     upload: Upload
-    files: tuple[UploadedFile, ...]
-    hidden: bool
-    opens: bool
-    facts: Mapping[str, Any]
-    findings: tuple[Mapping[str, Any], ...]
+    files: tuple[UploadedFile, ...]  # the files that the code names
+    hidden: bool  # whether it is private and belongs to a user other than the submitter. Then nothing else is shown
+    opens: bool  # whether the reviewer may open its page
+    facts: Mapping[str, Any]  # a summary of its content
+    findings: tuple[Mapping[str, Any], ...]  # the findings of its checks
 
     @property
     def accepted(self) -> bool:

@@ -17,18 +17,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
+from brainscore_web.accounts.permissions import current_user, return_address
 from brainscore_web.environment import email_destination
-from brainscore_web.scoring.services import progress_of
 from brainscore_web.submissions.models import Comment, Review, Revision, Step, Submission, reviews_submissions
 from brainscore_web.submissions.notifications import notify_comment
-from brainscore_web.submissions.permissions import (
-    current_user,
-    members_only,
-    return_address,
-    reviewed_revision,
-    reviewers_only,
-    visible_submission,
-)
+from brainscore_web.submissions.pairs import progress_of
+from brainscore_web.submissions.permissions import members_only, reviewed_revision, reviewers_only, visible_submission
 from brainscore_web.submissions.review import assignments, comments, decisions
 from brainscore_web.submissions.review.assignments import assigned_since, queued_submissions, reviewer_key
 from brainscore_web.submissions.review.checklist import compute_checklist, material_of
@@ -185,16 +179,18 @@ def claim(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Take, take over, or release a review."""
     submission = visible_submission(request, key)
     revision = reviewed_revision(request, key, submission.latest.number)
-    what = request.POST.get("what", "take")
+    action = request.POST.get("what", "take")
     try:
-        if what == "give up":
+        if action == "give up":
             assignments.release_review(submission, current_user(request))
         else:
-            assignments.take_review(submission, current_user(request), over=what == "over")
+            assignments.take_review(submission, current_user(request), over=action == "over")
     except UserError as error:
-        own = decisions.is_own(submission, current_user(request))
-        return review_page(request, revision, problem=error, status=403 if own else 409)
-    messages.success(request, "Another reviewer can take it now." if what == "give up" else "You are now reviewing it.")
+        is_own = decisions.is_own(submission, current_user(request))
+        return review_page(request, revision, problem=error, status=403 if is_own else 409)
+    messages.success(
+        request, "Another reviewer can take it now." if action == "give up" else "You are now reviewing it."
+    )
     return redirect("review:show", key, revision.number)
 
 
@@ -208,10 +204,10 @@ def judge(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
         problem = UserError(
             "the form is incomplete or invalid", remedy="choose a decision, and correct the marked fields"
         )
-        own = decisions.is_own(revision.submission, current_user(request))
-        if own:
+        is_own = decisions.is_own(revision.submission, current_user(request))
+        if is_own:
             problem = UserError("this is your own submission", remedy="another reviewer must review it")
-        return review_page(request, revision, form=form, problem=problem, status=403 if own else 400)
+        return review_page(request, revision, form=form, problem=problem, status=403 if is_own else 400)
     verdict = form.cleaned_data["verdict"]
     try:
         decisions.record_verdict(
@@ -231,9 +227,9 @@ def judge(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
 @require_POST
 def comment(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     """Comment on a line, a file or the whole revision; for reviewers and the submitter."""
-    own = visible_submission(request, key).owner_id == current_user(request).pk
-    revision = reviewed_revision(request, key, number, reviewed=not own)
-    reviewer = reviews_submissions(current_user(request)) and not own
+    is_own = visible_submission(request, key).owner_id == current_user(request).pk
+    revision = reviewed_revision(request, key, number, reviewed=not is_own)
+    reviewer = reviews_submissions(current_user(request)) and not is_own
     page = reverse("review:show", args=[key, number]) if reviewer else reverse("submissions:show", args=[key])
     back = return_address(request, page)
     try:
@@ -265,8 +261,8 @@ def resolve(request: HttpRequest, key: uuid.UUID, comment: int) -> HttpResponse:
         pk=comment,
         revision__submission=submission,
     )
-    own = submission.owner_id == current_user(request).pk
-    if not own and not first.revision.needs_review:
+    is_own = submission.owner_id == current_user(request).pk
+    if not is_own and not first.revision.needs_review:
         raise Http404("this revision needs no review")
     if not comments.may_resolve(first, current_user(request)):
         problem = UserError(
@@ -276,7 +272,7 @@ def resolve(request: HttpRequest, key: uuid.UUID, comment: int) -> HttpResponse:
         return render(request, "review/refused.html", context, status=403)
     comments.resolve(first, again=bool(request.POST.get("again")))
     page = reverse("review:show", args=[key, first.revision.number])
-    back = return_address(request, page if not own else reverse("submissions:show", args=[key]))
+    back = return_address(request, page if not is_own else reverse("submissions:show", args=[key]))
     return redirect(f"{back.partition('#')[0]}#{comment_anchor(first)}")
 
 

@@ -29,23 +29,18 @@ class BucketStorage:
 
     The bucket keeps versions, and its policy makes only ``<prefix>/user_*`` public. In a bucket
     with ACLs, ``?acl=public-read`` makes each public object readable instead.
-
-    Parameters
-    ----------
-    address : str
-        ``s3://bucket/prefix``.
     """
 
     def __init__(self, address: str) -> None:
-        parts = urlsplit(address)
-        options = dict(parse_qsl(parts.query, keep_blank_values=True))
+        url = urlsplit(address)
+        options = dict(parse_qsl(url.query, keep_blank_values=True))
         acl = options.pop("acl", None)
-        if not parts.netloc or options or acl not in (None, _ACL):
+        if not url.netloc or options or acl not in (None, _ACL):
             raise UserError(
                 f"BRAINSCORE_SITE_UPLOADS is {address!r}", remedy=f"set it to s3://bucket/prefix, or …?acl={_ACL}"
             )
-        self.bucket = parts.netloc
-        self._prefix = parts.path.strip("/")
+        self.bucket = url.netloc
+        self._prefix = url.path.strip("/")
         self._acl = acl
 
     @property
@@ -66,13 +61,13 @@ class BucketStorage:
         if size > _LARGEST_POST:
             return None
         with _storage_errors("sign for"):
-            made = self._client.generate_presigned_post(
+            grant = self._client.generate_presigned_post(
                 self.bucket,
                 self._arriving(token),
                 Conditions=[["content-length-range", size, size]],
                 ExpiresIn=_FOR_SENDING,
             )
-        return Grant(made["url"], made["fields"], timedelta(seconds=_FOR_SENDING))
+        return Grant(grant["url"], grant["fields"], timedelta(seconds=_FOR_SENDING))
 
     def size(self, token: str) -> int | None:
         head = self._head(self._arriving(token))
@@ -133,9 +128,9 @@ class BucketStorage:
         return None
 
     def signed(self, key: str, version_id: str) -> str:
-        wanted = {"Bucket": self.bucket, "Key": key, "VersionId": version_id}
+        parameters = {"Bucket": self.bucket, "Key": key, "VersionId": version_id}
         with _storage_errors("sign for"):
-            return str(self._client.generate_presigned_url("get_object", Params=wanted, ExpiresIn=_FOR_READING))
+            return str(self._client.generate_presigned_url("get_object", Params=parameters, ExpiresIn=_FOR_READING))
 
     def leftovers(self, older_than: float) -> Iterator[str]:
         limit = time.time() - older_than
@@ -154,8 +149,8 @@ class BucketStorage:
             return head is not None and (wanted["size"] is None or head["ContentLength"] == wanted["size"])
 
         with ThreadPoolExecutor(_PARALLEL) as pool:
-            found = list(pool.map(is_there, objects))
-        return [wanted["key"] for wanted, there in zip(objects, found, strict=True) if not there]
+            exists = list(pool.map(is_there, objects))
+        return [wanted["key"] for wanted, there in zip(objects, exists, strict=True) if not there]
 
     @property
     def _client(self) -> Any:

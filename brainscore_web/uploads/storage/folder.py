@@ -19,10 +19,7 @@ _PREFIX = "brainscore-vision/data"
 class FolderStorage:
     """Files below a folder: ``incoming/<token>`` until they are checked, then ``<bucket>/<key>/<version>``.
 
-    Parameters
-    ----------
-    root : pathlib.Path
-        The folder. It is created when the first file arrives.
+    The folder is created when the first file arrives.
     """
 
     origin: str | None = None
@@ -82,10 +79,10 @@ class FolderStorage:
             path.unlink(missing_ok=True)
 
     def delete(self, key: str, version_id: str) -> None:
-        place = self._place(key, version_id)
-        place.unlink(missing_ok=True)
+        path = self._place(key, version_id)
+        path.unlink(missing_ok=True)
         with suppress(OSError):  # other versions exist
-            place.parent.rmdir()
+            path.parent.rmdir()
 
     def path(self, key: str, version_id: str) -> Path | None:
         return self._place(key, version_id)

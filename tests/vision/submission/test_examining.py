@@ -296,7 +296,7 @@ def test_programs_and_packages(found, model):
 @pytest.mark.parametrize("with_zip", [True, False])
 def test_what_the_site_gives_to_be_copied(zipped, from_s3, with_zip):
     pytest.importorskip("django")
-    from brainscore_web.uploads.copy_code import Registration, Stored, copy_code
+    from brainscore_web.uploads.plugin_code import Registration, Stored, copy_code
 
     def stored(name):
         return Stored("bucket/folder", f"v-{name}", SHA1, SHA256, f"https://example.org/data/{name}?version=1")

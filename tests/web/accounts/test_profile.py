@@ -13,10 +13,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from brainscore_web.accounts.models import ApiToken, User
-from brainscore_web.accounts.personal_data import SECTIONS, PrivateModels
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
+from brainscore_web.profile.personal_data import SECTIONS, PrivateModels
 
 PASSWORD = "correct horse battery"
 

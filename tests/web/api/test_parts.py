@@ -9,7 +9,8 @@ from django.test import RequestFactory
 
 from brainscore_web.api.responses import answer_part
 from brainscore_web.leaderboard.models import Score, VisionModel
-from brainscore_web.submissions.receiving import Zip, receive
+from brainscore_web.submissions.examining import Zip
+from brainscore_web.submissions.receiving import receive
 from tests.web._plugins import model_files, zipped
 
 TABLES = ("exports/scores.csv", "exports/scores.parquet", "exports/leaderboard.csv")

@@ -422,7 +422,7 @@ settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storag
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 from django.db import connections
 from django.test import Client
-from brainscore_web.accounts.personal_data import PrivateModels, delete_account
+from brainscore_web.profile.personal_data import PrivateModels, delete_account
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.ingest import rows as _writing, ingest_receipts, sync_catalogue
 from brainscore_web.leaderboard.models import Benchmark, VisionModel

@@ -17,12 +17,12 @@ from django.utils import timezone
 from brainscore_core.errors import UserError
 from brainscore_core.paths import site_home
 from brainscore_web.accounts.models import User
-from brainscore_web.jobs.heartbeats import record_heartbeat
 from brainscore_web.jobs.models import Heartbeat
+from brainscore_web.jobs.sweep import record_heartbeat
 from brainscore_web.operations import backups as making
 from brainscore_web.operations.backups import back_up, read_manifest, restore
 from brainscore_web.pages.models import News, Page
-from brainscore_web.serving import serving_lock
+from brainscore_web.processes import serving_lock
 from brainscore_web.uploads.models import Upload, UploadedFile
 from tests.s3_faults import FaultyServer
 from tests.web._people import build

@@ -17,8 +17,8 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from brainscore_web.accounts.models import User
-from brainscore_web.jobs.heartbeats import record_heartbeat
 from brainscore_web.jobs.models import Email
+from brainscore_web.jobs.sweep import record_heartbeat
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.operations import logs
 from brainscore_web.scoring.models import Job
@@ -106,7 +106,8 @@ def test_a_database_that_is_down_is_told(client, db, monkeypatch):
 
 SERVER = """
 import sys
-from brainscore_web.serving import listen, serve, set_up
+from brainscore_web.processes import set_up
+from brainscore_web.serving import listen, serve
 set_up()
 taken = listen("127.0.0.1", 0)
 print(taken.getsockname()[1], flush=True)

@@ -62,9 +62,10 @@ def outcome(name):
     from brainscore_web.jobs.sweep import sweep
     from brainscore_web.leaderboard.models import VisionModel
     from brainscore_web.submissions import steps
+    from brainscore_web.submissions.examining import Zip
     from brainscore_web.submissions.models import Plugin, Step
     from brainscore_web.submissions.pipeline import runner
-    from brainscore_web.submissions.receiving import Zip, receive
+    from brainscore_web.submissions.receiving import receive
     from brainscore_web.submissions.steps import Outcome
     from tests.web._plugins import model_files, zipped
 

@@ -22,7 +22,8 @@ def folders(settings, tmp_path, monkeypatch):
 @pytest.fixture
 def submit(owner):
     """Send files as `owner`, or as another user."""
-    from brainscore_web.submissions.receiving import Zip, receive
+    from brainscore_web.submissions.examining import Zip
+    from brainscore_web.submissions.receiving import receive
 
     def send(files=None, *, by=owner, submission=None, visibility="public"):
         archive = zipped(files if files is not None else model_files())

@@ -6,8 +6,9 @@ from django.test import Client
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.scoring.models import Job
-from brainscore_web.scoring.services import cancel_job, progress, retry_job
+from brainscore_web.scoring.services import cancel_job, retry_job
 from brainscore_web.submissions.models import Submission
+from brainscore_web.submissions.pairs import progress
 
 from .._plugins import model_files
 from ._site import in_tree, submit
@@ -71,7 +72,7 @@ def test_why_a_pair_failed_is_in_our_own_words_where_data_are_withheld(pairs, ow
         assert "process ended by a signal" in page.replace("&#x27;", "'")
         assert ("fossa" in page) == (address == addresses[2])  # of the other pair, whose data are public
     assert "fossa" in browser(staff).get(addresses[0]).content.decode()
-    from brainscore_web.scoring.personal_data import exported_jobs
+    from brainscore_web.profile.personal_data import exported_jobs
 
     assert sorted("fossa" in row["reason"] for row in exported_jobs(owner)) == [False, False, True]
 
@@ -131,7 +132,7 @@ def test_the_part_of_a_submissions_page(pairs, owner, member, django_assert_max_
 
 def test_own_data_name_pairs(pairs, owner, member):
     assert len(browser(owner).get("/accounts/own-data/").content) > 0
-    from brainscore_web.scoring.personal_data import exported_jobs
+    from brainscore_web.profile.personal_data import exported_jobs
 
     assert {row["model"] for row in exported_jobs(owner)} == {"tiles-8", "pixels"}
     assert exported_jobs(member) == []

@@ -13,8 +13,9 @@ from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.scoring.claims import claim_job
 from brainscore_web.scoring.models import Job
-from brainscore_web.scoring.services import cancel_all, plan_for, progress
+from brainscore_web.scoring.services import cancel_all, plan_for
 from brainscore_web.submissions.models import Plugin
+from brainscore_web.submissions.pairs import progress
 from brainscore_web.submissions.pipeline import scoring_ended
 
 from .._plugins import benchmark_files, model_files

@@ -68,7 +68,8 @@ def send(client):
 @pytest.fixture
 def submitted(db):
     """Makes a submission as `receive` does, without a form."""
-    from brainscore_web.submissions.receiving import Zip, receive
+    from brainscore_web.submissions.examining import Zip
+    from brainscore_web.submissions.receiving import receive
 
     def make(user, files=None, **options):
         return receive(confirm(user), Zip(zipped(files or model_files()), "mine.zip"), **options)

@@ -51,8 +51,9 @@ ROWS = {
 
 def build(people):
     """A private submission of the owner's in two revisions, of which the first is live, and one to withdraw."""
+    from brainscore_web.submissions.examining import Zip
     from brainscore_web.submissions.models import Plugin, PublishedVersion, Revision, Submission
-    from brainscore_web.submissions.receiving import Zip, receive
+    from brainscore_web.submissions.receiving import receive
 
     keys = []
     for key, name in ((uuid.UUID(int=1), "tiles-8"), (uuid.UUID(int=2), "tiles-9")):

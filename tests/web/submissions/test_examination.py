@@ -12,11 +12,11 @@ import zipfile
 
 import pytest
 
+from brainscore_web.profile.personal_data import revisions_of
 from brainscore_web.submissions import examining, receiving
+from brainscore_web.submissions.examining import Refused, Zip
 from brainscore_web.submissions.models import Revision
-from brainscore_web.submissions.personal_data import revisions_of
 from brainscore_web.submissions.pipeline.runner import run_next_step
-from brainscore_web.submissions.receiving import Refused, Zip
 from tests.web._plugins import benchmark_files, model_files, zipped
 
 _TUPLE = "x = (" + "1," * 480_000 + ")\n"  # 1 MB

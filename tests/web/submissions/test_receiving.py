@@ -7,8 +7,8 @@ import zipfile
 import pytest
 
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
+from brainscore_web.submissions.examining import Git, Pull, Refused, source_at
 from brainscore_web.submissions.models import Plugin, Revision, Step, Submission
-from brainscore_web.submissions.receiving import Git, Pull, Refused, source_at
 from tests.web._plugins import benchmark_files, model_files, zipped
 
 from .conftest import browser_of, confirm

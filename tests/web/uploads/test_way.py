@@ -81,7 +81,7 @@ def test_copied_code_works_as_pasted(in_a_sandbox, accepted, client, live_server
 @pytest.mark.django_db(transaction=True)
 def test_loaders_of_s3_load_from_the_site(accepted, live_server, tmp_path, environment):
     """The bucket path and version ids that are shown work in the tutorials' code where the site is the S3 server."""
-    from brainscore_web.uploads.copy_code import Registration, Stored, copy_code
+    from brainscore_web.uploads.plugin_code import Registration, Stored, copy_code
 
     upload = accepted()
     stored = {
@@ -203,7 +203,7 @@ def test_people_export_their_uploads(accepted, client):
 
 
 def test_folder_names_are_python():
-    from brainscore_web.uploads.copy_code import folder_of
+    from brainscore_web.uploads.plugin_code import folder_of
 
     for identifier in (NAME, "A-b.c_D2", "9lives"):
         assert re.fullmatch(r"[a-z0-9_]+", folder_of(identifier))
@@ -263,8 +263,7 @@ def test_the_next_step_of_other_data(accepted, client):
 
 def test_names_in_the_data_stay_texts():
     """Names of regions come from a stranger's file."""
-    from brainscore_web.uploads.copy_code import Registration, Stored
-    from brainscore_web.uploads.scaffold import scaffold_of
+    from brainscore_web.uploads.plugin_code import Registration, Stored, scaffold_of
 
     stored = Stored("bucket/folder", "v", "0" * 40, "0" * 64, "https://example.org/a")
     data = Registration("A2026", "A2026", "NeuroidAssembly", stored, stored, stored, True, False, "https://example.org")

@@ -31,5 +31,5 @@ class Command(BaseCommand):
         )
         for path in manifest.missing:
             self.stderr.write(f"Missing: {path}")
-        for content, place in manifest.elsewhere.items():
-            self.stdout.write(f"Not included: {content} ({place})")
+        for content, folder in manifest.elsewhere.items():
+            self.stdout.write(f"Not included: {content} ({folder})")

@@ -21,5 +21,5 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="only report what would be deleted")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for what, count in tidy(dry=options["dry_run"]):
-            self.stdout.write(f"{count:,} {what}{' would be deleted' if options['dry_run'] else ''}")
+        for items, count in tidy(dry=options["dry_run"]):
+            self.stdout.write(f"{count:,} {items}{' would be deleted' if options['dry_run'] else ''}")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from allauth.account.adapter import get_adapter
@@ -16,64 +15,26 @@ from allauth.mfa.utils import is_mfa_enabled
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Paginator
 from django.db import transaction
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Count, Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.forms import DeleteForm, NameForm, TokenForm
 from brainscore_web.accounts.models import ApiToken, User
-from brainscore_web.accounts.personal_data import delete_account, personal_data_of
+from brainscore_web.accounts.permissions import current_user
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write
+from brainscore_web.profile.forms import DeleteForm, NameForm, TokenForm
+from brainscore_web.profile.personal_data import delete_account, personal_data_of
+from brainscore_web.submissions.models import Submission
+from brainscore_web.uploads.models import Upload
+from brainscore_web.uploads.receiving import bytes_used, limits
 
 _PAGE_SIZE = 50
-
-
-@dataclass(frozen=True)
-class Profile:
-    """The content of a user's profile page.
-
-    Attributes
-    ----------
-    user : User
-        The user.
-    models, benchmarks : Page
-        Pages of the models and benchmarks that the user owns.
-    tokens : tuple of ApiToken
-        The valid tokens.
-    second_factor : bool
-        Whether logging in requires a second factor.
-    pending : str
-        The address that is not confirmed yet; empty if there is none.
-    """
-
-    user: User
-    models: Page
-    benchmarks: Page
-    tokens: tuple[ApiToken, ...]
-    second_factor: bool
-    pending: str
-
-
-def profile_of(user: User, *, models_page: str = "1", benchmarks_page: str = "1") -> Profile:
-    """Read a user's profile; page numbers out of range give the first or last page."""
-    valid = Q(expires=None) | Q(expires__gt=timezone.now())
-    pending = EmailAddress.objects.get_new(user)
-    models = VisionModel.objects.filter(owner=user).order_by("identifier")
-    benchmarks = Benchmark.objects.filter(owner=user, is_mean=False).order_by("identifier")
-    return Profile(
-        user=user,
-        models=Paginator(models, _PAGE_SIZE).get_page(models_page),
-        benchmarks=Paginator(benchmarks, _PAGE_SIZE).get_page(benchmarks_page),
-        tokens=tuple(user.tokens.filter(valid, revoked=False)),
-        second_factor=is_mfa_enabled(user, ["totp"]),
-        pending=pending.email if pending and pending.email != user.email else "",
-    )
 
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
@@ -89,11 +50,6 @@ def _post_only(view: View) -> View:
     return cast(View, login_required(wrapped))
 
 
-def _current_user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)  # these views require a login
-    return request.user
-
-
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     """Redirect to the profile."""
@@ -103,17 +59,36 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 def profile(request: HttpRequest) -> HttpResponse:
     """Show the user's models, benchmarks, tokens and account settings."""
-    query = request.GET
-    shown = profile_of(
-        _current_user(request), models_page=query.get("models", "1"), benchmarks_page=query.get("benchmarks", "1")
+    user = current_user(request)
+    models = VisionModel.objects.filter(owner=user).order_by("identifier")
+    benchmarks = Benchmark.objects.filter(owner=user, is_mean=False).order_by("identifier")
+    pending = EmailAddress.objects.get_new(user)
+    context = {
+        "user": user,
+        "models": Paginator(models, _PAGE_SIZE).get_page(request.GET.get("models", "1")),
+        "benchmarks": Paginator(benchmarks, _PAGE_SIZE).get_page(request.GET.get("benchmarks", "1")),
+        "submissions": _numbers_of_submissions(user),
+        "uploads": Upload.objects.filter(owner=user).exclude(state=Upload.State.WITHDRAWN).count(),
+        "uploaded": {"bytes": bytes_used(user), "limit": limits().person},
+        "tokens": user.tokens.filter(Q(expires=None) | Q(expires__gt=timezone.now()), revoked=False),
+        "second_factor": is_mfa_enabled(user, ["totp"]),
+        "pending": pending.email if pending and pending.email != user.email else "",
+    }
+    return render(request, "accounts/profile.html", context)
+
+
+def _numbers_of_submissions(user: User) -> dict[str, int]:
+    return Submission.objects.filter(owner=user).aggregate(
+        all=Count("pk"),
+        open=Count("pk", filter=~Q(state__in=Submission.CLOSED)),
+        changes=Count("pk", filter=Q(state=Submission.State.CHANGES)),
     )
-    return render(request, "accounts/profile.html", {"profile": shown})
 
 
 @login_required
 def name(request: HttpRequest) -> HttpResponse:
     """Change the display name."""
-    form = NameForm(request.POST or None, instance=User.objects.get(pk=_current_user(request).pk), label_suffix="")
+    form = NameForm(request.POST or None, instance=User.objects.get(pk=current_user(request).pk), label_suffix="")
     if request.method == "POST" and form.is_valid():
         form.instance.save(update_fields=["display_name"])
         return redirect("accounts:profile")
@@ -123,13 +98,13 @@ def name(request: HttpRequest) -> HttpResponse:
 @_post_only
 def model_visibility(request: HttpRequest) -> HttpResponse:
     """Make one of the user's models public or private."""
-    return _switch(request, VisionModel.objects.filter(owner=_current_user(request)), "visibility")
+    return _switch(request, VisionModel.objects.filter(owner=current_user(request)), "visibility")
 
 
 @_post_only
 def benchmark_access(request: HttpRequest) -> HttpResponse:
     """Make stimuli and measurements of one of the user's benchmarks public or private; its scores are always public."""
-    return _switch(request, Benchmark.objects.filter(owner=_current_user(request), is_mean=False), "access")
+    return _switch(request, Benchmark.objects.filter(owner=current_user(request), is_mean=False), "access")
 
 
 def _switch(request: HttpRequest, own: QuerySet[Any], field: str) -> HttpResponse:
@@ -151,7 +126,7 @@ def _switch(request: HttpRequest, own: QuerySet[Any], field: str) -> HttpRespons
 @login_required
 def new_token(request: HttpRequest) -> HttpResponse:
     """Create a token and show it once."""
-    user = _current_user(request)
+    user = current_user(request)
     form, issued = TokenForm(request.POST or None, user=user), None
     if request.method == "POST":
         with transaction.atomic():
@@ -167,7 +142,7 @@ def new_token(request: HttpRequest) -> HttpResponse:
 @_post_only
 def revoke_token(request: HttpRequest, key: int) -> HttpResponse:
     """Revoke one of the user's tokens."""
-    token = get_object_or_404(ApiToken, pk=key, user=_current_user(request))
+    token = get_object_or_404(ApiToken, pk=key, user=current_user(request))
     token.revoked = True
     token.save(update_fields=["revoked"])
     messages.success(request, f"The token {token.name} is revoked.")
@@ -178,7 +153,7 @@ def revoke_token(request: HttpRequest, key: int) -> HttpResponse:
 def own_data(request: HttpRequest) -> HttpResponse:
     """Download everything that the site stores about the user."""
     response = JsonResponse(
-        personal_data_of(_current_user(request)), json_dumps_params={"indent": 1, "ensure_ascii": False}
+        personal_data_of(current_user(request)), json_dumps_params={"indent": 1, "ensure_ascii": False}
     )
     response["Content-Disposition"] = f'attachment; filename="brain-score-{timezone.now():%Y-%m-%d}.json"'
     return response
@@ -188,7 +163,7 @@ def own_data(request: HttpRequest) -> HttpResponse:
 @login_required
 def delete(request: HttpRequest) -> HttpResponse:
     """Delete the user's account."""
-    user = _current_user(request)
+    user = current_user(request)
     form = DeleteForm(request.POST or None, user=user)
     if request.method == "POST" and form.is_valid():
         address = user.email

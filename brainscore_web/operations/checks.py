@@ -1,4 +1,4 @@
-"""System checks for ``check --deploy``: the links in the footer, and the packages that workers need."""
+"""System checks for ``check --deploy``: e-mail, the links in the footer, and the packages that workers need."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def footer_complete(**_: Any) -> list[checks.Error]:
     """Refuse a site whose visitors do not learn whom to ask."""
     return [
         checks.Error(
-            f"The site does not say {what}.",
+            f"The site does not say {missing}.",
             hint=f"Set BRAINSCORE_SITE_{name} to {value}.",
             id=identifier,
         )
-        for identifier, name, what, value in _LINKS
+        for identifier, name, missing, value in _LINKS
         if not getattr(settings, name)
     ]
 
@@ -40,3 +40,12 @@ def worker_packages(**_: Any) -> list[checks.Warning]:
     """Name the packages without which this environment cannot run a worker."""
     missing = worker_problem()
     return [] if missing is None else [checks.Warning(missing.message, hint=missing.remedy, id="brainscore_web.W001")]
+
+
+@checks.register(checks.Tags.security, deploy=True)
+def email_configured(**_: Any) -> list[checks.Warning]:
+    """Warn if no mail server is configured: users could not confirm their addresses."""
+    if settings.EMAIL_BACKEND != "django.core.mail.backends.console.EmailBackend":
+        return []
+    hint = "Set BRAINSCORE_SITE_MAIL to smtp://user:password@host:587?tls=1."
+    return [checks.Warning("E-mail is printed, not sent.", hint=hint, id="brainscore_web.W001")]

@@ -29,10 +29,8 @@ from brainscore_core.files import PART_SUFFIX
 from brainscore_core.paths import site_home
 from brainscore_web.jobs.leases import has_ended, process_label
 from brainscore_web.jobs.models import Heartbeat
-from brainscore_web.serving import serving_lock
+from brainscore_web.processes import serving_lock
 from brainscore_web.uploads.storage.bucket import BucketStorage
-
-__all__ = ["back_up", "engine", "hash_of", "read_manifest", "restore", "snapshot"]
 
 _FILES_OF_UPLOADS = """
     SELECT f.bucket, f.key, f.version_id, f.token, f.size, f.sha256, u.state
@@ -95,8 +93,8 @@ def engine() -> str:
 def snapshot(folder: Path) -> Iterator[Snapshot]:
     """Write the database into a folder, while other processes may write to it."""
     folder.mkdir(parents=True)
-    with _sqlite_snapshot(folder) if engine() == "sqlite" else _postgresql_snapshot(folder) as made:
-        yield made
+    with _sqlite_snapshot(folder) if engine() == "sqlite" else _postgresql_snapshot(folder) as database:
+        yield database
 
 
 @contextmanager
@@ -164,48 +162,24 @@ class BackupFile:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The content of a backup.
+    """The content of a backup."""
 
-    Attributes
-    ----------
-    made : str
-        Time of the backup, in UTC.
-    version : str
-        Version of the site.
-    engine : str
-        ``'sqlite'`` or ``'postgresql'``.
-    migrations : list of [app, name]
-        The applied migrations.
-    tables : dict
-        Number of rows of each table.
-    columns : dict
-        Columns of each table, in the order of its file; PostgreSQL only.
-    sequences : dict
-        Last value of each sequence; PostgreSQL only.
-    uploads : str
-        Storage of uploaded files: ``'folder'`` (in the backup) or ``'bucket'`` (not in the backup).
-    objects : list of dict
-        Objects of the bucket that the database refers to: bucket, key, version_id, size, sha256.
-    elsewhere : dict
-        What the backup does not contain, and where it is.
-    missing : list of str
-        Files that the database refers to and that were missing, if an incomplete backup was requested.
-    files : list of BackupFile
-        All files of the backup except the manifest.
-    """
-
-    made: str
-    version: str
-    engine: str
-    migrations: list[list[str]]
-    tables: dict[str, int]
+    made: str  # time of the backup, in UTC
+    version: str  # version of the site
+    engine: str  # ``'sqlite'`` or ``'postgresql'``
+    migrations: list[list[str]]  # the applied migrations
+    tables: dict[str, int]  # number of rows of each table
+    # columns of each table, in the order of its file; PostgreSQL only
     columns: dict[str, list[str]] = field(default_factory=dict)
-    sequences: dict[str, int | None] = field(default_factory=dict)
+    sequences: dict[str, int | None] = field(default_factory=dict)  # last value of each sequence; PostgreSQL only
+    # storage of uploaded files: ``'folder'`` (in the backup) or ``'bucket'`` (not in the backup)
     uploads: str = "folder"
+    # objects of the bucket that the database refers to: bucket, key, version_id, size, sha256
     objects: list[dict[str, Any]] = field(default_factory=list)
-    elsewhere: dict[str, str] = field(default_factory=dict)
+    elsewhere: dict[str, str] = field(default_factory=dict)  # what the backup does not contain, and where it is
+    # files that the database refers to and that were missing, if an incomplete backup was requested
     missing: list[str] = field(default_factory=list)
-    files: list[BackupFile] = field(default_factory=list)
+    files: list[BackupFile] = field(default_factory=list)  # all files of the backup except the manifest
     format: int = _MANIFEST_FORMAT
 
     def write(self, folder: Path) -> None:
@@ -236,13 +210,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def verify(folder: Path, manifest: Manifest) -> None:
-    """Compare all files with the manifest.
-
-    Raises
-    ------
-    UserError
-        If a file is missing, changed, or not in the manifest.
-    """
+    """Compare all files with the manifest."""
     for problem in _problems(folder, manifest):
         raise UserError(f"the backup {folder} is damaged: {problem}", remedy="use another backup")
 
@@ -287,12 +255,12 @@ def back_up(folder: Path, *, incomplete: bool = False, say: Callable[[str], None
     folder = folder.expanduser().absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} already exists", remedy="choose a folder that does not exist yet")
-    part = folder.with_name(f".{folder.name}{PART_SUFFIX}-{secrets.token_hex(4)}")
+    temporary = folder.with_name(f".{folder.name}{PART_SUFFIX}-{secrets.token_hex(4)}")
     try:
-        part.mkdir(parents=True, mode=0o700)
-        manifest = _write_backup(part, incomplete, say)
-        _sync_tree_to_disk(part)
-        os.replace(part, folder)
+        temporary.mkdir(parents=True, mode=0o700)
+        manifest = _write_backup(temporary, incomplete, say)
+        _sync_tree_to_disk(temporary)
+        os.replace(temporary, folder)
         sync_to_disk(folder.parent)
     except OSError as error:
         raise UserError(
@@ -300,7 +268,7 @@ def back_up(folder: Path, *, incomplete: bool = False, say: Callable[[str], None
             remedy="free some space, or choose another folder",
         ) from error
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
     return manifest
 
 
@@ -310,13 +278,13 @@ def _write_backup(part: Path, incomplete: bool, say: Callable[[str], None]) -> M
         _copy_new(uploads, part / "uploads")
         _copy_new(Path(settings.MEDIA_ROOT), part / "media")
         shutil.rmtree(part / "database", ignore_errors=True)
-        with snapshot(part / "database") as taken:
-            files, migrations = taken.files, taken.migrations
-            tables, columns, sequences = taken.tables, taken.columns, taken.sequences
+        with snapshot(part / "database") as database:
+            files, migrations = database.files, database.migrations
+            tables, columns, sequences = database.tables, database.columns, database.sequences
         _copy_new(uploads, part / "uploads")
         _copy_new(Path(settings.MEDIA_ROOT), part / "media")
-        wanted = _required_paths(files, uploads)
-        missing = sorted(path for path in wanted if not (part / path).exists())
+        required = _required_paths(files, uploads)
+        missing = sorted(path for path in required if not (part / path).exists())
         if not missing:
             break
         if attempt < _BACKUP_ATTEMPTS - 1:
@@ -326,7 +294,7 @@ def _write_backup(part: Path, incomplete: bool, say: Callable[[str], None]) -> M
                 f"{len(missing)} files that the database refers to are missing, the first is {missing[0]}",
                 remedy="check the storage, or use --incomplete to make a backup without them",
             )
-    _remove_others(part, wanted)
+    _remove_others(part, required)
     secret = Path(settings.SITE_HOME) / "secret"
     if secret.is_file() and not os.environ.get("BRAINSCORE_SITE_SECRET"):
         shutil.copyfile(secret, part / "secret")
@@ -390,13 +358,13 @@ def _copy_new(source: Path | None, target: Path) -> None:
         if path.is_symlink() or not path.is_file() or path.name.endswith(PART_SUFFIX) or copy.exists():
             continue
         copy.parent.mkdir(parents=True, exist_ok=True)
-        part = copy.with_name(f"{copy.name}{PART_SUFFIX}")
+        temporary = copy.with_name(f"{copy.name}{PART_SUFFIX}")
         try:
-            shutil.copyfile(path, part)
+            shutil.copyfile(path, temporary)
         except FileNotFoundError:  # withdrawn meanwhile
-            part.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             continue
-        os.replace(part, copy)
+        os.replace(temporary, copy)
 
 
 def _remove_others(part: Path, wanted: set[str]) -> None:
@@ -467,26 +435,26 @@ def restore(
         return manifest
     _require_stopped()
     _require_fit(manifest)
-    places = _places(manifest)
+    folders = _places(manifest)
     if not replace:
-        _require_empty(places)
+        _require_empty(folders)
     if manifest.uploads == "bucket" and not incomplete:
         _require_objects(manifest)
     stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     try:
-        arriving = {name: _copy_beside(folder / name, place, stamp) for name, place in places.items()}
+        arriving = {name: _copy_beside(folder / name, target, stamp) for name, target in folders.items()}
         if engine() == "sqlite":
             _restore_sqlite(folder / "database" / "site.sqlite3", stamp, say)
         else:
             _restore_postgresql(folder / "database", manifest)
-        for name, place in places.items():
-            if place.exists() and any(place.iterdir()):
-                before = place.with_name(f"{place.name}.before-{stamp}")
-                os.replace(place, before)
-                say(f"The earlier content of {place} is in {before}. Remove it when everything works.")
-            elif place.exists():
-                place.rmdir()
-            os.replace(arriving[name], place)
+        for name, target in folders.items():
+            if target.exists() and any(target.iterdir()):
+                before = target.with_name(f"{target.name}.before-{stamp}")
+                os.replace(target, before)
+                say(f"The earlier content of {target} is in {before}. Remove it when everything works.")
+            elif target.exists():
+                target.rmdir()
+            os.replace(arriving[name], target)
         _restore_secret(folder, stamp, say)
     except OSError as error:
         raise UserError(
@@ -506,8 +474,8 @@ def _require_fit(manifest: Manifest) -> None:
             f"the backup is of a site on {manifest.engine}, and this one is on {engine()}",
             remedy="set DATABASE_URL to a database of the same kind",
         )
-    known = {tuple(key) for key in MigrationLoader(None).disk_migrations}
-    if unknown := [f"{app}.{name}" for app, name in manifest.migrations if (app, name) not in known]:
+    migrations = {tuple(key) for key in MigrationLoader(None).disk_migrations}
+    if unknown := [f"{app}.{name}" for app, name in manifest.migrations if (app, name) not in migrations]:
         raise UserError(
             f"the backup is of a later version ({manifest.version}): {unknown[0]} is not known to this version",
             remedy="install that version, or a later one",
@@ -540,10 +508,10 @@ def _require_objects(manifest: Manifest) -> None:
 
 
 def _places(manifest: Manifest) -> dict[str, Path]:
-    places = {"media": Path(settings.MEDIA_ROOT)}
+    folders = {"media": Path(settings.MEDIA_ROOT)}
     if manifest.uploads == "folder":
-        places["uploads"] = Path(str(settings.UPLOADS["address"])).expanduser().absolute()
-    return places
+        folders["uploads"] = Path(str(settings.UPLOADS["address"])).expanduser().absolute()
+    return folders
 
 
 def _require_empty(places: dict[str, Path]) -> None:
@@ -553,9 +521,9 @@ def _require_empty(places: dict[str, Path]) -> None:
             cursor.execute(f"SELECT 1 FROM {connection.ops.quote_name(table)} LIMIT 1")  # noqa: S608 # our own names
             if cursor.fetchone():
                 raise UserError("this site is in use", remedy="replace it with --replace")
-    for place in places.values():
-        if place.exists() and any(path.is_file() for path in place.rglob("*")):
-            raise UserError(f"there are files in {place}", remedy="replace them with --replace")
+    for target in places.values():
+        if target.exists() and any(path.is_file() for path in target.rglob("*")):
+            raise UserError(f"there are files in {target}", remedy="replace them with --replace")
 
 
 def _copy_beside(source: Path, place: Path, stamp: str) -> Path:
@@ -575,9 +543,9 @@ def _restore_sqlite(source: Path, stamp: str, say: Callable[[str], None]) -> Non
     name = str(connection.settings_dict["NAME"])
     if Path(name).is_file() and not _is_empty():
         before = Path(f"{name}.before-{stamp}")
-        with closing(sqlite3.connect(before)) as kept:
-            connection.connection.backup(kept)
-            kept.execute("PRAGMA journal_mode=DELETE")
+        with closing(sqlite3.connect(before)) as previous:
+            connection.connection.backup(previous)
+            previous.execute("PRAGMA journal_mode=DELETE")
         say(f"The earlier database is in {before}. Remove it when everything works.")
     with closing(sqlite3.connect(source.as_uri() + "?mode=ro&immutable=1", uri=True)) as copy:
         copy.backup(connection.connection)
@@ -591,10 +559,10 @@ def _is_empty() -> bool:
 def _restore_postgresql(folder: Path, manifest: Manifest) -> None:
     """Restore tables and their rows in one transaction."""
     quote = connection.ops.quote_name
-    wanted = {(app, name) for app, name in manifest.migrations}
+    migrations = {(app, name) for app, name in manifest.migrations}
     with transaction.atomic(durable=True):
-        if set(MigrationLoader(connection).applied_migrations) != wanted:
-            _create_tables(wanted)
+        if set(MigrationLoader(connection).applied_migrations) != migrations:
+            _create_tables(migrations)
         with connection.cursor() as cursor:
             existing = sorted(connection.introspection.table_names(cursor))
             cursor.execute(f"TRUNCATE {', '.join(map(quote, existing))}")
@@ -630,17 +598,17 @@ def _create_tables(wanted: set[tuple[str, str]]) -> None:
 
 
 def _restore_secret(folder: Path, stamp: str, say: Callable[[str], None]) -> None:
-    kept, place = folder / "secret", Path(settings.SITE_HOME) / "secret"
-    if not kept.is_file():
+    stored, target = folder / "secret", Path(settings.SITE_HOME) / "secret"
+    if not stored.is_file():
         return
     if os.environ.get("BRAINSCORE_SITE_SECRET"):
         say("BRAINSCORE_SITE_SECRET is used, not the secret of the backup; second factors work only with the latter.")
         return
-    if place.is_file() and place.read_bytes() != kept.read_bytes():
-        os.replace(place, place.with_name(f"secret.before-{stamp}"))
-    if not place.exists():
-        staged = place.with_name(f".secret-{stamp}")
-        place.parent.mkdir(parents=True, exist_ok=True)
+    if target.is_file() and target.read_bytes() != stored.read_bytes():
+        os.replace(target, target.with_name(f"secret.before-{stamp}"))
+    if not target.exists():
+        staged = target.with_name(f".secret-{stamp}")
+        target.parent.mkdir(parents=True, exist_ok=True)
         staged.touch(mode=0o600)
-        staged.write_bytes(kept.read_bytes())
-        os.replace(staged, place)
+        staged.write_bytes(stored.read_bytes())
+        os.replace(staged, target)

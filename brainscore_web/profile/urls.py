@@ -1,8 +1,8 @@
-"""URLs of accounts, in addition to those of django-allauth."""
+"""URLs of the profile, beside those of django-allauth."""
 
 from django.urls import path
 
-from brainscore_web.accounts import views
+from brainscore_web.profile import views
 
 app_name = "accounts"
 urlpatterns = [
