@@ -32,9 +32,9 @@ from brainscore_core.figures.svg_file import STYLE
 from brainscore_core.files import replacing
 from brainscore_core.formatting import estimate_text, number_text, p_text
 from brainscore_core.memory import format_size
+from brainscore_core.numerics.means import ASSUMPTION
 from brainscore_core.results.validity import percent_text
 from brainscore_core.scoring import Receipt, ResultsStore
-from brainscore_core.statistics.means import ASSUMPTION
 from brainscore_vision.training_data import MARKS, explained_signs
 
 _LARGEST_PICTURE = 3600  # pixels
@@ -87,6 +87,7 @@ def payload_of(report: Report) -> str:
     board = report.board
     ceiled = {group.benchmark: group.ceiled for group in report.view.groups}
     texts: dict[str, int] = {}
+    index = {model: row for row, model in enumerate(board.models)}
     data: dict[str, Any] = {
         "over": board.over,
         "models": board.models,
@@ -104,6 +105,7 @@ def payload_of(report: Report) -> str:
             for node in board.nodes
         ],
         "start": board.start,
+        "orders": {over: [index[model] for model in models] for over, models in board.orders.items()},
         "ranks": {over: [board.rank(row, over) for row in range(len(board.models))] for over in board.ranks},
         "means": {over: _means(board, over) for over in OVERS},
         "cover": _cover(board, texts),

@@ -292,6 +292,8 @@ class LeafResult:
         Why a score relative to its ceiling says nothing, if so; it is averaged as computed.
     influence : ScoreInfluence or None
         How units influence the score, from :func:`~brainscore_core.statistics.units.read_influence`.
+    receipt : str or None
+        Id of the receipt.
     """
 
     model: str
@@ -305,6 +307,7 @@ class LeafResult:
     reason: str | None = None
     undetermined: str | None = None
     influence: ScoreInfluence | None = field(default=None, repr=False, compare=False)
+    receipt: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -338,6 +341,19 @@ class Coverage:
     def share(self) -> float:
         """Share of scored benchmarks; NaN if there are no benchmarks."""
         return self.n_scored / self.n_all if self.n_all else math.nan
+
+    @property
+    def unscored_text(self) -> str:
+        """Numbers of benchmarks without a score, by state.
+
+        Examples
+        --------
+        >>> Coverage(n_all=12, n_scored=5, n_failed=1, n_missing=6).unscored_text
+        '1 failed, 6 missing'
+        """
+        states = ("undefined", "not applicable", "failed", "outdated", "missing")
+        counts = ((getattr(self, f"n_{state.replace(' ', '_')}"), state) for state in states)
+        return ", ".join(f"{count} {'NaN' if state == 'undefined' else state}" for count, state in counts if count)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -387,14 +403,14 @@ class ModelAggregates(Mapping[str, Aggregate]):
         ``'all'`` or ``'scored'``.
     nodes : dict
         Identifier → Aggregate.
-    outside : tuple of str
-        Benchmarks with results of this model that are not in the tree, sorted.
+    outside : dict
+        Benchmark outside the tree → newest result of this model, sorted.
     """
 
     model: str
     over: Over
     nodes: dict[str, Aggregate]
-    outside: tuple[str, ...] = ()
+    outside: Mapping[str, LeafResult] = field(default_factory=dict)
 
     def __getitem__(self, identifier: str) -> Aggregate:
         return self.nodes[identifier]
@@ -471,14 +487,14 @@ def aggregate(tree: Tree, results: Iterable[LeafResult], *, over: Over = "all") 
         for rows, of_model in zip(counted.rows.tolist(), counted.values.tolist(), strict=True)
     ]
     means = averages(tree, counted.values, counted.errors, influences=influences, over=over)
-    outside: dict[str, set[str]] = {model: set() for model in models}
+    outside: dict[str, dict[str, LeafResult]] = {model: {} for model in models}
     benchmarks = set(tree.benchmarks)
     for result in ordered:
         if result.benchmark not in benchmarks:
-            outside[result.model].add(result.benchmark)
+            outside[result.model][result.benchmark] = result
     return tuple(
         ModelAggregates(
-            model, over, _of_model(tree, ordered, counted, means, over, number), tuple(sorted(outside[model]))
+            model, over, _of_model(tree, ordered, counted, means, over, number), dict(sorted(outside[model].items()))
         )
         for number, model in enumerate(models)
     )
@@ -523,6 +539,7 @@ def results_of(
             reason=receipt.reason,
             undetermined=receipt.undetermined,
             influence=None if influences is None else influences.get(receipt.id),
+            receipt=receipt.id,
         )
         for receipt in receipts
     )

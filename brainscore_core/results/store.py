@@ -86,8 +86,10 @@ class Listing:
 
     def newest_of_each(self) -> tuple[Receipt, ...]:
         """Keep the newest receipt of each model and benchmark, ordered by benchmark and model."""
-        newest = {(receipt.benchmark.identifier, receipt.model.identifier): receipt for receipt in self.receipts}
-        return tuple(newest[pair] for pair in sorted(newest))
+        from brainscore_core.results.board import newest_of_each
+
+        newest = newest_of_each(self.receipts)
+        return tuple(newest[pair] for pair in sorted(newest, key=lambda pair: pair[::-1]))
 
     def to_pandas(self) -> pd.DataFrame:
         """Convert the receipts to a table with the columns of an export, one row per receipt."""

@@ -1,6 +1,5 @@
 """The tree along which results are averaged; benchmarks are its leaves."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -172,14 +171,3 @@ class Tree:
             identifier = waiting.pop()
             yield identifier
             waiting.extend(reversed(self._children.get(identifier, ())))
-
-
-def data_set_of(benchmark: str) -> str:
-    """Name of the data set of a benchmark: its identifier up to the first ``.`` or ``-``.
-
-    Examples
-    --------
-    >>> data_set_of("MajajHong2015public.IT-pls"), data_set_of("Rajalingham2018-i2n")
-    ('MajajHong2015public', 'Rajalingham2018')
-    """
-    return re.split(r"[.-]", benchmark, maxsplit=1)[0]

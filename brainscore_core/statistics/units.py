@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError, spelling_hint
+from brainscore_core.identifiers import data_set_of
 from brainscore_core.metrics import NEUROID_GROUPS, STIMULUS_GROUPS
 from brainscore_core.numerics.influence import (
     UNKNOWN,
@@ -33,7 +34,6 @@ from brainscore_core.populations import FEWEST_GROUPS, UNRECORDED, condition, th
 from brainscore_core.receipts.receipt import Receipt
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.store import Arrays, ResultsStore
-from brainscore_core.results.tree import data_set_of
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE, INDEPENDENT
 
 _UNIT_COORDINATES = ("stimulus_id", "subject", "neuroid_id", "truth")
@@ -618,7 +618,7 @@ def sources_of(receipt: Receipt, kind: str) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        The benchmark's data set (:func:`~brainscore_core.results.tree.data_set_of`); then the stimulus sets
+        The benchmark's data set (:func:`~brainscore_core.identifiers.data_set_of`); then the stimulus sets
         that were loaded and the collections that they are taken from, and the plugins that register them. For subjects
         and neuroids: the data and the studies that they belong to, and their plugins. If the receipt names none of
         these, :data:`~brainscore_core.numerics.influence.UNKNOWN`.

@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from brainscore_core.benchmarks import ABOVE_CEILING
+from brainscore_core.numerics.means import NOT_TESTED
 from brainscore_core.numerics.ranks import ranks_from_influence
-from brainscore_core.statistics.means import NOT_TESTED
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards.benchmark import benchmark_card, benchmark_data, find_benchmark
