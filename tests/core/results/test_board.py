@@ -43,6 +43,7 @@ def test_nodes_open_at_first():
 def test_nodes_stand_below_their_parents():
     nodes = nodes_of(small_tree(), {"Own2026-pls": False})
     assert [(node.identifier, node.depth, node.n_benchmarks) for node in nodes if node.kind != "benchmark"] == [
-        ("average_vision", 0, 5), ("IT", 1, 2), ("V1", 1, 3), ("engineering_vision", 0, 1), ("Not in the averages", 0, 1),
+        ("average_vision", 0, 5), ("IT", 1, 2), ("V1", 1, 3), ("engineering_vision", 0, 1),
+        ("Not in the averages", 0, 1),
     ]  # fmt: skip
     assert all(node.parent < at for at, node in enumerate(nodes))
