@@ -24,7 +24,6 @@ from brainscore.report._formatting import duration
 from brainscore.report._layers import layer_rows
 from brainscore.report._plots import controls_figure, training_figures
 from brainscore.report._report import Report
-from brainscore.report._validity import control_text
 from brainscore.report._view import LETTERS, STATES, scale_of
 from brainscore_core.errors import UserError
 from brainscore_core.figures.heat_plot import HEAT, cell_text, dark_text, heat_class
@@ -33,7 +32,7 @@ from brainscore_core.files import replacing
 from brainscore_core.formatting import estimate_text, number_text, p_text
 from brainscore_core.memory import format_size
 from brainscore_core.numerics.means import ASSUMPTION
-from brainscore_core.results.validity import percent_text
+from brainscore_core.results.validity import difference_text, percent_text
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_vision.training_data import MARKS, explained_signs
 
@@ -366,7 +365,7 @@ def _environment() -> Any:
         "heat": heat_class,
         "end": _end,
         "estimate": lambda value, ci: estimate_text(value, ci=ci, brief=True),
-        "difference": control_text,
+        "difference": lambda difference: difference_text(difference.value, difference.ci),
         "p": lambda p: p_text(p).removeprefix("p ").removeprefix("= "),
         "percent": percent_text,
         "limits": lambda ci: f"{100 * ci[0]:.0f}–{100 * ci[1]:.0f} %",

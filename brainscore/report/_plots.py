@@ -31,7 +31,7 @@ from brainscore_core.figures.heat_plot import Pattern
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.identifiers import series_point
 from brainscore_core.numerics.correlation import Association, association
-from brainscore_core.results.validity import percent_text
+from brainscore_core.results.validity import share_text
 from brainscore_core.scoring import Receipt
 
 ONE_COLUMN, TWO_COLUMNS = 400.0, 847.0
@@ -295,7 +295,7 @@ def controls_figure(group: Group, validity: Validity, *, identifier: str = "") -
     Scores are those before clamping; of more than 12 models the best.
     """
     controls = validity.control_scores
-    if not any(control.value is not None for control in controls):
+    if not any(control.score is not None for control in controls):
         return None
     dot = 0 if group.ceiled else _HOLLOW
     models = {}
@@ -303,9 +303,9 @@ def controls_figure(group: Group, validity: Validity, *, identifier: str = "") -
         if row.value is not None and row.receipt.score is not None:
             unclamped = row.receipt.score.unclamped
             models[row.model] = (row.value if unclamped is None else unclamped, row.ci)
-    for model, summary in validity.by_model.items():
-        if model not in models and summary.score is not None:
-            models[model] = (summary.score, summary.ci)
+    for model, result in validity.by_model.items():
+        if model not in models and result.score is not None:
+            models[model] = (result.score, result.ci)
     best = sorted(models.items(), key=lambda item: -item[1][0])
     rows = [DotsRow(label="Models", heading=True)] if best else []
     rows += [_dots_row(model, value, ci, dot) for model, (value, ci) in best[:_MOST_PLOT_MODELS]]
@@ -314,7 +314,7 @@ def controls_figure(group: Group, validity: Validity, *, identifier: str = "") -
     for kind, heading in _CONTROLS_HEADINGS.items():
         of_kind = [control for control in controls if control.kind == kind]
         rows += [DotsRow(label=heading, heading=True)] if of_kind else []
-        rows += [_dots_row(control.name, control.value, control.ci, _CONTROL_DOTS[kind]) for control in of_kind]
+        rows += [_dots_row(control.name, control.score, control.ci, _CONTROL_DOTS[kind]) for control in of_kind]
     chart = Dots(
         rows=rows,
         title=f"Models and baseline models on {printable(group.benchmark)}",
@@ -333,30 +333,30 @@ def controls_figure(group: Group, validity: Validity, *, identifier: str = "") -
 
 def recovery_figure(validity: Validity) -> Svg | None:
     """Draw which candidate scores best by the one that is true, 180 mm wide; None without a recovery."""
-    summary = None if validity.recovery is None else validity.recovery.summary
-    if summary is None or not summary.recovered:
+    result = validity.recovery_result
+    if validity.recovery is None or not result.confusions:
         return None
-    names = [printable(name) for name in summary.candidates]
+    names = [printable(name) for name in result.candidates]
     row = [
         Panel(
             chart=HeatMap(
                 rows=names,
                 columns=names,
-                values=one.shares,
+                values=confusion.shares,
                 states=[["undefined"] * len(names)] * len(names),
                 state_kinds={"undefined": CellState(name="no experiment", letter="", pattern="dots")},
-                title=one.generator,
+                title=confusion.generator,
                 row_title="true model",
                 column_title="model that scores best",
-                width=TWO_COLUMNS / len(summary.recovered),
+                width=TWO_COLUMNS / len(result.confusions),
             ),
-            heading=f"{one.generator}: {percent_text(one.share, one.ci)}",
+            heading=f"{confusion.generator}: {share_text(confusion.overall)}",
             notes=("rows: true model; columns: model that scores best", "numbers: share of experiments"),
         )
-        for one in summary.recovered
+        for confusion in result.confusions
     ]
     title = f"Recovery of models on {printable(validity.benchmark)}"
-    return panels([row], title=title, description=summary.sentence)
+    return panels([row], title=title, description=validity.recovery.summary.sentence)
 
 
 def _dots_row(label: str, value: float | None, ci: tuple[float, float] | None, kind: int) -> DotsRow:

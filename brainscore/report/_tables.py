@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from brainscore.report._formatting import printable
 from brainscore.report._report import Report
-from brainscore.report._validity import control_text
 from brainscore.report._view import STATES, Group, Row
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.progress import track
-from brainscore_core.results.validity import Summary, percent_text
+from brainscore_core.results.validity import difference_text, percent_text, share_text
 from brainscore_core.scoring import ResultsStore
 
 if TYPE_CHECKING:
@@ -165,18 +164,18 @@ def _validity(report: Report) -> Iterator[_Table]:
     """Tables of models beside the best baseline model, and of recoveries."""
     controls, recoveries = [], []
     for name, validity in report.validity.items():
-        for model, summary in validity.by_model.items():
-            if summary.best is not None:
-                score = estimate_text(summary.score, ci=summary.ci, brief=True)
-                best = f"{summary.best.name}, {estimate_text(summary.best.value, ci=summary.best.ci, brief=True)}"
-                difference = control_text(summary.best) or "–"
-                above = "–" if summary.above is None else "yes" if summary.above else "no"
+        for model, result in validity.by_model.items():
+            control, is_above = result.best, result.above_all_controls
+            if control is not None:
+                score = estimate_text(result.score, ci=result.ci, brief=True)
+                best = f"{control.name}, {estimate_text(control.score, ci=control.ci, brief=True)}"
+                difference = difference_text(control.difference.value, control.difference.ci) or "–"
+                above = "–" if is_above is None else "yes" if is_above else "no"
                 controls.append(tuple(map(_Cell, (name, model, score, best, difference, above))))
-        recovery = Summary(sentence="") if validity.recovery is None else validity.recovery.summary
-        for one in recovery.recovered:
-            share, chance = percent_text(one.share, one.ci), percent_text(1 / len(one.counts))
-            names = ", ".join(recovery.candidates)
-            recoveries.append(tuple(map(_Cell, (name, one.generator, share, chance, names))))
+        candidates = validity.recovery_result.candidates
+        for confusion in validity.recovery_result.confusions:
+            share, chance = share_text(confusion.overall), percent_text(1 / len(candidates))
+            recoveries.append(tuple(map(_Cell, (name, confusion.generator, share, chance, ", ".join(candidates)))))
     if controls:
         title = "Scores and the best baseline model (95 % interval), not clamped; each test is one-sided at 5 %."
         header = ("Benchmark", "Model", "Score", "Best baseline model", "Model − baseline", "Above all baseline models")

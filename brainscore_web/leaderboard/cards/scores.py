@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import ABOVE_CEILING
+from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_core.numerics.ranks import Ranks
 from brainscore_core.provenance import NOT_REPEATABLE
 from brainscore_vision.training_data import compare

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from brainscore_core.benchmarks import ABOVE_CEILING
+from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_core.numerics.means import NOT_TESTED
 from brainscore_core.numerics.ranks import ranks_from_influence
 from brainscore_web.leaderboard import revision
