@@ -187,8 +187,8 @@ def _nodes(tree: Tree, receipts: Iterable[Receipt]) -> tuple[ReportNode, ...]:
 
     benchmarks = [receipt.benchmark for receipt in sorted(receipts, key=_id)]
     controls = {benchmark.identifier: benchmark.control for benchmark in benchmarks}
-    own = own_benchmarks(tree, benchmarks)
-    shown = tree.extended(replace(node, title=f"{node.identifier} ({NOT_AVERAGED})") for node in own)
+    unlisted = own_benchmarks(tree, benchmarks)
+    shown = tree.extended(replace(node, title=f"{node.identifier} ({NOT_AVERAGED})") for node in unlisted)
     shown = shown.pruned(name for name in shown.benchmarks if name in controls)
     n_all = benchmarks_below(tree, tree.benchmarks)
     n_shown = benchmarks_below(tree, (name for name in tree.benchmarks if name in controls))

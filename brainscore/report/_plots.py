@@ -99,10 +99,10 @@ def _benchmark_rows(group: Group, kinds: dict[str, int], ceiled: bool) -> list[D
 
 def _model_rows(rows: Sequence[Row], most: int, rest: str, kind_of: Callable[[str], int]) -> list[DotsRow]:
     """Rows of the best models, and one that counts the others."""
-    made = []
+    panels_of_groups = []
     for row in rows[:most]:
         low, high = _drawn(row)
-        made.append(
+        panels_of_groups.append(
             DotsRow(
                 label=printable(row.model),
                 value=nan if row.value is None else row.value,
@@ -114,8 +114,8 @@ def _model_rows(rows: Sequence[Row], most: int, rest: str, kind_of: Callable[[st
             )
         )
     if len(rows) > most:
-        made.append(DotsRow(label=f"and {len(rows) - most} more {rest}"))
-    return made
+        panels_of_groups.append(DotsRow(label=f"and {len(rows) - most} more {rest}"))
+    return panels_of_groups
 
 
 def _drawn(row: Row) -> tuple[float, float]:
@@ -149,8 +149,8 @@ def heat_figure(report: Report) -> Svg:
     Names are left out if there are more than 70 models or 55 benchmarks.
     """
     board = report.board
-    names = [board.nodes[place].identifier for place in board.benchmarks]
-    roots = [board.nodes[place].root for place in board.benchmarks]
+    names = [board.nodes[index].identifier for index in board.benchmarks]
+    roots = [board.nodes[index].root for index in board.benchmarks]
     values, states = [], []
     for model in board.models:
         receipts = [board.receipts.get((model, name)) for name in names]
@@ -176,7 +176,7 @@ def heat_figure(report: Report) -> Svg:
             description=report.view.summary,
             row_title=f"{len(board.models):,} models, the best first",
             column_title=f"{len(names):,} benchmarks in the order of the tree",
-            dividers=[place for place in range(1, len(names)) if roots[place] != roots[place - 1]],
+            dividers=[column for column in range(1, len(names)) if roots[column] != roots[column - 1]],
             notes=() if all(group.ceiled for group in report.view.groups) else (("°", "no ceiling"),),
             width=TWO_COLUMNS,
         )
@@ -210,8 +210,8 @@ def matrix_figure(report: Report) -> Svg:
 
 
 def _scatter_panel(across: Group, upward: Group, width: float, most_names: int) -> Panel:
-    other = {row.model: row for row in upward.rows if row.value is not None}
-    rows = [(row, other[row.model]) for row in across.rows if row.value is not None and row.model in other]
+    upward_rows = {row.model: row for row in upward.rows if row.value is not None}
+    rows = [(row, upward_rows[row.model]) for row in across.rows if row.value is not None and row.model in upward_rows]
     points = [
         Point(
             x=x.value or 0.0,
@@ -225,7 +225,7 @@ def _scatter_panel(across: Group, upward: Group, width: float, most_names: int) 
         )
         for x, y in rows
     ]
-    found = association([point.x for point in points], [point.y for point in points])
+    correlation = association([point.x for point in points], [point.y for point in points])
     x_title, y_title = (_scatter_label(group, width - 60) for group in (across, upward))
     chart = Scatter(
         points=points,
@@ -236,7 +236,7 @@ def _scatter_panel(across: Group, upward: Group, width: float, most_names: int) 
         width=width,
         height=width - 30,
     )
-    return Panel(chart=chart, notes=association_lines(found))
+    return Panel(chart=chart, notes=association_lines(correlation))
 
 
 def _scatter_label(group: Group, width: float) -> str:

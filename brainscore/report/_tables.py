@@ -40,16 +40,16 @@ def rankings_of(report: Report, store: ResultsStore) -> dict[str, Ranking]:
     """
     from brainscore_core.statistics.comparison import compare
 
-    found = {}
+    rankings = {}
     for _, group in track(report.groups, "ranking the models", len(report.groups), unit="benchmarks"):
         models = [row.model for row in group.rows if row.value is not None]
         if len(models) < 2:
             continue
         comparisons = compare(models, [group.benchmark], results=store)
         shown = {row.receipt.id for row in group.rows}
-        if all(receipt in shown for one in comparisons for receipt in one.receipts):
-            found[group.benchmark] = comparisons.ranks(group.benchmark)
-    return found
+        if all(receipt in shown for comparison in comparisons for receipt in comparison.receipts):
+            rankings[group.benchmark] = comparisons.ranks(group.benchmark)
+    return rankings
 
 
 TABLE_ENDINGS = (".tex", ".md")
@@ -112,7 +112,7 @@ def table_text(report: Report, ending: str) -> str:
 
 def _tables(report: Report) -> Iterator[_Table]:
     board = report.board
-    means = [place for place in board.first_columns if board.nodes[place].kind == "mean"]
+    means = [index for index in board.first_columns if board.nodes[index].kind == "mean"]
     for start in range(0, len(means), _MEANS_PER_TABLE):
         yield _averages(report, means[start : start + _MEANS_PER_TABLE])
     groups = [group for _, group in report.groups]
@@ -130,19 +130,19 @@ def _tables(report: Report) -> Iterator[_Table]:
 def _averages(report: Report, places: Sequence[int]) -> _Table:
     board = report.board
     means = board.means[board.over]
-    best = [_best(means[model][place].value for model in board.models) for place in places]
+    best = [_best(means[model][index].value for model in board.models) for index in places]
     rows = []
     for model in board.models:
         cells = [_Cell(model)]
-        for place, top in zip(places, best, strict=True):
-            mean = means[model][place]
+        for index, top in zip(places, best, strict=True):
+            mean = means[model][index]
             coverage = f"{mean.coverage.n_scored} of {mean.coverage.n_all}"
             text = f"{mean.text}; {coverage}"
             cells.append(_Cell(text, mean.value is not None and number_text(mean.value) == top))
         rows.append(tuple(cells))
     rule = "What has no score counts as 0" if board.over == "all" else "What has no score is left out"
     title = f"Averages (95 % interval); benchmarks scored. {rule}."
-    return _Table(title, ("Model", *(board.nodes[place].title for place in places)), tuple(rows))
+    return _Table(title, ("Model", *(board.nodes[index].title for index in places)), tuple(rows))
 
 
 def _benchmarks(report: Report, groups: Sequence[Group]) -> _Table:
@@ -189,7 +189,7 @@ def _best_models(report: Report, group: Group) -> set[str]:
     """Those that may be the best where models were ranked, else those with the highest number in print."""
     ranking = report.rankings.get(group.benchmark)
     if ranking is not None:
-        return {one.model for one in ranking.models if one.best == 1}
+        return {ranked_model.model for ranked_model in ranking.models if ranked_model.best == 1}
     top = _best(row.value for row in group.rows)
     return {row.model for row in group.rows if row.value is not None and number_text(row.value) == top}
 

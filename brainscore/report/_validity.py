@@ -67,8 +67,12 @@ class Validity:
     @property
     def parts(self) -> tuple[tuple[str, AssessedPart], ...]:
         """All parts that are shown, with their names."""
-        found = [("audit", self.audit), *(("controls", part) for part in self.controls), ("recovery", self.recovery)]
-        return tuple((name, part) for name, part in found if part is not None)
+        named = [
+            ("audit", self.audit),
+            *(("controls", assessed) for assessed in self.controls),
+            ("recovery", self.recovery),
+        ]
+        return tuple((name, assessed) for name, assessed in named if assessed is not None)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -85,7 +89,7 @@ class Validity:
     @property
     def controls_results(self) -> tuple[Controls, ...]:
         """Results of the baseline models that were assessed, the newest first."""
-        results = [part.summary.result for part in self.controls]
+        results = [assessed.summary.result for assessed in self.controls]
         return tuple(result for result in results if isinstance(result, Controls))
 
     @property
@@ -95,15 +99,15 @@ class Validity:
 
     @property
     def control_scores(self) -> tuple[ControlScore, ...]:
-        """Baseline models of all models, baselines first; equal ones once, of others the name tells the model."""
-        found: dict[str, list[tuple[str, ControlScore]]] = {}
+        """Controls of all models, baselines first; equal ones once, of others the name tells the model."""
+        by_name: dict[str, list[tuple[str, ControlScore]]] = {}
         for result in self.controls_results:
             for control in result.controls:
-                alike = found.setdefault(control.name, [])
-                if not any(_same(control, other) for _, other in alike):
+                alike = by_name.setdefault(control.name, [])
+                if not any(_same(control, alike_one) for _, alike_one in alike):
                     alike.append((result.model or "no model", control))
         scores = []
-        for name, alike in found.items():
+        for name, alike in by_name.items():
             scored = [(model, control) for model, control in alike if control.score is not None] or alike[:1]
             for model, control in scored:
                 scores.append(replace(control, name=name if len(scored) == 1 else f"{name} ({model})"))
@@ -115,32 +119,38 @@ def validity_of(assessments: Iterable[Assessment], benchmarks: Sequence[str]) ->
     from brainscore_vision.assessment.tasks import changed_plugins
 
     newest: dict[tuple[str, ...], Assessment] = {}
-    for one in sorted(assessments, key=lambda one: one.id or ""):
-        newest[one.benchmark.identifier, one.part, *(model.identifier for model in one.models)] = one
+    for assessment in sorted(assessments, key=lambda assessment: assessment.id or ""):
+        newest[assessment.benchmark.identifier, assessment.part, *(model.identifier for model in assessment.models)] = (
+            assessment
+        )
     by_benchmark: dict[str, list[AssessedPart]] = {}
     size = 0
-    for one in sorted(newest.values(), key=lambda one: one.id or "", reverse=True):
-        if one.benchmark.identifier in benchmarks:
-            summary = summary_of(one)
+    for assessment in sorted(newest.values(), key=lambda assessment: assessment.id or "", reverse=True):
+        if assessment.benchmark.identifier in benchmarks:
+            summary = summary_of(assessment)
             size += sum(len(pair.first_picture) + len(pair.second_picture) for pair in summary.pictures)
             if size > _PICTURES:
                 summary = replace(summary, pictures=())
-            part = AssessedPart(one, summary, changed_plugins(one))
-            by_benchmark.setdefault(one.benchmark.identifier, []).append(part)
-    found = {}
+            assessed = AssessedPart(assessment, summary, changed_plugins(assessment))
+            by_benchmark.setdefault(assessment.benchmark.identifier, []).append(assessed)
+    validities = {}
     for name in benchmarks:
-        parts = by_benchmark.get(name)
-        if parts is None:
+        assessed_parts = by_benchmark.get(name)
+        if assessed_parts is None:
             continue
-        of_kind = {kind: [part for part in parts if part.assessment.part == kind] for kind in PARTS}
-        found[name] = Validity(
+        of_kind = {
+            kind: [assessed for assessed in assessed_parts if assessed.assessment.part == kind] for kind in PARTS
+        }
+        validities[name] = Validity(
             benchmark=name,
             audit=next(iter(of_kind["audit"]), None),
             controls=tuple(of_kind["controls"]),
             recovery=next(iter(of_kind["recovery"]), None),
-            others=tuple(f"{kind} ({part.origin})" for kind in ("audit", "recovery") for part in of_kind[kind][1:]),
+            others=tuple(
+                f"{kind} ({assessed.origin})" for kind in ("audit", "recovery") for assessed in of_kind[kind][1:]
+            ),
         )
-    return found
+    return validities
 
 
 def _same(one: ControlScore, other: ControlScore) -> bool:

@@ -387,11 +387,11 @@ class Recovery:
     @property
     def outcome(self) -> str:
         """``'recovered'`` if no candidate is missed often, else ``'not recovered'``; empty if this is unknown."""
-        shares = [found.share for confusion in self.confusions for found in confusion.found]
-        known = [share for share in shares if share is not None]
-        if not known or len(known) < len(shares):
+        shares = [found_share.share for confusion in self.confusions for found_share in confusion.found]
+        numbers = [share for share in shares if share is not None]
+        if not numbers or len(numbers) < len(shares):
             return ""
-        return "recovered" if min(known) >= 1 - MOST_MISSED else "not recovered"
+        return "recovered" if min(numbers) >= 1 - MOST_MISSED else "not recovered"
 
 
 Result = Audit | Controls | Recovery
@@ -440,13 +440,13 @@ def _read(kind: type[T], data: Any, path: str) -> T:
     if not isinstance(data, Mapping):
         raise _error(path, f"{data!r:.40}, not an object")
     values, hints = {}, _hints(kind)  # type: ignore[arg-type] # classes are hashable
-    for one in fields(kind):  # type: ignore[arg-type] # a dataclass
-        value = data.get(one.name)
-        has_default = one.default is not MISSING or one.default_factory is not MISSING
+    for declared in fields(kind):  # type: ignore[arg-type] # a dataclass
+        value = data.get(declared.name)
+        has_default = declared.default is not MISSING or declared.default_factory is not MISSING
         if value is not None:
-            values[one.name] = _value(hints[one.name], value, f"{path}.{one.name}")
+            values[declared.name] = _value(hints[declared.name], value, f"{path}.{declared.name}")
         elif not has_default:
-            raise _error(f"{path}.{one.name}", "missing")
+            raise _error(f"{path}.{declared.name}", "missing")
     return kind(**values)
 
 
@@ -460,7 +460,7 @@ _TYPES: Mapping[Any, tuple[Any, str]] = {
 
 def _value(hint: Any, value: Any, path: str) -> Any:
     if isinstance(hint, types.UnionType):
-        hint = next(one for one in typing.get_args(hint) if one is not types.NoneType)
+        hint = next(choice for choice in typing.get_args(hint) if choice is not types.NoneType)
     if hint == Interval:
         if not isinstance(value, list | tuple) or len(value) != 2:
             raise _error(path, f"{value!r:.40}, not two limits")

@@ -155,7 +155,7 @@ def averages(
         raise ValueError(f"values are of {len(scores)} models, but errors of {len(spreads)}")
     below, leaf = _structure(tree)
     nodes = tuple(below)
-    place = {identifier: number for number, identifier in enumerate(nodes)}
+    index = {identifier: number for number, identifier in enumerate(nodes)}
 
     shape = len(nodes), len(scores)  # one row per node, so that the values of a node are contiguous
     value, error, df = np.zeros(shape), np.zeros(shape), np.full(shape, np.nan)  # 0 if missing
@@ -164,13 +164,13 @@ def averages(
     for at, identifier in reversed(list(enumerate(nodes))):  # children before their parents
         if identifier in leaf:
             score, spread = scores[:, leaf[identifier]], spreads[:, leaf[identifier]]
-            known, sure = np.isfinite(score), np.isfinite(spread)
-            value[at] = np.where(known, score, 0.0)
-            error[at] = np.where(known & sure, spread, 0.0)
-            unsure[at] = known & ~sure
-            n_all[at], n_scored[at] = 1, known
+            is_scored, sure = np.isfinite(score), np.isfinite(spread)
+            value[at] = np.where(is_scored, score, 0.0)
+            error[at] = np.where(is_scored & sure, spread, 0.0)
+            unsure[at] = is_scored & ~sure
+            n_all[at], n_scored[at] = 1, is_scored
             continue
-        children = [place[child] for child in below[identifier]]
+        children = [index[child] for child in below[identifier]]
         scored = n_scored[children]
         n = len(children) if over == "all" else np.maximum((scored > 0).sum(axis=0), 1)
         value[at] = _compensated_sum(value[children]) / n
@@ -189,15 +189,15 @@ def _weights(
     below: Mapping[str, Sequence[str]], leaf: Mapping[str, int], scored: NDArray[np.bool_] | None
 ) -> NDArray[np.float64]:
     """Weights of the benchmarks in each node, over all, or over those that are scored."""
-    place = {identifier: number for number, identifier in enumerate(below)}
+    index = {identifier: number for number, identifier in enumerate(below)}
     weights = np.zeros((len(below), len(leaf)))
     for at, identifier in reversed(list(enumerate(below))):
         if identifier in leaf:
             weights[at, leaf[identifier]] = scored is None or scored[leaf[identifier]]
             continue
-        parts = weights[[place[child] for child in below[identifier]]]
-        n = len(parts) if scored is None else max(int(parts.any(axis=1).sum()), 1)
-        weights[at] = parts.sum(axis=0) / n
+        below_weights = weights[[index[child] for child in below[identifier]]]
+        n = len(below_weights) if scored is None else max(int(below_weights.any(axis=1).sum()), 1)
+        weights[at] = below_weights.sum(axis=0) / n
     return weights
 
 
@@ -213,9 +213,9 @@ def _set_errors_of_means(
     of_all = _weights(*structure, None)
     by_pattern: dict[bytes, NDArray[np.float64]] = {}
     for model, of_model in enumerate(influences):
-        known = np.array([score is not None for score in of_model], dtype=bool)
+        has_influence = np.array([score is not None for score in of_model], dtype=bool)
         pattern = scored[model]
-        if not (known & pattern).any():
+        if not (has_influence & pattern).any():
             continue
         weights = of_all * pattern
         if over == "scored":
@@ -224,7 +224,7 @@ def _set_errors_of_means(
                 by_pattern[key] = _weights(*structure, pattern)
             weights = by_pattern[key]
         contributing = weights > 0
-        nodes = np.flatnonzero((contributing.sum(axis=1) > 1) & ~(contributing & ~known).any(axis=1))
+        nodes = np.flatnonzero((contributing.sum(axis=1) > 1) & ~(contributing & ~has_influence).any(axis=1))
         if not len(nodes):
             continue
         shared = shared_variances(
@@ -246,13 +246,13 @@ def _checked(tree: Tree, array: ArrayLike, name: str) -> NDArray[np.float64]:
 def _structure(tree: Tree) -> tuple[dict[str, list[str]], dict[str, int]]:
     """Return the children of each node with benchmarks below, depth first, and the index of each benchmark."""
     leaf = {identifier: number for number, identifier in enumerate(tree.benchmarks)}
-    kept: set[str] = set(leaf)
+    shown: set[str] = set(leaf)
     for identifier in reversed(tuple(tree)):
         parent = tree[identifier].parent
-        if identifier in kept and parent is not None:
-            kept.add(parent)
-    below = {identifier: [child for child in tree.children(identifier) if child in kept] for identifier in tree}
-    return {identifier: children for identifier, children in below.items() if identifier in kept}, leaf
+        if identifier in shown and parent is not None:
+            shown.add(parent)
+    below = {identifier: [child for child in tree.children(identifier) if child in shown] for identifier in tree}
+    return {identifier: children for identifier, children in below.items() if identifier in shown}, leaf
 
 
 def _compensated_sum(rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -570,7 +570,7 @@ def _of_model(
     without_error: dict[str, list[str]] = {}
     without_influence: dict[str, list[str]] = {}
     nodes: dict[str, Aggregate] = {}
-    limits = (part[number].tolist() for part in averaged.limits())
+    limits = (limit[number].tolist() for limit in averaged.limits())
     means = zip(
         averaged.nodes, averaged.values[number].tolist(), averaged.errors[number].tolist(), *limits, strict=True
     )
@@ -625,7 +625,7 @@ def _error_reason(text: str, benchmarks: Sequence[str]) -> str | None:
 
 def _sum_coverage(parts: Sequence[Coverage]) -> Coverage:
     names = [field.name for field in fields(Coverage)]
-    return Coverage(**{name: sum(getattr(part, name) for part in parts) for name in names})
+    return Coverage(**{name: sum(getattr(coverage, name) for coverage in parts) for name in names})
 
 
 def _age(result: LeafResult) -> tuple[str, str]:

@@ -126,12 +126,12 @@ class Tree:
 
         Raises TreeError if one is not in the tree, or is not a benchmark.
         """
-        kept: dict[str, None] = {}
+        names: dict[str, None] = {}
         for identifier in benchmarks:
             if not self[identifier].benchmark:
                 raise TreeError(f"{identifier!r} is not a benchmark of the tree", remedy="name the benchmarks below it")
-            kept.update(dict.fromkeys((identifier, *self.ancestors(identifier))))
-        return Tree(self._nodes[identifier] for identifier in kept)
+            names.update(dict.fromkeys((identifier, *self.ancestors(identifier))))
+        return Tree(self._nodes[identifier] for identifier in names)
 
     def _require_parents(self) -> None:
         for node in self._nodes.values():

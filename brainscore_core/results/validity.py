@@ -189,11 +189,11 @@ def _of_overlap(overlap: Overlap) -> Finding:
     where = f"not examined across splits{f': {overlap.reason}' if overlap.reason else ''}"
     if share is not None:
         where = f"{100 * share:.0f} % of test stimuli have one of their group among the training stimuli"
-    found = bool(overlap.pairs or share)
+    is_finding = bool(overlap.pairs or share)
     return Finding(
         _NAMES.get(overlap.kind, f"Stimuli with the same {overlap.kind}"),
         f"{count_text(overlap.stimuli)} stimuli in {count_text(overlap.groups)} groups; {where}",
-        "finding" if found else "no finding" if share is not None or overlap.pairs == 0 else "not examined",
+        "finding" if is_finding else "no finding" if share is not None or overlap.pairs == 0 else "not examined",
     )
 
 
@@ -205,13 +205,15 @@ def loss_text(loss: Loss) -> str:
     >>> loss_text(Loss(rule="scene", model="pixels", default=0.3, grouped=0.1, loss=0.2, ci=(0.15, 0.25)))
     'With scene kept on one side of splits, the score of pixels falls by 0.200 (0.150–0.250), from 0.300 to 0.100.'
     """
-    kept = f"With {loss.rule} kept on one side of splits,"
+    condition = f"With {loss.rule} kept on one side of splits,"
     if loss.loss is None:
         reason = f": {loss.reason}" if loss.reason else ""
-        return _ended(f"{kept} how much the score of {loss.model} changes is not known{reason}")
+        return _ended(f"{condition} how much the score of {loss.model} changes is not known{reason}")
     scores = f", from {number_text(loss.default)} to {number_text(loss.grouped)}"
     p = "" if loss.p is None else f"; {p_text(loss.p)}"
-    return f"{kept} the score of {loss.model} falls by {estimate_text(loss.loss, ci=loss.ci, brief=True)}{scores}{p}."
+    return (
+        f"{condition} the score of {loss.model} falls by {estimate_text(loss.loss, ci=loss.ci, brief=True)}{scores}{p}."
+    )
 
 
 def _of_audit(audit: Audit) -> Summary:
@@ -298,7 +300,7 @@ def conclusions_of(controls: Controls) -> tuple[Conclusion, ...]:
         return ()
     conclusions = []
     if scored and all(control.surpassed for control in scored):
-        all_of_them = f"each of the {counted(len(scored), 'baseline model')} that have a score"
+        all_of_them = f"each of the {len(scored)} baseline models that have a score"
         conclusions.append(
             Conclusion(f"{model} is above {all_of_them} (one-sided tests at 5 %, all of them required).")
         )
@@ -306,9 +308,7 @@ def conclusions_of(controls: Controls) -> tuple[Conclusion, ...]:
         names = [control.name for control in scored if control.kind == kind and control.surpassed is False]
         if names:
             noun = plural(kind) if len(names) > 1 else kind
-            conclusions.append(
-                Conclusion(f"{model} is not significantly above {listed(names)} ({noun}).", meaning)
-            )
+            conclusions.append(Conclusion(f"{model} is not significantly above {listed(names)} ({noun}).", meaning))
     untested = [control.name for control in scored if control.surpassed is None]
     if untested:
         conclusions.append(Conclusion(f"{model} was not tested against {listed(untested)}."))
@@ -330,10 +330,10 @@ def outcome_text(recovery: Recovery) -> str:
     if not recovery.outcome:
         return ""
     missed = [
-        f"{name} in {100 * found.share:.0f} % ({confusion.generator})"
+        f"{name} in {100 * share.share:.0f} % ({confusion.generator})"
         for confusion in recovery.confusions
-        for name, found in zip(recovery.candidates, confusion.found, strict=False)
-        if found.share is not None and found.share < 1 - MOST_MISSED
+        for name, share in zip(recovery.candidates, confusion.found, strict=False)
+        if share.share is not None and share.share < 1 - MOST_MISSED
     ]
     if not missed:
         return f"Each of the {n} candidates scored best in at least {least} of the experiments in which it was true."
@@ -364,7 +364,9 @@ def share_text(share: Share) -> str:
 
 def _of_recovery(recovery: Recovery) -> Summary:
     n = len(recovery.candidates)
-    shares = ", ".join(f"{share_text(one.overall)} with {one.generator}" for one in recovery.confusions)
+    shares = ", ".join(
+        f"{share_text(confusion.overall)} with {confusion.generator}" for confusion in recovery.confusions
+    )
     by_chance = f"; by chance {100 / n:.0f} %" if n else ""
     findings = [outcome_text(recovery)]
     if recovery.stimuli is not None and recovery.neuroids is not None:

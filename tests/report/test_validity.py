@@ -69,7 +69,10 @@ def test_the_section(report):
     text = render_report(report(audit(), controls(), controls("b", 0.2, p=0.4), recovery()))
     assert '<a href="#validity">Validity</a>' in text
     assert "Found in 90 stimuli: stimuli with the same scene." in text
-    assert "a is above each of the 2 baseline models that have a score (one-sided tests at 5 %, all of them required)." in text
+    assert (
+        "a is above each of the 2 baseline models that have a score (one-sided tests at 5 %, all of them required)."
+        in text
+    )
     assert "b is not significantly above gabor (baseline). This does not make the score invalid" in text
     assert "not scored: no order &lt;u&gt; is known" in text
     assert "75 % (19–99 %) of 4 experiments" in text
