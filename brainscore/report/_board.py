@@ -148,25 +148,28 @@ def board_of(
     states: dict[tuple[str, str], PairState] = {pair: _state(receipt) for pair, receipt in counting.items()}
     nodes = _nodes(tree, counting.values())
     results = results_of(receipts, influences=influences)
-    ranked = {each: rank_models(tree, results, over=each) for each in OVERS}
-    for model in ranked[over].models:
-        for name, node in model.items():
-            if node.state is not None and node.state != "missing" and node.result is not None:
-                states[model.model, name] = node.state
-                counting[model.model, name] = by_id[str(node.result.receipt)]
+    means: dict[Over, dict[str, dict[int, Mean]]] = {}
+    orders: dict[Over, tuple[str, ...]] = {}
+    ranks: dict[Over, Mapping[str, Standing]] = {}
+    tested = False
+    for each in OVERS:
+        ranked = rank_models(tree, results, over=each)  # large: one at a time
+        orders[each], ranks[each] = tuple(model.model for model in ranked.models), ranked.standings
+        tested |= ranked.tested
+        means[each] = {
+            model.model: {at: _mean(model[node.identifier]) for at, node in enumerate(nodes) if node.kind == "mean"}
+            for model in ranked.models
+        }
+        for model in ranked.models:
+            for name, node in model.items():
+                if node.state is not None and node.state != "missing" and node.result is not None:
+                    states[model.model, name] = node.state
+                    counting[model.model, name] = by_id[str(node.result.receipt)]
+        del ranked
     for pair, receipt in counting.items():
         if states[pair] == "scored" and receipt.undetermined:
             states[pair] = "undetermined"
-    means = {
-        each: {
-            model.model: {at: _mean(model[node.identifier]) for at, node in enumerate(nodes) if node.kind == "mean"}
-            for model in of_each.models
-        }
-        for each, of_each in ranked.items()
-    }
-    orders = {each: tuple(model.model for model in of_each.models) for each, of_each in ranked.items()}
     opened = open_at_first(nodes)
-    has_ranks = any(standing.rank for standing in ranked["all"].standings.values())
     return Board(
         models=orders[over],
         orders=orders,
@@ -176,8 +179,8 @@ def board_of(
         receipts=counting,
         over=over,
         start=tuple(index for index, node in enumerate(nodes) if node.identifier in opened),
-        ranks={each: of_each.standings for each, of_each in ranked.items()} if has_ranks else {},
-        tested=any(of_each.tested for of_each in ranked.values()),
+        ranks=ranks if any(standing.rank for standing in ranks["all"].values()) else {},
+        tested=tested,
     )
 
 

@@ -266,7 +266,7 @@ def _compensated_sum(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return total + lost
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LeafResult:
     """Result of one model on one version of one benchmark.
 
@@ -310,7 +310,7 @@ class LeafResult:
     receipt: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Coverage:
     """Numbers of benchmarks below a node by state; every benchmark is in one of the last six.
 
@@ -356,7 +356,7 @@ class Coverage:
         return ", ".join(f"{count} {'NaN' if state == 'undefined' else state}" for count, state in counts if count)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Aggregate:
     """One node of the tree for one model.
 
@@ -561,6 +561,9 @@ def _counting(tree: Tree, models: Sequence[str], ordered: Sequence[LeafResult]) 
     )
 
 
+_OF_ONE = {state: Coverage(n_all=1, **{f"n_{state.replace(' ', '_')}": 1}) for state in LEAF_STATES}
+
+
 def _of_model(
     tree: Tree, results: Sequence[LeafResult], counted: Counting, averaged: Averages, over: Over, number: int
 ) -> dict[str, Aggregate]:
@@ -579,7 +582,7 @@ def _of_model(
         if identifier in rows:
             state, row = LEAF_STATES[states[identifier]], rows[identifier]
             result = results[row] if row >= 0 else None
-            coverages[identifier] = Coverage(n_all=1, **{f"n_{state.replace(' ', '_')}": 1})
+            coverages[identifier] = _OF_ONE[state]
             scored = not math.isnan(value)
             ci = result.ci if scored and result is not None else None
             without_error[identifier] = [identifier] if scored and math.isnan(error) else []

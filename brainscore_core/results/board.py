@@ -204,9 +204,7 @@ def rank_models(
     influences = [
         [None if leaf.value is None or leaf.result is None else leaf.result.influence for leaf in row] for row in leaves
     ]
-    ranks = ranks_of_means(
-        tree.pruned(names), values, with_result.reshape(shape), influences, over=over, coverage=coverage
-    )
+    ranks = _ranks_of_means(tree.pruned(names), values, with_result.reshape(shape), influences, over, coverage)
     order = order_of_models(
         ranks.rank,
         np.isfinite(values).sum(axis=1),
@@ -232,38 +230,17 @@ def _mean_of_all(model: ModelAggregates) -> float | None:
     return float(np.mean(numbers)) if numbers else None
 
 
-def ranks_of_means(
+def _ranks_of_means(
     tree: Tree,
-    values: ArrayLike,
-    with_result: ArrayLike,
+    scores: NDArray[np.float64],
+    with_result: Flags,
     influences: Sequence[Sequence[ScoreInfluence | None]],
-    *,
-    over: Over = "all",
-    coverage: float = COVERAGE,
+    over: Over,
+    coverage: float,
 ) -> Ranks:
-    """Rank models by the mean of the root of a tree.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree with one root.
-    values : array (models, benchmarks)
-        Scores, with benchmarks in the order of ``tree.benchmarks``; NaN if there is none.
-    with_result : array (models, benchmarks) of bool
-        See :func:`counting_benchmarks`.
-    influences : sequence (models) of sequence (benchmarks)
-        Influence of units on each score; None if there is no score, or no influence is stored.
-    over, coverage
-        See :func:`rank_models`.
-
-    Returns
-    -------
-    Ranks
-        As of :func:`~brainscore_core.numerics.means.rank_means`; −1 for models that are not ranked.
-    """
-    scores = np.asarray(values, dtype=np.float64)
+    """Rank models by the mean of the root of a tree with one root; −1 for models that are not ranked."""
     ranked = covered(np.isfinite(scores).sum(axis=1), scores.shape[1], coverage)
-    counts = counting_benchmarks(np.asarray(with_result, dtype=bool), ranked, coverage)
+    counts = counting_benchmarks(with_result, ranked, coverage)
     columns = np.flatnonzero(counts).tolist()
     names = [tree.benchmarks[column] for column in columns]
     if not names:
