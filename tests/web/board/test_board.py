@@ -723,7 +723,7 @@ def test_only_controls_make_no_ranks(snapshot, board):
     only = shown(snapshot, include=(board.benchmarks[2],))
     assert [node.kind for node in only.nodes] == ["heading", "benchmark"]
     assert not only.rank.any()
-    assert only.values[:, 1].tolist() == sorted(only.values[:, 1].tolist(), reverse=True)
+    assert (np.diff(np.nan_to_num(only.values[:, 1], nan=-1)) <= 0).all()  # the best first, as in a report
 
 
 class TestCache:
