@@ -12,8 +12,8 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from brainscore_core.benchmarks import ABOVE_CEILING
 from brainscore_core.formatting import count_text, estimate_text, number_text
+from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_core.populations import population
 from brainscore_core.results.board import fewest_scores
 from brainscore_vision.training_data import MARKS, compare
