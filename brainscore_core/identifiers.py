@@ -218,3 +218,14 @@ def series_identifier(model: str, *, seed: int | None = None, epoch: int | None 
             raise UserError(f"the {name} is {number!r}", remedy="pass a whole number, at least 0")
         model += "" if number is None else f"@{name}{number}"
     return model
+
+
+def data_set_of(benchmark: str) -> str:
+    """Name of the data set of a benchmark: its identifier up to the first ``.`` or ``-``.
+
+    Examples
+    --------
+    >>> data_set_of("MajajHong2015public.IT-pls"), data_set_of("Rajalingham2018-i2n")
+    ('MajajHong2015public', 'Rajalingham2018')
+    """
+    return re.split(r"[.-]", benchmark, maxsplit=1)[0]

@@ -17,9 +17,9 @@ from scipy.special import ndtr
 
 from brainscore_core.metrics import Score
 from brainscore_core.numerics.mean_differences import mean_differences
+from brainscore_core.numerics.means import rank_means
 from brainscore_core.numerics.ranks import significantly_better
 from brainscore_core.statistics.comparison import compare_scores, side_of
-from brainscore_core.statistics.means import rank_means
 from brainscore_core.statistics.units import influence_of
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     BehavioralAssembly,

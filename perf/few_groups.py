@@ -19,8 +19,8 @@ import numpy as np
 from _tables import between, keep, simulation_options
 from coverage_cases.case import coords
 
+from brainscore_core.numerics.means import rank_means
 from brainscore_core.statistics.comparison import compare_scores, side_of
-from brainscore_core.statistics.means import rank_means
 from brainscore_core.statistics.units import influence_of
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric

@@ -19,9 +19,9 @@ from _tables import DOCUMENT, keep, table, write_section
 from comparison_cases import RANKS, REGIMES
 from sparse_ranks import board
 
+from brainscore_core.numerics.means import rank_means
 from brainscore_core.receipts.receipt import DataItem
 from brainscore_core.statistics.comparison import side_of
-from brainscore_core.statistics.means import rank_means
 from brainscore_core.statistics.units import influence_of
 
 STORE = Path(__file__).with_name("comparison_coverage.json")

@@ -13,7 +13,7 @@ from _tables import DOCUMENT, table, write_section
 
 from brainscore_core.numerics import mean_differences
 from brainscore_core.numerics.influence import ScoreInfluence, UnitInfluence, unit_influence
-from brainscore_core.statistics.means import rank_means
+from brainscore_core.numerics.means import rank_means
 
 UNITS = 50
 CODES = unit_influence("stimuli", "", range(UNITS), np.zeros(UNITS)).codes

@@ -92,10 +92,12 @@ def _outermost(client: Client, asked: dict[str, Any]) -> list[str]:
 
 
 def _print_table(board: Leaderboard, places: Sequence[int]) -> None:
+    from brainscore_core.results.board import Standing
+
     columns = ("Rank", "Model", *(printable(board.nodes[column_index].title) for column_index in places))
     rows = [
         (
-            _rank(model.rank, model.best, model.worst),
+            Standing(model.rank, model.best, model.worst).text,
             printable(model.title or model.identifier) + (" (private)" if model.private else ""),
             *(_cell(board, row, column_index) for column_index in places),
         )
@@ -119,12 +121,6 @@ def _print_table(board: Leaderboard, places: Sequence[int]) -> None:
     for cells in rows:
         table.add_row(*(Text(harmless_text(cell)) for cell in cells))
     Console().print(table)
-
-
-def _rank(rank: int | None, best: int | None, worst: int | None) -> str:
-    if rank is None:
-        return "–"
-    return f"{rank} ({best}–{worst})" if best is not None and worst is not None and best < worst else str(rank)
 
 
 def _cell(board: Leaderboard, row: int, place: int) -> str:

@@ -37,9 +37,9 @@ from brainscore_core.plurals import counted
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from brainscore_core.results.aggregates import Aggregate, Coverage, LeafResult, ModelAggregates, Over, Tree
+    from brainscore_core.results.aggregates import Aggregate, LeafResult, ModelAggregates, Over, Tree
     from brainscore_core.runner.verification import Stored
-    from brainscore_core.scoring import BenchmarkInfo, Receipt, ResultsStore
+    from brainscore_core.scoring import Receipt, ResultsStore
     from brainscore_vision.training_data import Finding
 
 
@@ -299,15 +299,6 @@ def _name(store: ResultsStore) -> str:
     return store.address
 
 
-_NOT_SCORED = {
-    "n_undefined": "NaN",
-    "n_not_applicable": "not applicable",
-    "n_failed": "failed",
-    "n_outdated": "outdated",
-    "n_missing": "missing",
-}
-
-
 @click.command("trajectory")
 @click.argument("model")
 @results_option
@@ -366,21 +357,24 @@ def tree(
 
     A mean is over the nodes directly below it. As on the published leaderboard, missing scores count as 0. The
     columns next to each mean show how many benchmarks were scored, and the states of the others. Models are ordered
-    by their score of the first node. Benchmarks of other plugins are shown below their parents, and are not averaged
-    unless --own is given.
+    as on the leaderboard: ranked ones by rank, then those with the most scores. Benchmarks of other plugins are shown
+    below their parents, and are not averaged unless --own is given.
     """
     from brainscore_core.populations import condition_of_all, condition_of_benchmark
-    from brainscore_core.results.aggregates import aggregate, results_of
+    from brainscore_core.results.aggregates import results_of
+    from brainscore_core.results.board import rank_models
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.statistics.units import read_influences
+    from brainscore_vision import benchmark_registry
     from brainscore_vision.catalogue.exposure import findings_of
-    from brainscore_vision.catalogue.leaderboard import leaderboard_tree
+    from brainscore_vision.catalogue.leaderboard import leaderboard_tree, own_benchmarks
     from brainscore_vision.training_data import explained_signs
 
     store = ResultsStore(results)
     receipts = _receipts(store, models)
     nodes = leaderboard_tree()
-    shown = leaderboard_tree(_unlisted_benchmarks(nodes, receipts))
+    registered = (receipt.benchmark for receipt in receipts if receipt.benchmark.identifier in benchmark_registry)
+    shown = nodes.extended(own_benchmarks(nodes, registered))
     if own:
         nodes = shown
     scored_models = {receipt.model.identifier for receipt in receipts}
@@ -388,8 +382,8 @@ def tree(
     requested = {_listed_state(name, scored_models, states) for name in models} or set(states)
     receipts = tuple(receipt for receipt in receipts if receipt.model.identifier in requested)
     influences = read_influences(store, receipts) if errors else None
-    aggregates = list(aggregate(nodes, results_of(receipts, influences=influences), over=over))
-    aggregates.sort(key=lambda model_aggregates: (-_first_mean(model_aggregates), model_aggregates.model))
+    ranked = rank_models(nodes, results_of(receipts, influences=influences), over=over)
+    aggregates = ranked.models
     exposure = findings_of(
         (model_aggregates.model, name)
         for model_aggregates in aggregates
@@ -398,7 +392,7 @@ def tree(
     )
     own_receipts = {
         (receipt.model.identifier, receipt.benchmark.identifier): receipt
-        for receipt in sorted(receipts, key=lambda receipt: receipt.id)
+        for receipt in receipts  # the oldest first
         if receipt.benchmark.identifier in shown and receipt.benchmark.identifier not in nodes
     }
     conditions: dict[str, list[str]] = {}
@@ -409,6 +403,7 @@ def tree(
     if json_:
         models_values = [_tree_values(nodes, model_aggregates, exposure) for model_aggregates in aggregates]
         for values in models_values:
+            values["rank"] = ranked.standings[values["model"]].rank
             values["not_averaged"] = [
                 {**_as_row(receipt), "parent": shown[benchmark].parent}
                 for (model, benchmark), receipt in own_receipts.items()
@@ -464,31 +459,10 @@ def _receipts(store: ResultsStore, models: Sequence[str]) -> tuple[Receipt, ...]
     return listing.receipts
 
 
-def _unlisted_benchmarks(nodes: Tree, receipts: Iterable[Receipt]) -> list[BenchmarkInfo]:
-    """Registered benchmarks that the tree lacks but has the parent of, as the newest receipt describes them."""
-    from brainscore_vision import benchmark_registry
-    from brainscore_vision.catalogue.leaderboard import node_name
-
-    newest: dict[str, BenchmarkInfo] = {}
-    for receipt in receipts:
-        benchmark = receipt.benchmark
-        parent = node_name(benchmark.parent)
-        if benchmark.control or parent is None or parent not in nodes or nodes[parent].benchmark:
-            continue
-        if benchmark.identifier not in nodes and benchmark.identifier in benchmark_registry:
-            newest[benchmark.identifier] = benchmark
-    return list(newest.values())
-
-
-def _first_mean(made: ModelAggregates) -> float:
-    value = next(iter(made.values())).value if made else None
-    return float("-inf") if value is None else value
-
-
 def _tree_values(nodes: Tree, made: ModelAggregates, exposure: Mapping[tuple[str, str], Finding]) -> dict[str, Any]:
     return {
         "model": made.model,
-        "outside": made.outside,
+        "outside": list(made.outside),
         "nodes": [
             {
                 "identifier": node.identifier,
@@ -538,12 +512,7 @@ def _tree_rows(
         if node.state is not None:
             yield name, value, "", _state_text(node)
         else:
-            yield name, value, scored, _not_scored_text(node.coverage)
-
-
-def _not_scored_text(coverage: Coverage) -> str:
-    counts = ((getattr(coverage, name), text) for name, text in _NOT_SCORED.items())
-    return ", ".join(f"{count} {text}" for count, text in counts if count)
+            yield name, value, scored, node.coverage.unscored_text
 
 
 def _state_text(node: Aggregate) -> str:

@@ -80,15 +80,15 @@ def cards_of(
     view: View, board: Board, states: Mapping[str, Sequence[Receipt]] = MappingProxyType({})
 ) -> tuple[Card, ...]:
     """One card a model, in the leaderboard's order; `states` are the receipts of models with several states."""
-    order = {board.nodes[place].identifier: number for number, place in enumerate(board.benchmarks)}
+    order = {board.nodes[row_number].identifier: number for number, row_number in enumerate(board.benchmarks)}
     rows: dict[str, list[Row]] = {model: [] for model in board.models}
     for group in view.groups:
         for row in group.rows:
             rows[row.model].append(row)
     cards = []
-    for place, model in enumerate(board.models):
+    for row_number, model in enumerate(board.models):
         its = sorted(rows[model], key=lambda row: (order[row.benchmark], row.benchmark))
-        cards.append(replace(_card(model, place, its), states=tuple(states.get(model, ()))))
+        cards.append(replace(_card(model, row_number, its), states=tuple(states.get(model, ()))))
     return tuple(cards)
 
 
@@ -119,8 +119,8 @@ def _plugin(plugin: PluginCode | None) -> str:
 
 def _environment(environment: Environment) -> str:
     packages = ", ".join(f"{name} {version}" for name, version in sorted(environment.packages.items()))
-    parts = [environment.python, packages, environment.platform, environment.cpu or ""]
-    return "; ".join(part for part in parts if part) or "unknown"
+    texts = [environment.python, packages, environment.platform, environment.cpu or ""]
+    return "; ".join(text for text in texts if text) or "unknown"
 
 
 def _card(model: str, place: int, rows: Sequence[Row]) -> Card:

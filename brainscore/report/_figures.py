@@ -52,12 +52,12 @@ def write_figures(report: Report, folder: Path, *, scatter: tuple[str, str] | No
             there = ", ".join(report.view.scored[:20]) or "no benchmark"
             raise UserError(f"no model was scored on {name!r}", f"there are scores on: {there}")
     written: list[Path] = []
-    taken: set[str] = set()
+    used: set[str] = set()
     for name, figure in _figures(report, scatter):
         stem = file_name(name)
-        while stem.lower() in taken:
+        while stem.lower() in used:
             stem += "-2"
-        taken.add(stem.lower())
+        used.add(stem.lower())
         for ending in _ENDINGS:
             written.append(folder / f"{stem}.{ending}")
             save_figure(figure, written[-1])

@@ -24,7 +24,6 @@ from brainscore.report._formatting import duration
 from brainscore.report._layers import layer_rows
 from brainscore.report._plots import controls_figure, training_figures
 from brainscore.report._report import Report
-from brainscore.report._validity import control_text
 from brainscore.report._view import LETTERS, STATES, scale_of
 from brainscore_core.errors import UserError
 from brainscore_core.figures.heat_plot import HEAT, cell_text, dark_text, heat_class
@@ -32,9 +31,9 @@ from brainscore_core.figures.svg_file import STYLE
 from brainscore_core.files import replacing
 from brainscore_core.formatting import estimate_text, number_text, p_text
 from brainscore_core.memory import format_size
-from brainscore_core.results.validity import percent_text
+from brainscore_core.numerics.means import ASSUMPTION
+from brainscore_core.results.validity import difference_text, percent_text
 from brainscore_core.scoring import Receipt, ResultsStore
-from brainscore_core.statistics.means import ASSUMPTION
 from brainscore_vision.training_data import MARKS, explained_signs
 
 _LARGEST_PICTURE = 3600  # pixels
@@ -50,8 +49,8 @@ def heat_picture(board: Board) -> tuple[str, int, int]:
     high = max(3, min(8, _LARGEST_PICTURE // max(len(board.models), 1)))
     classes = np.full((len(board.models), len(columns)), -1, dtype=np.int8)
     for row, model in enumerate(board.models):
-        for column, place in enumerate(columns):
-            pair = (model, board.nodes[place].identifier)
+        for column, number in enumerate(columns):
+            pair = (model, board.nodes[number].identifier)
             state = board.states.get(pair)
             receipt = board.receipts.get(pair)
             if state == "scored" and receipt is not None and receipt.score is not None:
@@ -65,8 +64,8 @@ def heat_picture(board: Board) -> tuple[str, int, int]:
     rows, cols = np.indices((high, wide))
     patterns = [rows == high // 2, (rows == high // 2) & (cols == wide // 2), (rows + cols) % 3 == 0, cols == wide // 2]
     patterns.append((rows == 0) | (cols == 0))
-    for place, pattern in enumerate(patterns):
-        tiles[-2 - place][pattern] = dark
+    for number, pattern in enumerate(patterns):
+        tiles[-2 - number][pattern] = dark
     picture = tiles[classes].transpose(0, 2, 1, 3).reshape(len(board.models) * high, len(columns) * wide)
     image = Image.fromarray(np.ascontiguousarray(picture), mode="P")
     palette = [int(colour[start : start + 2], 16) for colour in (*HEAT, "#1c1e21", "#ffffff") for start in (1, 3, 5)]
@@ -87,6 +86,7 @@ def payload_of(report: Report) -> str:
     board = report.board
     ceiled = {group.benchmark: group.ceiled for group in report.view.groups}
     texts: dict[str, int] = {}
+    index = {model: row for row, model in enumerate(board.models)}
     data: dict[str, Any] = {
         "over": board.over,
         "models": board.models,
@@ -104,11 +104,12 @@ def payload_of(report: Report) -> str:
             for node in board.nodes
         ],
         "start": board.start,
+        "orders": {over: [index[model] for model in models] for over, models in board.orders.items()},
         "ranks": {over: [board.rank(row, over) for row in range(len(board.models))] for over in board.ranks},
         "means": {over: _means(board, over) for over in OVERS},
         "cover": _cover(board, texts),
         "texts": list(texts),
-        "columns": [_column(report, place) for place in board.benchmarks],
+        "columns": [_column(report, index) for index in board.benchmarks],
         "pair": widest_pair(report),
     }
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -123,47 +124,47 @@ def widest_pair(report: Report) -> tuple[int, int] | None:
     different means, then the first.
     """
     board = report.board
-    places = board.benchmarks
+    indices = board.benchmarks
     scored = {
         number: {
-            model for model in board.models if board.states.get((model, board.nodes[place].identifier)) == "scored"
+            model for model in board.models if board.states.get((model, board.nodes[index].identifier)) == "scored"
         }
-        for number, place in enumerate(places)
+        for number, index in enumerate(indices)
     }
     numbers = sorted(scored, key=lambda number: (-len(scored[number]), number))[:_MOST_COMPARED]
     groups = {group.benchmark: group for group in report.view.groups}
 
     def worth(pair: tuple[int, int]) -> tuple[int | bool, ...]:
-        one, other = (board.nodes[places[number]] for number in pair)
-        both = [groups[one.identifier], groups[other.identifier]]
+        first, second = (board.nodes[indices[number]] for number in pair)
+        both = [groups[first.identifier], groups[second.identifier]]
         controls, ceiled = sum(group.control for group in both), sum(group.ceiled for group in both)
         models = len(scored[pair[0]] & scored[pair[1]])
-        return (models > 2, -controls, models, ceiled, one.parent != other.parent, -pair[0], -pair[1])
+        return (models > 2, -controls, models, ceiled, first.parent != second.parent, -pair[0], -pair[1])
 
     return max(combinations(sorted(numbers), 2), key=worth, default=None)
 
 
 def _means(board: Board, over: str) -> dict[str, dict[str, list[float | None]]]:
-    found = {}
-    for place, node in enumerate(board.nodes):
+    columns = {}
+    for index, node in enumerate(board.nodes):
         if node.kind == "mean":
-            its = [board.means[over][model][place] for model in board.models]  # type: ignore[index] # board is narrowed above
+            its = [board.means[over][model][index] for model in board.models]  # type: ignore[index] # board is narrowed above
             limits = [mean.ci or (None, None) for mean in its]
-            found[str(place)] = {
+            columns[str(index)] = {
                 "v": _rounded(mean.value for mean in its),
                 "l": _rounded(low for low, _ in limits),
                 "h": _rounded(high for _, high in limits),
             }
-    return found
+    return columns
 
 
 def _cover(board: Board, texts: dict[str, int]) -> dict[str, list[int]]:
-    found = {}
-    for place, node in enumerate(board.nodes):
+    columns = {}
+    for index, node in enumerate(board.nodes):
         if node.kind == "mean":
-            its = (coverage_text(board.means["all"][model][place].coverage) for model in board.models)
-            found[str(place)] = [texts.setdefault(text, len(texts)) for text in its]
-    return found
+            its = (coverage_text(board.means["all"][model][index].coverage) for model in board.models)
+            columns[str(index)] = [texts.setdefault(text, len(texts)) for text in its]
+    return columns
 
 
 def _column(report: Report, place: int) -> dict[str, Any]:
@@ -278,9 +279,9 @@ def render_report(report: Report) -> str:
     def validity_of_model(name: str) -> dict[str, Any]:
         return report.validity[name].by_model if name in report.validity else {}
 
-    places = {board.nodes[place].identifier: place for place in board.benchmarks}
-    roots = {name: board.nodes[board.nodes[place].root].title for name, place in places.items()}
-    numbers = {model: place for place, model in enumerate(board.models)}
+    indices = {board.nodes[index].identifier: index for index in board.benchmarks}
+    roots = {name: board.nodes[board.nodes[index].root].title for name, index in indices.items()}
+    numbers = {model: number for number, model in enumerate(board.models)}
     return environment.get_template(
         "report.html.j2"
     ).render(
@@ -306,7 +307,7 @@ def render_report(report: Report) -> str:
                 sources=sources_of(group),
                 numbers=numbers,
                 ranking=report.rankings.get(group.benchmark),
-                place=places[group.benchmark],
+                place=indices[group.benchmark],
                 validity=report.validity.get(group.benchmark),
                 beside=validity_of_model(group.benchmark),
                 exposure=report.exposure,
@@ -330,7 +331,7 @@ def render_report(report: Report) -> str:
                     for name, figure, receipts in training_figures(card_.states, identifier=f"training-{card_.place}")
                 ],
                 scale=scale_of(card_.rows),
-                places=places,
+                places=indices,
                 roots=roots,
                 log_ends=report.log_ends,
                 exposure=report.exposure,
@@ -364,7 +365,7 @@ def _environment() -> Any:
         "heat": heat_class,
         "end": _end,
         "estimate": lambda value, ci: estimate_text(value, ci=ci, brief=True),
-        "difference": control_text,
+        "difference": lambda difference: difference_text(difference.value, difference.ci),
         "p": lambda p: p_text(p).removeprefix("p ").removeprefix("= "),
         "percent": percent_text,
         "limits": lambda ci: f"{100 * ci[0]:.0f}–{100 * ci[1]:.0f} %",

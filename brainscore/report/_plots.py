@@ -31,7 +31,7 @@ from brainscore_core.figures.heat_plot import Pattern
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.identifiers import series_point
 from brainscore_core.numerics.correlation import Association, association
-from brainscore_core.results.validity import percent_text
+from brainscore_core.results.validity import share_text
 from brainscore_core.scoring import Receipt
 
 ONE_COLUMN, TWO_COLUMNS = 400.0, 847.0
@@ -99,10 +99,10 @@ def _benchmark_rows(group: Group, kinds: dict[str, int], ceiled: bool) -> list[D
 
 def _model_rows(rows: Sequence[Row], most: int, rest: str, kind_of: Callable[[str], int]) -> list[DotsRow]:
     """Rows of the best models, and one that counts the others."""
-    made = []
+    panels_of_groups = []
     for row in rows[:most]:
         low, high = _drawn(row)
-        made.append(
+        panels_of_groups.append(
             DotsRow(
                 label=printable(row.model),
                 value=nan if row.value is None else row.value,
@@ -114,8 +114,8 @@ def _model_rows(rows: Sequence[Row], most: int, rest: str, kind_of: Callable[[st
             )
         )
     if len(rows) > most:
-        made.append(DotsRow(label=f"and {len(rows) - most} more {rest}"))
-    return made
+        panels_of_groups.append(DotsRow(label=f"and {len(rows) - most} more {rest}"))
+    return panels_of_groups
 
 
 def _drawn(row: Row) -> tuple[float, float]:
@@ -149,8 +149,8 @@ def heat_figure(report: Report) -> Svg:
     Names are left out if there are more than 70 models or 55 benchmarks.
     """
     board = report.board
-    names = [board.nodes[place].identifier for place in board.benchmarks]
-    roots = [board.nodes[place].root for place in board.benchmarks]
+    names = [board.nodes[index].identifier for index in board.benchmarks]
+    roots = [board.nodes[index].root for index in board.benchmarks]
     values, states = [], []
     for model in board.models:
         receipts = [board.receipts.get((model, name)) for name in names]
@@ -176,7 +176,7 @@ def heat_figure(report: Report) -> Svg:
             description=report.view.summary,
             row_title=f"{len(board.models):,} models, the best first",
             column_title=f"{len(names):,} benchmarks in the order of the tree",
-            dividers=[place for place in range(1, len(names)) if roots[place] != roots[place - 1]],
+            dividers=[column for column in range(1, len(names)) if roots[column] != roots[column - 1]],
             notes=() if all(group.ceiled for group in report.view.groups) else (("°", "no ceiling"),),
             width=TWO_COLUMNS,
         )
@@ -210,8 +210,8 @@ def matrix_figure(report: Report) -> Svg:
 
 
 def _scatter_panel(across: Group, upward: Group, width: float, most_names: int) -> Panel:
-    other = {row.model: row for row in upward.rows if row.value is not None}
-    rows = [(row, other[row.model]) for row in across.rows if row.value is not None and row.model in other]
+    upward_rows = {row.model: row for row in upward.rows if row.value is not None}
+    rows = [(row, upward_rows[row.model]) for row in across.rows if row.value is not None and row.model in upward_rows]
     points = [
         Point(
             x=x.value or 0.0,
@@ -225,7 +225,7 @@ def _scatter_panel(across: Group, upward: Group, width: float, most_names: int) 
         )
         for x, y in rows
     ]
-    found = association([point.x for point in points], [point.y for point in points])
+    correlation = association([point.x for point in points], [point.y for point in points])
     x_title, y_title = (_scatter_label(group, width - 60) for group in (across, upward))
     chart = Scatter(
         points=points,
@@ -236,7 +236,7 @@ def _scatter_panel(across: Group, upward: Group, width: float, most_names: int) 
         width=width,
         height=width - 30,
     )
-    return Panel(chart=chart, notes=association_lines(found))
+    return Panel(chart=chart, notes=association_lines(correlation))
 
 
 def _scatter_label(group: Group, width: float) -> str:
@@ -295,7 +295,7 @@ def controls_figure(group: Group, validity: Validity, *, identifier: str = "") -
     Scores are those before clamping; of more than 12 models the best.
     """
     controls = validity.control_scores
-    if not any(control.value is not None for control in controls):
+    if not any(control.score is not None for control in controls):
         return None
     dot = 0 if group.ceiled else _HOLLOW
     models = {}
@@ -303,9 +303,9 @@ def controls_figure(group: Group, validity: Validity, *, identifier: str = "") -
         if row.value is not None and row.receipt.score is not None:
             unclamped = row.receipt.score.unclamped
             models[row.model] = (row.value if unclamped is None else unclamped, row.ci)
-    for model, summary in validity.by_model.items():
-        if model not in models and summary.score is not None:
-            models[model] = (summary.score, summary.ci)
+    for model, result in validity.by_model.items():
+        if model not in models and result.score is not None:
+            models[model] = (result.score, result.ci)
     best = sorted(models.items(), key=lambda item: -item[1][0])
     rows = [DotsRow(label="Models", heading=True)] if best else []
     rows += [_dots_row(model, value, ci, dot) for model, (value, ci) in best[:_MOST_PLOT_MODELS]]
@@ -314,7 +314,7 @@ def controls_figure(group: Group, validity: Validity, *, identifier: str = "") -
     for kind, heading in _CONTROLS_HEADINGS.items():
         of_kind = [control for control in controls if control.kind == kind]
         rows += [DotsRow(label=heading, heading=True)] if of_kind else []
-        rows += [_dots_row(control.name, control.value, control.ci, _CONTROL_DOTS[kind]) for control in of_kind]
+        rows += [_dots_row(control.name, control.score, control.ci, _CONTROL_DOTS[kind]) for control in of_kind]
     chart = Dots(
         rows=rows,
         title=f"Models and baseline models on {printable(group.benchmark)}",
@@ -333,30 +333,30 @@ def controls_figure(group: Group, validity: Validity, *, identifier: str = "") -
 
 def recovery_figure(validity: Validity) -> Svg | None:
     """Draw which candidate scores best by the one that is true, 180 mm wide; None without a recovery."""
-    summary = None if validity.recovery is None else validity.recovery.summary
-    if summary is None or not summary.recovered:
+    result = validity.recovery_result
+    if validity.recovery is None or not result.confusions:
         return None
-    names = [printable(name) for name in summary.candidates]
+    names = [printable(name) for name in result.candidates]
     row = [
         Panel(
             chart=HeatMap(
                 rows=names,
                 columns=names,
-                values=one.shares,
+                values=confusion.shares,
                 states=[["undefined"] * len(names)] * len(names),
                 state_kinds={"undefined": CellState(name="no experiment", letter="", pattern="dots")},
-                title=one.generator,
+                title=confusion.generator,
                 row_title="true model",
                 column_title="model that scores best",
-                width=TWO_COLUMNS / len(summary.recovered),
+                width=TWO_COLUMNS / len(result.confusions),
             ),
-            heading=f"{one.generator}: {percent_text(one.share, one.ci)}",
+            heading=f"{confusion.generator}: {share_text(confusion.overall)}",
             notes=("rows: true model; columns: model that scores best", "numbers: share of experiments"),
         )
-        for one in summary.recovered
+        for confusion in result.confusions
     ]
     title = f"Recovery of models on {printable(validity.benchmark)}"
-    return panels([row], title=title, description=summary.sentence)
+    return panels([row], title=title, description=validity.recovery.summary.sentence)
 
 
 def _dots_row(label: str, value: float | None, ci: tuple[float, float] | None, kind: int) -> DotsRow:

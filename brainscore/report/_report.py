@@ -62,7 +62,7 @@ class Report:
     def groups(self) -> tuple[tuple[int, Group], ...]:
         """Benchmarks with their places on the leaderboard, in its order."""
         by_name = {group.benchmark: group for group in self.view.groups}
-        return tuple((place, by_name[self.board.nodes[place].identifier]) for place in self.board.benchmarks)
+        return tuple((index, by_name[self.board.nodes[index].identifier]) for index in self.board.benchmarks)
 
 
 def report_of(
@@ -132,7 +132,7 @@ def report_of(
         log_ends=dict(log_ends or {}),
         remarks=(*remarks, *_training_remarks(trained)),
         exposure=findings_of(pair for pair, state in board.states.items() if state == "scored"),
-        validity=validity_of(assessments, [board.nodes[place].identifier for place in board.benchmarks]),
+        validity=validity_of(assessments, [board.nodes[index].identifier for index in board.benchmarks]),
     )
 
 

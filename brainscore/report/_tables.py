@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from brainscore.report._formatting import printable
 from brainscore.report._report import Report
-from brainscore.report._validity import control_text
 from brainscore.report._view import STATES, Group, Row
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.progress import track
-from brainscore_core.results.validity import Summary, percent_text
+from brainscore_core.results.validity import difference_text, percent_text, share_text
 from brainscore_core.scoring import ResultsStore
 
 if TYPE_CHECKING:
@@ -41,16 +40,16 @@ def rankings_of(report: Report, store: ResultsStore) -> dict[str, Ranking]:
     """
     from brainscore_core.statistics.comparison import compare
 
-    found = {}
+    rankings = {}
     for _, group in track(report.groups, "ranking the models", len(report.groups), unit="benchmarks"):
         models = [row.model for row in group.rows if row.value is not None]
         if len(models) < 2:
             continue
         comparisons = compare(models, [group.benchmark], results=store)
         shown = {row.receipt.id for row in group.rows}
-        if all(receipt in shown for one in comparisons for receipt in one.receipts):
-            found[group.benchmark] = comparisons.ranks(group.benchmark)
-    return found
+        if all(receipt in shown for comparison in comparisons for receipt in comparison.receipts):
+            rankings[group.benchmark] = comparisons.ranks(group.benchmark)
+    return rankings
 
 
 TABLE_ENDINGS = (".tex", ".md")
@@ -113,7 +112,7 @@ def table_text(report: Report, ending: str) -> str:
 
 def _tables(report: Report) -> Iterator[_Table]:
     board = report.board
-    means = [place for place in board.first_columns if board.nodes[place].kind == "mean"]
+    means = [index for index in board.first_columns if board.nodes[index].kind == "mean"]
     for start in range(0, len(means), _MEANS_PER_TABLE):
         yield _averages(report, means[start : start + _MEANS_PER_TABLE])
     groups = [group for _, group in report.groups]
@@ -131,19 +130,19 @@ def _tables(report: Report) -> Iterator[_Table]:
 def _averages(report: Report, places: Sequence[int]) -> _Table:
     board = report.board
     means = board.means[board.over]
-    best = [_best(means[model][place].value for model in board.models) for place in places]
+    best = [_best(means[model][index].value for model in board.models) for index in places]
     rows = []
     for model in board.models:
         cells = [_Cell(model)]
-        for place, top in zip(places, best, strict=True):
-            mean = means[model][place]
+        for index, top in zip(places, best, strict=True):
+            mean = means[model][index]
             coverage = f"{mean.coverage.n_scored} of {mean.coverage.n_all}"
             text = f"{mean.text}; {coverage}"
             cells.append(_Cell(text, mean.value is not None and number_text(mean.value) == top))
         rows.append(tuple(cells))
     rule = "What has no score counts as 0" if board.over == "all" else "What has no score is left out"
     title = f"Averages (95 % interval); benchmarks scored. {rule}."
-    return _Table(title, ("Model", *(board.nodes[place].title for place in places)), tuple(rows))
+    return _Table(title, ("Model", *(board.nodes[index].title for index in places)), tuple(rows))
 
 
 def _benchmarks(report: Report, groups: Sequence[Group]) -> _Table:
@@ -165,18 +164,18 @@ def _validity(report: Report) -> Iterator[_Table]:
     """Tables of models beside the best baseline model, and of recoveries."""
     controls, recoveries = [], []
     for name, validity in report.validity.items():
-        for model, summary in validity.by_model.items():
-            if summary.best is not None:
-                score = estimate_text(summary.score, ci=summary.ci, brief=True)
-                best = f"{summary.best.name}, {estimate_text(summary.best.value, ci=summary.best.ci, brief=True)}"
-                difference = control_text(summary.best) or "–"
-                above = "–" if summary.above is None else "yes" if summary.above else "no"
+        for model, result in validity.by_model.items():
+            control, is_above = result.best, result.above_all_controls
+            if control is not None:
+                score = estimate_text(result.score, ci=result.ci, brief=True)
+                best = f"{control.name}, {estimate_text(control.score, ci=control.ci, brief=True)}"
+                difference = difference_text(control.difference.value, control.difference.ci) or "–"
+                above = "–" if is_above is None else "yes" if is_above else "no"
                 controls.append(tuple(map(_Cell, (name, model, score, best, difference, above))))
-        recovery = Summary(sentence="") if validity.recovery is None else validity.recovery.summary
-        for one in recovery.recovered:
-            share, chance = percent_text(one.share, one.ci), percent_text(1 / len(one.counts))
-            names = ", ".join(recovery.candidates)
-            recoveries.append(tuple(map(_Cell, (name, one.generator, share, chance, names))))
+        candidates = validity.recovery_result.candidates
+        for confusion in validity.recovery_result.confusions:
+            share, chance = share_text(confusion.overall), percent_text(1 / len(candidates))
+            recoveries.append(tuple(map(_Cell, (name, confusion.generator, share, chance, ", ".join(candidates)))))
     if controls:
         title = "Scores and the best baseline model (95 % interval), not clamped; each test is one-sided at 5 %."
         header = ("Benchmark", "Model", "Score", "Best baseline model", "Model − baseline", "Above all baseline models")
@@ -190,7 +189,7 @@ def _best_models(report: Report, group: Group) -> set[str]:
     """Those that may be the best where models were ranked, else those with the highest number in print."""
     ranking = report.rankings.get(group.benchmark)
     if ranking is not None:
-        return {one.model for one in ranking.models if one.best == 1}
+        return {ranked_model.model for ranked_model in ranking.models if ranked_model.best == 1}
     top = _best(row.value for row in group.rows)
     return {row.model for row in group.rows if row.value is not None and number_text(row.value) == top}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from brainscore_core.formatting import number_text, range_text
-from brainscore_core.receipts.assessment import Assessment
-from brainscore_core.results.validity import ControlScore, Summary, summary_of
+from brainscore_core.receipts.assessment import PARTS, Assessment
+from brainscore_core.receipts.assessment_results import Controls, ControlScore, Recovery
+from brainscore_core.results.validity import Summary, summary_of
 
 _PICTURES = 2_000_000  # characters of all pictures of similar stimuli in a report
 
@@ -67,44 +67,50 @@ class Validity:
     @property
     def parts(self) -> tuple[tuple[str, AssessedPart], ...]:
         """All parts that are shown, with their names."""
-        found = [("audit", self.audit), *(("controls", part) for part in self.controls), ("recovery", self.recovery)]
-        return tuple((name, part) for name, part in found if part is not None)
+        named = [
+            ("audit", self.audit),
+            *(("controls", assessed) for assessed in self.controls),
+            ("recovery", self.recovery),
+        ]
+        return tuple((name, assessed) for name, assessed in named if assessed is not None)
 
     @property
     def missing(self) -> tuple[str, ...]:
         """Names of parts that are not stored."""
         there = {name for name, _ in self.parts}
-        return tuple(name for name in ("audit", "controls", "recovery") if name not in there)
+        return tuple(name for name in PARTS if name not in there)
 
     @property
-    def by_model(self) -> dict[str, Summary]:
+    def recovery_result(self) -> Recovery:
+        """Result of the recovery; an empty one without a recovery."""
+        result = None if self.recovery is None else self.recovery.summary.result
+        return result if isinstance(result, Recovery) else Recovery()
+
+    @property
+    def controls_results(self) -> tuple[Controls, ...]:
+        """Results of the baseline models that were assessed, the newest first."""
+        results = [assessed.summary.result for assessed in self.controls]
+        return tuple(result for result in results if isinstance(result, Controls))
+
+    @property
+    def by_model(self) -> dict[str, Controls]:
         """Model → baseline models beside it."""
-        return {part.summary.model: part.summary for part in self.controls if part.summary.model is not None}
+        return {result.model: result for result in self.controls_results if result.model is not None}
 
     @property
     def control_scores(self) -> tuple[ControlScore, ...]:
-        """Baseline models of all models, baselines first; equal ones once, of others the name tells the model."""
-        found: dict[str, list[tuple[str, ControlScore]]] = {}
-        for part in self.controls:
-            for control in part.summary.controls:
-                known = found.setdefault(control.name, [])
-                if not any(_same(control, other) for _, other in known):
-                    known.append((part.summary.model or "no model", control))
+        """Controls of all models, baselines first; equal ones once, of others the name tells the model."""
+        by_name: dict[str, list[tuple[str, ControlScore]]] = {}
+        for result in self.controls_results:
+            for control in result.controls:
+                alike = by_name.setdefault(control.name, [])
+                if not any(_same(control, alike_one) for _, alike_one in alike):
+                    alike.append((result.model or "no model", control))
         scores = []
-        for name, alike in found.items():
-            scored = [(model, control) for model, control in alike if control.value is not None] or alike[:1]
+        for name, alike in by_name.items():
+            scored = [(model, control) for model, control in alike if control.score is not None] or alike[:1]
             for model, control in scored:
-                label = name if len(scored) == 1 else f"{name} ({model})"
-                scores.append(
-                    ControlScore(
-                        name=label,
-                        kind=control.kind,
-                        description=control.description,
-                        value=control.value,
-                        ci=control.ci,
-                        reason=control.reason,
-                    )
-                )
+                scores.append(replace(control, name=name if len(scored) == 1 else f"{name} ({model})"))
         return tuple(sorted(scores, key=lambda control: control.kind != "baseline"))
 
 
@@ -113,51 +119,41 @@ def validity_of(assessments: Iterable[Assessment], benchmarks: Sequence[str]) ->
     from brainscore_vision.assessment.tasks import changed_plugins
 
     newest: dict[tuple[str, ...], Assessment] = {}
-    for one in sorted(assessments, key=lambda one: one.id or ""):
-        newest[one.benchmark.identifier, one.part, *(model.identifier for model in one.models)] = one
+    for assessment in sorted(assessments, key=lambda assessment: assessment.id or ""):
+        newest[assessment.benchmark.identifier, assessment.part, *(model.identifier for model in assessment.models)] = (
+            assessment
+        )
     by_benchmark: dict[str, list[AssessedPart]] = {}
     size = 0
-    for one in sorted(newest.values(), key=lambda one: one.id or "", reverse=True):
-        if one.benchmark.identifier in benchmarks:
-            summary = summary_of(one)
+    for assessment in sorted(newest.values(), key=lambda assessment: assessment.id or "", reverse=True):
+        if assessment.benchmark.identifier in benchmarks:
+            summary = summary_of(assessment)
             size += sum(len(pair.first_picture) + len(pair.second_picture) for pair in summary.pictures)
             if size > _PICTURES:
                 summary = replace(summary, pictures=())
-            part = AssessedPart(one, summary, changed_plugins(one))
-            by_benchmark.setdefault(one.benchmark.identifier, []).append(part)
-    found = {}
+            assessed = AssessedPart(assessment, summary, changed_plugins(assessment))
+            by_benchmark.setdefault(assessment.benchmark.identifier, []).append(assessed)
+    validities = {}
     for name in benchmarks:
-        parts = by_benchmark.get(name)
-        if parts is None:
+        assessed_parts = by_benchmark.get(name)
+        if assessed_parts is None:
             continue
         of_kind = {
-            kind: [part for part in parts if part.assessment.part == kind] for kind in ("audit", "controls", "recovery")
+            kind: [assessed for assessed in assessed_parts if assessed.assessment.part == kind] for kind in PARTS
         }
-        found[name] = Validity(
+        validities[name] = Validity(
             benchmark=name,
             audit=next(iter(of_kind["audit"]), None),
             controls=tuple(of_kind["controls"]),
             recovery=next(iter(of_kind["recovery"]), None),
-            others=tuple(f"{kind} ({part.origin})" for kind in ("audit", "recovery") for part in of_kind[kind][1:]),
+            others=tuple(
+                f"{kind} ({assessed.origin})" for kind in ("audit", "recovery") for assessed in of_kind[kind][1:]
+            ),
         )
-    return found
-
-
-def control_text(control: ControlScore) -> str:
-    """Write the difference of a model to a baseline model, with its interval; empty if it is unknown.
-
-    Examples
-    --------
-    >>> control_text(ControlScore(name="gabor", kind="baseline", difference=0.544, difference_ci=(0.089, 0.999)))
-    '+0.544 (0.089–0.999)'
-    """
-    if control.difference is None:
-        return ""
-    limits = "" if control.difference_ci is None else f" ({range_text(*control.difference_ci)})"
-    return number_text(control.difference, plus=True) + limits
+    return validities
 
 
 def _same(one: ControlScore, other: ControlScore) -> bool:
-    if one.value is None or other.value is None:
-        return one.value is other.value
-    return abs(one.value - other.value) < 1e-9
+    if one.score is None or other.score is None:
+        return one.score is other.score
+    return abs(one.score - other.score) < 1e-9

@@ -141,8 +141,8 @@ def _group(receipts: list[Receipt], outdated: Collection[tuple[str, str]]) -> Gr
     with_ceiling = [receipt for receipt in present if receipt.ceiling is not None and receipt.score is not None]
     ceiling = max(with_ceiling, key=lambda receipt: receipt.id).ceiling if with_ceiling else newest.ceiling
     ceiled = _is_ceiled(with_ceiling) if with_ceiling else ceiling is not None and ceiling.value is not None
-    made = (_outdated_row(receipt, ceiled) if receipt.id in old else _row(receipt, ceiled) for receipt in receipts)
-    rows = sorted(made, key=_best_first)
+    all_rows = (_outdated_row(receipt, ceiled) if receipt.id in old else _row(receipt, ceiled) for receipt in receipts)
+    rows = sorted(all_rows, key=_best_first)
     estimates = {row.estimates for row in rows if row.estimates}
     return Group(
         benchmark=newest.benchmark.identifier,
@@ -260,22 +260,22 @@ class Scale:
     ) -> Markup:
         """Draw a dot and its interval; an arrow where the dot lies outside."""
         middle = _MARK_HEIGHT // 2
-        parts = []
+        shapes = []
         if self.low <= 0 <= self.high:
-            parts.append(f'<path class="zero" d="M{self.x(0):g} 0V{_MARK_HEIGHT}"/>')
+            shapes.append(f'<path class="zero" d="M{self.x(0):g} 0V{_MARK_HEIGHT}"/>')
         if ceiling and self.low <= 1 <= self.high:
-            parts.append(f'<path class="one" d="M{self.x(1):g} 0V{_MARK_HEIGHT}"/>')
+            shapes.append(f'<path class="one" d="M{self.x(1):g} 0V{_MARK_HEIGHT}"/>')
         if ci is not None:
             start, end = self.x(ci[0]), self.x(ci[1])
             ends = [f"M{x:g} {middle - 3}v6" for x, limit in ((start, ci[0]), (end, ci[1])) if self._holds(limit)]
-            parts.append(f'<path class="ci" d="M{start:g} {middle}H{end:g}{"".join(ends)}"/>')
+            shapes.append(f'<path class="ci" d="M{start:g} {middle}H{end:g}{"".join(ends)}"/>')
         hollow = "" if filled else ' class="hollow"'
         if self._holds(value):
-            parts.append(f'<circle{hollow} cx="{self.x(value):g}" cy="{middle}" r="3.6"/>')
+            shapes.append(f'<circle{hollow} cx="{self.x(value):g}" cy="{middle}" r="3.6"/>')
         else:
             tip, back = (1, 8) if value < self.low else (_MARK_WIDTH - 1, _MARK_WIDTH - 8)
-            parts.append(f'<path{hollow or " class=arrow"} d="M{tip} {middle}L{back} {middle - 4}V{middle + 4}Z"/>')
-        return self._drawing("".join(parts), "f")
+            shapes.append(f'<path{hollow or " class=arrow"} d="M{tip} {middle}L{back} {middle - 4}V{middle + 4}Z"/>')
+        return self._drawing("".join(shapes), "f")
 
     def _holds(self, value: float) -> bool:
         return self.low <= value <= self.high

@@ -13,9 +13,17 @@ from xarray import DataArray
 
 from brainscore_core.display import as_html, as_text
 from brainscore_core.formatting import estimate_text
-from brainscore_core.metrics import INFLUENCE_KEYS, Score, attach_uncertainty, declare_no_error, scale_influence
+from brainscore_core.metrics import (
+    ABOVE_CEILING,
+    INFLUENCE_KEYS,
+    Score,
+    attach_uncertainty,
+    declare_no_error,
+    scale_influence,
+    undetermined,
+)
 from brainscore_core.numerics.predictions import PredictivityOfUnits, predictivity_covariance
-from brainscore_core.numerics.ratios import Uncertain, ratio_limits, undetermined_by
+from brainscore_core.numerics.ratios import Uncertain, ratio_limits
 from brainscore_core.provenance import note
 
 if TYPE_CHECKING:
@@ -28,9 +36,6 @@ _AVERAGED_DATA = (
     "a ceiling above 1 usually comes from measurements whose repetitions are already averaged: "
     "pass the assembly with its repetitions to the ceiling"
 )
-
-ABOVE_CEILING = "above the ceiling"
-"""How the reason begins why a score has no interval that is higher than the best possible model would have."""
 
 _STEP = 1e-4
 """For slopes."""
@@ -269,24 +274,6 @@ def _relative(
         method=f"{score.attrs.get('ci_method', '')}, profile of score and ceiling",
         reason=missing,
     )
-
-
-def undetermined(ceiling: Score | float) -> str | None:
-    """Why scores relative to this ceiling say nothing: its interval includes 0; None if it does not.
-
-    Examples
-    --------
-    >>> ceiling = attach_uncertainty(Score(0.1), error=0.055, ci=(-0.01, 0.21), estimates="new stimuli", method="t")
-    >>> undetermined(ceiling)
-    'the interval of the ceiling 0.100, -0.010 to 0.210, includes 0'
-    >>> undetermined(0.8)
-    """
-    attrs = ceiling.attrs if isinstance(ceiling, Score) else {}
-    low, high = attrs.get("unclamped_ci", attrs.get("ci", (math.nan, math.nan)))
-    if attrs.get("meaning") == "none" or np.size(low) != 1 or np.size(ceiling) != 1:
-        return None
-    value = float(attrs.get("unclamped", ceiling))
-    return undetermined_by(Uncertain(value, float(low), float(high)))
 
 
 def _limits_of_ceiling(score: Score, ceiling: Score) -> Uncertain:

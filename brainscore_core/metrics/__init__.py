@@ -31,6 +31,9 @@ __all__ = [
     "scale_influence",
 ]
 
+ABOVE_CEILING = "above the ceiling"
+"""How the reason begins why a score has no interval that is higher than the best possible model would have."""
+
 UNCERTAINTY_KEYS = (
     "error",
     "error_reason",
@@ -456,6 +459,26 @@ def _plain_array(score: Score, *, attrs: bool = False) -> xr.DataArray:
     array = xr.DataArray(score.variable, coords=score.coords, name=score.name)
     array.attrs = dict(score.attrs) if attrs else {}
     return array
+
+
+def undetermined(ceiling: Score | float) -> str | None:
+    """Why scores relative to this ceiling say nothing: its interval includes 0; None if it does not.
+
+    Examples
+    --------
+    >>> ceiling = attach_uncertainty(Score(0.1), error=0.055, ci=(-0.01, 0.21), estimates="new stimuli", method="t")
+    >>> undetermined(ceiling)
+    'the interval of the ceiling 0.100, -0.010 to 0.210, includes 0'
+    >>> undetermined(0.8)
+    """
+    from brainscore_core.numerics.ratios import Uncertain, undetermined_by
+
+    attrs = ceiling.attrs if isinstance(ceiling, Score) else {}
+    low, high = attrs.get("unclamped_ci", attrs.get("ci", (math.nan, math.nan)))
+    if attrs.get("meaning") == "none" or np.size(low) != 1 or np.size(ceiling) != 1:
+        return None
+    value = float(attrs.get("unclamped", ceiling))
+    return undetermined_by(Uncertain(value, float(low), float(high)))
 
 
 class _ScorePlot(DataArrayPlotAccessor):

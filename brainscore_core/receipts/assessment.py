@@ -8,6 +8,7 @@ from hashlib import sha256
 from importlib import resources
 from typing import Any, Literal, Self
 
+from brainscore_core.receipts.assessment_results import Result, result_of
 from brainscore_core.receipts.receipt import ErrorInfo
 from brainscore_core.receipts.schema import Check, ReceiptError, parse, quick_check
 from brainscore_core.strict_json import dumps, plain
@@ -107,6 +108,23 @@ class Assessment:
         digest = sha256(dumps({**plain(asdict(dated)), "id": None}).encode()).hexdigest()[:12]
         return replace(dated, id=f"{datetime.fromisoformat(created):%Y%m%dT%H%M%S%fZ}-{digest}")
 
+    @property
+    def outcome(self) -> str:
+        """``'findings'``, ``'recovered'`` … of an audit or a recovery; empty without one, and for controls."""
+        result = self.typed_result
+        return "" if result is None else result.outcome
+
+    @property
+    def typed_result(self) -> Result | None:
+        """The result as an object; None without one.
+
+        Raises
+        ------
+        ReceiptError
+            If a field has another type.
+        """
+        return None if self.result is None else result_of(self.part, self.result)
+
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain JSON types that follow the schema.
 
@@ -169,6 +187,8 @@ def _quick() -> Check:
 
 def _validate(data: Any) -> None:
     if _quick()(data):
+        if data["result"] is not None:
+            result_of(data["part"], data["result"])
         return
     from jsonschema import Draft202012Validator
 

@@ -69,7 +69,7 @@ def changes_between(a: Receipt, b: Receipt) -> tuple[tuple[Change, ...], tuple[s
     """
     unknown: list[str] = []
     changes = [*_changes(a, b, unknown)]
-    order = {part: number for number, part in enumerate(CAUSES + CIRCUMSTANCES)}
+    order = {cause: number for number, cause in enumerate(CAUSES + CIRCUMSTANCES)}
     changes.sort(key=lambda change: (order[change.part], change.item))
     return tuple(changes), tuple(unknown)
 
@@ -111,7 +111,7 @@ def _changes(a: Receipt, b: Receipt, unknown: list[str]) -> Iterator[Change]:
 
 def _machine(a: Receipt, b: Receipt) -> Iterator[Change]:
     here, there = a.environment, b.environment
-    for part, item, left, right in (
+    for cause, item, left, right in (
         ("python", "", here.python, there.python),
         ("platform", "", here.platform, there.platform),
         ("processor", "", here.cpu, there.cpu),
@@ -119,7 +119,7 @@ def _machine(a: Receipt, b: Receipt) -> Iterator[Change]:
         ("processor", "threads", here.threads, there.threads),
     ):
         if left and right and left != right:
-            yield Change(part=part, item=item, a=str(left), b=str(right))
+            yield Change(part=cause, item=item, a=str(left), b=str(right))
 
 
 def _code(part: str, a: PluginCode | None, b: PluginCode | None, unknown: list[str]) -> Iterator[Change]:
@@ -134,8 +134,8 @@ def _code(part: str, a: PluginCode | None, b: PluginCode | None, unknown: list[s
 
 
 def _version(plugin: PluginCode) -> str:
-    known = f"{plugin.distribution} {plugin.version}, " if plugin.distribution and plugin.version else ""
-    return f"{known}{_short(plugin.sha256)}"
+    release = f"{plugin.distribution} {plugin.version}, " if plugin.distribution and plugin.version else ""
+    return f"{release}{_short(plugin.sha256)}"
 
 
 def _data(a: Iterable[DataItem], b: Iterable[DataItem], complete: bool, unknown: list[str]) -> Iterator[Change]:
@@ -145,33 +145,33 @@ def _data(a: Iterable[DataItem], b: Iterable[DataItem], complete: bool, unknown:
     )
     for key in sorted(left.keys() | right.keys()):
         kind, identifier = key
-        part = "metric code" if kind == "metric" else "data"
+        cause = "metric code" if kind == "metric" else "data"
         noun = f"{kind.replace('_', ' ')} {identifier}"
         if key in left and key in right:
             for change in _code(noun, left[key], right[key], unknown):
-                yield Change(part=part, item=f"code of the {noun}", a=change.a, b=change.b)
+                yield Change(part=cause, item=f"code of the {noun}", a=change.a, b=change.b)
         elif complete:
-            yield _in_one(part, noun, "", key in left)
+            yield _in_one(cause, noun, "", key in left)
 
 
 def _files(a: Iterable[FileItem], b: Iterable[FileItem], complete: bool, unknown: list[str]) -> Iterator[Change]:
     """Compare files by their contents, regardless of where they were read from."""
     left, right = list(a), list(b)
     for file in [*left]:
-        same = next((other for other in right if _same_content(file, other)), None)
+        same = next((candidate for candidate in right if _same_content(file, candidate)), None)
         if same is not None:
             left.remove(file)
             right.remove(same)
     for file in left:
         name = _name(file)
-        other = next((other for other in right if _name(other) == name), None)
-        if other is None:
+        candidate = next((candidate for candidate in right if _name(candidate) == name), None)
+        if candidate is None:
             if complete:
                 yield _in_one("data", f"file {name}", _short(file.sha256 or file.sha1), True)
             continue
-        right.remove(other)
+        right.remove(candidate)
         hashes = next(
-            ((x, y) for x, y in ((file.sha256, other.sha256), (file.sha1, other.sha1)) if x and y), (None, None)
+            ((x, y) for x, y in ((file.sha256, candidate.sha256), (file.sha1, candidate.sha1)) if x and y), (None, None)
         )
         if None in hashes:
             unknown.append(f"file {name} (the receipts have hashes of different kinds)")

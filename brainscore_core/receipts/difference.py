@@ -293,8 +293,8 @@ def _values(estimate: Estimate | None) -> dict[str, float | None]:
     if estimate is None:
         return {}
     low, high = estimate.ci or (None, None)
-    given = (estimate.value, estimate.error, low, high, estimate.unclamped)
-    return dict(zip(_ENTRIES, given, strict=True))
+    numbers = (estimate.value, estimate.error, low, high, estimate.unclamped)
+    return dict(zip(_ENTRIES, numbers, strict=True))
 
 
 def _verdict(a: Receipt, b: Receipt, numbers: Sequence[NumberDifference]) -> Verdict:
@@ -375,7 +375,7 @@ def _what_differs(a: "Receipt", b: "Receipt", result: "Difference") -> str:
     number = result.largest
     if number is None:
         return ""
-    score = next((other for other in result.numbers if other.name == "score"), number)
+    score = next((candidate for candidate in result.numbers if candidate.name == "score"), number)
     named = score if score.verdict == "different" else number
     return f"{named.name}: {_digits(named.a)} and {_digits(named.b)}."
 
@@ -441,10 +441,10 @@ def _list_changes(changes: Iterable[Change], *, verb: bool = False) -> str:
     for change in changes:
         by_part.setdefault(change.part, []).append(str(change))
     texts = []
-    for part, items in by_part.items():
-        noun = _PART_NOUNS[part][len(items) > 1]
+    for cause, items in by_part.items():
+        noun = _PART_NOUNS[cause][len(items) > 1]
         if verb:
-            noun += " differ" if _is_plural(part, len(items)) else " differs"
+            noun += " differ" if _is_plural(cause, len(items)) else " differs"
         more = f", and {len(items) - _NAMED_IN_FULL} more" if len(items) > _NAMED_IN_FULL else ""
         texts.append(f"{noun} ({'; '.join(items[:_NAMED_IN_FULL])}{more})")
     return ", ".join(texts)

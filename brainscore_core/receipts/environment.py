@@ -38,10 +38,10 @@ def platform_code() -> str:
     home = Path(__file__).parents[2]
     digest = sha256()
     for path in sorted([*home.glob("brainscore_core/**/*.py"), *home.glob("brainscore_vision/**/*.py")]):
-        parts = path.relative_to(home).parts
-        of_plugin = parts[0] == "brainscore_vision" and parts[1] in _PLUGIN_FOLDERS
+        names = path.relative_to(home).parts
+        of_plugin = names[0] == "brainscore_vision" and names[1] in _PLUGIN_FOLDERS
         if not of_plugin and path.name != "test.py":
-            digest.update(f"{'/'.join(parts)}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
+            digest.update(f"{'/'.join(names)}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()
 
 

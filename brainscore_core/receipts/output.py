@@ -70,11 +70,11 @@ class Captured:
             self._cut(2 * self._half)
             if self._file is None:
                 return ""
-            rest = self._read(0, self._size())
+            content = self._read(0, self._size())
             if self._first is None:
-                return rest.decode("utf-8", "replace")
-            last = (self._last + rest)[-self._half :]
-            left_out = self._left_out + len(self._last) + len(rest) - len(last)
+                return content.decode("utf-8", "replace")
+            last = (self._last + content)[-self._half :]
+            left_out = self._left_out + len(self._last) + len(content) - len(last)
             middle = f"\n… {left_out:,} bytes left out …\n"
             return self._first.decode("utf-8", "replace") + middle + last.decode("utf-8", "replace")
 

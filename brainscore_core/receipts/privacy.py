@@ -54,14 +54,14 @@ def scrub_traceback(error: BaseException) -> str:
     seen: set[int] = set()
     pending: list[TracebackException | None] = [formatted]
     while pending:
-        part = pending.pop()
-        if part is None or id(part) in seen:
+        text = pending.pop()
+        if text is None or id(text) in seen:
             continue
-        seen.add(id(part))
-        for frame in part.stack:
+        seen.add(id(text))
+        for frame in text.stack:
             _ = frame.line  # read the source line while the real file name is still known
             frame.filename = _path_from_package(frame.filename)
-        pending += [part.__cause__, part.__context__, *(part.exceptions or [])]
+        pending += [text.__cause__, text.__context__, *(text.exceptions or [])]
     return scrub_text("".join(formatted.format()))
 
 
@@ -76,15 +76,15 @@ def scrub_url(url: str) -> str:
     'https://example.org/a.nc?versionId=3'
     """
     try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
+        address = urlsplit(url)
+        host, port = address.hostname, address.port
     except ValueError:
         return "not an address"
-    if not host or len(parts.scheme) < 2:
-        return f"file:{PureWindowsPath(PurePosixPath(unquote(parts.path or url)).name).name}"
+    if not host or len(address.scheme) < 2:
+        return f"file:{PureWindowsPath(PurePosixPath(unquote(address.path or url)).name).name}"
     host = f"[{host}]" if ":" in host else host
-    query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if key.lower() in _KEPT_QUERY])
-    return urlunsplit((parts.scheme, f"{host}:{port}" if port else host, parts.path, query, ""))
+    query = urlencode([(key, value) for key, value in parse_qsl(address.query) if key.lower() in _KEPT_QUERY])
+    return urlunsplit((address.scheme, f"{host}:{port}" if port else host, address.path, query, ""))
 
 
 def _path_from_package(filename: str) -> str:

@@ -91,7 +91,7 @@ def _enum(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
 
 def _one_of_values(allowed: Sequence[Any]) -> Check:
     # compares types as well, since True equals 1 in Python
-    return lambda value: any(type(value) is type(other) and value == other for other in allowed)
+    return lambda value: any(type(value) is type(constant) and value == constant for constant in allowed)
 
 
 def _pattern(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
@@ -144,15 +144,15 @@ def _required(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
 
 
 def _properties(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    known = {name: _compile(part, root) for name, part in schema["properties"].items()}
-    others = schema.get("additionalProperties", True)
-    unknown = (lambda value: others) if isinstance(others, bool) else _compile(others, root)
+    checks = {name: _compile(subschema, root) for name, subschema in schema["properties"].items()}
+    additional = schema.get("additionalProperties", True)
+    unknown = (lambda value: additional) if isinstance(additional, bool) else _compile(additional, root)
 
     def check(value: Any) -> bool:
         if not isinstance(value, dict):
             return True
         for name, entry in value.items():  # noqa: SIM110 - as above
-            if not known.get(name, unknown)(entry):
+            if not checks.get(name, unknown)(entry):
                 return False
         return True
 
@@ -160,7 +160,7 @@ def _properties(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
 
 
 def _one_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    choices = [_compile(part, root) for part in schema["oneOf"]]
+    choices = [_compile(subschema, root) for subschema in schema["oneOf"]]
     if len(choices) == 2:
         first, second = choices
         return lambda value: first(value) != second(value)
@@ -168,7 +168,7 @@ def _one_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
 
 
 def _all_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    return _all([_compile(part, root) for part in schema["allOf"]])
+    return _all([_compile(subschema, root) for subschema in schema["allOf"]])
 
 
 def _if(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:

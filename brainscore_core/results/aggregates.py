@@ -155,7 +155,7 @@ def averages(
         raise ValueError(f"values are of {len(scores)} models, but errors of {len(spreads)}")
     below, leaf = _structure(tree)
     nodes = tuple(below)
-    place = {identifier: number for number, identifier in enumerate(nodes)}
+    index = {identifier: number for number, identifier in enumerate(nodes)}
 
     shape = len(nodes), len(scores)  # one row per node, so that the values of a node are contiguous
     value, error, df = np.zeros(shape), np.zeros(shape), np.full(shape, np.nan)  # 0 if missing
@@ -164,13 +164,13 @@ def averages(
     for at, identifier in reversed(list(enumerate(nodes))):  # children before their parents
         if identifier in leaf:
             score, spread = scores[:, leaf[identifier]], spreads[:, leaf[identifier]]
-            known, sure = np.isfinite(score), np.isfinite(spread)
-            value[at] = np.where(known, score, 0.0)
-            error[at] = np.where(known & sure, spread, 0.0)
-            unsure[at] = known & ~sure
-            n_all[at], n_scored[at] = 1, known
+            is_scored, sure = np.isfinite(score), np.isfinite(spread)
+            value[at] = np.where(is_scored, score, 0.0)
+            error[at] = np.where(is_scored & sure, spread, 0.0)
+            unsure[at] = is_scored & ~sure
+            n_all[at], n_scored[at] = 1, is_scored
             continue
-        children = [place[child] for child in below[identifier]]
+        children = [index[child] for child in below[identifier]]
         scored = n_scored[children]
         n = len(children) if over == "all" else np.maximum((scored > 0).sum(axis=0), 1)
         value[at] = _compensated_sum(value[children]) / n
@@ -189,15 +189,15 @@ def _weights(
     below: Mapping[str, Sequence[str]], leaf: Mapping[str, int], scored: NDArray[np.bool_] | None
 ) -> NDArray[np.float64]:
     """Weights of the benchmarks in each node, over all, or over those that are scored."""
-    place = {identifier: number for number, identifier in enumerate(below)}
+    index = {identifier: number for number, identifier in enumerate(below)}
     weights = np.zeros((len(below), len(leaf)))
     for at, identifier in reversed(list(enumerate(below))):
         if identifier in leaf:
             weights[at, leaf[identifier]] = scored is None or scored[leaf[identifier]]
             continue
-        parts = weights[[place[child] for child in below[identifier]]]
-        n = len(parts) if scored is None else max(int(parts.any(axis=1).sum()), 1)
-        weights[at] = parts.sum(axis=0) / n
+        below_weights = weights[[index[child] for child in below[identifier]]]
+        n = len(below_weights) if scored is None else max(int(below_weights.any(axis=1).sum()), 1)
+        weights[at] = below_weights.sum(axis=0) / n
     return weights
 
 
@@ -213,9 +213,9 @@ def _set_errors_of_means(
     of_all = _weights(*structure, None)
     by_pattern: dict[bytes, NDArray[np.float64]] = {}
     for model, of_model in enumerate(influences):
-        known = np.array([score is not None for score in of_model], dtype=bool)
+        has_influence = np.array([score is not None for score in of_model], dtype=bool)
         pattern = scored[model]
-        if not (known & pattern).any():
+        if not (has_influence & pattern).any():
             continue
         weights = of_all * pattern
         if over == "scored":
@@ -224,7 +224,7 @@ def _set_errors_of_means(
                 by_pattern[key] = _weights(*structure, pattern)
             weights = by_pattern[key]
         contributing = weights > 0
-        nodes = np.flatnonzero((contributing.sum(axis=1) > 1) & ~(contributing & ~known).any(axis=1))
+        nodes = np.flatnonzero((contributing.sum(axis=1) > 1) & ~(contributing & ~has_influence).any(axis=1))
         if not len(nodes):
             continue
         shared = shared_variances(
@@ -246,13 +246,13 @@ def _checked(tree: Tree, array: ArrayLike, name: str) -> NDArray[np.float64]:
 def _structure(tree: Tree) -> tuple[dict[str, list[str]], dict[str, int]]:
     """Return the children of each node with benchmarks below, depth first, and the index of each benchmark."""
     leaf = {identifier: number for number, identifier in enumerate(tree.benchmarks)}
-    kept: set[str] = set(leaf)
+    shown: set[str] = set(leaf)
     for identifier in reversed(tuple(tree)):
         parent = tree[identifier].parent
-        if identifier in kept and parent is not None:
-            kept.add(parent)
-    below = {identifier: [child for child in tree.children(identifier) if child in kept] for identifier in tree}
-    return {identifier: children for identifier, children in below.items() if identifier in kept}, leaf
+        if identifier in shown and parent is not None:
+            shown.add(parent)
+    below = {identifier: [child for child in tree.children(identifier) if child in shown] for identifier in tree}
+    return {identifier: children for identifier, children in below.items() if identifier in shown}, leaf
 
 
 def _compensated_sum(rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -266,7 +266,7 @@ def _compensated_sum(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return total + lost
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LeafResult:
     """Result of one model on one version of one benchmark.
 
@@ -292,6 +292,8 @@ class LeafResult:
         Why a score relative to its ceiling says nothing, if so; it is averaged as computed.
     influence : ScoreInfluence or None
         How units influence the score, from :func:`~brainscore_core.statistics.units.read_influence`.
+    receipt : str or None
+        Id of the receipt.
     """
 
     model: str
@@ -305,9 +307,10 @@ class LeafResult:
     reason: str | None = None
     undetermined: str | None = None
     influence: ScoreInfluence | None = field(default=None, repr=False, compare=False)
+    receipt: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Coverage:
     """Numbers of benchmarks below a node by state; every benchmark is in one of the last six.
 
@@ -339,8 +342,21 @@ class Coverage:
         """Share of scored benchmarks; NaN if there are no benchmarks."""
         return self.n_scored / self.n_all if self.n_all else math.nan
 
+    @property
+    def unscored_text(self) -> str:
+        """Numbers of benchmarks without a score, by state.
 
-@dataclass(frozen=True, kw_only=True)
+        Examples
+        --------
+        >>> Coverage(n_all=12, n_scored=5, n_failed=1, n_missing=6).unscored_text
+        '1 failed, 6 missing'
+        """
+        states = ("undefined", "not applicable", "failed", "outdated", "missing")
+        counts = ((getattr(self, f"n_{state.replace(' ', '_')}"), state) for state in states)
+        return ", ".join(f"{count} {'NaN' if state == 'undefined' else state}" for count, state in counts if count)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Aggregate:
     """One node of the tree for one model.
 
@@ -387,14 +403,14 @@ class ModelAggregates(Mapping[str, Aggregate]):
         ``'all'`` or ``'scored'``.
     nodes : dict
         Identifier → Aggregate.
-    outside : tuple of str
-        Benchmarks with results of this model that are not in the tree, sorted.
+    outside : dict
+        Benchmark outside the tree → newest result of this model, sorted.
     """
 
     model: str
     over: Over
     nodes: dict[str, Aggregate]
-    outside: tuple[str, ...] = ()
+    outside: Mapping[str, LeafResult] = field(default_factory=dict)
 
     def __getitem__(self, identifier: str) -> Aggregate:
         return self.nodes[identifier]
@@ -471,14 +487,14 @@ def aggregate(tree: Tree, results: Iterable[LeafResult], *, over: Over = "all") 
         for rows, of_model in zip(counted.rows.tolist(), counted.values.tolist(), strict=True)
     ]
     means = averages(tree, counted.values, counted.errors, influences=influences, over=over)
-    outside: dict[str, set[str]] = {model: set() for model in models}
+    outside: dict[str, dict[str, LeafResult]] = {model: {} for model in models}
     benchmarks = set(tree.benchmarks)
     for result in ordered:
         if result.benchmark not in benchmarks:
-            outside[result.model].add(result.benchmark)
+            outside[result.model][result.benchmark] = result
     return tuple(
         ModelAggregates(
-            model, over, _of_model(tree, ordered, counted, means, over, number), tuple(sorted(outside[model]))
+            model, over, _of_model(tree, ordered, counted, means, over, number), dict(sorted(outside[model].items()))
         )
         for number, model in enumerate(models)
     )
@@ -523,6 +539,7 @@ def results_of(
             reason=receipt.reason,
             undetermined=receipt.undetermined,
             influence=None if influences is None else influences.get(receipt.id),
+            receipt=receipt.id,
         )
         for receipt in receipts
     )
@@ -544,6 +561,9 @@ def _counting(tree: Tree, models: Sequence[str], ordered: Sequence[LeafResult]) 
     )
 
 
+_OF_ONE = {state: Coverage(n_all=1, **{f"n_{state.replace(' ', '_')}": 1}) for state in LEAF_STATES}
+
+
 def _of_model(
     tree: Tree, results: Sequence[LeafResult], counted: Counting, averaged: Averages, over: Over, number: int
 ) -> dict[str, Aggregate]:
@@ -553,7 +573,7 @@ def _of_model(
     without_error: dict[str, list[str]] = {}
     without_influence: dict[str, list[str]] = {}
     nodes: dict[str, Aggregate] = {}
-    limits = (part[number].tolist() for part in averaged.limits())
+    limits = (limit[number].tolist() for limit in averaged.limits())
     means = zip(
         averaged.nodes, averaged.values[number].tolist(), averaged.errors[number].tolist(), *limits, strict=True
     )
@@ -562,7 +582,7 @@ def _of_model(
         if identifier in rows:
             state, row = LEAF_STATES[states[identifier]], rows[identifier]
             result = results[row] if row >= 0 else None
-            coverages[identifier] = Coverage(n_all=1, **{f"n_{state.replace(' ', '_')}": 1})
+            coverages[identifier] = _OF_ONE[state]
             scored = not math.isnan(value)
             ci = result.ci if scored and result is not None else None
             without_error[identifier] = [identifier] if scored and math.isnan(error) else []
@@ -608,7 +628,7 @@ def _error_reason(text: str, benchmarks: Sequence[str]) -> str | None:
 
 def _sum_coverage(parts: Sequence[Coverage]) -> Coverage:
     names = [field.name for field in fields(Coverage)]
-    return Coverage(**{name: sum(getattr(part, name) for part in parts) for name in names})
+    return Coverage(**{name: sum(getattr(coverage, name) for coverage in parts) for name in names})
 
 
 def _age(result: LeafResult) -> tuple[str, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from typing import Any
 
-from brainscore_core.populations import UNRECORDED
 from brainscore_core.receipts.assessment import Assessment
+from brainscore_core.receipts.assessment_results import Audit, Controls, Interval, Recovery, Result, result_of
+from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.export import Column, write_table
 
 ASSESSMENT_COLUMNS: tuple[Column, ...] = (
@@ -46,7 +47,8 @@ def assessment_rows(documents: Iterable[Mapping[str, Any]]) -> list[Row]:
     Parameters
     ----------
     documents : iterable of mapping
-        Assessments as JSON types, in any order, which is kept. What a result lacks, or has in another type, is missing.
+        Stored assessments, in any order, which is kept. One whose result cannot be read has a single row with the
+        error as its reason.
 
     Examples
     --------
@@ -61,9 +63,11 @@ def assessment_rows(documents: Iterable[Mapping[str, Any]]) -> list[Row]:
     empty: Row = dict.fromkeys(column.name for column in ASSESSMENT_COLUMNS)
     rows = []
     for document in documents:
-        about = {**empty, **_about(document)}
-        result = document.get("result")
-        lines = list(_LINES[about["part"]](result)) if isinstance(result, Mapping) and about["part"] in _LINES else []
+        about, result = {**empty, **_about(document)}, document.get("result")
+        try:
+            lines = [] if result is None else list(_lines(result_of(about["part"], result)))
+        except ReceiptError as error:
+            lines = [{"reason": str(error)}]
         rows += [{**about, **line} for line in lines or [{}]]
     return rows
 
@@ -89,141 +93,104 @@ def export_assessments(assessments: Iterable[Assessment], path: str | PathLike[s
 
 
 def _about(document: Mapping[str, Any]) -> Row:
-    benchmark = document.get("benchmark")
-    about = benchmark if isinstance(benchmark, Mapping) else {}
-    version = about.get("version")
+    benchmark = document["benchmark"]
     return {
-        **{name: _text(document, name) for name in ("id", "created", "part", "state", "reason", "code")},
-        "benchmark": _text(about, "identifier"),
-        "version": None if version is None else str(version),
-        "models": "; ".join(str(model.get("identifier")) for model in _items(document, "models")) or None,
-        "seconds": _number(document, "seconds"),
+        **{name: document[name] or None for name in ("id", "created", "part", "state", "reason", "code")},
+        "benchmark": benchmark["identifier"],
+        "version": None if benchmark["version"] is None else str(benchmark["version"]),
+        "models": "; ".join(model["identifier"] for model in document["models"]) or None,
+        "seconds": float(document["seconds"]),
     }
 
 
-def _audit(result: Mapping[str, Any]) -> Iterator[Row]:
-    yield {"kind": "stimuli", "count": _integer(result, "stimuli")}
-    counts = result.get("units")
-    units: Mapping[str, Any] = counts if isinstance(counts, Mapping) else {}
-    for name in units:
-        yield {"kind": "independent units", "name": str(name), "count": _integer(units, name)}
-    for item in _items(result, "overlaps"):
+def _lines(result: Result) -> Iterator[Row]:
+    if isinstance(result, Audit):
+        return _audit(result)
+    return _controls(result) if isinstance(result, Controls) else _recovery(result)
+
+
+def _audit(audit: Audit) -> Iterator[Row]:
+    yield {"kind": "stimuli", "count": audit.stimuli}
+    for name, count in audit.units.items():
+        yield {"kind": "independent units", "name": name, "count": count}
+    for overlap in audit.overlaps:
         yield {
             "kind": "overlap",
-            "name": _text(item, "kind"),
-            "value": _number(item, "share"),
-            "count": _integer(item, "stimuli"),
-            "reason": _text(item, "reason"),
+            "name": overlap.kind,
+            "value": overlap.share,
+            "count": overlap.stimuli,
+            "reason": overlap.reason,
         }
-    for item in _items(result, "copies"):
-        yield {"kind": "equal responses", "name": _text(item, "kind"), "count": _integer(item, "presentations")}
-    for item in _items(result, "tests"):
+    for copies in audit.copies:
+        yield {"kind": "equal responses", "name": copies.kind, "count": copies.presentations}
+    for test in audit.tests:
         yield {
             "kind": "serial test",
-            "name": _text(item, "kind"),
-            "group": _text(item, "recordings"),
-            "value": _number(item, "value"),
-            "p": _number(item, "p_corrected"),
+            "name": test.kind,
+            "group": test.recordings or None,
+            "value": test.value,
+            "p": test.p_corrected,
         }
-    for item in _items(result, "losses"):
+    for loss in audit.losses:
         yield {
             "kind": "loss",
-            "name": _text(item, "rule"),
-            "group": _text(item, "model"),
-            "value": _number(item, "grouped"),
-            **_limits(item, "grouped_ci", "ci"),
-            "difference": _number(item, "loss"),
-            **_limits(item, "ci", "difference_ci"),
-            "p": _number(item, "p"),
-            "reason": _text(item, "reason"),
+            "name": loss.rule,
+            "group": loss.model,
+            "value": loss.grouped,
+            **_limits(loss.grouped_ci, "ci"),
+            "difference": loss.loss,
+            **_limits(loss.ci, "difference_ci"),
+            "p": loss.p,
+            "reason": loss.reason,
         }
 
 
-def _controls(result: Mapping[str, Any]) -> Iterator[Row]:
-    if model := _text(result, "model"):
+def _controls(controls: Controls) -> Iterator[Row]:
+    if controls.model:
         yield {
             "kind": "model",
-            "name": model,
-            "value": _number(result, "score"),
-            **_limits(result, "ci", "ci"),
-            "reason": _text(result, "reason"),
+            "name": controls.model,
+            "value": controls.score,
+            **_limits(controls.ci, "ci"),
+            "reason": controls.reason,
         }
-    for item in _items(result, "controls"):
-        difference = item.get("difference")
-        compared = difference if isinstance(difference, Mapping) else {}
+    for control in controls.controls:
         yield {
             "kind": "control",
-            "name": _text(item, "name"),
-            "group": _text(item, "kind"),
-            "value": _number(item, "score"),
-            **_limits(item, "ci", "ci"),
-            "difference": _number(compared, "value"),
-            **_limits(compared, "ci", "difference_ci"),
-            "p": _number(compared, "p"),
-            "reason": _text(item, "reason") or _text(compared, "reason"),
-            "condition": (_text(compared, "condition") if "condition" in compared else UNRECORDED)
-            if compared
-            else None,
+            "name": control.name,
+            "group": control.kind,
+            "value": control.score,
+            **_limits(control.ci, "ci"),
+            "difference": control.difference.value,
+            **_limits(control.difference.ci, "difference_ci"),
+            "p": control.difference.p,
+            "reason": control.reason or control.difference.reason,
+            "condition": None if control.difference.value is None else control.difference.condition or None,
         }
 
 
-def _recovery(result: Mapping[str, Any]) -> Iterator[Row]:
-    candidates = result.get("candidates")
-    names = [str(name) for name in candidates] if isinstance(candidates, list) else []
-    for confusion in _items(result, "confusions"):
-        generator = _text(confusion, "generator")
-        for name, found in zip(names, _items(confusion, "found"), strict=False):
-            yield {"kind": "recovered", "name": name, "group": generator, **_share(found)}
-        if isinstance(overall := confusion.get("overall"), Mapping):
-            yield {"kind": "recovered", "name": "all candidates", "group": generator, **_share(overall)}
-    for item in _items(result, "mixtures"):
+def _recovery(recovery: Recovery) -> Iterator[Row]:
+    for confusion in recovery.confusions:
+        named = [*zip(recovery.candidates, confusion.found, strict=False), ("all candidates", confusion.overall)]
+        for name, share in named:
+            yield {
+                "kind": "recovered",
+                "name": name,
+                "group": confusion.generator,
+                "value": share.share,
+                **_limits(share.ci, "ci"),
+                "count": share.experiments,
+            }
+    for mixture in recovery.mixtures:
         yield {
             "kind": "smallest mixture",
-            "name": f"{_text(item, 'first')} and {_text(item, 'second')}",
-            "group": _text(item, "generator"),
-            "value": _number(item, "smallest"),
-            "reason": _text(item, "reason"),
+            "name": f"{mixture.first} and {mixture.second}",
+            "group": mixture.generator,
+            "value": mixture.smallest,
+            "reason": mixture.reason,
         }
 
 
-_LINES: dict[str, Callable[[Mapping[str, Any]], Iterator[Row]]] = {
-    "audit": _audit,
-    "controls": _controls,
-    "recovery": _recovery,
-}
-
-
-def _share(item: Mapping[str, Any]) -> Row:
-    limits = {"ci_low": _number(item, "low"), "ci_high": _number(item, "high")}
-    return {"value": _number(item, "share"), **limits, "count": _integer(item, "experiments")}
-
-
-def _limits(item: Mapping[str, Any], name: str, column: str) -> Row:
-    limits = item.get(name)
-    low, high = limits if isinstance(limits, list | tuple) and len(limits) == 2 else (None, None)
-    return {f"{column}_low": _finite(low), f"{column}_high": _finite(high)}
-
-
-def _items(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    items = document.get(name)
-    return [item for item in items if isinstance(item, Mapping)] if isinstance(items, list | tuple) else []
-
-
-def _text(item: Mapping[str, Any], name: str) -> str | None:
-    value = item.get(name)
-    return value or None if isinstance(value, str) else None
-
-
-def _number(item: Mapping[str, Any], name: str) -> float | None:
-    return _finite(item.get(name))
-
-
-def _finite(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300 or math.isnan(value):
-        return None
-    return float(value)
-
-
-def _integer(item: Mapping[str, Any], name: str) -> int | None:
-    value = item.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63 else None
+def _limits(limits: Interval | None, column: str) -> Row:
+    low, high = (None, None) if limits is None else (limit if math.isfinite(limit) else None for limit in limits)
+    return {f"{column}_low": low, f"{column}_high": high}

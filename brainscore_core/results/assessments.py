@@ -100,15 +100,15 @@ class AssessmentStore:
         benchmark : str, optional
             Only of this one.
         """
-        found: dict[tuple[str, ...], Assessment] = {}
+        newest: dict[tuple[str, ...], Assessment] = {}
         problems: list[Problem] = []
         for entry in self._read(self._names(None if benchmark is None else to_folder_name(benchmark), None)):
             if isinstance(entry, Problem):
                 problems.append(entry)
             elif benchmark in {None, entry.benchmark.identifier}:
                 names = (model.identifier for model in entry.models)
-                found[entry.benchmark.identifier, entry.part, *names] = entry  # read in the order of their ids
-        return list(found.values()), problems
+                newest[entry.benchmark.identifier, entry.part, *names] = entry  # read in the order of their ids
+        return list(newest.values()), problems
 
     def unread(self, known: Collection[str]) -> Iterator[Assessment | Problem]:
         """Read the assessments whose ids are not known, and report files that cannot be read.
@@ -125,9 +125,9 @@ class AssessmentStore:
 
         None if another process has claimed it.
         """
-        place = f"{_place(benchmark, part)}-{sha256(repr(tuple(models)).encode()).hexdigest()[:12]}"
+        folder = f"{_place(benchmark, part)}-{sha256(repr(tuple(models)).encode()).hexdigest()[:12]}"
         return claim_pair(
-            self._backend.claims, place, model=", ".join(models) or part, benchmark=benchmark, owner=owner
+            self._backend.claims, folder, model=", ".join(models) or part, benchmark=benchmark, owner=owner
         )
 
     def _names(self, benchmark: str | None, part: str | None) -> list[str]:

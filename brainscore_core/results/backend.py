@@ -91,19 +91,19 @@ def from_archive(archive: Path, name: str, digest: str) -> Path:
         raise FileNotFoundError(name)
     path = temporary_folder(os.getpid()) / f"{digest}{Path(name).suffix}"
     if not path.is_file():
-        part = path.with_name(f".{uuid4().hex}")
+        partial = path.with_name(f".{uuid4().hex}")
         try:
             with (
                 zipfile.ZipFile(archive) as files,
                 files.open(name.rpartition("/")[2]) as source,
-                part.open("xb") as to,
+                partial.open("xb") as to,
             ):
                 shutil.copyfileobj(source, to)
-            os.replace(part, path)
+            os.replace(partial, path)
         except (KeyError, zipfile.BadZipFile) as error:
             raise FileNotFoundError(name) from error
         finally:
-            part.unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
     return path
 
 

@@ -332,11 +332,11 @@ class BucketBackend:
     def names(self, benchmark: str | None, model: str | None) -> list[str]:
         """List receipts and attachments, sorted."""
         prefix = "" if benchmark is None else f"{benchmark}/" if model is None else f"{benchmark}/{model}/"
-        parts = ((entry.name, entry.name.split("/")) for entry in self._bucket.listed(prefix))
+        entries = ((entry.name, entry.name.split("/")) for entry in self._bucket.listed(prefix))
         return sorted(
             name
-            for name, path in parts
-            if len(path) == 3 and model in {None, path[1]} and not any(part.startswith(".") for part in path)
+            for name, path in entries
+            if len(path) == 3 and model in {None, path[1]} and not any(name.startswith(".") for name in path)
         )
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, bytes | OSError]]:
@@ -391,16 +391,16 @@ class BucketBackend:
         path = temporary_folder(os.getpid()) / f"{digest}{Path(name).suffix}"
         if path.is_file() and file_digest(path, "sha256") == digest:
             return path
-        part = path.with_name(f".{uuid4().hex}")
+        partial = path.with_name(f".{uuid4().hex}")
         try:
-            if self._bucket.download(name, part):
-                os.replace(part, path)
+            if self._bucket.download(name, partial):
+                os.replace(partial, path)
                 return path
-            if not self._bucket.download(archive_of(name), part):
+            if not self._bucket.download(archive_of(name), partial):
                 raise FileNotFoundError(name)
-            return from_archive(part, name, digest)
+            return from_archive(partial, name, digest)
         finally:
-            part.unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
 
     def remove(self, name: str) -> bool:
         """Remove an object; False if it does not exist."""

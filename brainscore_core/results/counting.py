@@ -115,14 +115,14 @@ def counting(
     _check(columns, n_models, len(tree.benchmarks))
     shape = n_models, len(tree.benchmarks)
     rows = np.flatnonzero(columns["benchmarks"] >= 0)
-    known = {name: column[rows] for name, column in columns.items()}
-    pairs = known["models"] * shape[1] + known["benchmarks"]
+    listed = {name: column[rows] for name, column in columns.items()}
+    pairs = listed["models"] * shape[1] + listed["benchmarks"]
 
-    current = _are_current(tree, known["benchmarks"], known["versions"], known["states"])
+    current = _are_current(tree, listed["benchmarks"], listed["versions"], listed["states"])
     has_current = np.zeros(shape[0] * shape[1], dtype=bool)
     has_current[pairs[current]] = True
     candidates = np.flatnonzero(current | ~has_current[pairs])
-    moments = _sortable(known["created"][candidates])
+    moments = _sortable(listed["created"][candidates])
     newest = np.full(has_current.shape, moments.min(initial=0), dtype=moments.dtype)
     np.maximum.at(newest, pairs[candidates], moments)
     chosen = candidates[moments == newest[pairs[candidates]]]
@@ -135,11 +135,13 @@ def counting(
     row[filled] = rows[at]
     state[filled] = np.where(
         ~has_current[filled], _OUTDATED,
-        np.where((known["states"][at] == _SCORED) & ~np.isfinite(known["scores"][at]), _UNDEFINED, known["states"][at]),
+        np.where(
+            (listed["states"][at] == _SCORED) & ~np.isfinite(listed["scores"][at]), _UNDEFINED, listed["states"][at]
+        ),
     )  # fmt: skip
     value, error = np.full(index.shape, np.nan), np.full(index.shape, np.nan)
     scored = np.flatnonzero(state == _SCORED)
-    value[scored], error[scored] = known["scores"][index[scored]], known["errors"][index[scored]]
+    value[scored], error[scored] = listed["scores"][index[scored]], listed["errors"][index[scored]]
     error[~np.isfinite(error)] = np.nan
     return Counting(row.reshape(shape), state.reshape(shape), value.reshape(shape), error.reshape(shape))
 
@@ -148,13 +150,13 @@ def _are_current(
     tree: Tree, benchmarks: NDArray[Any], versions: NDArray[Any], states: NDArray[Any]
 ) -> NDArray[np.bool_]:
     """Whether each result is of the version that counts."""
-    given = versions.tolist()
+    values = versions.tolist()
     texts: dict[str, int] = {}
     codes = {
         version: -1 if version is None or version == "" else texts.setdefault(str(version), len(texts))
-        for version in set(given)
+        for version in set(values)
     }
-    of_row = np.fromiter((codes[version] for version in given), dtype=np.int64, count=len(given))
+    of_row = np.fromiter((codes[version] for version in values), dtype=np.int64, count=len(values))
     counted = [tree[identifier].version for identifier in tree.benchmarks]
     any_version = np.array([version is None for version in counted], dtype=bool)
     of_tree = np.array([texts.get(str(version), -2) for version in counted], dtype=np.int64)
@@ -170,9 +172,9 @@ def _sortable(moments: NDArray[Any]) -> NDArray[np.int64] | NDArray[np.float64]:
         return moments.astype(np.int64)
     if moments.dtype.kind == "f":
         return np.where(np.isnan(moments), -np.inf, moments).astype(np.float64)
-    given = moments.tolist()
-    place = {moment: number for number, moment in enumerate(sorted(set(given)))}
-    return np.fromiter((place[moment] for moment in given), dtype=np.int64, count=len(given))
+    values = moments.tolist()
+    order = {moment: number for number, moment in enumerate(sorted(set(values)))}
+    return np.fromiter((order[moment] for moment in values), dtype=np.int64, count=len(values))
 
 
 def _whole(values: ArrayLike, name: str) -> NDArray[np.intp]:

@@ -116,10 +116,10 @@ def _joined(texts: Iterable[str]) -> str | None:
 
 def _one_hash(hashes: Iterable[str | None]) -> str | None:
     """Combine hashes: a single one is kept, several are hashed with SHA-256 in order."""
-    known = sorted({digest for digest in hashes if digest})
-    if len(known) < 2:
-        return known[0] if known else None
-    return sha256("\n".join(known).encode()).hexdigest()
+    unique = sorted({digest for digest in hashes if digest})
+    if len(unique) < 2:
+        return unique[0] if unique else None
+    return sha256("\n".join(unique).encode()).hexdigest()
 
 
 def _code(plugin: Callable[[Receipt], Any], field: str) -> Callable[[Receipt], Any]:
@@ -168,8 +168,8 @@ def _columns() -> Iterable[ExportColumn]:
         "extraction": "activations, inside the two before",
         "total": "everything",
     }
-    for step, what in steps.items():
-        yield column(f"seconds_{step}", "number", f"seconds for {what}", _path(f"timings.{step}"))
+    for step, action in steps.items():
+        yield column(f"seconds_{step}", "number", f"seconds for {action}", _path(f"timings.{step}"))
     yield column("peak_memory_bytes", "integer", "highest memory of the process", _path("memory.peak_bytes"))
     yield column("peak_memory_here", "truth", "whether this pair set that maximum", _path("memory.raised_here"))
     yield column("cache_hits", "integer", "layers that were read from the store", _path("cache.hits"))

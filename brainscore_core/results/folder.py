@@ -47,14 +47,14 @@ class FolderClaims:
                 return None
             # `over` may be outdated: others may have claimed and released the pair since
             now = _now(folder)
-            for other in _numbers(folder) - {number}:
-                held = _read(folder, other, now)
-                if held is not None and (other > number or not held.is_free):
+            for later in _numbers(folder) - {number}:
+                held = _read(folder, later, now)
+                if held is not None and (later > number or not held.is_free):
                     _path(folder, number).unlink(missing_ok=True)
                     return None
-            for other in _numbers(folder):
-                if other < number:
-                    _path(folder, other).unlink(missing_ok=True)
+            for later in _numbers(folder):
+                if later < number:
+                    _path(folder, later).unlink(missing_ok=True)
         return number
 
     def renew(self, pair: str, content: dict[str, Any], mark: int) -> int | None:
@@ -68,7 +68,7 @@ class FolderClaims:
             except FileNotFoundError:
                 return None
             # after the update: if another process takes it over at the same moment, one of the two notices
-            return None if any(other > mark for other in _numbers(folder)) else mark
+            return None if any(later > mark for later in _numbers(folder)) else mark
 
     def release(self, pair: str, content: dict[str, Any], mark: int) -> None:
         """Remove the claim's file, unless another process has taken it over."""
@@ -134,19 +134,19 @@ def _now(folder: Path) -> float:
 
 def _make(path: Path, text: str) -> bool:
     """Write a whole file under a new name; False if the name is taken."""
-    part = path.with_name(f".{uuid4().hex}{PART_SUFFIX}")
+    partial = path.with_name(f".{uuid4().hex}{PART_SUFFIX}")
     try:
-        with part.open("x", encoding="utf-8") as stream:
+        with partial.open("x", encoding="utf-8") as stream:
             stream.write(text)
         try:
-            os.link(part, path)
+            os.link(partial, path)
         except FileExistsError:
-            return part.stat().st_nlink == 2  # the answer of a file server may be lost
+            return partial.stat().st_nlink == 2  # the answer of a file server may be lost
         except OSError:
             return _make_exclusively(path, text)
         return True
     finally:
-        part.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
 
 
 def _make_exclusively(path: Path, text: str) -> bool:

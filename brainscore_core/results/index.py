@@ -140,26 +140,26 @@ def read_table(backend: Backend) -> ReceiptTable:
     count = 0  # of folders in the blocks
     new_numbers = np.full(len(old.folders), -1, np.int32)  # of the folders of the old index
     is_unchanged = np.zeros(len(old.folders), bool)
-    kept = np.zeros(len(old.columns["id"]), bool)
+    unchanged_rows = np.zeros(len(old.columns["id"]), bool)
     problems: list[Problem] = []
     changes = 0
     for survey in backend.survey():
         numbers = old.numbers_of(survey.name, survey.folders)
         times = np.array(survey.times, np.int64)
-        known = numbers >= 0
+        is_known = numbers >= 0
         block = np.empty((len(times), 3), np.int64)
         block[:, 0] = builder.text(survey.name)
-        block[known, 1] = old.folders[numbers[known], 1]
-        block[~known, 1] = [builder.text(survey.folders[place]) for place in np.flatnonzero(~known)]
+        block[is_known, 1] = old.folders[numbers[is_known], 1]
+        block[~is_known, 1] = [builder.text(survey.folders[row]) for row in np.flatnonzero(~is_known)]
         block[:, 2] = np.where(times > now - _RACY, 0, times)
-        unchanged = known & (times > 0)
-        unchanged[known] &= old.folders[numbers[known], 2] == times[known]
-        new_numbers[numbers[known]] = count + np.flatnonzero(known)
+        unchanged = is_known & (times > 0)
+        unchanged[is_known] &= old.folders[numbers[is_known], 2] == times[is_known]
+        new_numbers[numbers[is_known]] = count + np.flatnonzero(is_known)
         is_unchanged[numbers[unchanged]] = True
         for place in np.flatnonzero(~unchanged).tolist():
             rows = old.rows_of(int(numbers[place]))
             present = {name.removesuffix(".json") for name in survey.receipts(survey.folders[place])}
-            kept[[row for identifier, row in rows.items() if identifier in present]] = True
+            unchanged_rows[[row for identifier, row in rows.items() if identifier in present]] = True
             changes += len(rows.keys() - present)
             pair = f"{survey.name}/{survey.folders[place]}"
             unread = [f"{pair}/{identifier}.json" for identifier in sorted(present - rows.keys())]
@@ -173,9 +173,9 @@ def read_table(backend: Backend) -> ReceiptTable:
         changes += int((times[~unchanged] > 0).sum()) // 10
         blocks.append(block)
         count += len(block)
-    if len(kept):
-        kept |= is_unchanged[old.columns["folder"]]
-    columns = old.merged(kept, new_numbers, builder.arrays())
+    if len(unchanged_rows):
+        unchanged_rows |= is_unchanged[old.columns["folder"]]
+    columns = old.merged(unchanged_rows, new_numbers, builder.arrays())
     index = _Index(list(builder.positions), np.concatenate([old.folders[:0], *blocks]), columns)
     if changes > max(_FEWEST, len(columns["id"]) // 1000):
         index.write(backend)
@@ -197,7 +197,7 @@ def _is_consistent(texts: list[str], folders: NDArray[Any], columns: dict[str, N
     if {column.shape for column in columns.values()} != {(len(columns["id"]),)}:
         return False
     positions_of_texts = [folders[:, :2], *(columns[name] for name in _TEXTS)]
-    return within(columns["folder"], len(folders)) and all(within(part, len(texts)) for part in positions_of_texts)
+    return within(columns["folder"], len(folders)) and all(within(column, len(texts)) for column in positions_of_texts)
 
 
 class _Index:
@@ -230,8 +230,8 @@ class _Index:
         file = io.BytesIO()
         ends = np.cumsum([len(text) for text in self.texts], dtype=np.int64)
         text = np.frombuffer("".join(self.texts).encode("utf-8", "surrogatepass"), np.uint8)
-        parts: dict[str, Any] = {"index_version": _VERSION, "text": text, "text_ends": ends, "folders": self.folders}
-        np.savez(file, **(parts | self.columns))
+        content: dict[str, Any] = {"index_version": _VERSION, "text": text, "text_ends": ends, "folders": self.folders}
+        np.savez(file, **(content | self.columns))
         try:
             backend.write_index(INDEX, file.getbuffer())
         except (StoreError, OSError):
@@ -243,8 +243,8 @@ class _Index:
         known = [self.texts[text] for text in self.folders[numbers.start : numbers.stop, 1].tolist()]
         if known == names:  # a folder that has not changed is listed in the same order
             return np.arange(numbers.start, numbers.stop)
-        places = dict(zip(known, numbers, strict=True))
-        return np.array([places.get(name, -1) for name in names], np.intp)
+        numbers_of = dict(zip(known, numbers, strict=True))
+        return np.array([numbers_of.get(name, -1) for name in names], np.intp)
 
     def rows_of(self, folder: int) -> dict[str, int]:
         """Ids of a folder's receipts, and their rows."""

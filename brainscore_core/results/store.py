@@ -86,8 +86,10 @@ class Listing:
 
     def newest_of_each(self) -> tuple[Receipt, ...]:
         """Keep the newest receipt of each model and benchmark, ordered by benchmark and model."""
-        newest = {(receipt.benchmark.identifier, receipt.model.identifier): receipt for receipt in self.receipts}
-        return tuple(newest[pair] for pair in sorted(newest))
+        from brainscore_core.results.board import newest_of_each
+
+        newest = newest_of_each(self.receipts)
+        return tuple(newest[pair] for pair in sorted(newest, key=lambda pair: pair[::-1]))
 
     def to_pandas(self) -> pd.DataFrame:
         """Convert the receipts to a table with the columns of an export, one row per receipt."""
@@ -132,7 +134,9 @@ class UnwrittenReceipt:
     @property
     def size(self) -> int:
         """Bytes of the attachments in memory."""
-        return sum(len(one) if isinstance(one, bytes) else one.size for one in self._attachments.values())
+        return sum(
+            len(content) if isinstance(content, bytes) else content.size for content in self._attachments.values()
+        )
 
     def detach(self) -> None:
         """Copy the arrays of the attachments, so that those that they come from may change before they are written."""
@@ -434,8 +438,8 @@ class ResultsStore:
         """
         names = self._names(None, None)
         unread = [name for name in names if _file(name).removesuffix(".json") not in known]
-        parts = (unread[start : start + 500] for start in range(0, len(unread), 500))  # read ahead from a bucket
-        return Scan(len(names) - len(unread), len(unread), (found for part in parts for found in self._read(part)))
+        batches = (unread[start : start + 500] for start in range(0, len(unread), 500))  # read ahead from a bucket
+        return Scan(len(names) - len(unread), len(unread), (entry for batch in batches for entry in self._read(batch)))
 
     def __iter__(self) -> Iterator[Receipt]:
         """Iterate over all receipts, oldest first; warn about those that cannot be read."""
@@ -643,13 +647,13 @@ def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
                 notes.append(f"predictions were not stored: a {type(predictions).__name__} is not an assembly")
         influence = attrs.get("influence")
         if isinstance(influence, xr.DataArray) and np.size(level) == 1 and "influence" not in arrays:
-            kept = _storable(influence)
-            kept.attrs["estimate"] = float(attrs.get("unclamped", level))
+            storable = _storable(influence)
+            storable.attrs["estimate"] = float(attrs.get("unclamped", level))
             further = attrs.get("further_influence")
             groups = {"further": _storable(further)} if isinstance(further, xr.DataArray) else {}
             if groups:
-                kept.attrs["further"] = 1
-            arrays["influence"] = Arrays(kept, groups)
+                storable.attrs["further"] = 1
+            arrays["influence"] = Arrays(storable, groups)
     return arrays, notes
 
 

@@ -1,6 +1,5 @@
 """The tree along which results are averaged; benchmarks are its leaves."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -127,12 +126,12 @@ class Tree:
 
         Raises TreeError if one is not in the tree, or is not a benchmark.
         """
-        kept: dict[str, None] = {}
+        names: dict[str, None] = {}
         for identifier in benchmarks:
             if not self[identifier].benchmark:
                 raise TreeError(f"{identifier!r} is not a benchmark of the tree", remedy="name the benchmarks below it")
-            kept.update(dict.fromkeys((identifier, *self.ancestors(identifier))))
-        return Tree(self._nodes[identifier] for identifier in kept)
+            names.update(dict.fromkeys((identifier, *self.ancestors(identifier))))
+        return Tree(self._nodes[identifier] for identifier in names)
 
     def _require_parents(self) -> None:
         for node in self._nodes.values():
@@ -172,14 +171,3 @@ class Tree:
             identifier = waiting.pop()
             yield identifier
             waiting.extend(reversed(self._children.get(identifier, ())))
-
-
-def data_set_of(benchmark: str) -> str:
-    """Name of the data set of a benchmark: its identifier up to the first ``.`` or ``-``.
-
-    Examples
-    --------
-    >>> data_set_of("MajajHong2015public.IT-pls"), data_set_of("Rajalingham2018-i2n")
-    ('MajajHong2015public', 'Rajalingham2018')
-    """
-    return re.split(r"[.-]", benchmark, maxsplit=1)[0]

@@ -1,30 +1,61 @@
-"""What stored assessments say, in sentences and in the numbers that tables and figures show."""
+"""What stored assessments say, in sentences: each finding is worded here, once, for report, command line and site."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
-from brainscore_core.formatting import estimate_text, number_text, p_text
-from brainscore_core.plurals import counted, plural
-from brainscore_core.populations import UNRECORDED, condition_of_benchmark
+from brainscore_core.formatting import count_text, estimate_text, number_text, p_text, range_text
+from brainscore_core.plurals import plural
 from brainscore_core.receipts.assessment import Assessment
+from brainscore_core.receipts.assessment_results import (
+    MOST_MISSED,
+    Audit,
+    Controls,
+    Interval,
+    Loss,
+    Overlap,
+    Recovery,
+    Result,
+    Share,
+    Size,
+    StimulusPair,
+)
 
-_LEVEL: Final = 0.05
-_PAIRS: Final = 8
-_PICTURES: Final = 12
+_MOST_PAIRS: Final = 10
+_MOST_PICTURES: Final = 12
 _PICTURE: Final = re.compile(r"data:image/jpeg;base64,[A-Za-z0-9+/]+={0,2}")
 _LONGEST_PICTURE: Final = 16_000  # characters
 _LONGEST_NAME: Final = 200  # characters
 _MEANINGS: Final = {
-    "baseline": "this does not make the score invalid; it was not shown that the model predicts more than so simple a "
-    "description",
-    "artefact check": "the score may come from something other than what is in the stimuli",
+    "baseline": "This does not make the score invalid: so simple a description of the stimuli may score as well.",
+    "artefact check": "The score may come from something other than what is in the stimuli.",
 }
-Interval = tuple[float, float]
+_NAMES: Final = {
+    "equal files": "Equal files",
+    "near-duplicates": "Near-duplicates",
+    "repetitions": "Equal repetitions",
+    "stimuli": "Equal responses to different stimuli",
+    "autocorrelation": "Successive responses are correlated",
+    "drift": "Responses drift over time",
+}
+
+
+class Finding(NamedTuple):
+    """What an audit examined: its name, a sentence, and ``'finding'``, ``'no finding'`` or ``'not examined'``."""
+
+    name: str
+    sentence: str
+    state: str
+
+
+class Conclusion(NamedTuple):
+    """What tests of a model against baseline models show, and what this means; empty if there is nothing to add."""
+
+    fact: str
+    meaning: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,123 +80,6 @@ class PairPictures:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LossOfScore:
-    """How much a score decreases when stimuli that belong together stay on one side of splits.
-
-    Attributes
-    ----------
-    rule : str
-        What stays together.
-    model : str
-        The scored model or features.
-    default, grouped, loss : float or None
-        Metric's value by the benchmark's splits, with groups kept together, and their difference.
-    ci : (float, float) or None
-        95 % interval of the difference.
-    reason : str or None
-        Why a number is missing.
-    """
-
-    rule: str
-    model: str
-    default: float | None = None
-    grouped: float | None = None
-    loss: float | None = None
-    ci: Interval | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ControlScore:
-    """Score of a baseline model, and the model's difference to it.
-
-    Attributes
-    ----------
-    name, kind, description : str
-        Name, ``'baseline'`` or ``'artefact check'``, and what the features are.
-    value : float or None
-        Score before it is clamped to [0, 1].
-    ci : (float, float) or None
-        Its 95 % interval.
-    difference, p : float or None
-        Model minus baseline model, and the one-sided p-value that the model is not better.
-    difference_ci : (float, float) or None
-        95 % interval of the difference.
-    reason : str or None
-        Why something is missing.
-    """
-
-    name: str
-    kind: str
-    description: str = ""
-    value: float | None = None
-    ci: Interval | None = None
-    difference: float | None = None
-    difference_ci: Interval | None = None
-    p: float | None = None
-    reason: str | None = None
-
-    @property
-    def surpassed(self) -> bool | None:
-        """Whether the model is significantly better, one-sided at 5 %; None if this was not tested."""
-        return None if self.p is None else self.p <= _LEVEL
-
-
-@dataclass(frozen=True, kw_only=True)
-class Recovered:
-    """Which candidate scores best in experiments of one generator, by the candidate that is true.
-
-    Attributes
-    ----------
-    generator : str
-        How responses were simulated.
-    counts : tuple of tuples of int, candidates × candidates
-        Experiments in which the candidate of the column scored best, and that of the row was true.
-    share : float or None
-        How often the true candidate scored best.
-    ci : (float, float) or None
-        Its 95 % interval.
-    experiments : int
-        Number of experiments.
-    """
-
-    generator: str
-    counts: tuple[tuple[int, ...], ...]
-    share: float | None = None
-    ci: Interval | None = None
-    experiments: int = 0
-
-    @property
-    def shares(self) -> list[list[float]]:
-        """Shares of the experiments of each true candidate; NaN if there are none."""
-        return [[count / sum(row) if sum(row) else math.nan for count in row] for row in self.counts]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Power:
-    """How often a mixture (1 − w) · first + w · second scores higher than `first`, where the mixture is true.
-
-    Attributes
-    ----------
-    generator, first, second : str
-        How responses were simulated, and the candidates that are mixed.
-    shares : tuple of (float, float or None, (float, float) or None)
-        Values of w, each with the share of experiments and its 95 % interval.
-    smallest : float or None
-        Smallest w from which on the share is at least 80 %.
-    reason : str or None
-        Why there is none.
-    """
-
-    generator: str
-    first: str
-    second: str
-    shares: tuple[tuple[float, float | None, Interval | None], ...]
-    smallest: float | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Summary:
     """What an assessment says.
 
@@ -175,58 +89,33 @@ class Summary:
         The result in one line; for an assessment without a result, why.
     findings : tuple of str
         Further sentences.
-    losses : tuple of LossOfScore
-        Of an audit.
+    result : Audit, Controls, Recovery or None
+        The numbers.
     pairs : tuple of str
-        Most similar stimuli of an audit, up to eight pairs.
+        Most similar stimuli of an audit, up to ten pairs.
     pictures : tuple of PairPictures
         Up to twelve of these pairs, if the benchmark's stimuli are public.
-    model : str or None
-        Model beside the baseline models.
-    score : float or None
-        Its score, before it is clamped to [0, 1].
-    ci : (float, float) or None
-        Its 95 % interval.
-    controls : tuple of ControlScore
-        Of baseline models, those without a score among them.
-    above : bool or None
-        Whether the model is above all baseline models with a score; None if this is not known.
-    candidates : tuple of str
-        Of a recovery.
-    recovered : tuple of Recovered
-        One for each generator.
-    power : tuple of Power
-        One for each pair of mixed candidates and generator.
     sizes : tuple of str
-        Sentences about other numbers of stimuli and neuroids.
+        Sentences about other numbers of stimuli and neuroids in a recovery.
     """
 
     sentence: str
     findings: tuple[str, ...] = ()
-    losses: tuple[LossOfScore, ...] = ()
+    result: Result | None = None
     pairs: tuple[str, ...] = ()
     pictures: tuple[PairPictures, ...] = ()
-    model: str | None = None
-    score: float | None = None
-    ci: Interval | None = None
-    controls: tuple[ControlScore, ...] = ()
-    above: bool | None = None
-    candidates: tuple[str, ...] = ()
-    recovered: tuple[Recovered, ...] = ()
-    power: tuple[Power, ...] = ()
     sizes: tuple[str, ...] = ()
-
-    @property
-    def best(self) -> ControlScore | None:
-        """The baseline model with the highest score; None if no baseline model has a score."""
-        scored = [control for control in self.controls if control.value is not None]
-        return max(scored, key=lambda control: control.value or 0.0, default=None)
 
 
 def summary_of(assessment: Assessment) -> Summary:
     """Read an assessment.
 
-    Fields that are missing from its result are left out; of a result in another form, only its text can be shown.
+    Fields that are missing from its result are left out.
+
+    Raises
+    ------
+    ReceiptError
+        If a field has another type.
 
     Examples
     --------
@@ -236,14 +125,19 @@ def summary_of(assessment: Assessment) -> Summary:
     >>> summary_of(found).sentence
     'No problem was found in 90 stimuli.'
     """
-    if assessment.state != "assessed" or assessment.result is None:
-        state = assessment.state.capitalize()
-        return Summary(sentence=_ended(f"{state}: {assessment.reason or 'no reason is stored'}"))
-    read = {"audit": _audit, "controls": _controls, "recovery": _recovery}[assessment.part]
-    try:
-        return read(assessment.result)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-        return Summary(sentence="The result has a form that this version does not read; see its text.")
+    result = assessment.typed_result
+    if isinstance(result, Audit):
+        return _of_audit(result)
+    if isinstance(result, Controls):
+        conclusions = conclusions_of(result)
+        return Summary(
+            sentence=_control_sentence(result, conclusions),
+            findings=tuple(f"{fact} {meaning}".strip() for fact, meaning in conclusions if meaning),
+            result=result,
+        )
+    if isinstance(result, Recovery):
+        return _of_recovery(result)
+    return Summary(sentence=_ended(f"{assessment.state.capitalize()}: {assessment.reason or 'no reason is stored'}"))
 
 
 def percent_text(share: float | None, ci: Interval | None = None) -> str:
@@ -260,285 +154,239 @@ def percent_text(share: float | None, ci: Interval | None = None) -> str:
     return f"{100 * share:.0f} %{limits}"
 
 
-def _audit(result: Mapping[str, Any]) -> Summary:
-    stimuli = int(result.get("stimuli") or 0)
-    independent = result.get("independent")
-    units = result.get("units") or {}
-    findings, kinds = [], []
-    if units:
-        by = ", ".join(f"{number:,} by {name}" for name, number in units.items())
-        findings.append(f"Independent units: {by}.")
-    for overlap in result.get("overlaps") or ():
-        kind, share = overlap["kind"], overlap.get("share")
-        if share or overlap.get("pairs"):
-            kinds.append(kind if overlap.get("pairs") is not None else f"the same {kind} in training and test stimuli")
-        findings.append(_overlap(overlap, share))
-    for copies in result.get("copies") or ():
-        which = "different repetitions" if copies.get("kind") == "repetitions" else "different stimuli"
-        kinds.append(f"equal responses to {which}" if which == "different stimuli" else "duplicated repetitions")
-        findings.append(
-            f"{copies.get('presentations', 0):,} of {copies.get('of', 0):,} presentations have the same responses "
-            f"as another one ({which})."
-        )
-    for test in result.get("tests") or ():
-        p = test.get("p_corrected")
-        found = p is not None and p <= _LEVEL
-        if found:
-            kinds.append(f"{test['kind']} over {test.get('order')}")
-        within = f", within {test['within']}" if test.get("within") else ""
-        recordings = "averaged recordings" if test.get("recordings") == "averaged" else "single repetitions"
-        findings.append(
-            f"{str(test['kind']).capitalize()} over {test.get('order')} ({recordings}{within}): "
-            f"{number_text(test.get('value'))}, {p_text(p)} after Holm's correction"
-            f"{'' if found else ', not significant'}."
-        )
-    findings += [f"Note: {_ended(note)}" for note in result.get("notes") or ()]
-    losses = tuple(
-        LossOfScore(
-            rule=loss["rule"],
-            model=loss["model"],
-            default=loss.get("default"),
-            grouped=loss.get("grouped"),
-            loss=loss.get("loss"),
-            ci=_interval(loss.get("ci")),
-            reason=loss.get("reason"),
-        )
-        for loss in result.get("losses") or ()
+def difference_text(value: float | None, ci: Interval | None) -> str:
+    """Write a difference with its sign and its interval; empty if it is unknown.
+
+    Examples
+    --------
+    >>> difference_text(0.544, (0.089, 0.999))
+    '+0.544 (0.089–0.999)'
+    """
+    if value is None:
+        return ""
+    return number_text(value, plus=True) + ("" if ci is None else f" ({range_text(*ci)})")
+
+
+def findings_of(audit: Audit) -> Iterator[Finding]:
+    """Yield what an audit examined, with its result."""
+    for overlap in audit.overlaps:
+        yield _of_overlap(overlap)
+    for copies in audit.copies:
+        examples = f", such as {', '.join(copies.examples[:3])}" if copies.examples else ""
+        counts = f"{count_text(copies.presentations)} of {count_text(copies.of)}"
+        sentence = f"{counts} presentations equal an earlier one{examples}"
+        yield Finding(_NAMES.get(copies.kind, copies.kind), sentence, "finding")
+    for test in audit.tests:
+        within = f", permuted within {test.within}" if test.within else ""
+        p = "" if test.p_corrected is None else f"; {p_text(test.p_corrected)} after Holm’s correction"
+        sentence = f"{number_text(test.value)} over {test.order} ({test.recordings}{within}){p}"
+        name = _NAMES.get(test.kind, test.kind) if test.significant else test.kind.capitalize()
+        yield Finding(name, sentence, "finding" if test.significant else "no finding")
+
+
+def _of_overlap(overlap: Overlap) -> Finding:
+    share = overlap.share
+    where = f"not examined across splits{f': {overlap.reason}' if overlap.reason else ''}"
+    if share is not None:
+        where = f"{100 * share:.0f} % of test stimuli have one of their group among the training stimuli"
+    is_finding = bool(overlap.pairs or share)
+    return Finding(
+        _NAMES.get(overlap.kind, f"Stimuli with the same {overlap.kind}"),
+        f"{count_text(overlap.stimuli)} stimuli in {count_text(overlap.groups)} groups; {where}",
+        "finding" if is_finding else "no finding" if share is not None or overlap.pairs == 0 else "not examined",
     )
-    if kinds:
-        sentence = f"Found in {stimuli:,} stimuli: {'; '.join(dict.fromkeys(kinds))}."
-        if independent is not None and independent < stimuli:
-            sentence += f" {independent:,} units are independent."
-        sentence += _largest_loss(losses)
-    else:
-        examined = " what was examined of" if result.get("notes") else ""
-        sentence = f"No problem was found in{examined} {stimuli:,} stimuli."
-    pairs = sorted(result.get("pairs") or (), key=lambda pair: bool(pair.get("equal")))
+
+
+def loss_text(loss: Loss) -> str:
+    """Write what grouped splits do to a score, as a sentence.
+
+    Examples
+    --------
+    >>> loss_text(Loss(rule="scene", model="pixels", default=0.3, grouped=0.1, loss=0.2, ci=(0.15, 0.25)))
+    'With scene kept on one side of splits, the score of pixels falls by 0.200 (0.150–0.250), from 0.300 to 0.100.'
+    """
+    condition = f"With {loss.rule} kept on one side of splits,"
+    if loss.loss is None:
+        reason = f": {loss.reason}" if loss.reason else ""
+        return _ended(f"{condition} how much the score of {loss.model} changes is not known{reason}")
+    scores = f", from {number_text(loss.default)} to {number_text(loss.grouped)}"
+    p = "" if loss.p is None else f"; {p_text(loss.p)}"
+    return (
+        f"{condition} the score of {loss.model} falls by {estimate_text(loss.loss, ci=loss.ci, brief=True)}{scores}{p}."
+    )
+
+
+def _of_audit(audit: Audit) -> Summary:
+    findings = list(findings_of(audit))
+    names = dict.fromkeys(finding.name for finding in findings if finding.state == "finding")
+    examined = " what was examined of" if audit.notes else ""
+    sentence = f"No problem was found in{examined} {audit.stimuli:,} stimuli."
+    if names:
+        sentence = f"Found in {audit.stimuli:,} stimuli: {'; '.join(name[:1].lower() + name[1:] for name in names)}."
+        if audit.independent is not None and audit.independent < audit.stimuli:
+            sentence += f" {audit.independent:,} units are independent."
+        losses = [loss for loss in audit.losses if loss.loss is not None and loss.loss > 0]
+        if losses:
+            sentence += f" {loss_text(max(losses, key=lambda loss: loss.loss or 0.0))}"
+    units = ", ".join(f"{number:,} by {name}" for name, number in audit.units.items())
     return Summary(
         sentence=sentence,
-        findings=tuple(findings),
-        losses=losses,
-        pairs=tuple(
-            f"{pair['first']} and {pair['second']}: "
-            + ("equal files" if pair.get("equal") else f"similarity {number_text(pair.get('similarity'), 2)}")
-            for pair in pairs[:_PAIRS]
+        findings=(
+            *([f"Independent units: {units}."] if units else ()),
+            *(_ended(f"{finding.name} ({finding.state}): {finding.sentence}") for finding in findings),
+            *(f"Note: {_ended(note)}" for note in audit.notes),
         ),
-        pictures=pair_pictures(pairs),
+        result=audit,
+        pairs=pair_texts(audit.pairs),
+        pictures=pair_pictures(audit.pairs),
     )
 
 
-def pair_pictures(pairs: Iterable[Mapping[str, Any]]) -> tuple[PairPictures, ...]:
+def _near_duplicates_first(pairs: Iterable[StimulusPair]) -> list[StimulusPair]:
+    return sorted(pairs, key=lambda pair: pair.equal)
+
+
+def _similarity(pair: StimulusPair) -> str:
+    if pair.equal:
+        return "equal files"
+    return "similar" if pair.similarity is None else f"similarity {number_text(pair.similarity, 2)}"
+
+
+def pair_texts(pairs: Iterable[StimulusPair]) -> tuple[str, ...]:
+    """Return the names of similar stimuli, near-duplicates first."""
+    ordered = _near_duplicates_first(pairs)[:_MOST_PAIRS]
+    return tuple(f"{pair.first} and {pair.second}: {_similarity(pair)}" for pair in ordered)
+
+
+def pair_pictures(pairs: Iterable[StimulusPair]) -> tuple[PairPictures, ...]:
     """Return the pictures of pairs, near-duplicates first; what is not a small JPEG is left out.
 
     Parameters
     ----------
-    pairs : iterable of mapping
+    pairs : iterable of StimulusPair
         Pairs of an audit. Those of a benchmark whose stimuli are not public have no pictures.
 
     Examples
     --------
-    >>> shown = dict.fromkeys(("first_picture", "second_picture"), "data:image/jpeg;base64,/9j/4AAQ")
-    >>> pair = {"first": "a", "second": "b", "similarity": 0.97, "equal": False}
-    >>> [found.caption for found in pair_pictures([{**pair, **shown}, pair])]
+    >>> picture = "data:image/jpeg;base64,/9j/4AAQ"
+    >>> pair = StimulusPair(first="a", second="b", similarity=0.97, first_picture=picture, second_picture=picture)
+    >>> [shown.caption for shown in pair_pictures([pair, StimulusPair(first="a", second="c")])]
     ['similarity 0.97']
     """
-    found = []
-    for pair in sorted(pairs, key=lambda pair: bool(pair.get("equal"))):
-        pictures = [pair.get(name) for name in ("first_picture", "second_picture")]
-        if not all(isinstance(each, str) and _is_picture(each) for each in pictures):
-            continue
-        similarity = pair.get("similarity")
-        known = isinstance(similarity, float | int) and not isinstance(similarity, bool)
-        alike = f"similarity {number_text(similarity, 2)}" if known else "similar"
-        found.append(
-            PairPictures(
-                first=str(pair.get("first"))[:_LONGEST_NAME],
-                second=str(pair.get("second"))[:_LONGEST_NAME],
-                first_picture=str(pictures[0]),
-                second_picture=str(pictures[1]),
-                caption="equal files" if pair.get("equal") else alike,
-            )
+    shown = [
+        PairPictures(
+            first=pair.first[:_LONGEST_NAME],
+            second=pair.second[:_LONGEST_NAME],
+            first_picture=pair.first_picture,
+            second_picture=pair.second_picture,
+            caption=_similarity(pair),
         )
-    return tuple(found[:_PICTURES])
+        for pair in _near_duplicates_first(pairs)
+        if pair.first_picture is not None
+        and pair.second_picture is not None
+        and all(map(_is_picture, (pair.first_picture, pair.second_picture)))
+    ]
+    return tuple(shown[:_MOST_PICTURES])
 
 
 def _is_picture(address: str) -> bool:
     return len(address) <= _LONGEST_PICTURE and _PICTURE.fullmatch(address) is not None
 
 
-def _overlap(overlap: Mapping[str, Any], share: float | None) -> str:
-    kind, pairs = overlap["kind"], overlap.get("pairs")
-    groups, stimuli = overlap.get("groups", 0), overlap.get("stimuli", 0)
-    if pairs == 0:
-        return f"No {kind}."
-    about = f"By {kind}: " if pairs is None else f"{pairs:,} pairs of {kind}: "
-    about += f"{stimuli:,} stimuli in {groups:,} groups"
-    if share is None:
-        reason = overlap.get("reason")
-        return f"{about}{f'; {reason}' if reason else ''}."
-    if not share:
-        return f"{about}; splits do not divide them."
-    return (
-        f"{about}; {100 * share:.0f} % of the test stimuli have another one of their group among the training stimuli."
-    )
-
-
-def _largest_loss(losses: Sequence[LossOfScore]) -> str:
-    known = [loss for loss in losses if loss.loss is not None and loss.loss > 0]
-    if not known:
-        return ""
-    worst = max(known, key=lambda loss: loss.loss or 0.0)
-    return (
-        f" With {worst.rule} kept on one side of splits, the score of "
-        f"{worst.model} falls by {estimate_text(worst.loss, ci=worst.ci, brief=True)}."
-    )
-
-
-def condition_of_tests(result: Mapping[str, Any]) -> str:
-    """State for which few subjects or groups alone the tests of a model against controls hold.
-
-    Examples
-    --------
-    >>> condition_of_tests({"controls": [{"difference": {"p": 0.01}}, {"difference": None}]})
-    'unknown subjects and groups: not recorded'
-    """
-    differences = [item.get("difference") for item in result.get("controls") or () if isinstance(item, Mapping)]
-    tested = [each for each in differences if isinstance(each, Mapping) and each.get("p") is not None]
-    stated = [each.get("condition", UNRECORDED) for each in tested]
-    return condition_of_benchmark(text[:_LONGEST_NAME] for text in stated if isinstance(text, str))
-
-
-def _controls(result: Mapping[str, Any]) -> Summary:
-    controls = tuple(_control(each) for each in result.get("controls") or ())
-    model, score = result.get("model"), result.get("score")
-    scored = [control for control in controls if control.value is not None]
-    summary = Summary(
-        sentence="No baseline model has a score.",
-        model=model,
-        score=score,
-        ci=_interval(result.get("ci")),
-        controls=controls,
-        above=result.get("above_all_controls"),
-    )
-    best = summary.best
-    if best is None:
-        return summary
-    about_best = f"Best baseline model: {best.name}, {estimate_text(best.value, ci=best.ci, brief=True)}."
+def conclusions_of(controls: Controls) -> tuple[Conclusion, ...]:
+    """Return what the tests of a model against the baseline models show; nothing without a model."""
+    model, scored = controls.model, controls.scored
     if model is None:
-        return replace(summary, sentence=about_best)
-    condition = condition_of_tests(result)
-    holds_for = [f"Tests hold for {condition}."] if condition else []
-    if summary.above:
-        above = f"{model} is above all {counted(len(scored), 'baseline model')} with a score"
-        above += f" (largest {p_text(result.get('p_above_all_controls'))})."
-        return replace(summary, sentence=" ".join([above, about_best, *holds_for]))
-    comparisons = list(_not_above(model, scored))
-    return replace(
-        summary,
-        sentence=" ".join([*(f"{fact}." for fact, _ in comparisons), about_best, *holds_for]),
-        findings=tuple(f"{fact}{f': {meaning}' if meaning else ''}." for fact, meaning in comparisons),
-    )
-
-
-def _not_above(model: str, scored: Sequence[ControlScore]) -> Iterable[tuple[str, str]]:
-    """Baseline models that the model is not above, by kind, each with what this means."""
+        return ()
+    conclusions = []
+    if scored and all(control.surpassed for control in scored):
+        all_of_them = f"each of the {len(scored)} baseline models that have a score"
+        conclusions.append(
+            Conclusion(f"{model} is above {all_of_them} (one-sided tests at 5 %, all of them required).")
+        )
     for kind, meaning in _MEANINGS.items():
-        below = [control.name for control in scored if control.kind == kind and control.surpassed is False]
-        if below:
-            yield f"{model} is not above {_list(below)} ({plural(kind) if len(below) > 1 else kind})", meaning
+        names = [control.name for control in scored if control.kind == kind and control.surpassed is False]
+        if names:
+            noun = plural(kind) if len(names) > 1 else kind
+            conclusions.append(Conclusion(f"{model} is not significantly above {listed(names)} ({noun}).", meaning))
     untested = [control.name for control in scored if control.surpassed is None]
     if untested:
-        yield f"{model} was not tested against {_list(untested)}", ""
+        conclusions.append(Conclusion(f"{model} was not tested against {listed(untested)}."))
+    return tuple(conclusions)
 
 
-def _control(control: Mapping[str, Any]) -> ControlScore:
-    difference = control.get("difference") or {}
-    return ControlScore(
-        name=control["name"],
-        kind=control["kind"],
-        description=control.get("description") or "",
-        value=control.get("score"),
-        ci=_interval(control.get("ci")),
-        difference=difference.get("value"),
-        difference_ci=_interval(difference.get("ci")),
-        p=difference.get("p"),
-        reason=control.get("reason") or difference.get("reason"),
+def _control_sentence(controls: Controls, conclusions: Sequence[Conclusion]) -> str:
+    best = controls.best
+    if best is None:
+        return "No baseline model has a score."
+    about_best = f"Best baseline model: {best.name}, {estimate_text(best.score, ci=best.ci, brief=True)}."
+    holds_for = [f"Tests hold for {controls.condition}."] if controls.model and controls.condition else []
+    return " ".join([*(fact for fact, _ in conclusions), about_best, *holds_for])
+
+
+def outcome_text(recovery: Recovery) -> str:
+    """Return whether each candidate was found, as a sentence; empty if this is not known."""
+    least, n = f"{100 * (1 - MOST_MISSED):.0f} %", len(recovery.candidates)
+    if not recovery.outcome:
+        return ""
+    missed = [
+        f"{name} in {100 * share.share:.0f} % ({confusion.generator})"
+        for confusion in recovery.confusions
+        for name, share in zip(recovery.candidates, confusion.found, strict=False)
+        if share.share is not None and share.share < 1 - MOST_MISSED
+    ]
+    if not missed:
+        return f"Each of the {n} candidates scored best in at least {least} of the experiments in which it was true."
+    more = f" and {len(missed) - 5} more" if len(missed) > 5 else ""
+    return (
+        f"Not every candidate scored best in at least {least} of the experiments in which it was true: "
+        f"{'; '.join(missed[:5])}{more}."
     )
 
 
-def _recovery(result: Mapping[str, Any]) -> Summary:
-    candidates = tuple(str(name) for name in result.get("candidates") or ())
-    recovered = []
-    for confusion in result.get("confusions") or ():
-        overall = confusion.get("overall") or {}
-        recovered.append(
-            Recovered(
-                generator=confusion["generator"],
-                counts=tuple(tuple(int(count) for count in row) for row in confusion["counts"]),
-                share=overall.get("share"),
-                ci=_share_limits(overall),
-                experiments=int(overall.get("experiments") or 0),
-            )
-        )
-        if [len(row) for row in recovered[-1].counts] != [len(candidates)] * len(candidates):
-            raise ValueError("a confusion matrix does not fit its candidates")
-    shares = ", ".join(f"{percent_text(one.share, one.ci)} with {one.generator}" for one in recovered)
-    by_chance = f"; by chance {100 / len(candidates):.0f} %" if candidates else ""
-    findings = []
-    if "stimuli" in result and "neuroids" in result:
-        reliability = number_text(result.get("reliability"), 2)
-        findings.append(
-            f"{result['stimuli']:,} stimuli, {result['neuroids']:,} neuroids, median reliability {reliability}"
-            f" ({result.get('reliability_source', 'unknown source')})."
-        )
-    findings += [str(note) for note in result.get("notes") or ()]
-    if result.get("holds_for"):
-        findings.append(str(result["holds_for"]))
+def scope_text(recovery: Recovery) -> str:
+    """Return for which candidates and responses a recovery holds, as a sentence."""
+    simulated = f", and for responses simulated by {listed(recovery.generators)}" if recovery.generators else ""
+    return f"This holds for these {len(recovery.candidates)} candidates{simulated}; other models may differ."
+
+
+def size_text(size: Size) -> str:
+    """Return the recovery with another number of stimuli or neuroids; why there is none if it was not simulated."""
+    if size.overall is None or size.overall.share is None:
+        return f"not simulated{f': {size.reason}' if size.reason else ''}"
+    return share_text(size.overall)
+
+
+def share_text(share: Share) -> str:
+    """Write a share of experiments with its interval."""
+    return percent_text(share.share, share.ci)
+
+
+def _of_recovery(recovery: Recovery) -> Summary:
+    n = len(recovery.candidates)
+    shares = ", ".join(
+        f"{share_text(confusion.overall)} with {confusion.generator}" for confusion in recovery.confusions
+    )
+    by_chance = f"; by chance {100 / n:.0f} %" if n else ""
+    findings = [outcome_text(recovery)]
+    if recovery.stimuli is not None and recovery.neuroids is not None:
+        reliability = f"median reliability {number_text(recovery.reliability, 2)} ({recovery.reliability_source})"
+        findings.append(f"{recovery.stimuli:,} stimuli, {recovery.neuroids:,} neuroids, {reliability}.")
+    findings += [*recovery.notes, scope_text(recovery)]
     return Summary(
-        sentence=f"The true one of {len(candidates)} candidates scores best in {shares}{by_chance}.",
-        findings=tuple(findings),
-        candidates=candidates,
-        recovered=tuple(recovered),
-        power=tuple(_power(mixture) for mixture in result.get("mixtures") or ()),
-        sizes=tuple(_size(size) for size in result.get("sizes") or ()),
-    )
-
-
-def _power(mixture: Mapping[str, Any]) -> Power:
-    return Power(
-        generator=mixture["generator"],
-        first=mixture["first"],
-        second=mixture["second"],
-        shares=tuple(
-            (weight, found.get("share"), _share_limits(found))
-            for weight, found in zip(mixture["weights"], mixture["found"], strict=True)
+        sentence=f"The true one of {n} candidates scores best in {shares}{by_chance}.",
+        findings=tuple(filter(None, findings)),
+        result=recovery,
+        sizes=tuple(
+            f"{size.generator}, {size.stimuli:,} stimuli and {size.neuroids:,} neuroids: {size_text(size)}."
+            for size in recovery.sizes
         ),
-        smallest=mixture.get("smallest"),
-        reason=mixture.get("reason"),
     )
 
 
-def _size(size: Mapping[str, Any]) -> str:
-    about = f"{size['generator']}, {size['stimuli']:,} stimuli and {size['neuroids']:,} neuroids"
-    overall = size.get("overall")
-    if overall is None:
-        return f"{about}: not simulated ({size.get('reason')})."
-    return f"{about}: the true candidate scores best in {percent_text(overall['share'], _share_limits(overall))}."
-
-
-def _share_limits(share: Mapping[str, Any]) -> Interval | None:
-    return _interval((share.get("low"), share.get("high")))
-
-
-def _interval(limits: Sequence[float | None] | None) -> Interval | None:
-    if limits is None:
-        return None
-    low, high = limits
-    return None if low is None or high is None or math.isnan(low) or math.isnan(high) else (float(low), float(high))
-
-
-def _list(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def listed(names: Sequence[str]) -> str:
+    """Join names with commas and *and*."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 2 else names)
 
 
 def _ended(text: str) -> str:

@@ -153,7 +153,7 @@ class Ranking:
 
     def to_pandas(self) -> pd.DataFrame:
         """Convert to a table with one row for each ranked model, the best one first."""
-        names = [one.name for one in fields(RankedModel)]
+        names = [column.name for column in fields(RankedModel)]
         return pd.DataFrame([asdict(model) for model in self.models], columns=names)
 
 
@@ -250,10 +250,10 @@ class Comparisons(Sequence[Comparison]):
         values = [scores[model] for model in models]
         influences = [self.influences.get((benchmark, model)) for model in models]
         tested = np.isfinite(p).any(axis=1)
-        kept = comparable(influences)
-        if not raw and all(influence is not None for influence, each in zip(kept, tested, strict=True) if each):
-            joint = joint_influence([[influence] for influence in kept], [1.0], ceilings=False)
-            found = ranks_from_influence(
+        shared = comparable(influences)
+        if not raw and all(influence is not None for influence, each in zip(shared, tested, strict=True) if each):
+            joint = joint_influence([[influence] for influence in shared], [1.0], ceilings=False)
+            ranks = ranks_from_influence(
                 values,
                 joint.parts,
                 units=joint.units,
@@ -262,8 +262,8 @@ class Comparisons(Sequence[Comparison]):
                 simultaneous=simultaneous,
             )
         else:  # no joint distribution
-            found = ranks_from_tests(values, p, level=self.level, simultaneous=simultaneous, most_groups=None)
-        limits = zip(found.rank.tolist(), found.best.tolist(), found.worst.tolist(), strict=True)
+            ranks = ranks_from_tests(values, p, level=self.level, simultaneous=simultaneous, most_groups=None)
+        limits = zip(ranks.rank.tolist(), ranks.best.tolist(), ranks.worst.tolist(), strict=True)
         ranked = [
             RankedModel(
                 model=model,
@@ -273,7 +273,7 @@ class Comparisons(Sequence[Comparison]):
                 worst=worst,
                 groups="".join(names),
             )
-            for model, (rank, best, worst), names in zip(models, limits, found.letters, strict=True)
+            for model, (rank, best, worst), names in zip(models, limits, ranks.letters, strict=True)
         ]
         ranked.sort(key=lambda entry: (entry.rank, entry.model))
         return Ranking(
@@ -509,7 +509,7 @@ def _same_benchmark(first: Receipt, second: Receipt) -> list[str]:
     for file in second.files:
         ours = hashes.get(file.url)
         if ours and any(
-            left and right and left != right for left, right in zip(ours, (file.sha1, file.sha256), strict=True)
+            first and second and first != second for first, second in zip(ours, (file.sha1, file.sha256), strict=True)
         ):
             raise Incomparable(f"scored on different data: {file.url} has changed between the two")
     limits = [receipt.ceiling.value if receipt.ceiling is not None else None for receipt in (first, second)]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError, spelling_hint
+from brainscore_core.identifiers import data_set_of
 from brainscore_core.metrics import NEUROID_GROUPS, STIMULUS_GROUPS
 from brainscore_core.numerics.influence import (
     UNKNOWN,
@@ -32,7 +33,6 @@ from brainscore_core.populations import FEWEST_GROUPS, UNRECORDED, condition, th
 from brainscore_core.receipts.receipt import Receipt
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.store import Arrays, ResultsStore
-from brainscore_core.results.tree import data_set_of
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE, INDEPENDENT
 
 _UNIT_COORDINATES = ("stimulus_id", "subject", "neuroid_id", "truth")
@@ -315,7 +315,7 @@ def _test_influence(first: Side, second: Side, a: Influence, b: Influence, *, le
     elif abs(bias) > 1e-12:
         difference -= bias
         notes.append(f"corrected for the difference of the scores' biases, {bias:.4f}")
-    scaled = [slope * part for slope, part in zip(slopes, values, strict=True)]
+    scaled = [slope * column for slope, column in zip(slopes, values, strict=True)]
     if a.paired:
         also = []
         if a.further is not None and b.further is not None:
@@ -569,12 +569,12 @@ def read_influence(store: ResultsStore, receipt: Receipt) -> ScoreInfluence:
 
 def read_influences(store: ResultsStore, receipts: Iterable[Receipt]) -> dict[str, ScoreInfluence]:
     """Read how units influence scores, by id of the receipt; those of which nothing is stored are left out."""
-    found = {}
+    influences = {}
     for receipt in receipts:
         if receipt.state == "scored":
             with suppress(Incomparable, ReceiptError, OSError):
-                found[receipt.id] = read_influence(store, receipt)
-    return found
+                influences[receipt.id] = read_influence(store, receipt)
+    return influences
 
 
 def influence_of(side: Side) -> ScoreInfluence:
@@ -600,10 +600,10 @@ def influence_of(side: Side) -> ScoreInfluence:
     receipt = side.receipt
     link = link_of(receipt)
     if isinstance(side.units, Predicted):
-        estimate, bias, parts = side.units.predictivity.value, 0.0, _parts_of_predictions(side.units, receipt)
+        estimate, bias, kinds = side.units.predictivity.value, 0.0, _parts_of_predictions(side.units, receipt)
         tolerance = 1e-4
     else:
-        estimate, bias, parts = side.units.estimate, side.units.bias, _parts_of_influence(side.units, receipt)
+        estimate, bias, kinds = side.units.estimate, side.units.bias, _parts_of_influence(side.units, receipt)
         tolerance = 1e-6
     if isinstance(side.units, Influence) and _close(estimate, side.score):
         slope = 1.0
@@ -613,16 +613,16 @@ def influence_of(side: Side) -> ScoreInfluence:
         raise Incomparable(_NO_LINK)
     else:
         slope = _slope(_bound(link, receipt), estimate)
-    if any(len(part.codes) < 3 for part in parts):
+    if any(len(kind.codes) < 3 for kind in kinds):
         raise Incomparable("at least 3 units of each kind are needed to tell how much they vary")
-    if not all(np.isfinite(slope * part.values).all() for part in parts):
+    if not all(np.isfinite(slope * kind.values).all() for kind in kinds):
         raise Incomparable("what a unit does to the score is undefined")
     bias = slope * bias if math.isfinite(bias) else 0.0
     ceiling, change, ceiling_id = receipt.ceiling, 0.0, ""
     if link is not None and link.power and ceiling is not None and ceiling.value:
         change = -link.power * side.score * (ceiling.error or 0.0) / ceiling.value
         ceiling_id = f"{data_set_of(receipt.benchmark.identifier)} {ceiling.value:.6g} {ceiling.error or 0.0:.6g}"
-    scaled = tuple(part.times(slope) for part in parts)
+    scaled = tuple(kind.times(slope) for kind in kinds)
     return ScoreInfluence(side.score - bias, scaled, bias, change, ceiling_id)
 
 
@@ -650,7 +650,7 @@ def sources_of(receipt: Receipt, kind: str) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        The benchmark's data set (:func:`~brainscore_core.results.tree.data_set_of`); then the stimulus sets
+        The benchmark's data set (:func:`~brainscore_core.identifiers.data_set_of`); then the stimulus sets
         that were loaded and the collections that they are taken from, and the plugins that register them. For subjects
         and neuroids: the data and the studies that they belong to, and their plugins. If the receipt names none of
         these, :data:`~brainscore_core.numerics.influence.UNKNOWN`.
@@ -671,8 +671,8 @@ def sources_of(receipt: Receipt, kind: str) -> tuple[str, ...]:
     >>> sources_of(receipt, "stimuli"), sources_of(receipt, "neuroids")
     (('Sanghavi2020', 'hvm', 'majajhong2015'), ('Sanghavi2020', 'sanghavi2020'))
     """
-    known = _SOURCES[kind in _OF_SUBJECTS]
-    items = [item for item in receipt.data if item.kind in known]
+    sources = _SOURCES[kind in _OF_SUBJECTS]
+    items = [item for item in receipt.data if item.kind in sources]
     names = [data_set_of(receipt.benchmark.identifier)]
     names += sorted(item.identifier for item in items)
     names += sorted(item.plugin.name for item in items if item.plugin is not None)
@@ -680,13 +680,13 @@ def sources_of(receipt: Receipt, kind: str) -> tuple[str, ...]:
 
 
 def _parts_of_predictions(units: Predicted, receipt: Receipt) -> list[UnitInfluence]:
-    own = "" if units.paired else receipt.id
+    suffix = "" if units.paired else receipt.id
     neuroids = units.neuroids
     if units.clusters is not None and units.neuroid_kind == "subjects":
         neuroids = np.unique(units.clusters)
     of_neuroids = influence_of_neuroids(units.predictivity, clusters=units.clusters)
     through_neuroids = influence_through_neuroids(units.predictivity, clusters=units.clusters)
-    sums = random_sums(through_neuroids, unit_codes(units.stimuli), unit_codes(neuroids, own=own))
+    sums = random_sums(through_neuroids, unit_codes(units.stimuli), unit_codes(neuroids, own=suffix))
     return [
         unit_influence(
             units.stimulus_kind,
@@ -695,18 +695,18 @@ def _parts_of_predictions(units: Predicted, receipt: Receipt) -> list[UnitInflue
             influence_of_stimuli(units.predictivity),
             twice=math.sqrt(COUNTED_TWICE) * sums,
         ),
-        unit_influence(units.neuroid_kind, sources_of(receipt, units.neuroid_kind), neuroids, of_neuroids, own=own),
+        unit_influence(units.neuroid_kind, sources_of(receipt, units.neuroid_kind), neuroids, of_neuroids, own=suffix),
     ]
 
 
 def _parts_of_influence(units: Influence, receipt: Receipt) -> list[UnitInfluence]:
-    own = "" if units.paired else receipt.id
-    parts = []
+    suffix = "" if units.paired else receipt.id
+    kinds = []
     for axis, (kind, ids) in enumerate(zip(units.kinds, units.ids, strict=True)):
-        values = units.values.mean(axis=tuple(other for other in range(units.values.ndim) if other != axis))
+        values = units.values.mean(axis=tuple(dimension for dimension in range(units.values.ndim) if dimension != axis))
         n = len(values)
         scale = math.sqrt(n * (n - 1)) if n > 1 else math.nan
-        parts.append(unit_influence(kind, sources_of(receipt, kind), ids, (values - values.mean()) / scale, own=own))
+        kinds.append(unit_influence(kind, sources_of(receipt, kind), ids, (values - values.mean()) / scale, own=suffix))
     if units.further is not None:
-        parts += _parts_of_influence(units.further, receipt)
-    return parts
+        kinds += _parts_of_influence(units.further, receipt)
+    return kinds

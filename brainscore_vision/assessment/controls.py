@@ -17,8 +17,8 @@ from brainscore_core.formatting import estimate_text, number_text, p_text, range
 from brainscore_core.lazy import content_of
 from brainscore_core.metrics import Score
 from brainscore_core.plurals import counted, plural
+from brainscore_core.populations import condition_of_benchmark
 from brainscore_core.progress import stage
-from brainscore_core.results.validity import condition_of_tests
 from brainscore_core.statistics.comparison import compare_scores
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -251,7 +251,9 @@ class Controls:
 
     def _conclusions(self) -> list[str]:
         best = self.best
-        lines = [f"Tests hold for {holds_for}."] if (holds_for := condition_of_tests(self.to_dict())) else []
+        differences = [each.difference for each in self.controls if each.difference is not None]
+        holds_for = condition_of_benchmark(each.condition for each in differences if each.p is not None)
+        lines = [f"Tests hold for {holds_for}."] if holds_for else []
         if best is not None and best.difference is not None:
             difference = _difference_text(best.difference)
             lines.append(f"Best baseline model: {best.name}; {self.model} − {best.name} {difference}")

@@ -76,6 +76,24 @@ def leaderboard_tree(further: Iterable[BenchmarkInfo] = ()) -> Tree:
     return tree.extended(_tree_node(tree, benchmark) for benchmark in further)
 
 
+def own_benchmarks(tree: Tree, benchmarks: Iterable[BenchmarkInfo]) -> tuple[TreeNode, ...]:
+    """Return nodes for the benchmarks that name a parent in a tree without being in it; controls are left out.
+
+    Parameters
+    ----------
+    tree : Tree
+        Such as :func:`leaderboard_tree`.
+    benchmarks : iterable of BenchmarkInfo
+        As receipts describe them; of several descriptions the last one counts.
+    """
+    newest = {benchmark.identifier: benchmark for benchmark in benchmarks}
+    return tuple(
+        _tree_node(tree, benchmark)
+        for name, benchmark in sorted(newest.items())
+        if name not in tree and not benchmark.control and _has_parent(tree, benchmark)
+    )
+
+
 def node_name(parent: str | None) -> str | None:
     """Current name of the node that a benchmark gives as its parent: some nodes had another name.
 
@@ -114,14 +132,19 @@ def _tree_node(tree: Tree, benchmark: BenchmarkInfo) -> TreeNode:
         raise UserError(
             f"{benchmark.identifier!r} is a control, and controls count in no average", remedy="leave it out"
         )
-    parent = node_name(benchmark.parent)
-    if parent is None or parent not in tree or tree[parent].benchmark:
+    if not _has_parent(tree, benchmark):
         raise UserError(
             f"{benchmark.identifier!r} has the parent {benchmark.parent!r}, which is not a node of the leaderboard",
             remedy="the benchmark's parent must be one of: "
             + ", ".join(name for name in tree if not tree[name].benchmark),
         )
+    parent = node_name(benchmark.parent)
     return TreeNode(identifier=benchmark.identifier, parent=parent, benchmark=True, version=benchmark.version)
+
+
+def _has_parent(tree: Tree, benchmark: BenchmarkInfo) -> bool:
+    parent = node_name(benchmark.parent)
+    return parent is not None and parent in tree and not tree[parent].benchmark
 
 
 @lru_cache(maxsize=1)

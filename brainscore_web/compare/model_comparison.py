@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.figures import Dots, DotsRow, Svg, dots_with_intervals
 from brainscore_core.formatting import number_text, range_text
+from brainscore_core.numerics.means import ASSUMPTION, NOT_TESTED, compare_means
 from brainscore_core.numerics.significance import Outcome, PairedTest
 from brainscore_core.plurals import counted
 from brainscore_core.populations import condition_of_all
-from brainscore_core.statistics.means import ASSUMPTION, NOT_TESTED, compare_means
 from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, model_row
 from brainscore_web.leaderboard.board import Board, influences_on, mean_parts
 from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow

@@ -9,7 +9,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
-from brainscore_core.benchmarks import ABOVE_CEILING
+from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import (
     Benchmark,

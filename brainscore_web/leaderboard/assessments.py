@@ -1,49 +1,12 @@
-"""What assessments of benchmarks say in short: their outcomes, and the badge of a benchmark."""
+"""The badge of a benchmark: what its audit and its recovery say in short."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from brainscore_web.leaderboard.clean import number, objects_in
 from brainscore_web.leaderboard.models import StoredAssessment
 
 Outcome = StoredAssessment.Outcome
-
-MOST_MISSED = 0.2
-"""Share of its experiments in which a candidate may be missed if candidates count as recovered."""
-
-
-def outcome_of(part: str, result: Mapping[str, Any] | None) -> str:
-    """Return the outcome of an audit or a recovery; empty if it has none, or for controls.
-
-    Examples
-    --------
-    >>> str(outcome_of("audit", {"clean": False})), str(outcome_of("controls", {"above_all_controls": True}))
-    ('findings', '')
-    >>> found = [{"share": 1.0}, {"share": 0.75}]
-    >>> str(outcome_of("recovery", {"confusions": [{"generator": "sampled units", "found": found}]}))
-    'not recovered'
-    """
-    if result is None:
-        return ""
-    if part == StoredAssessment.Part.AUDIT and isinstance(result.get("clean"), bool):
-        return Outcome.NO_FINDING if result["clean"] else Outcome.FINDINGS
-    if part == StoredAssessment.Part.RECOVERY:
-        shares = shares_of(result)
-        known = [share for share in shares if share is not None]
-        if known and len(known) == len(shares):
-            return Outcome.RECOVERED if min(known) >= 1 - MOST_MISSED else Outcome.NOT_RECOVERED
-    return ""
-
-
-def shares_of(result: Mapping[str, Any]) -> list[float | None]:
-    """Return how often each candidate of a recovery scored best where it was true, for each generator."""
-    return [
-        number(found.get("share"))
-        for confusion in objects_in(result, "confusions")
-        for found in objects_in(confusion, "found")
-    ]
 
 
 class Badge(NamedTuple):

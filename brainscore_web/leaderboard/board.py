@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.influence import ScoreInfluence
+from brainscore_core.numerics.means import ASSUMPTION, NOT_TESTED, rank_means
 from brainscore_core.numerics.ranks import Ranks, group_letters
 from brainscore_core.plurals import counted
 from brainscore_core.populations import condition_of_all
-from brainscore_core.results.aggregates import Tree
-from brainscore_core.statistics.means import ASSUMPTION, NOT_TESTED, rank_means
+from brainscore_core.results.board import (
+    Node,
+    benchmarks_below,
+    covered,
+    fewest_scores,
+    nodes_of,
+    open_at_first,
+    order_of_models,
+)
+from brainscore_core.results.tree import Tree
 from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.coverage import (
     Common,
     common_benchmarks,
     counting_benchmarks,
-    covered,
-    fewest_scores,
     reason_unranked,
 )
 from brainscore_web.leaderboard.exposure import averages_of_kept, exposure_of_nodes, kept
 from brainscore_web.leaderboard.filters import (
-    CONTROLS,
-    OUTSIDE,
     chosen_benchmarks,
     chosen_models,
     suggestion,
@@ -42,7 +46,6 @@ from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow, 
 from brainscore_web.leaderboard.state import FACTS, BoardState
 
 __all__ = [
-    "MAX_OPEN_HEADING",
     "SHADES",
     "STATES",
     "Board",
@@ -63,12 +66,6 @@ __all__ = [
 SHADES = 10
 """Number of colour classes."""
 
-MAX_OPEN_HEADING = 6
-"""Headings with at most this many benchmarks are open at first."""
-
-MAX_OPEN_BOARD = 12
-"""Of a board with at most this many benchmarks, all are open at first."""
-
 _SCORED, _UNDEFINED, _MISSING, _UNDETERMINED, _LEFT_OUT, _TOO_FEW = (
     STATES.index(state) for state in ("scored", "undefined", "missing", "undetermined", "left out", "too few scores")
 )
@@ -82,21 +79,12 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
-class BoardNode(NamedTuple):
-    """A column of the leaderboard.
+@dataclass(frozen=True)
+class BoardNode(Node):
+    """A column of the site's leaderboard; `n_benchmarks` are those that pass the filters.
 
     Attributes
     ----------
-    identifier, title : str
-        Identifier and title of a mean; for a benchmark and a heading, both are its name.
-    parent : int
-        Index of the parent node; -1 for a root.
-    depth : int
-        Number of steps to its root.
-    kind : str
-        ``'mean'``, ``'benchmark'`` or ``'heading'``, which has no values.
-    n_benchmarks : int
-        Number of benchmarks at and below this node that pass the filters.
     column : int
         Column of a benchmark in the snapshot; otherwise -1.
     open : bool
@@ -109,12 +97,6 @@ class BoardNode(NamedTuple):
         Whether the mean has no column of its own while it is open, since no model of the board has a value.
     """
 
-    identifier: str
-    title: str
-    parent: int
-    depth: int
-    kind: str
-    n_benchmarks: int
     column: int
     open: bool = False
     shown: bool = True
@@ -337,9 +319,8 @@ def board_for(snapshot: Snapshot, state: BoardState, owned: Sequence[str] = ()) 
 
     if content.sort != "rank":  # another order of the same board
         ranked = _with_state(board_for(snapshot, replace(content, sort="rank")), state)
-        sort_by = _sort_node(snapshot, state, ranked.places)
-        if sort_by >= 0 or state.sort.removeprefix("-") in _OTHER_SORTS:
-            return _reordered(ranked, sort_by)
+        if _sort_node(ranked) >= 0 or state.sort.removeprefix("-") in _OTHER_SORTS:
+            return _sorted(ranked)
 
     whole = without_model_filters(snapshot.models, content)
     if whole != content and not content.common:
@@ -356,15 +337,6 @@ _BY_MODEL = (
     "rows", "values", "errors", "low", "high", "states", "n_scored", "n_all", "exposure",
     "verification", "shade", "ranked_by", "rank", "best", "worst", "tested",
 )  # fmt: skip
-
-
-def _reordered(board: Board, sort_by: int) -> Board:
-    """Return the same board with its models in the order of its state."""
-    by_name = np.argsort(board.rows, kind="stable")
-    models = [board.models[row] for row in by_name.tolist()]
-    values = board.values[by_name, sort_by] if sort_by >= 0 else None
-    n_scored = board.n_scored[by_name, 0] if board.root >= 0 else None
-    return _with_rows(board, by_name[_order(board.state, values, n_scored, models, board.rank[by_name])])
 
 
 def _with_rows(board: Board, at: NDArray[np.intp], **others: Any) -> Board:
@@ -431,14 +403,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         rows = rows[(scored if passing is None else scored & passing).any(axis=1)]
     arrays = _Arrays(snapshot, state, rows, columns)
     ranks = arrays.ranks()
-    sort_by = _sort_node(snapshot, state, arrays.place)
-    order = _order(
-        state,
-        arrays.values[:, sort_by] if sort_by >= 0 else None,
-        arrays.n_scored[:, 0] if arrays.has_mean else None,
-        [snapshot.models[row] for row in rows.tolist()],
-        ranks.rank,
-    )
+    order = arrays.order(ranks.rank)
     unranked = arrays.reasons(state, ranks.rank)
     letters = group_texts(ranks)
     node_best, node_median = _best_and_median(arrays.values)
@@ -479,7 +444,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
     for array in vars(board).values():
         if isinstance(array, np.ndarray):
             array.setflags(write=False)
-    return _with_state(_with_models(board, state), state)
+    return _sorted(_with_state(_with_models(board, state), state))
 
 
 def _common(snapshot: Snapshot, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> tuple[Common, Common]:
@@ -558,6 +523,7 @@ class _Arrays:
         for array, of_leaves in zip((self.values, self.errors, self.low, self.high), arrays, strict=True):
             array[:, self.at] = of_leaves
         self._fill_means()
+        self._first_mean = self.values[:, 0].copy() if self.has_mean else np.full(len(rows), np.nan)
         self._rank_by(state, tree, columns, arrays)
         if state.values == "ceiled":
             self._hide(snapshot.undetermined[np.ix_(rows, columns)])
@@ -662,6 +628,15 @@ class _Arrays:
             lambda: [[of[place] for place in places] for of in self._influences],
         )  # fmt: skip
 
+    def order(self, rank: Counts) -> NDArray[np.intp]:
+        """Return the order of the models by rank; models without one by their scores."""
+        scores = self.values[:, self.at]
+        n = np.isfinite(scores).sum(axis=1)
+        of_all = np.divide(np.nansum(scores, axis=1), n, out=np.full(len(n), np.nan), where=n > 0)
+        return order_of_models(
+            rank, self.n_scored[:, 0] if self.has_mean else np.zeros(len(n)), self._first_mean, of_all
+        )
+
     def ceilings(self) -> Floats:
         ceilings = np.full(len(self.nodes), np.nan)
         ceilings[self.at] = [row.ceiling for row in self.benchmarks]
@@ -674,16 +649,16 @@ def _with_state(board: Board, state: BoardState) -> Board:
     valued: list[bool] = np.any(np.isfinite(board.values), axis=0).tolist()
     every = state.empty or not any(scored)  # of a board without scores, all columns are listed
     nodes = tuple(
-        node._replace(listed=every or has_score, bare=not every and node.kind == "mean" and not has_value)
+        replace(node, listed=every or has_score, bare=not every and node.kind == "mean" and not has_value)
         for node, has_score, has_value in zip(board.nodes, scored, valued, strict=True)
     )
-    names = initially_open(nodes) if state.open is None else frozenset(state.open)
-    return replace(board, state=state, nodes=with_open_nodes(nodes, names))
+    opened = open_at_first(nodes, [node.listed for node in nodes]) if state.open is None else frozenset(state.open)
+    return replace(board, state=state, nodes=with_open_nodes(nodes, opened))
 
 
-def _sort_node(snapshot: Snapshot, state: BoardState, places: Mapping[str, int]) -> int:
+def _sort_node(board: Board) -> int:
     """Return the index of the node to sort by; -1 to sort by rank or model, or if the filters exclude the node."""
-    name = state.sort.removeprefix("-")
+    name, snapshot = board.state.sort.removeprefix("-"), board.snapshot
     if name in _OTHER_SORTS:
         return -1
     if name not in snapshot.tree and name not in snapshot.benchmark_index:
@@ -691,31 +666,27 @@ def _sort_node(snapshot: Snapshot, state: BoardState, places: Mapping[str, int])
             f"sort: there is no benchmark or node {name[:80]!r}",
             remedy=suggestion(name, snapshot) or "sort by 'rank' or 'model'",
         )
-    return places.get(name, -1)
+    return board.place(name)
 
 
-def _order(
-    state: BoardState, values: Floats | None, n_scored: Counts | None, models: Sequence[ModelRow], ranks: Counts
-) -> NDArray[np.intp]:
-    """Return the order of the models: those without a value last, ties by name; unranked ones by coverage."""
-    backwards, name = state.sort.startswith("-"), state.sort.removeprefix("-")
-    if name == "model":
-        order = np.arange(len(ranks))
-        return order[::-1] if backwards else order
-    if n_scored is None:
-        n_scored = np.zeros(len(ranks), dtype=np.int64)
-    if values is None and name not in FACTS:
-        key = ranks.astype(np.float64)
-        known = ranks > 0
-        return np.lexsort((np.where(known, 0, -n_scored), np.where(known, -key if backwards else key, np.inf)))
-    if values is not None:
-        key = -values
-    elif name == "scored":
-        key = -n_scored.astype(np.float64)
+def _sorted(board: Board) -> Board:
+    """Return a board that is sorted by rank in the order of its state."""
+    backwards, name = board.state.sort.startswith("-"), board.state.sort.removeprefix("-")
+    node = _sort_node(board)
+    by_name = np.argsort(board.rows, kind="stable")
+    if node >= 0 or name in FACTS:
+        values = (board.values[:, node] if node >= 0 else board.fact(name))[by_name]
+        order = by_name[np.argsort(values if backwards else -values, kind="stable")]  # NaN comes last
+    elif name == "model":
+        order = by_name[::-1] if backwards else by_name
+    elif board.state.sort == "-rank":  # models without a rank keep their order
+        ranked = by_name[board.rank[by_name] > 0]
+        order = np.concatenate(
+            [ranked[np.argsort(-board.rank[ranked], kind="stable")], np.flatnonzero(board.rank <= 0)]
+        )
     else:
-        numbers = [getattr(model, name) for model in models]
-        key = -np.array([np.nan if number is None else number for number in numbers], dtype=np.float64)
-    return np.argsort(-key if backwards else key, kind="stable")  # NaN comes last
+        return board
+    return _with_rows(board, order)
 
 
 def _shades(values: Floats) -> NDArray[np.int8]:
@@ -751,41 +722,16 @@ def board_nodes(
 
     A benchmark is called by its identifier. A mean over some of its benchmarks is not called like that over all.
     """
-    rows = {row.identifier: (column, row) for column, row in benchmarks}
-    count = _benchmarks_below(tree)
-    of_all = count if whole is None else _benchmarks_below(whole)
+    columns = {row.identifier: column for column, row in benchmarks}
+    of_all = None if whole is None else benchmarks_below(whole, whole.benchmarks)
     nodes: list[BoardNode] = []
-    places: dict[str, int] = {}
-    for name in tree:
-        above = tree.ancestors(name)
-        of = tree[name]
-        places[name] = len(nodes)
-        nodes.append(
-            BoardNode(
-                identifier=name,
-                title=name
-                if of.benchmark
-                else _mean_title(of.title or name, count[name], of_all[name], root=not above),
-                parent=places[above[0]] if above else -1,
-                depth=len(above),
-                kind="benchmark" if of.benchmark else "mean",
-                n_benchmarks=count[name],
-                column=rows[name][0] if of.benchmark else -1,
-            )
-        )
-    for title, control in ((OUTSIDE, False), (CONTROLS, True)):
-        below = [(column, row) for column, row in benchmarks if not row.in_tree and row.control is control]
-        if not below:
-            continue
-        root = len(nodes)
-        nodes.append(BoardNode(title, title, -1, 0, "heading", len(below), -1))
-        nodes += [BoardNode(row.identifier, row.identifier, root, 1, "benchmark", 1, column) for column, row in below]
+    for node in nodes_of(tree, {row.identifier: row.control for _, row in benchmarks if not row.in_tree}):
+        title = node.identifier if node.kind == "benchmark" else node.title
+        if node.kind == "mean" and of_all is not None:
+            title = _mean_title(title, node.n_benchmarks, of_all[node.identifier], root=node.parent < 0)
+        fields = {**vars(node), "title": title}
+        nodes.append(BoardNode(**fields, column=columns[node.identifier] if node.kind == "benchmark" else -1))
     return tuple(nodes)
-
-
-def _benchmarks_below(tree: Tree) -> Counter[str]:
-    """Return the number of benchmarks at or below each node."""
-    return Counter(node for name in tree.benchmarks for node in (name, *tree.ancestors(name)))
 
 
 def _mean_title(title: str, n: int, n_all: int, *, root: bool) -> str:
@@ -803,37 +749,13 @@ def _mean_title(title: str, n: int, n_all: int, *, root: bool) -> str:
     return f"Mean of {counted(n, 'benchmark')}" if root else f"{title} ({n} of {n_all})"
 
 
-def initially_open(nodes: Sequence[BoardNode]) -> frozenset[str]:
-    """Return the nodes that are open at first, of those that are listed.
-
-    All of them for few benchmarks; otherwise means whose children are all means, headings of few benchmarks, and all
-    headings if there is no mean.
-    """
-    kinds: dict[int, list[str]] = {}
-    for node in nodes:
-        if node.listed:
-            kinds.setdefault(node.parent, []).append(node.kind)
-    few = sum(of_parent.count("benchmark") for of_parent in kinds.values()) <= MAX_OPEN_BOARD
-    only_headings = "mean" not in kinds.get(-1, [])
-
-    def opens(place: int, node: BoardNode) -> bool:
-        below = kinds.get(place, [])
-        if few:
-            return bool(below)
-        if node.kind == "heading":
-            return only_headings or len(below) <= MAX_OPEN_HEADING
-        return set(below) == {"mean"}
-
-    return frozenset(node.identifier for place, node in enumerate(nodes) if opens(place, node))
-
-
 def with_open_nodes(nodes: Sequence[BoardNode], names: frozenset[str]) -> tuple[BoardNode, ...]:
     """Return the same nodes, with those of these identifiers open."""
     result: list[BoardNode] = []
     for node in nodes:
         above = result[node.parent] if node.parent >= 0 else None
         shown = node.listed and (above is None or (above.shown and above.open))
-        result.append(node._replace(open=node.identifier in names and node.kind != "benchmark", shown=shown))
+        result.append(replace(node, open=node.identifier in names and node.kind != "benchmark", shown=shown))
     return tuple(result)
 
 

@@ -1,6 +1,6 @@
 """Coverage of models and benchmarks: which models are ranked, by which benchmarks, and what they have in common.
 
-The rules are those of :mod:`brainscore_core.results.ranking`.
+The rules are those of :mod:`brainscore_core.results.board`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.plurals import counted
-from brainscore_core.results import ranking as results
-from brainscore_core.results.ranking import covered, fewest_scores
+from brainscore_core.results import board
+from brainscore_core.results.board import fewest_scores
 from brainscore_web.leaderboard.snapshot import STATES
-
-__all__ = ["Common", "common_benchmarks", "counting_benchmarks", "covered", "fewest_scores", "reason_unranked"]
 
 _SCORED = STATES.index("scored")
 _NO_RESULT = (STATES.index("missing"), STATES.index("outdated"))
@@ -25,7 +23,7 @@ Flags = NDArray[np.bool_]
 
 def counting_benchmarks(states: NDArray[np.int8], ranked: Flags, percentage: float) -> Flags:
     """Return which benchmarks count in ranks, by the states of the models (indices into `STATES`) on them."""
-    return results.counting_benchmarks(~np.isin(states, _NO_RESULT), ranked, percentage)
+    return board.counting_benchmarks(~np.isin(states, _NO_RESULT), ranked, percentage)
 
 
 class Common(NamedTuple):

@@ -14,15 +14,12 @@ from django.utils.safestring import SafeString
 
 from brainscore_core.errors import UserError
 from brainscore_core.identifiers import states_of_models
-from brainscore_core.results.aggregates import Tree
+from brainscore_core.results.board import CONTROLS, OUTSIDE
+from brainscore_core.results.tree import Tree
 from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.models import StoredAssessment
 from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
 from brainscore_web.leaderboard.state import BoardState
-
-OUTSIDE = "Not in the averages"
-CONTROLS = "Controls"
-"""Headings of the benchmarks outside the tree."""
 
 
 class Option(NamedTuple):

@@ -16,8 +16,8 @@ from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 from django.utils import timezone
 
-from brainscore_core.benchmarks import ABOVE_CEILING
 from brainscore_core.formatting import time_text
+from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.clean import check_identifier
 from brainscore_web.leaderboard.withheld import withheld_reason

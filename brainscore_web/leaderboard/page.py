@@ -12,14 +12,14 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from brainscore_core.benchmarks import ABOVE_CEILING
 from brainscore_core.formatting import count_text, estimate_text, number_text
+from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_core.populations import population
+from brainscore_core.results.board import fewest_scores
 from brainscore_vision.training_data import MARKS, compare
 from brainscore_web.leaderboard.assessments import BADGES
 from brainscore_web.leaderboard.board import STATES, Board, BoardNode, mean_parts
 from brainscore_web.leaderboard.cards.formatting import estimate, limits
-from brainscore_web.leaderboard.coverage import fewest_scores
 from brainscore_web.leaderboard.descriptions import plain_name
 from brainscore_web.leaderboard.exposure import EXPOSURE_PAGE, EXPOSURES
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, tree_checkboxes

@@ -13,8 +13,8 @@ from django.db import transaction
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from brainscore_core.identifiers import data_set_of
 from brainscore_core.numerics.influence import ScoreInfluence, unit_influence
-from brainscore_core.results.tree import data_set_of
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.influence import pack, write_influences
 from brainscore_web.leaderboard.ingest.rows import insert_scores

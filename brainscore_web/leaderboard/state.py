@@ -12,7 +12,7 @@ from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
 from brainscore_core.errors import UserError
-from brainscore_core.results.ranking import COVERAGE
+from brainscore_core.results.board import COVERAGE
 from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.exposure import CHOICES as EXPOSURE_CHOICES
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
-from brainscore_core.statistics.means import ASSUMPTION
+from brainscore_core.numerics.means import ASSUMPTION
 from brainscore_web.leaderboard.board import Board, board_for
 from brainscore_web.leaderboard.cards.formatting import estimate
 from brainscore_web.leaderboard.http import answer, conditional

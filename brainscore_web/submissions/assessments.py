@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brainscore_core.results.validity import PairPictures
-from brainscore_web.leaderboard.assessments import outcome_of
-from brainscore_web.leaderboard.cards.validity import AuditPanel, LossLine, RecoveryPanel, validity_of
+from brainscore_web.leaderboard.cards.validity import AuditPanel, RecoveryPanel, validity_of
 from brainscore_web.leaderboard.models import Benchmark, StoredAssessment, Visibility
 from brainscore_web.submissions.models import BenchmarkAssessment, Revision
 
@@ -95,9 +94,8 @@ def _shown(row: BenchmarkAssessment) -> ShownAssessment:
     if row.state != _State.FINISHED or not isinstance(receipt, dict):
         return ShownAssessment(**known, needs_decision=row.state == _State.FAILED)
     panels = validity_of(Benchmark(identifier=row.benchmark, access=Visibility.PUBLIC), [receipt])
-    outcome = outcome_of(row.part, receipt.get("result"))
     if row.part == _Part.AUDIT and panels.audit is not None:
-        found = outcome != _Outcome.NO_FINDING
+        found = panels.audit.outcome != _Outcome.NO_FINDING
         return ShownAssessment(
             **known,
             result="there are findings" if found else "no finding in what was examined",
@@ -111,8 +109,8 @@ def _shown(row: BenchmarkAssessment) -> ShownAssessment:
     if row.part == _Part.RECOVERY and panels.recovery is not None:
         return ShownAssessment(
             **known,
-            result=panels.recovery.sentences[0].rstrip(".") if outcome else "the receipt has no result",
-            needs_decision=outcome != _Outcome.RECOVERED,
+            result=panels.recovery.sentences[0].rstrip(".") if panels.recovery.outcome else "the receipt has no result",
+            needs_decision=panels.recovery.outcome != _Outcome.RECOVERED,
             notes=panels.recovery.notes,
             recovery=panels.recovery,
             day=panels.recovery.origin.day,
@@ -123,18 +121,6 @@ def _shown(row: BenchmarkAssessment) -> ShownAssessment:
 def _findings(audit: AuditPanel) -> Iterator[str]:
     for item in audit.examined:
         if item.state == "finding":
-            yield f"{item.what}: {item.sentence}"
-    for loss in audit.losses:
-        yield _severity(loss)
-
-
-def _severity(loss: LossLine) -> str:
-    """What belonging together does to a score, as a sentence."""
-    kept = f"stimuli that belong together ({loss.rule}) stay on one side of the splits"
-    if not loss.loss:
-        return f"Severity: how much the score of {loss.model} changes if {kept} is not known: {loss.reason}"
-    test = f", {loss.p}" if loss.p else ""
-    return (
-        f"Severity: {loss.model} score {loss.default} with the benchmark’s splits and {loss.grouped} if {kept}; "
-        f"loss {loss.loss}{test}"
-    )
+            yield f"{item.name}: {item.sentence}"
+    for sentence in audit.severities:
+        yield f"Severity: {sentence}"

@@ -72,7 +72,7 @@ def test_ranges_of_ranks_are_those_of_tests_on_what_both_have(simulated):
     board = board_of(receipts, simulated.small_tree(), influences=influences)
     assert board.models == ("best", "whole", "part")
     assert [board.rank(row, "all") for row in range(3)] == ["1", "2 (2–3)", "3 (2–3)"]
-    assert not board.ranks["scored"].tested.any()  # a model could lack what it is bad at
+    assert [board.rank(row, "scored") for row in range(3)] == ["1", "2", "3"]  # a model could lack what it is bad at
     assert board.tested
     assert not board_of(receipts, simulated.small_tree()).tested
 
@@ -122,15 +122,6 @@ def page_of(receipts, simulated):
     folder = Path(tempfile.mkdtemp())
     write_report(report_of(receipts, tree=simulated.small_tree()), folder / "report.html")
     return (folder / "report.html").read_text()
-
-
-def test_what_is_open_at_first(simulated):
-    board = board_of(simulated.many(), report_tree())
-    shown = [board.nodes[place].title for place in board.first_columns]
-    assert shown == [
-        "Global Score", "Neural", "V1", "V2", "V4", "IT", "Behavior", "Engineering", "Not in the averages",
-        "Own2026-accuracy", "Own2026.IT-rdm", "Controls", "Simulated2026.IT-pls",
-    ]  # fmt: skip
 
 
 def report_tree():

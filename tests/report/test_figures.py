@@ -179,7 +179,7 @@ def test_latex(report):
 def test_markdown(report):
     text = table_text(report, ".md")
     tables = [block for block in text.split("\n\n") if block.startswith("|")]
-    assert len(tables) == 2 + 3 + 1 + 1
+    assert len(tables) == 3 + 3 + 1 + 1
     for block in tables:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
         assert "**" in block

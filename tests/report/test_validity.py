@@ -68,9 +68,12 @@ def report(simulated, receipts):
 def test_the_section(report):
     text = render_report(report(audit(), controls(), controls("b", 0.2, p=0.4), recovery()))
     assert '<a href="#validity">Validity</a>' in text
-    assert "Found in 90 stimuli: the same scene in training and test stimuli." in text
-    assert "a is above all 2 baseline models with a score (largest p = 0.01)." in text
-    assert "b is not above gabor (baseline): this does not make the score invalid" in text
+    assert "Found in 90 stimuli: stimuli with the same scene." in text
+    assert (
+        "a is above each of the 2 baseline models that have a score (one-sided tests at 5 %, all of them required)."
+        in text
+    )
+    assert "b is not significantly above gabor (baseline). This does not make the score invalid" in text
     assert "not scored: no order &lt;u&gt; is known" in text
     assert "75 % (19–99 %) of 4 experiments" in text
     assert "difference to the best baseline model (gabor): +0.300 (0.100–0.600)" in text

@@ -13,7 +13,7 @@ import pytest
 from allauth.account.models import EmailAddress
 
 from brainscore_core.numerics.influence import ScoreInfluence, unit_influence
-from brainscore_core.statistics.means import ASSUMPTION
+from brainscore_core.numerics.means import ASSUMPTION
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.influence import pack, write_influences

@@ -2,7 +2,7 @@
 const board = {
   open: new Set(data.start),
   over: data.over,
-  by: data.nodes.findIndex((node) => node.kind === "mean"),
+  by: -2, // the leaderboard's order, the best first; -1: by name; otherwise a column
   falling: true,
   find: "",
   most: 100,
@@ -24,8 +24,7 @@ function valueOf(place, model) {
 
 function orderOf() {
   const wanted = board.find.trim().toLowerCase();
-  const models = data.models.map((_, model) => model);
-  const found = wanted ? models.filter((model) => data.models[model].toLowerCase().includes(wanted)) : models;
+  const found = data.orders[board.over].filter((model) => data.models[model].toLowerCase().includes(wanted));
   if (board.by === -2) return board.falling ? found : found.reverse();
   if (board.by < 0) {
     found.sort((a, b) => (data.models[a] < data.models[b] ? -1 : 1));
@@ -94,7 +93,9 @@ function drawBoard() {
   const model = make("th", { scope: "col" }, make("button", { type: "button", class: "sort", "data-sort": -1 }, "Model"));
   if (board.by === -1) model.setAttribute("aria-sort", board.falling ? "ascending" : "descending");
   const ranks = data.ranks[board.over];
-  const rank = ranks ? [make("th", { scope: "col" }, "Rank")] : [];
+  const sortsByRank = make("th", { scope: "col" }, make("button", { type: "button", class: "sort", "data-sort": -2 }, "Rank"));
+  if (board.by === -2) sortsByRank.setAttribute("aria-sort", board.falling ? "ascending" : "descending");
+  const rank = ranks ? [sortsByRank] : [];
   const head = make("tr", {}, model, ...rank, ...shown.map((place) => headOf(place, hasChildren)));
   const order = orderOf();
   const rows = order.slice(0, board.most).map((index) => {
@@ -116,7 +117,6 @@ function drawBoard() {
 
 function startBoard() {
   if (!byId("board")) return;
-  if (board.by < 0) board.by = -2; // no mean: as it comes, the best first
   byId("board-form").elements.over.value = board.over;
   byId("board-form").addEventListener("submit", (event) => event.preventDefault());
   byId("board-form").addEventListener("change", (event) => {

@@ -17,7 +17,6 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 
-import brainscore_core
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.sandbox._groups import Groups
@@ -133,7 +132,7 @@ _PLATFORM = ("brainio", "brainscore", "brainscore_core", "brainscore_vision")  #
 @cache
 def platform_folders() -> tuple[Path, ...]:
     """Folders of this platform's packages."""
-    root = Path(brainscore_core.__file__).absolute().parent.parent
+    root = Path(__file__).absolute().parents[3]
     return tuple(root / name for name in _PLATFORM if (root / name / "__init__.py").is_file())
 
 

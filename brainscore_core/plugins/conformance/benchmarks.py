@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brainscore_core.benchmarks import ABOVE_CEILING, undetermined
 from brainscore_core.errors import NotApplicable
-from brainscore_core.metrics import Score
+from brainscore_core.metrics import ABOVE_CEILING, Score, undetermined
 from brainscore_core.plugins.bibtex import BibtexError, missing_fields, parse_bibtex
 from brainscore_core.plugins.conformance.outcomes import Failed, Unusual
 from brainscore_core.plugins.declared_tests import TestsRead, read_tests

@@ -18,7 +18,6 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-import brainscore_core
 from brainscore_core.errors import UserError
 
 _START_SECONDS = 60.0  # in which an interpreter must start
@@ -149,7 +148,7 @@ def base_of(python: Path | None = None) -> Base:
 def _base_of(executable: Path, changed: int, given: str) -> Base:
     answers = _query(executable)
     path = [Path(folder) for folder in answers["path"]]
-    home = Path(brainscore_core.__file__).resolve().parent.parent
+    home = Path(__file__).resolve().parents[3]
     ahead = [Path(folder).absolute() for folder in given.split(os.pathsep) if folder and Path(folder).is_dir()]
     folders = {folder.resolve() for folder in (*ahead, *path)}
     return Base(

@@ -10,8 +10,8 @@ import numpy as np
 from django.utils.safestring import SafeString
 from numpy.typing import ArrayLike
 
-from brainscore_core.benchmarks import ABOVE_CEILING
 from brainscore_core.formatting import estimate_text, number_text, size_text
+from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_web.leaderboard.clean import finite
 
 NONE = "–"

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from brainscore_core.figures import Lines, Series, Svg, lines
 from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, averages, counting
+from brainscore_core.results.board import covered
 from brainscore_web.leaderboard.cards.formatting import axis_of, estimate, spark
 from brainscore_web.leaderboard.clean import or_nan
-from brainscore_web.leaderboard.coverage import covered
 from brainscore_web.leaderboard.not_run import NOT_RUN
 from brainscore_web.leaderboard.state import COVERAGE
 

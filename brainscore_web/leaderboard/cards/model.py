@@ -17,6 +17,7 @@ from brainscore_core.errors import nearest
 from brainscore_core.figures import Lines, Series, StateScore, Svg, lines, training_plot
 from brainscore_core.formatting import count_text
 from brainscore_core.identifiers import series_point, states_of_models
+from brainscore_core.results.board import open_at_first
 from brainscore_vision.training_data import Training
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.cards.facts import (
@@ -50,7 +51,6 @@ from brainscore_web.leaderboard.cards.scores import (
     UNREPEATABLE,
     ScoreLine,
     ScoreRow,
-    default_open,
     score_axis,
     score_rows,
 )
@@ -382,7 +382,7 @@ def training_of(snapshot: Snapshot, identifier: str, address: str) -> TrainingSt
 
 def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collection[str] | None = None) -> ModelCard:
     """Return the content of a model's card."""
-    shown = default_open(board.nodes) if opened is None else frozenset(opened)
+    shown = open_at_first(board.nodes) if opened is None else frozenset(opened)
     there = model.identifier in board.snapshot.model_index
     lines = {key: line for key, (_, line) in data.scores.items()}
     rows = score_rows(board, model.identifier, lines, shown) if there else ()

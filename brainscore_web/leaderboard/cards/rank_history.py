@@ -24,8 +24,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from brainscore_core.results.board import covered
 from brainscore_web.leaderboard.board import board_nodes, mean_parts
-from brainscore_web.leaderboard.coverage import counting_benchmarks, covered
+from brainscore_web.leaderboard.coverage import counting_benchmarks
 from brainscore_web.leaderboard.models import Score, StoredInfluence
 from brainscore_web.leaderboard.snapshot import NUMBERS, STATES, Snapshot, all_scores, versions_on
 from brainscore_web.leaderboard.state import COVERAGE

@@ -9,8 +9,8 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from brainscore_core.benchmarks import ABOVE_CEILING
 from brainscore_core.formatting import count_text, number_text, size_text, time_text
+from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_core.populations import condition_of_result
 from brainscore_web.leaderboard.cards.formatting import NONE, estimate, megabytes, number, seconds
 from brainscore_web.leaderboard.clean import number as finite_number

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,11 +13,11 @@ from django.db.models import Q
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import ABOVE_CEILING
+from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_core.numerics.ranks import Ranks
 from brainscore_core.provenance import NOT_REPEATABLE
 from brainscore_vision.training_data import compare
-from brainscore_web.leaderboard.board import MAX_OPEN_HEADING, Board, BoardNode, group_texts, range_text
+from brainscore_web.leaderboard.board import Board, BoardNode, group_texts, range_text
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.cards.formatting import (
     STATES,
@@ -120,10 +119,6 @@ def has_ceiling(board: Board) -> tuple[bool, ...]:
     return tuple(ceiled)
 
 
-_MOST_CHILDREN = 20  # of an upper node that is open at first in a larger tree
-_ALL_OPEN = 40  # trees with at most this many rows are completely open
-
-
 class ScoreLine(NamedTuple):
     """Details of a score for the table that the snapshot does not contain."""
 
@@ -184,15 +179,6 @@ class ScoreRow:
     value: float | None
     low: float | None
     high: float | None
-
-
-def default_open(nodes: Sequence[BoardNode]) -> frozenset[str]:
-    """Return the nodes open at first: all in a small tree, otherwise upper nodes and headings with few children."""
-    if len(nodes) <= _ALL_OPEN:
-        return frozenset(node.identifier for node in nodes if node.kind != "benchmark")
-    few = (node.identifier for node in nodes if node.kind == "heading" and node.n_benchmarks <= MAX_OPEN_HEADING)
-    children = Counter(node.parent for node in nodes)
-    return frozenset((*(nodes[at].identifier for at in upper(nodes) if children[at] <= _MOST_CHILDREN), *few))
 
 
 def upper(nodes: Sequence[BoardNode]) -> tuple[int, ...]:

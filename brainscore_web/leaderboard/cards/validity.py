@@ -1,7 +1,4 @@
-"""The *validity* panel on the card of a benchmark: what its assessments say.
-
-Results of assessments are read tolerantly, as their fields may differ between versions: what is missing is left out.
-"""
+"""The *validity* panel on the card of a benchmark: what its assessments say."""
 
 from __future__ import annotations
 
@@ -11,29 +8,39 @@ from typing import Any, Final, NamedTuple
 
 from django.utils.safestring import SafeString
 
-from brainscore_core.formatting import count_text, number_text, p_text, range_text
-from brainscore_core.plurals import plural
-from brainscore_core.results.validity import PairPictures, condition_of_tests, pair_pictures
-from brainscore_web.leaderboard.assessments import MOST_MISSED, outcome_of
+from brainscore_core.formatting import count_text, p_text
+from brainscore_core.receipts.assessment_results import (
+    Audit,
+    Confusion,
+    Controls,
+    ControlScore,
+    Interval,
+    Loss,
+    Recovery,
+    Share,
+    result_of,
+)
+from brainscore_core.receipts.schema import ReceiptError
+from brainscore_core.results.validity import (
+    Finding,
+    PairPictures,
+    conclusions_of,
+    difference_text,
+    findings_of,
+    loss_text,
+    outcome_text,
+    pair_pictures,
+    pair_texts,
+    scope_text,
+    share_text,
+    size_text,
+)
 from brainscore_web.leaderboard.cards.formatting import Axis, axis_of, bar, estimate
-from brainscore_web.leaderboard.clean import number, objects_in, or_nan, text
+from brainscore_web.leaderboard.clean import or_nan, text
 from brainscore_web.leaderboard.models import Benchmark, StoredAssessment, Visibility, Visitor
 from brainscore_web.leaderboard.withheld import WITHHELD, withheld_assessment
 
-_LEVEL: Final = 0.05
 _MOST: Final = 100  # rows of a table
-_MEANINGS = {
-    "baseline": "This does not make the score invalid: so simple a description of the stimuli may score as well.",
-    "artefact check": "The score may come from something other than what is in the stimuli.",
-}
-_KINDS = {
-    "equal files": "Equal files",
-    "near-duplicates": "Near-duplicates",
-    "repetitions": "Equal repetitions",
-    "stimuli": "Equal responses to different stimuli",
-    "autocorrelation": "Successive responses are correlated",
-    "drift": "Responses drift over time",
-}
 
 
 class AssessmentKey(NamedTuple):
@@ -106,15 +113,6 @@ class ControlsPanel:
 
 
 @dataclass(frozen=True)
-class Examined:
-    """What an audit looked for: its name, a sentence, and ``'finding'``, ``'no finding'`` or ``'not examined'``."""
-
-    what: str
-    sentence: str
-    state: str
-
-
-@dataclass(frozen=True)
 class LossLine:
     """Loss of a score if stimuli that belong together stay on one side of splits."""
 
@@ -134,8 +132,9 @@ class AuditPanel:
     origin: Origin
     outcome: str
     units: str
-    examined: tuple[Examined, ...]
+    examined: tuple[Finding, ...]
     losses: tuple[LossLine, ...]
+    severities: tuple[str, ...]
     pairs: tuple[str, ...]
     pictures: tuple[PairPictures, ...]
     notes: tuple[str, ...]
@@ -220,27 +219,44 @@ def load_validity(benchmark: Benchmark, keys: Sequence[AssessmentKey], *, shows_
 
 
 def validity_of(benchmark: Benchmark, documents: Iterable[Mapping[str, Any]], *, withheld: bool = False) -> Validity:
-    """Return the panel."""
-    assessed: dict[str, list[Mapping[str, Any]]] = {part: [] for part in StoredAssessment.Part.values}
+    """Return the panel of stored assessments; a result that cannot be read is missing, with the error as the reason."""
+    audits: list[tuple[Origin, Audit]] = []
+    controls: list[tuple[Origin, Controls]] = []
+    recoveries: list[tuple[Origin, Recovery]] = []
     missing: dict[str, Missing] = {}
     for document in documents:
-        part = str(document.get("part"))
-        if isinstance(document.get("result"), dict):
-            assessed.setdefault(part, []).append(document)
+        part, reason = str(document.get("part")), _text(document.get("reason"))
+        origin = _origin(benchmark, document)
+        try:
+            result = None if document.get("result") is None else result_of(part, _shown(document["result"]))
+        except ReceiptError as error:
+            result, reason = None, error.message
+        if isinstance(result, Audit):
+            audits.append((origin, result))
+        elif isinstance(result, Controls):
+            controls.append((origin, result))
+        elif isinstance(result, Recovery):
+            recoveries.append((origin, result))
         else:
-            state, reason = str(document.get("state")), str(document.get("reason") or "").strip()
-            first = reason.splitlines()[0][:300] if reason else ""
-            missing.setdefault(part, Missing(part, state, first, _origin(benchmark, document)))
-    controls, audits, recoveries = (assessed[part] for part in ("controls", "audit", "recovery"))
+            missing.setdefault(part, Missing(part, str(document.get("state")), reason.split("\n")[0][:300], origin))
+    assessed = {"audit": audits, "controls": controls, "recovery": recoveries}
+    parts = [str(part) for part in StoredAssessment.Part.values]
     return Validity(
-        controls=_controls(benchmark, controls) if controls else None,
-        audit=_audit(benchmark, audits) if audits else None,
-        recovery=_recovery(benchmark, recoveries[0]) if recoveries else None,
-        missing=tuple(missing[part] for part in assessed if part in missing and not assessed[part]),
+        controls=_controls(controls) if controls else None,
+        audit=_audit(audits, pictures=benchmark.access == Visibility.PUBLIC) if audits else None,
+        recovery=_recovery(*recoveries[0]) if recoveries else None,
+        missing=tuple(missing[part] for part in parts if part in missing and not assessed[part]),
         withheld=withheld,
         command=f"brainscore assess {benchmark.identifier}",
-        not_assessed=tuple(part for part in assessed if not assessed[part] and part not in missing),
+        not_assessed=tuple(part for part in parts if not assessed[part] and part not in missing),
     )
+
+
+def _shown(value: Any) -> Any:
+    """Return a result without the texts that are withheld."""
+    if isinstance(value, dict):
+        return {name: _shown(item) for name, item in value.items() if item != WITHHELD}
+    return [_shown(item) for item in value if item != WITHHELD] if isinstance(value, list) else value
 
 
 def _origin(benchmark: Benchmark, document: Mapping[str, Any]) -> Origin:
@@ -256,283 +272,145 @@ def _origin(benchmark: Benchmark, document: Mapping[str, Any]) -> Origin:
     )
 
 
-def _controls(benchmark: Benchmark, documents: Sequence[Mapping[str, Any]]) -> ControlsPanel:
-    document = documents[0]
-    result = document["result"]
-    model = str(result.get("model") or "")
-    rows = objects_in(result, "controls")[:_MOST]
-    limits = [value for row in [*rows, result] for value in (number(row.get("score")), *_interval(row))]
-    axis = axis_of([or_nan(value) for value in limits])
-    low, high = _interval(result)
+def _controls(assessed: Sequence[tuple[Origin, Controls]]) -> ControlsPanel:
+    origin, newest = assessed[0]
+    rows = newest.controls[:_MOST]
+    scored = [(newest.score, newest.ci), *((row.score, row.ci) for row in rows)]
+    values = [value for score, ci in scored for value in (score, *(ci or ()))]
+    axis = axis_of([or_nan(value) for value in values])
+    model = newest.model or ""
     return ControlsPanel(
-        origin=_origin(benchmark, document),
+        origin=origin,
         model=model,
-        score=estimate(number(result.get("score")), None, low, high) if model else "",
-        bar=bar(axis, number(result.get("score")), low, high) if model else SafeString(""),
+        score=_estimate(newest.score, newest.ci) if model else "",
+        bar=bar(axis, newest.score, *_limits(newest.ci)) if model else SafeString(""),
         axis=axis.texts,
         lines=tuple(_control_line(row, axis) for row in rows),
-        sentences=tuple(_conclusions(model, rows)) if model else (),
-        condition=text(condition_of_tests({"controls": rows}), 200) if model else "",
-        models=tuple(
-            _model_line(each["result"], _origin(benchmark, each))
-            for each in documents[:_MOST]
-            if each["result"].get("model")
-        ),
+        sentences=tuple(f"{fact} {meaning}".strip() for fact, meaning in conclusions_of(newest)),
+        condition=text(newest.condition, 200) if model else "",
+        models=tuple(_model_line(each.model, at, each) for at, each in assessed[:_MOST] if each.model),
     )
 
 
-def _control_line(row: Mapping[str, Any], axis: Axis) -> ControlLine:
-    low, high = _interval(row)
-    score = number(row.get("score"))
-    difference = _part(row, "difference")
+def _control_line(control: ControlScore, axis: Axis) -> ControlLine:
+    known = control.score is not None
     return ControlLine(
-        name=str(row.get("name")),
-        kind=str(row.get("kind")),
-        description=_text(row, "description"),
-        score=estimate(score, None, low, high, none="not scored"),
-        bar=SafeString("") if score is None else bar(axis, score, low, high),
-        difference=_difference(difference),
-        p=_p(number(difference.get("p"))),
-        reason=_text(row, "reason") or _text(difference, "reason"),
+        name=control.name,
+        kind=control.kind,
+        description=_text(control.description),
+        score=_estimate(control.score, control.ci) if known else "not scored",
+        bar=bar(axis, control.score, *_limits(control.ci)) if known else SafeString(""),
+        difference=difference_text(control.difference.value, control.difference.ci),
+        p=_p(control.difference.p),
+        reason=_text(control.reason or control.difference.reason),
     )
 
 
-def _model_line(result: Mapping[str, Any], origin: Origin) -> ModelLine:
-    scored = [row for row in objects_in(result, "controls") if number(row.get("score")) is not None]
-    best: Mapping[str, Any] = max(scored, key=lambda row: number(row.get("score")) or 0.0, default={})
-    tested = [_surpassed(row) for row in scored]
-    above = f"{sum(map(bool, tested))} of {len(scored)}" if any(each is not None for each in tested) else "not tested"
+def _model_line(model: str, origin: Origin, controls: Controls) -> ModelLine:
+    tested = [control.surpassed for control in controls.scored]
+    n_above = f"{sum(map(bool, tested))} of {len(tested)}"
+    best = controls.best
     return ModelLine(
-        identifier=str(result.get("model")),
-        score=estimate(number(result.get("score")), None, *_interval(result)),
-        best=str(best.get("name") or ""),
-        difference=_difference(_part(best, "difference")),
-        above=above,
+        identifier=model,
+        score=_estimate(controls.score, controls.ci),
+        best="" if best is None else best.name,
+        difference="" if best is None else difference_text(best.difference.value, best.difference.ci),
+        above=n_above if any(each is not None for each in tested) else "not tested",
         origin=origin,
     )
 
 
-def _surpassed(row: Mapping[str, Any]) -> bool | None:
-    """Whether the model is significantly above a baseline model; None if it was not tested."""
-    p = number(_part(row, "difference").get("p"))
-    return None if p is None else p <= _LEVEL
-
-
-def _conclusions(model: str, rows: Sequence[Mapping[str, Any]]) -> Iterable[str]:
-    scored = [row for row in rows if number(row.get("score")) is not None]
-    if scored and all(_surpassed(row) for row in scored):
-        yield (
-            f"{model} is above each of the {len(scored)} baseline models that have a score (one-sided tests at 5 %, "
-            "all of them required)."
-        )
-    for kind, meaning in _MEANINGS.items():
-        names = [str(row.get("name")) for row in scored if row.get("kind") == kind and _surpassed(row) is False]
-        if names:
-            what = kind if len(names) == 1 else plural(kind)
-            yield f"{model} is not significantly above {_list(names)} ({what}). {meaning}"
-    if untested := [str(row.get("name")) for row in scored if _surpassed(row) is None]:
-        yield f"{model} was not tested against {_list(untested)}."
-
-
-def _audit(benchmark: Benchmark, documents: Sequence[Mapping[str, Any]]) -> AuditPanel:
-    document = documents[0]
-    result = document["result"]
-    units = result.get("units")
-    by = [f"{count:,} by {name}" for name, count in _counts(units)]
-    stimuli = result.get("stimuli")
-    losses: dict[tuple[str, str], LossLine] = {}
-    for each in documents:
-        for row in objects_in(each["result"], "losses"):
-            losses.setdefault((str(row.get("rule")), str(row.get("model"))), _loss_line(row))
+def _audit(assessed: Sequence[tuple[Origin, Audit]], *, pictures: bool) -> AuditPanel:
+    origin, newest = assessed[0]
+    by = ", ".join(f"{count:,} by {name}" for name, count in list(newest.units.items())[:20])
+    losses: dict[tuple[str, str], Loss] = {}
+    for _, audit in assessed:
+        for loss in audit.losses:
+            losses.setdefault((loss.rule, loss.model), loss)
     return AuditPanel(
-        origin=_origin(benchmark, document),
-        outcome=outcome_of("audit", result),
-        units=f"{stimuli:,} stimuli; independent units: {', '.join(by)}" if isinstance(stimuli, int) and by else "",
-        examined=tuple(_examined(result))[:_MOST],
-        losses=tuple(losses.values())[:_MOST],
-        pairs=tuple(_pairs(result)),
-        pictures=pair_pictures(objects_in(result, "pairs")) if benchmark.access == Visibility.PUBLIC else (),
-        notes=tuple(_texts(result, "notes")),
+        origin=origin,
+        outcome=newest.outcome,
+        units=f"{newest.stimuli:,} stimuli; independent units: {by}" if by else "",
+        examined=tuple(findings_of(newest))[:_MOST],
+        losses=tuple(map(_loss_line, list(losses.values())[:_MOST])),
+        severities=tuple(map(loss_text, list(losses.values())[:_MOST])),
+        pairs=pair_texts(newest.pairs),
+        pictures=pair_pictures(newest.pairs) if pictures else (),
+        notes=_texts(newest.notes),
     )
 
 
-def _examined(result: Mapping[str, Any]) -> Iterable[Examined]:
-    for row in objects_in(result, "overlaps"):
-        kind, pairs, share = str(row.get("kind")), number(row.get("pairs")), number(row.get("share"))
-        size = f"{_count(row, 'stimuli')} stimuli in {_count(row, 'groups')} groups"
-        if share is not None:
-            where = f"{100 * share:.0f} % of test stimuli have one of their group among the training stimuli"
-        else:
-            where = "not examined across splits" + _because(row)
-        name = _KINDS.get(kind, f"Stimuli with the same {kind}")
-        state = "finding" if pairs or share else "not examined" if share is None else "no finding"
-        yield Examined(name, f"{size}; {where}", state)
-    for row in objects_in(result, "copies"):
-        such = ", ".join(map(str, row["examples"][:3])) if isinstance(row.get("examples"), list) else ""
-        sentence = f"{_count(row, 'presentations')} of {_count(row, 'of')} presentations equal an earlier one"
-        kind = str(row.get("kind"))
-        yield Examined(_KINDS.get(kind, kind), f"{sentence}{', such as ' + such if such else ''}", "finding")
-    for row in objects_in(result, "tests"):
-        p = number(row.get("p_corrected"))
-        within = f", permuted within {row['within']}" if row.get("within") else ""
-        value = number_text(number(row.get("value")))
-        kind = str(row.get("kind"))
-        found = p is not None and p <= _LEVEL
-        name = _KINDS.get(kind, kind) if found else kind.capitalize()
-        sentence = f"{value} over {row.get('order')} ({row.get('recordings')}{within}); {_p(p)} after Holm’s correction"
-        yield Examined(name, sentence, "finding" if found else "no finding")
-
-
-def _loss_line(row: Mapping[str, Any]) -> LossLine:
-    low, high = _interval(row)
-    loss = number(row.get("loss"))
+def _loss_line(loss: Loss) -> LossLine:
     return LossLine(
-        rule=str(row.get("rule")),
-        model=str(row.get("model")),
-        default=estimate(number(row.get("default")), None, *_interval(row, "default_ci")),
-        grouped=estimate(number(row.get("grouped")), None, *_interval(row, "grouped_ci")),
-        loss="" if loss is None else _signed(loss, low, high),
-        p=_p(number(row.get("p"))),
-        reason=_text(row, "reason"),
+        rule=loss.rule,
+        model=loss.model,
+        default=_estimate(loss.default, loss.default_ci),
+        grouped=_estimate(loss.grouped, loss.grouped_ci),
+        loss=difference_text(loss.loss, loss.ci),
+        p=_p(loss.p),
+        reason=_text(loss.reason),
     )
 
 
-def _pairs(result: Mapping[str, Any]) -> Iterable[str]:
-    for pair in objects_in(result, "pairs")[:10]:
-        names = [str(pair[name]) for name in ("first", "second") if name in pair]
-        if len(names) == 2:
-            yield " and ".join(names)
-
-
-def _recovery(benchmark: Benchmark, document: Mapping[str, Any]) -> RecoveryPanel:
-    result = document["result"]
-    candidates = tuple(_texts(result, "candidates"))
-    confusions = objects_in(result, "confusions")[:10]
-    missed = []
-    for confusion in confusions:
-        for name, found in zip(candidates, objects_in(confusion, "found"), strict=False):
-            share = number(found.get("share"))
-            if share is not None and share < 1 - MOST_MISSED:
-                missed.append(f"{name} in {100 * share:.0f} % ({confusion.get('generator')})")
-    outcome = outcome_of("recovery", result)
-    sentences = [_recovered(missed, len(candidates))] if outcome else []
+def _recovery(origin: Origin, recovery: Recovery) -> RecoveryPanel:
     return RecoveryPanel(
-        origin=_origin(benchmark, document),
-        outcome=outcome,
-        sentences=(*sentences, _limits(candidates, _texts(result, "generators"))),
-        candidates=candidates,
-        confusions=tuple(_confusion(confusion, candidates) for confusion in confusions),
+        origin=origin,
+        outcome=recovery.outcome,
+        sentences=tuple(filter(None, (outcome_text(recovery), scope_text(recovery)))),
+        candidates=recovery.candidates,
+        confusions=tuple(_confusion(confusion, recovery.candidates) for confusion in recovery.confusions[:10]),
         mixtures=tuple(
             (
-                str(row.get("generator")),
-                str(row.get("first")),
-                str(row.get("second")),
-                f"{smallest:g}" if (smallest := number(row.get("smallest"))) is not None else "none" + _because(row),
+                mixture.generator,
+                mixture.first,
+                mixture.second,
+                f"{mixture.smallest:g}"
+                if mixture.smallest is not None
+                else ": ".join(filter(None, ("none", mixture.reason))),
             )
-            for row in objects_in(result, "mixtures")[:_MOST]
+            for mixture in recovery.mixtures[:_MOST]
         ),
         sizes=tuple(
-            (
-                str(row.get("generator")),
-                _count(row, "stimuli"),
-                _count(row, "neuroids"),
-                _share(_part(row, "overall")) or "not simulated" + _because(row),
-            )
-            for row in objects_in(result, "sizes")[:_MOST]
+            (size.generator, count_text(size.stimuli), count_text(size.neuroids), size_text(size))
+            for size in recovery.sizes[:_MOST]
         ),
-        notes=tuple(_texts(result, "notes")),
+        notes=_texts(recovery.notes),
     )
 
 
-def _recovered(missed: Sequence[str], n: int) -> str:
-    least = 100 * (1 - MOST_MISSED)
-    if not missed:
-        return (
-            f"Each of the {n} candidates scored best in at least {least:.0f} % of the experiments in which it was true."
-        )
-    more = f" and {len(missed) - 5} more" if len(missed) > 5 else ""
-    return (
-        f"Not every candidate scored best in at least {least:.0f} % of the experiments in which it was true: "
-        f"{'; '.join(missed[:5])}{more}."
-    )
-
-
-def _limits(candidates: Sequence[str], generators: Sequence[str]) -> str:
-    simulated = f", and for responses simulated by {_list(generators)}" if generators else ""
-    return f"This holds for these {len(candidates)} candidates{simulated}; other models may differ."
-
-
-def _confusion(confusion: Mapping[str, Any], candidates: Sequence[str]) -> ConfusionTable:
-    counts = confusion.get("counts")
-    table = counts if isinstance(counts, list) else []
+def _confusion(confusion: Confusion, candidates: Sequence[str]) -> ConfusionTable:
     rows = []
-    for name, row, found in zip(candidates, table, objects_in(confusion, "found"), strict=False):
-        numbers = [number(value) or 0.0 for value in row] if isinstance(row, list) else []
-        total = sum(numbers) or 1.0
-        cells = tuple(Cell(f"{value:.0f}", round(9 * min(max(value / total, 0.0), 1.0))) for value in numbers)
-        rows.append((name, cells[: len(candidates)], _share(found)))
-    return ConfusionTable(str(confusion.get("generator")), _share(_part(confusion, "overall")), tuple(rows))
+    for name, counts, shares, found in zip(
+        candidates, confusion.counts, confusion.shares, confusion.found, strict=False
+    ):
+        cells = tuple(
+            Cell(str(count), round(9 * min(max(share, 0.0), 1.0)) if share == share else 0)
+            for count, share in zip(counts, shares, strict=True)
+        )
+        rows.append((name, cells, _share(found)))
+    return ConfusionTable(confusion.generator, _share(confusion.overall), tuple(rows))
 
 
-def _share(row: Mapping[str, Any]) -> str:
-    share, low, high = (number(row.get(name)) for name in ("share", "low", "high"))
-    if share is None:
-        return ""
-    interval = "" if low is None or high is None else f" ({100 * low:.0f}–{100 * high:.0f} %)"
-    return f"{100 * share:.0f} %{interval}"
+def _share(share: Share) -> str:
+    return "" if share.share is None else share_text(share)
 
 
-def _difference(row: Mapping[str, Any]) -> str:
-    value = number(row.get("value"))
-    return "" if value is None else _signed(value, *_interval(row))
+def _limits(ci: Interval | None) -> Interval | tuple[None, None]:
+    return (None, None) if ci is None else ci
 
 
-def _signed(value: float, low: float | None, high: float | None) -> str:
-    shown = number_text(value, plus=True)
-    return shown if low is None or high is None else f"{shown} ({range_text(low, high)})"
+def _estimate(value: float | None, ci: Interval | None) -> str:
+    return estimate(value, None, *_limits(ci))
 
 
 def _p(value: float | None) -> str:
     return "" if value is None else p_text(value)
 
 
-def _part(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = row.get(name)
-    return part if isinstance(part, dict) else {}
+def _texts(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(_text, list(texts)[:_MOST]))
 
 
-def _interval(row: Mapping[str, Any], name: str = "ci") -> tuple[float | None, float | None]:
-    limits = row.get(name)
-    if not isinstance(limits, list | tuple) or len(limits) != 2:
-        return None, None
-    return number(limits[0]), number(limits[1])
-
-
-def _counts(value: object) -> list[tuple[str, int]]:
-    items = value.items() if isinstance(value, dict) else ()
-    return [(str(name), count) for name, count in items if isinstance(count, int)][:20]
-
-
-def _count(row: Mapping[str, Any], name: str) -> str:
-    value = number(row.get(name))
-    return count_text(value) or "–"
-
-
-def _texts(row: Mapping[str, Any], name: str) -> list[str]:
-    items = row.get(name)
-    return [text(item, 1000) for item in items[:_MOST] if item != WITHHELD] if isinstance(items, list | tuple) else []
-
-
-def _text(row: Mapping[str, Any], name: str) -> str:
+def _text(value: str | None) -> str:
     """Return a text, cut to 1,000 characters; empty without one, and if it is withheld."""
-    value = row.get(name)
-    return text(value, 1000) if isinstance(value, str) and value != WITHHELD else ""
-
-
-def _because(row: Mapping[str, Any]) -> str:
-    reason = _text(row, "reason")
-    return f": {reason}" if reason else ""
-
-
-def _list(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 2 else names)
+    return "" if value is None or value == WITHHELD else text(value, 1000)

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_core.figures import standalone
-from brainscore_core.statistics.means import ASSUMPTION
+from brainscore_core.numerics.means import ASSUMPTION
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards.benchmark import (
     BenchmarkCard,

@@ -18,7 +18,6 @@ from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.scoring import Problem, ResultsStore
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.assessments import outcome_of
 from brainscore_web.leaderboard.clean import check_identifier, check_receipt, json_value, moment
 from brainscore_web.leaderboard.ingest.rows import Row, Writer, benchmarks_of, limits
 from brainscore_web.leaderboard.models import Benchmark, StoredAssessment, Visibility, VisionModel
@@ -117,7 +116,7 @@ def _checked(entry: Assessment) -> _Checked:
         part=entry.part,
         models=tuple(check_identifier(model.identifier, "the model", longest["model"] or 0) for model in entry.models),
         state=entry.state,
-        outcome=outcome_of(entry.part, document["result"]),
+        outcome=entry.outcome,
         document=document,
     )
 

@@ -158,7 +158,7 @@ def test_nodes_without_benchmarks_are_no_children():
 
 def test_results_outside_the_tree_are_named():
     made = one([*FULL, scored("Simulated2026.IT-pls", 1.0), scored("average", 1.0)])
-    assert made.outside == ("Simulated2026.IT-pls", "average")
+    assert list(made.outside) == ["Simulated2026.IT-pls", "average"]
     assert made.nodes == one(FULL).nodes
 
 
@@ -316,7 +316,7 @@ def test_receipts_become_results():
     assert results_of([receipt]) == (
         LeafResult(
             model="m", benchmark="b", state="scored", score=0.25, error=0.1, ci=(0.1, 0.4), version=1,
-            created=receipt.created,
+            created=receipt.created, receipt=receipt.id,
         ),
     )  # fmt: skip
 

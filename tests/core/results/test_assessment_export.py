@@ -97,13 +97,6 @@ def test_without_a_result():
     assert "kind" not in row
 
 
-@pytest.mark.parametrize("value", [None, "text", 3, [3], {"a": 3}, True, 10**400, float("nan")])
-def test_fields_of_other_types_are_missing(value):
-    for whole in (AUDIT, CONTROLS, RECOVERY):
-        document = {"part": "audit", "state": "assessed", "result": dict.fromkeys(whole, value)}
-        assert all(set(row) == {column.name for column in ASSESSMENT_COLUMNS} for row in assessment_rows([document]))
-
-
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_files(tmp_path, ending):
     path = tmp_path / f"assessments.{ending}"

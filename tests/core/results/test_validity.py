@@ -1,10 +1,15 @@
 """What assessments say."""
 
+import json
 import math
+import re
 
 import pytest
 
 from brainscore_core.receipts.assessment import Assessment, Used
+from brainscore_core.receipts.assessment_results import StimulusPair, result_of
+from brainscore_core.receipts.schema import ReceiptError
+from brainscore_core.results.assessment_export import assessment_rows
 from brainscore_core.results.validity import pair_pictures, summary_of
 
 
@@ -56,17 +61,18 @@ AUDIT = {
 def test_an_audit_names_what_was_found_and_the_largest_loss():
     summary = summary_of(assessed("audit", AUDIT))
     assert summary.sentence == (
-        "Found in 2,560 stimuli: near-duplicates; the same object_name in training and test stimuli; duplicated "
-        "repetitions; autocorrelation over trial. 64 units are independent. With object_name kept on one side of "
-        "splits, the score of unrelated features falls by 0.407 (0.350–0.460)."
+        "Found in 2,560 stimuli: near-duplicates; stimuli with the same object_name; equal repetitions; successive "
+        "responses are correlated. 64 units are independent. With object_name kept on one side of splits, the score of "
+        "unrelated features falls by 0.407 (0.350–0.460), from 0.410 to 0.003."
     )
-    assert "No equal files." in summary.findings
-    assert "By scene: 2,560 stimuli in 20 groups; splits do not divide them." in summary.findings
-    assert any(text.startswith("Drift") and text.endswith("p = 0.4 after Holm's correction, not significant.")
+    assert "Equal files (no finding): 0 stimuli in 0 groups; not examined across splits." in summary.findings
+    assert any(text.startswith("Stimuli with the same scene (no finding): 2,560 stimuli in 20 groups; 0 % of test")
+               for text in summary.findings)  # fmt: skip
+    assert any(text.startswith("Drift (no finding)") and text.endswith("p = 0.4 after Holm’s correction.")
                for text in summary.findings)  # fmt: skip
     assert "Note: 3 files cannot be read." in summary.findings
     assert summary.pairs == ("a and b: similarity 0.95",)
-    assert [loss.ci for loss in summary.losses] == [None, (0.35, 0.46)]
+    assert [loss.ci for loss in summary.result.losses] == [None, (0.35, 0.46)]
 
 
 def test_a_clean_audit():
@@ -79,27 +85,26 @@ def test_a_clean_audit():
 def test_not_above_a_baseline_is_not_invalid():
     summary = controls(control(p=0.2), control("labels", p=0.3), control("pixels", value=0.1), above=False)
     assert summary.sentence.startswith(
-        "net is not above gabor and labels (baselines). Best baseline model: gabor, 0.200"
+        "net is not significantly above gabor and labels (baselines). Best baseline model: gabor,"
     )
     assert "does not make the score invalid" in summary.findings[0]
     artefact = controls(control(), control("time codes", "artefact check", p=0.2), above=False)
     assert len(artefact.findings) == 1
-    assert "net is not above time codes (artefact check): the score may come from" in artefact.findings[0]
+    assert "net is not significantly above time codes (artefact check). The score may come" in artefact.findings[0]
 
 
 def test_above_all_controls():
     items = [control(), control("time codes", "artefact check", value=None, p=None, reason="no order is known")]
     summary = controls(*items, above=True)
-    assert summary.sentence.startswith("net is above all 1 baseline model with a score")
+    assert summary.sentence.startswith("net is above each of the 1 baseline models that have a score")
     assert summary.sentence.endswith("Tests hold for unknown subjects and groups: not recorded.")
     few = "these 2 subjects only; other subjects: unknown"
     stated = control("pixels", difference={"value": 0.3, "p": 0.01, "condition": few})
     assert controls(control(), stated, above=True).sentence.endswith(f"Tests hold for {few}.")
-    assert controls(control(difference={"p": 0.01, "condition": ["odd"]}), above=True).sentence.endswith("0.300).")
-    assert summary.best.name == "gabor"
-    assert summary.best.surpassed
-    assert summary.controls[1].reason == "no order is known"
-    assert summary.controls[1].surpassed is None
+    assert summary.result.best.name == "gabor"
+    assert summary.result.best.surpassed
+    assert summary.result.controls[1].reason == "no order is known"
+    assert summary.result.controls[1].surpassed is None
 
 
 def test_controls_that_were_not_tested_or_not_scored():
@@ -124,7 +129,6 @@ def recovery(**changes):
             {"generator": "sampled units", "stimuli": 40, "neuroids": 9, "overall": None, "reason": "too few"},
             {"generator": "sampled units", "stimuli": 1400, "neuroids": 9, "overall": share(6, 12), "reason": None},
         ],
-        "holds_for": "These shares hold for one and other.",
     }  # fmt: skip
     return summary_of(assessed("recovery", {**result, **changes}))
 
@@ -134,27 +138,50 @@ def test_recovery():
     assert summary.sentence == (
         "The true one of 2 candidates scores best in 75 % (30–90 %) with sampled units; by chance 50 %."
     )
-    (found,) = summary.recovered
+    (found,) = summary.result.confusions
     assert found.shares[0] == [0.75, 0.25]
     assert all(math.isnan(share) for share in found.shares[1])
-    assert summary.power[0].shares == ((0.1, 0.25, (0.3, 0.9)), (1.0, 1.0, (0.3, 0.9)))
+    (mixture,) = summary.result.mixtures
+    assert [(found.share, found.ci) for found in mixture.found] == [(0.25, (0.3, 0.9)), (1.0, (0.3, 0.9))]
     assert summary.sizes == (
-        "sampled units, 40 stimuli and 9 neuroids: not simulated (too few).",
-        "sampled units, 1,400 stimuli and 9 neuroids: the true candidate scores best in 50 % (30–90 %).",
+        "sampled units, 40 stimuli and 9 neuroids: not simulated: too few.",
+        "sampled units, 1,400 stimuli and 9 neuroids: 50 % (30–90 %).",
     )
-    assert summary.findings == ("These shares hold for one and other.",)
+    assert summary.findings == ("This holds for these 2 candidates; other models may differ.",)
 
 
 @pytest.mark.parametrize(
-    ("part", "result"),
+    ("part", "result", "problem"),
     [
-        ("audit", {"overlaps": [1]}),
-        ("controls", {"controls": [{"score": 1}]}),
-        ("recovery", {"candidates": ["a", "b"], "confusions": [{"generator": "x", "counts": [[1]]}]}),
+        ("audit", {"overlaps": [1]}, r"result\.overlaps\[0\] is 1, not an object"),
+        ("audit", {"stimuli": True}, "stimuli is True, not a whole number"),
+        ("audit", {"units": {"scene": "many"}}, r"units\.scene is 'many', not a whole number"),
+        ("controls", {"controls": [{"score": 1}]}, r"controls\[0\]\.name is missing"),
+        ("controls", {"score": 10**400}, "score is too large a number"),
+        ("controls", {"ci": [0.1]}, r"ci is \[0\.1\], not two limits"),
+        ("recovery", {"candidates": "net"}, "candidates is 'net', not a list"),
+        (
+            "recovery",
+            {"candidates": ["a", "b"], "confusions": [{"generator": "x", "counts": [[1]]}]},
+            "not a table of 2 × 2 candidates",
+        ),
     ],
 )
-def test_results_in_another_form(part, result):
-    assert "does not read" in summary_of(assessed(part, result)).sentence
+def test_wrong_results_are_refused_wherever_they_are_read(part, result, problem):
+    wrong = assessed(part, result)
+    for read in (summary_of, lambda found: found.identified().to_json()):
+        with pytest.raises(ReceiptError, match=problem):
+            read(wrong)
+    text = assessed(part, {}).identified().to_json()
+    with pytest.raises(ReceiptError, match=problem):
+        Assessment.from_json(text.replace('"result": {}', f'"result": {json.dumps(result)}'))
+    (row,) = assessment_rows([{**json.loads(text), "result": result}])
+    assert re.search(problem, row["reason"])
+
+
+def test_limits_may_lack_a_side():
+    assert result_of("controls", {"ci": [0.1, None]}).ci == (0.1, math.inf)
+    assert result_of("controls", {"ci": [None, None]}).ci is None
 
 
 def test_without_a_result():
@@ -165,9 +192,9 @@ def test_without_a_result():
 PICTURE = "data:image/jpeg;base64,/9j/4AAQ"
 
 
-def pair(number, equal=False, picture=PICTURE, **fields):
-    return {"first": f"a{number}", "second": f"b{number}", "similarity": 0.95, "equal": equal,
-            "first_picture": picture, "second_picture": picture, **fields}  # fmt: skip
+def pair(number, equal=False, picture=PICTURE):
+    pictures = {"first_picture": picture, "second_picture": picture}
+    return StimulusPair(first=f"a{number}", second=f"b{number}", similarity=0.95, equal=equal, **pictures)
 
 
 def test_at_most_twelve_pairs_have_pictures_near_duplicates_first():
@@ -178,7 +205,7 @@ def test_at_most_twelve_pairs_have_pictures_near_duplicates_first():
 
 @pytest.mark.parametrize(
     "picture",
-    [None, 3, "", "https://example.org/a.jpg", "data:text/html;base64,PGI+", PICTURE + '"><b>', PICTURE + "A" * 20_000],
+    [None, "", "https://example.org/a.jpg", "data:text/html;base64,PGI+", PICTURE + '"><b>', PICTURE + "A" * 20_000],
 )
 def test_only_small_pictures_are_shown(picture):
     assert pair_pictures([pair(0, picture=picture)]) == ()

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from brainscore_core.benchmarks import ABOVE_CEILING
+from brainscore_core.metrics import ABOVE_CEILING
+from brainscore_core.numerics.means import NOT_TESTED
 from brainscore_core.numerics.ranks import ranks_from_influence
-from brainscore_core.statistics.means import NOT_TESTED
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards.benchmark import benchmark_card, benchmark_data, find_benchmark
@@ -21,6 +21,7 @@ from brainscore_web.leaderboard.state import BoardState
 from .._databases import fill
 
 FIRST = "Simulated000.V1-pls"  # public; Simulated002.V4-pls is withheld
+OPENED = "open=average_vision&open=neural_vision&open=V1&open=Simulated.V1"  # the nodes above it
 
 
 @pytest.fixture
@@ -126,7 +127,7 @@ def test_for_whom_results_hold(board, get, read):
     assert f"Intervals and ranks hold for {few}." in read(get(f"/vision/benchmark/{FIRST}/"))
     scored = Score.objects.filter(benchmark__identifier=FIRST, version="2", state="scored", model__visibility="public")
     first, second = scored.values_list("model__identifier", flat=True).distinct().order_by("model__identifier")[:2]
-    card = read(get(f"/vision/model/{first}/"))
+    card = read(get(f"/vision/model/{first}/?{OPENED}"))
     assert few in card  # beside the score
     assert "holds for these 2 subjects only, on 1 of " in card  # beside the means
     compared = read(get(f"/vision/compare/?mode=models&first={first}&second={second}"))
@@ -143,7 +144,7 @@ def test_a_score_above_the_ceiling_is_shown_with_the_finding(board, get, read):
     score = Score.objects.filter(benchmark__identifier=FIRST, version="2", state="scored").first()
     Score.objects.filter(pk=score.pk).update(value=1.0, error=0.1, low=None, high=None, error_reason=finding)
     revision.bump()
-    for page in (f"/vision/benchmark/{FIRST}/", f"/vision/model/{score.model.identifier}/"):
+    for page in (f"/vision/benchmark/{FIRST}/", f"/vision/model/{score.model.identifier}/?{OPENED}"):
         assert f"1.000 {finding}"[:60] in read(get(page))
     assert list(Score.objects.above_ceiling()) == [Score.objects.get(pk=score.pk)]
     found = get("/api/v1/scores?above_ceiling=true").json()

@@ -8,9 +8,9 @@ import pytest
 from django.urls import reverse
 
 from brainscore_core.provenance import NOT_REPEATABLE
-from brainscore_web.leaderboard.board import BoardNode, board_for
+from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards.model import find_model, model_card, model_data
-from brainscore_web.leaderboard.cards.scores import default_open, standings
+from brainscore_web.leaderboard.cards.scores import standings
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, LayerProfile, Score, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -82,7 +82,10 @@ def test_scores_are_marked_if_the_model_was_trained_on_the_stimuli(board, card_o
     assert found == {"", "°", "†"}
     facts = {fact.name: fact.value for fact in card.facts}
     assert facts["Trained on"] == "ImageNet (ILSVRC 2012)"
-    html = get(f"/vision/model/{model.identifier}/").content.decode()
+    opened = "&".join(
+        f"open={name}" for name in Benchmark.objects.filter(is_mean=True).values_list("identifier", flat=True)
+    )
+    html = get(f"/vision/model/{model.identifier}/?{opened}").content.decode()
     assert "which the model was trained on" in html
     name = next(name for name, names in taken_from.items() if names == ["ImageNet (ILSVRC 2012)"])
     html = get(f"/vision/benchmark/{name}/").content.decode()
@@ -301,17 +304,6 @@ def test_opening_nodes(board, card_of, member, get):
     assert toggles["neural_vision"] == "open=V1&open=average_vision&open=neural_vision"
     assert 'open="' not in page
     assert get(f"{address}?open=").content.decode().count("data-node=") == 2  # the two roots
-
-
-def test_a_large_tree_opens_at_its_upper_levels():
-    def node(identifier, parent, depth, kind="mean", n=1):
-        return BoardNode(identifier, identifier, parent, depth, kind, n, -1)
-
-    nodes = [node("root", -1, 0), node("neural", 0, 1), node("V1", 1, 2), node("other", -1, 0), node("below", 3, 1)]
-    nodes += [node(str(number), 2, 3, "benchmark") for number in range(60)]
-    nodes += [node("few", -1, 0, "heading", 6), node("many", -1, 0, "heading", 7)]
-    assert default_open(nodes) == {"root", "neural", "other", "few"}
-    assert default_open(nodes[:20]) == {"root", "neural", "V1", "other", "below"}
 
 
 @pytest.mark.parametrize("query", ["?opne=V1", "?download=svg", "?at=2024-01-01"])

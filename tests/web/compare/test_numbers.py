@@ -10,7 +10,7 @@ from django.contrib.auth.models import AnonymousUser
 from scipy import stats
 
 from brainscore_core.errors import UnknownIdentifier, UserError
-from brainscore_core.statistics.means import NOT_TESTED
+from brainscore_core.numerics.means import NOT_TESTED
 from brainscore_web.compare.comparison import compare, csv_of
 from brainscore_web.compare.question import Question
 from brainscore_web.leaderboard import revision

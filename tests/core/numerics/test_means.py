@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from brainscore_core.numerics.influence import ScoreInfluence, unit_influence
-from brainscore_core.statistics.means import NOT_TESTED, compare_means, rank_means
+from brainscore_core.numerics.means import NOT_TESTED, compare_means, rank_means
 
 NAMES = ["A2026.V1-pls", "A2026.IT-pls", "B2026-i2n", "C2026-rdm"]
 WEIGHTS = np.array([0.125, 0.125, 0.25, 0.5])

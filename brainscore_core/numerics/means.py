@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
+from brainscore_core.identifiers import data_set_of
 from brainscore_core.numerics.influence import (
     UNKNOWN,
     ScoreInfluence,
@@ -25,7 +26,6 @@ from brainscore_core.numerics.influence import (
 from brainscore_core.numerics.mean_differences import MeanDifferences, mean_differences
 from brainscore_core.numerics.ranks import Ranks, ranks_from_influence, ranks_from_tests
 from brainscore_core.numerics.significance import PairedTest, student_test
-from brainscore_core.results.tree import data_set_of
 
 LEAST_WEIGHT = 0.5
 """Means of two models are compared if both models have scores on benchmarks with at least this share of the weight."""
