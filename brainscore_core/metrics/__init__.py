@@ -522,7 +522,8 @@ class Metric:
     scale : str or None
         Scale of the values, which tells :func:`brainscore_core.benchmarks.normalise` how to apply a ceiling to them.
     compares : str or None
-        What is compared: ``'recordings'`` of a region, ``'choices'``, ``'properties'``, ``'matrices'`` or another noun;
+        What is passed: ``'recordings'`` of a region (also if matrices are computed from them, see `matrices`),
+        ``'choices'``, ``'properties'``, ``'matrices'`` that are published, or another noun;
         None (not declared) counts as choices if the scale is an accuracy, else as recordings.
     needs_training : bool
         Whether it fits on stimuli of their own, which it takes before those of the test.

@@ -1,4 +1,8 @@
-"""Tasks on a worker: the pairs of one model, scored in a process of their own."""
+"""Tasks on a worker: the pairs of one model, scored in a process of their own.
+
+If the process dies, the worker keeps the claim and scores the pair once more; it then writes a failed receipt. A worker
+of a scheduler that has itself gone is another matter: `WorkerLost` in `run.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measurements prepared for benchmarks: averaged, filtered, selected; errors name the data set."""
+"""What visual benchmarks measure, and measurements averaged, filtered and selected; errors name the data set."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
