@@ -226,8 +226,9 @@ def _renamed(reason: str, names: Mapping[str, str]) -> str:
 class GeometryMetric(Metric):
     """Compares matrices of all pairs of stimuli: dissimilarities or kernels.
 
-    A subclass implements :meth:`geometry` and :meth:`compare`, sets `fewest`, `what`, `estimates`, `names` and `matrices`,
-    and may override `without_stimuli` and `neuroid_influence` where there is a faster way. Scores are similarities.
+    A subclass implements :meth:`geometry` and :meth:`compare`, sets `fewest`, `what`, `estimates`, `names` and
+    `matrices`, and may override `without_stimuli` and `neuroid_influence` where there is a faster way. Scores are
+    similarities.
 
     Attributes
     ----------
