@@ -135,6 +135,7 @@ class LeftOut(ABC):
         Parameters
         ----------
         slopes : array, n_test × q
+            The sum of each column is 0.
         trained, tested : array of int, n_train and n_test
             Group of each row; those of the training rows are numbered from 0 on.
 
@@ -153,9 +154,19 @@ class LeftOut(ABC):
         with one_thread() if short else nullcontext():
             hat, residuals = self.hat(), self.residuals(trained)
             values = sums_of_groups(self.hat_transposed(slopes) * residuals, trained)
-            for group in np.intersect1d(trained, tested):
-                rows, own = np.flatnonzero(tested == group), np.flatnonzero(trained == group)
-                values[group] -= self.through(hat, slopes, residuals, rows, own)
+            on_mean = self.hat_transposed(np.full_like(slopes, 1 / len(slopes)))
+            on_mean = sums_of_groups(on_mean * residuals, trained)
+            same = [
+                (group, np.flatnonzero(tested == group), np.flatnonzero(trained == group))
+                for group in np.intersect1d(trained, tested)
+            ]
+            for group, rows, own in same:
+                # less what shifts all predictions, on which no correlation depends
+                values[group] -= (
+                    self.through(hat, slopes, residuals, rows, own) - slopes[rows].sum(axis=0) * on_mean[group]
+                )
+            hat -= hat.mean(axis=0)
+            for _, rows, own in same:
                 hat[np.ix_(rows, own)] = 0.0
             pairs = hat * product(slopes, residuals.T)
             hat *= hat

@@ -19,7 +19,7 @@ def plugin_folder_of(path: Path) -> Path | None:
 
     Examples
     --------
-    >>> plugin_folder_of(Path(__file__).parent / "models" / "pixels" / "model.py").name
+    >>> plugin_folder_of(Path(__file__).parents[1] / "models" / "pixels" / "model.py").name
     'pixels'
     >>> plugin_folder_of(Path(__file__)) is None
     True

@@ -44,7 +44,7 @@ def bibtex_entries(folder: Path) -> list[str]:
 
     Examples
     --------
-    >>> (entry,) = bibtex_entries(Path(__file__).parent / "models" / "pixels")
+    >>> (entry,) = bibtex_entries(Path(__file__).parents[1] / "models" / "pixels")
     >>> entry.splitlines()[0].startswith("@")
     True
     """

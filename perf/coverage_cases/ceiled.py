@@ -23,7 +23,7 @@ def _assembly(values, **columns):
     return NeuroidAssembly(values, coords=where, dims=["presentation", "neuroid"])
 
 
-def _explained(name, **options):
+def _explained(name, sizes=(20, 50, 100, 200), **options):
     """Explained variance: a median correlation, squared, over a median reliability; the same units in both."""
     metric, reliability = load_metric(name, **options), load_ceiling("internal_consistency")
 
@@ -42,7 +42,7 @@ def _explained(name, **options):
         "mean of the scores",
         draw,
         average,
-        sizes=(20, 50, 100, 200),
+        sizes=sizes,
         simulations=200,
     )
 
@@ -147,7 +147,7 @@ _SMALL = [_small(r, c, correlation=k) for r, c in ((0, 0.1), (0.1, 0.1), (0.3, 0
 
 CASES = [
     _explained("ridge"),
-    _explained("pls", regression_kwargs={"n_components": 10}),
+    _explained("pls", sizes=(50, 100), regression_kwargs={"n_components": 10}),
     _similar(),
     _consistent(),
     _apart(),

@@ -127,7 +127,7 @@ def test_a_benchmark_in_a_file(cli, tmp_path):
     assert "✗ its identifier is AuthorYear-metric\n    'mine' is not written as" in result.output
     assert "✗ its citation is complete\n    bibtex is missing\n    → pass bibtex=" in result.output
     assert "✓ it scores a model\n– its tests load it\n    the plugin's folder is not given" in result.output
-    assert result.output.endswith("mine.py:Benchmark (benchmark): 2 of 15 checks failed\n")
+    assert result.output.endswith("mine.py:Benchmark (benchmark): 2 of 16 checks failed\n")
 
 
 def test_a_folder(cli, lab, monkeypatch):

@@ -99,6 +99,7 @@ def test_everything_is_printed(cli, tmp_path):
         "state": "scored",
         "score": "0.500 (95 %: 0.460–0.540)",
         "interval": "the mean over stimuli (bootstrap)",
+        "holds": "for  unknown subjects and groups: not recorded",
         "raw": lines["raw"],
         "ceiling": "0.800 (95 %: 0.780–0.820) (reliability)",
     }

@@ -198,6 +198,7 @@ def test_effects_of_training_stimuli_equal_those_of_the_explicit_matrices(case, 
     for (train, test), fit in zip(splits, regression.cross_fit(shown, Y, splits), strict=True):
         alphas = np.broadcast_to(getattr(regression, "alpha", 0.0) if fit.alpha is None else fit.alpha, 3)
         slopes = rng.standard_normal((8, 3))
+        slopes -= slopes.mean(axis=0)
         which, codes = np.unique(group[train], return_inverse=True)
         tested = np.array([list(which).index(g) if g in which else -1 for g in group[test]])
         found = fit.left_out.effects(slopes, trained=codes, tested=tested)
@@ -205,6 +206,7 @@ def test_effects_of_training_stimuli_equal_those_of_the_explicit_matrices(case, 
         for j, alpha in enumerate(alphas):
             hat, M = explicit(X, Y, train, test, alpha)
             np.testing.assert_allclose(fit.predicted[:, j], hat @ Y[train, j], atol=1e-8)
+            hat = hat - hat.mean(axis=0)  # no correlation depends on what shifts all predictions
             for code in range(len(which)):
                 rows, others = np.flatnonzero(codes == code), tested != code
                 # residuals whose covariance is that of the noise; many splits share the scale of all stimuli
@@ -222,6 +224,21 @@ def test_effects_of_training_stimuli_equal_those_of_the_explicit_matrices(case, 
             of_rows = np.add.reduceat(cells.sum(axis=2), np.unique(codes, return_index=True)[1], axis=1)
             np.testing.assert_allclose(found.pairs, of_rows, atol=1e-8)
             assert found.cells.sum() == pytest.approx(np.sum(cells**2))
+
+
+def test_effects_are_small_where_predictions_vary_little():
+    """With a large penalty, predictions are nearly constant; a stimulus shifts them by more than they differ."""
+    rng = np.random.default_rng(7)
+    X, Y, groups = rng.standard_normal((60, 8)), rng.standard_normal((60, 2)) + 5, np.arange(60) // 5
+    order = rng.permutation(60)
+    found = [PredictivityOfSplits(groups) for _ in range(2)]
+    for collected, penalty in zip(found, (1e4, 1e6), strict=True):
+        for fit in Ridge(penalty).cross_fit(X, Y, [(order[12:], order[:12])]):
+            options = {"test": order[:12], "train": order[12:], "left_out": fit.left_out}
+            collected.add(fit.predicted, Y[order[:12]], **options)
+    small, large = (collected.result().effects for collected in found)
+    np.testing.assert_allclose(large, small, atol=0.01)
+    assert np.abs(large).max() < 1
 
 
 def test_effects_follow_what_a_refit_without_the_stimulus_does():

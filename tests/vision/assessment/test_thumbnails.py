@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from brainscore_core.receipts.assessment_results import result_of
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.results.validity import pair_pictures
 from brainscore_vision.assessment import tasks
@@ -46,7 +47,7 @@ def test_near_duplicates_come_first(pairs):
     add_thumbnails(result, pairs)
     shown = [pair["first"] for pair in result["pairs"] if "first_picture" in pair]
     assert shown == [f"a{number}" for number in (0, 1, *range(5, 15))]
-    assert len(pair_pictures(result["pairs"])) == 12
+    assert len(pair_pictures(result_of("audit", result).pairs)) == 12
 
 
 def test_files_that_are_not_pictures(pairs, tmp_path):

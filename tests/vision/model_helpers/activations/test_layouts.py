@@ -286,7 +286,7 @@ def test_layers_are_described(stimuli):
         "logits: stimuli × 6, output of the network, that of 2",
     ]
     assert PytorchWrapper(first, PREPROCESSING, "net").describe_layers(["0"]) == [
-        "0: stimuli × 1024 tokens × 3 channels, an unknown number of them before those of the image, stimuli are axis "
+        "0: stimuli × 1,024 tokens × 3 channels, an unknown number of them before those of the image, stimuli are axis "
         "2 of its output, and are moved to the front"
     ]
 
