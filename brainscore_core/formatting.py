@@ -25,14 +25,7 @@ def harmless(cell: str) -> str:
 def number_text(value: float | None, places: int = 3, *, plus: bool = False) -> str:
     """Write a number; – if there is none.
 
-    Parameters
-    ----------
-    value : float or None
-        NaN counts as None.
-    places : int
-        Decimals.
-    plus : bool
-        Whether a positive number has a sign, as differences have.
+    NaN counts as None. With `plus`, a positive number has a sign, as differences have.
 
     Examples
     --------
@@ -94,11 +87,6 @@ def time_text(moment: datetime, *, seconds: bool = False) -> str:
 
 def size_text(size: float) -> str:
     """Write a size in bytes with at most three digits. Units are powers of 1,000, in which limits are set, too.
-
-    Parameters
-    ----------
-    size : float
-        Number of bytes.
 
     Examples
     --------

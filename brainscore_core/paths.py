@@ -94,11 +94,8 @@ def environments_home(root: Path | None = None) -> Path:
 def activations_home() -> Path | None:
     """Folder of stored activations.
 
-    Returns
-    -------
-    Path or None
-        ``$BRAINSCORE_ACTIVATIONS``, else ``$BRAINSCORE_HOME/activations``, else ``~/.brain-score/activations``; None
-        if ``$BRAINSCORE_ACTIVATIONS`` is ``off``.
+    ``$BRAINSCORE_ACTIVATIONS``, else ``$BRAINSCORE_HOME/activations``, else ``~/.brain-score/activations``; None if
+    ``$BRAINSCORE_ACTIVATIONS`` is ``off``.
 
     Examples
     --------

@@ -35,24 +35,12 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class Stage:
-    """A part of a long call.
+    """A part of a long call."""
 
-    Attributes
-    ----------
-    text : str
-        What is being done.
-    total : int or None
-        Number of steps, if known.
-    unit : str
-        What the steps are, such as ``'stimuli'``; ``'bytes'`` are written as kB, MB or GB.
-    done : int
-        Number of steps that are done.
-    """
-
-    text: str
-    total: int | None = None
-    unit: str = ""
-    done: int = 0
+    text: str  # what is being done
+    total: int | None = None  # number of steps, if known
+    unit: str = ""  # what the steps are, such as ``'stimuli'``; ``'bytes'`` are written as kB, MB or GB
+    done: int = 0  # number of steps that are done
     start: float = field(default_factory=time.monotonic)
 
     def advance(self, number: int = 1) -> None:
@@ -67,14 +55,7 @@ _open: list[Stage] = []
 def stage(text: str, total: int | None = None, *, unit: str = "") -> Iterator[Stage]:
     """Show what is being done until the end of the block.
 
-    Parameters
-    ----------
-    text : str
-        What is being done.
-    total : int, optional
-        Number of steps.
-    unit : str
-        What the steps are.
+    `unit` is what the steps are.
 
     Examples
     --------

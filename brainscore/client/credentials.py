@@ -25,10 +25,7 @@ class SavedTokens:
 def saved_tokens() -> SavedTokens:
     """Read the saved tokens; without a file, there are none.
 
-    Raises
-    ------
-    UserError
-        If other users can read the file, or it is not valid.
+    Raises UserError if other users can read the file, or it is not valid.
     """
     file = token_file()
     try:
@@ -93,10 +90,7 @@ DEFAULT_SITE = "http://127.0.0.1:8000"
 def site_of(url: str | None) -> str:
     """Address of the site: as passed, else ``$BRAINSCORE_SITE``, else of ``brainscore login``, else this machine's.
 
-    Raises
-    ------
-    UserError
-        If it is not the address of a site.
+    Raises UserError if it is not the address of a site.
 
     Examples
     --------
@@ -118,12 +112,8 @@ def site_of(url: str | None) -> str:
 def token_for(site: str, token: str | None) -> str | None:
     """The token to send: as passed, else ``$BRAINSCORE_TOKEN``, unless that belongs to another ``$BRAINSCORE_SITE``.
 
-    Otherwise the one that ``brainscore login`` saved for this site.
-
-    Raises
-    ------
-    UserError
-        If it would be sent unencrypted to another machine.
+    Otherwise the one that ``brainscore login`` saved for this site. Raises UserError if it would be sent unencrypted to
+    another machine.
     """
     if token is None:
         home = os.environ.get("BRAINSCORE_SITE")

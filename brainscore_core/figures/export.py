@@ -34,19 +34,8 @@ _Properties = dict[str, str]
 def save_figure(svg: str, path: Path, *, dpi: int = 300) -> None:
     """Write a figure as SVG, PNG or PDF; the same figure gives the same bytes.
 
-    Parameters
-    ----------
-    svg : str
-        What a function of :mod:`brainscore_core.figures` returned.
-    path : Path
-        File to write; its ending is the format. Missing folders are made.
-    dpi : int
-        Resolution of PNG.
-
-    Raises
-    ------
-    ValueError
-        If the ending is another one.
+    The ending of `path` is the format, and missing folders are made; `dpi` is the resolution of PNG. Raises ValueError
+    if the ending is another one.
     """
     ending = path.suffix.lower()
     if ending == ".svg":

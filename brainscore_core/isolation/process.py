@@ -63,12 +63,7 @@ _KINDS = {
 def signature_of(parameters: Any) -> inspect.Signature:
     """Signature from the parameters that a model process describes by name, kind and whether they have a default.
 
-    Defaults become None.
-
-    Raises
-    ------
-    WireError, LookupError, ValueError, TypeError
-        If the description is invalid.
+    Defaults become None. Raises WireError, LookupError, ValueError or TypeError if the description is invalid.
     """
     parsed = []
     for parameter in expect(parameters, list):

@@ -28,22 +28,8 @@ class FileTooLarge(UserError):
 def anonymous_file(size: int, *, memory: int) -> int:
     """Create an anonymous file.
 
-    Parameters
-    ----------
-    size : int
-        Its size in bytes.
-    memory : int
-        Largest size in bytes of a file in memory; a larger one is in the folder for temporary files.
-
-    Returns
-    -------
-    int
-        Its descriptor.
-
-    Raises
-    ------
-    FileTooLarge
-        If there is no space.
+    Returns its descriptor. A file of more than `memory` bytes is in the folder for temporary files, a smaller one in
+    memory. Raises FileTooLarge if there is no space.
     """
     if hasattr(os, "memfd_create") and size <= memory:
         return os.memfd_create("brainscore-array", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -86,19 +72,8 @@ def _is_sealed(descriptor: int) -> bool:
 def mapped(descriptor: int, size: int, *, trusted: Sequence[Path] = ()) -> Buffer:
     """Map a file and close its descriptor; what is written to the map stays in this process.
 
-    Parameters
-    ----------
-    descriptor : int
-        The file; it is copied first unless it is sealed or trusted.
-    size : int
-        Its required size in bytes.
-    trusted : sequence of Path
-        Folders, as resolved paths, whose files are mapped although they are not sealed.
-
-    Raises
-    ------
-    WireError
-        If it is not such a file.
+    The file, of `size` bytes, is copied first unless it is sealed, or in one of the folders `trusted`, which are
+    resolved paths. Raises WireError if it is not such a file.
     """
     try:
         status = os.fstat(descriptor)

@@ -61,10 +61,7 @@ _HEADER = re.compile(  # as NumPy writes it; NumPy's reader evaluates Python lit
 def read_npy(content: Buffer) -> np.ndarray:
     """Read an array of numbers in memory, without a copy.
 
-    Raises
-    ------
-    WireError
-        If it is not an array, of a type that is not sent, or of a length that does not match its shape.
+    Raises WireError if it is not an array, of a type that is not sent, or of a length that does not match its shape.
     """
     head = bytes(memoryview(content)[:_MAX_HEADER])
     header = _HEADER.match(head)
@@ -98,10 +95,7 @@ def read_npy(content: Buffer) -> np.ndarray:
 def read_part(content: Buffer, start: int, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     """Read an array of numbers from a part of a file, without a copy.
 
-    Raises
-    ------
-    WireError
-        If it exceeds the file, or is of a type that is not sent.
+    Raises WireError if it exceeds the file, or is of a type that is not sent.
     """
     if dtype not in DTYPES or dtype.kind == "b":
         raise WireError(f"an array of {dtype} in a file")
@@ -114,16 +108,8 @@ def read_part(content: Buffer, start: int, dtype: np.dtype, shape: tuple[int, ..
 def region_of(array: np.ndarray) -> tuple[Path, int] | None:
     """Find the values of an array in the file that it maps, if the map is read-only.
 
-    Parameters
-    ----------
-    array : ndarray
-        Contiguous.
-
-    Returns
-    -------
-    tuple of (Path, int) or None
-        The file, under its present name, and the offset in bytes; None for other memory, and on systems other than
-        Linux.
+    The array must be contiguous. Returns the file, under its present name, and the offset in bytes; None for other
+    memory, and on systems other than Linux.
     """
     if array.flags.writeable:
         return None
@@ -144,10 +130,7 @@ def region_of(array: np.ndarray) -> tuple[Path, int] | None:
 def repeated(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Repeat an array along axes of length 1, without a copy.
 
-    Raises
-    ------
-    WireError
-        If the shapes do not match, or there are too many repetitions.
+    Raises WireError if the shapes do not match, or there are too many repetitions.
     """
     if array.ndim != len(shape) or any(size not in (1, new) for size, new in zip(array.shape, shape, strict=True)):
         raise WireError(f"an array of shape {array.shape} cannot be repeated to {shape}")
@@ -164,10 +147,7 @@ def too_much_text(items: Sequence[str]) -> bool:
 def text_array(items: Sequence[object]) -> np.ndarray:
     """Make an array of text.
 
-    Raises
-    ------
-    WireError
-        If an item is not text, or the array would take much more memory than what was sent.
+    Raises WireError if an item is not text, or the array would take much more memory than what was sent.
     """
     texts = [item for item in items if type(item) is str]
     if len(texts) != len(items):
@@ -190,21 +170,13 @@ class Closed(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Largest sizes of a message.
+    """Largest sizes of a message."""
 
-    Attributes
-    ----------
-    line : int
-        Bytes of the line of JSON.
-    inline, files : int
-        Total bytes of the payloads of each kind.
-    payloads, descriptors : int
-        Number of payloads, and number of those that are files.
-    """
-
-    line: int = 8 << 20
+    line: int = 8 << 20  # bytes of the line of JSON
+    # total bytes of the payloads of each kind
     inline: int = 64 << 20
     files: int = 1 << 42
+    # number of payloads, and number of those that are files
     payloads: int = 20_000
     descriptors: int = 250
 
@@ -212,16 +184,8 @@ class Limits:
 class Channel:
     """One end of a connection.
 
-    Parameters
-    ----------
-    connection : socket.socket
-        One end of a Unix socket pair.
-    limits : Limits
-        Limits of received messages.
-    trusted : sequence of Path
-        Folders whose files are mapped although they are not sealed.
-    check : callable, optional
-        Called several times a second while nothing arrives; an error that it raises ends the wait.
+    The limits are those of received messages. Files in `trusted` folders are mapped although they are not sealed. While
+    nothing arrives, `check` is called several times a second; an error that it raises ends the wait.
     """
 
     def __init__(
@@ -254,21 +218,9 @@ class Channel:
     def send(self, body: Any, payloads: Sequence[bytes | int] = (), *, deadline: float | None = None) -> None:
         """Send a message.
 
-        Parameters
-        ----------
-        body : object
-            Plain JSON types.
-        payloads : sequence of bytes or int
-            Bytes, or descriptors of files, which stay open.
-        deadline : float, optional
-            On the clock of ``time.monotonic()``.
-
-        Raises
-        ------
-        Closed
-            If the other side has closed the connection.
-        TimeoutError
-            If the other side does not read before the deadline.
+        The body has plain JSON types. Payloads are bytes, or descriptors of files, which stay open. The deadline is on
+        the clock of ``time.monotonic()``. Raises Closed if the other side has closed the connection. Raises
+        TimeoutError if the other side does not read before the deadline.
         """
         described = [
             ["inline", len(payload)] if isinstance(payload, bytes) else ["file", os.fstat(payload).st_size]
@@ -310,26 +262,9 @@ class Channel:
     def receive(self, *, deadline: float | None = None) -> tuple[Any, list[Buffer]]:
         """Receive a message.
 
-        Parameters
-        ----------
-        deadline : float, optional
-            On the clock of ``time.monotonic()``.
-
-        Returns
-        -------
-        body : object
-            Plain JSON types, not checked.
-        payloads : list
-            Bytes, or maps of files.
-
-        Raises
-        ------
-        Closed
-            If the other side has closed the connection.
-        TimeoutError
-            If the message did not arrive completely.
-        WireError
-            If the message is invalid.
+        Returns the body, of plain JSON types that are not checked, and payloads: bytes, or maps of files. Raises Closed
+        if the other side has closed the connection. Raises TimeoutError if the message did not arrive completely.
+        Raises WireError if the message is invalid.
         """
         try:
             return self._receive(deadline)

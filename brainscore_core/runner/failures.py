@@ -26,27 +26,8 @@ def write_failed(
 ) -> Receipt:
     """Write a receipt with the state *failed*.
 
-    Parameters
-    ----------
-    store : ResultsStore
-        Where to write it.
-    model, benchmark : str
-        The pair.
-    kind, message : str
-        Type and message of the error.
-    printed : str
-        The end of what the process printed, kept as its log.
-    traceback : str
-        The traceback; by default `printed`, which contains the stack after a crash.
-    seconds : float, optional
-        Time until the error.
-    run : RunInfo, optional
-        The run.
-
-    Returns
-    -------
-    Receipt
-        The stored receipt.
+    `printed` is the end of what the process printed, kept as its log; without a traceback it replaces it, since it
+    contains the stack after a crash. `seconds` is the time until the error.
     """
     log = kept_log(printed)
     receipt = Receipt(

@@ -195,10 +195,7 @@ class PairRecorder:
     def set_score(self, result: Any) -> None:
         """Write what the benchmark returned into the receipt.
 
-        Raises
-        ------
-        BrainScoreError
-            If it is not a single finite value or NaN.
+        Raises BrainScoreError if it is not a single finite value or NaN.
         """
         score = _single(result, self._benchmark.identifier)
         ceiling = score.attrs.get("ceiling", self._estimated_ceiling)
@@ -229,10 +226,7 @@ class PairRecorder:
     ) -> UnwrittenReceipt:
         """Make the receipt, to be written later; parameters as for `outcome`.
 
-        Raises
-        ------
-        UserError
-            If there is no store.
+        Raises UserError if there is no store.
         """
         if self.store is None:
             raise UserError("there is no store for the receipt", remedy="name one as results")
@@ -250,12 +244,8 @@ class PairRecorder:
     ) -> Outcome:
         """Write the receipt, and return it with the score.
 
-        Parameters
-        ----------
-        code : mapping, optional
-            For each item of `data`, the folder or file with its code.
-        run, log, raise_errors
-            As for :func:`run_pair`.
+        `code` has the folder or file with the code of each item of `data`; the other parameters are those of
+        :func:`run_pair`.
         """
         from brainscore_core.metrics import Score, declare_no_error  # here, as it imports xarray
 
@@ -539,10 +529,7 @@ def _peak_memory() -> int | None:
 def split_scorer(scorer: str) -> tuple[str, str]:
     """Split ``'package.module:function'``.
 
-    Raises
-    ------
-    UserError
-        If it is not of this form.
+    Raises UserError if it is not of this form.
 
     Examples
     --------
@@ -558,10 +545,7 @@ def split_scorer(scorer: str) -> tuple[str, str]:
 def import_scorer(scorer: str) -> Callable[..., Any]:
     """Import the function that ``'package.module:function'`` names.
 
-    Raises
-    ------
-    UserError
-        If it cannot be imported here.
+    Raises UserError if it cannot be imported here.
 
     Examples
     --------

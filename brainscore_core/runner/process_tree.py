@@ -18,13 +18,8 @@ def memory_of(pids: list[int]) -> int:
     """Bytes that processes hold together and that the system cannot reclaim.
 
     Pages of mapped files, such as stored activations, do not count, as they can be reclaimed at any time. Shared memory
-    counts once, but pages that a forked process shares with its parent count twice; see
-    :func:`proportional_memory_of`.
-
-    Parameters
-    ----------
-    pids : list of int
-        Processes; those that have ended count as 0.
+    counts once, but pages that a forked process shares with its parent count twice; see :func:`proportional_memory_of`.
+    Processes that have ended count as 0.
 
     Examples
     --------

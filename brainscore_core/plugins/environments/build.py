@@ -40,12 +40,8 @@ def build(
 ) -> _folder.Manifest:
     """Build an environment in the folder `part`; its final path and key are set later.
 
-    Raises
-    ------
-    RequirementsError
-        If requirements cannot be met.
-    UserError
-        If the interpreter cannot create environments, the disk is full, and so on.
+    Raises RequirementsError if requirements cannot be met. Raises UserError if the interpreter cannot create
+    environments, the disk is full, and so on.
     """
     _make_overlay(part, base)
     missing = [item.text for item in wanted.items if not item.met_by(installed)]

@@ -73,10 +73,7 @@ def assembly_rows(array: xr.DataArray) -> list[tuple[str, str]]:
 def stimulus_previews(stimuli: Any) -> str:
     """Small pictures of the first stimuli, as HTML.
 
-    Parameters
-    ----------
-    stimuli : StimulusSet
-        Files that are missing, large or not images are named instead.
+    Files that are missing, large or not images are named instead.
     """
     if "stimulus_id" not in stimuli.columns or not stimuli.stimulus_paths:
         return ""

@@ -134,17 +134,8 @@ def read_csv(path: Path, **options: Any) -> pd.DataFrame:
 def read_texts(path: Path) -> tuple[pd.DataFrame, list[ImportChange]]:
     """Read a table with all cells as they are written, without spaces before them.
 
-    Returns
-    -------
-    table : DataFrame
-        Of text; NaN where a row has fewer fields than the header.
-    changes : list of ImportChange
-        What was unusual.
-
-    Raises
-    ------
-    UserError
-        If the file cannot be read, is empty, or its columns and rows do not fit.
+    Returns a table of text, with NaN where a row has fewer fields than the header, and what was unusual. Raises
+    UserError if the file cannot be read, is empty, or its columns and rows do not fit.
     """
     try:
         options = table_format(path)
@@ -204,25 +195,10 @@ class Marked(NamedTuple):
 def mark_missing(table: pd.DataFrame, missing: Missing = None, identifiers: Iterable[str] = ()) -> Marked:
     """Replace marks of missing values by NaN.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Its texts are compared; with further marks, its numbers as well.
-    missing : sequence, mapping or None
-        Further marks for all columns; or column → its only marks besides empty cells. Otherwise columns have
-        :data:`MISSING_MARKS`, or :data:`IDENTIFIER_MARKS` if they are `identifiers`.
-    identifiers : iterable of str
-        Columns with identifiers.
-
-    Returns
-    -------
-    Marked
-        The table, whose columns with marks have the type ``object``; and what was replaced.
-
-    Raises
-    ------
-    UserError
-        If `missing` names a column that does not exist.
+    Texts are compared; with further marks, numbers as well. `missing` has further marks for all columns, or column →
+    its only marks besides empty cells. Otherwise columns have :data:`MISSING_MARKS`, or :data:`IDENTIFIER_MARKS` if
+    they are `identifiers`. Columns with marks get the type ``object``. Raises UserError if `missing` names a column
+    that does not exist.
 
     Examples
     --------
@@ -298,22 +274,9 @@ def convert_texts(
 
     These stay text: numbers with leading zeros (``007``); whole numbers from 2⁵³ on in columns with gaps; and
     identifiers by the name of their column, such as ``participant_id`` or ``session``, that numbers would write in
-    another way (``1e5``, ``1.10``, and whole numbers in columns with gaps, which would be ``12.0``).
-
-    Parameters
-    ----------
-    table : DataFrame
-        Texts, and objects as :func:`mark_missing` leaves them.
-    columns : iterable of str
-        Columns to convert.
-    counters : iterable of str
-        Columns that count, such as the number of a trial: their leading zeros have no meaning.
-
-    Returns
-    -------
-    table : DataFrame
-    changes : list of ImportChange
-        Decimal commas, and columns of numbers that stay text.
+    another way (``1e5``, ``1.10``, and whole numbers in columns with gaps, which would be ``12.0``). Texts, and objects
+    as :func:`mark_missing` leaves them, are converted in `columns`. Leading zeros have no meaning in `counters`, such
+    as the number of a trial. Returned changes are decimal commas, and columns of numbers that stay text.
 
     Examples
     --------
@@ -379,10 +342,7 @@ def _parsed(values: Sequence[str], *, gaps: bool, exact: bool, counts: bool) -> 
 def identifier_texts(column: pd.Series, name: str) -> pd.Series:
     """A column of identifiers as text, with NaN for missing ones.
 
-    Raises
-    ------
-    UserError
-        If it has numbers that lost digits before.
+    Raises UserError if it has numbers that lost digits before.
 
     Examples
     --------
@@ -402,10 +362,7 @@ def identifier_texts(column: pd.Series, name: str) -> pd.Series:
 def identifier_text(value: Any) -> str:
     """An identifier as text: 3 and 3.0 are ``'3'``.
 
-    Raises
-    ------
-    UserError
-        If it is a number that may have lost digits.
+    Raises UserError if it is a number that may have lost digits.
 
     Examples
     --------
