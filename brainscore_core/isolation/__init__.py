@@ -6,7 +6,6 @@
 from brainscore_core.isolation.errors import SubjectFailed, SubjectOutOfMemory
 from brainscore_core.isolation.process import MAX_OUTPUT, START_TIMEOUT, TIMEOUT, ModelProcess, start_model_process
 from brainscore_core.isolation.values import CannotTravel
-from brainscore_core.moved import renamed
 
 __all__ = [
     "MAX_OUTPUT",
@@ -18,5 +17,3 @@ __all__ = [
     "SubjectOutOfMemory",
     "start_model_process",
 ]
-
-__getattr__ = renamed(__name__, {"SubjectProcess": "ModelProcess", "start_subject": "start_model_process"})
