@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, TypeVar
 
-from brainscore_core.display import printable
-from brainscore_core.formatting import size_text
+from brainscore_core.formatting import printable, size_text
 
 Item = TypeVar("Item")
 

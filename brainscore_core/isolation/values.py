@@ -12,18 +12,19 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.lib import format as npy
 
 from brainscore_core import errors
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_core.isolation.errors import SubjectFailed, SubjectOutOfMemory
-from brainscore_core.isolation.shared_files import Buffer, WireError, anonymous_file, seal
 from brainscore_core.isolation.wire import (
     DTYPES,
     REPEATED,
+    Buffer,
+    WireError,
+    anonymous_file,
     expect,
     only,
     parse,
@@ -31,6 +32,7 @@ from brainscore_core.isolation.wire import (
     read_part,
     region_of,
     repeated,
+    seal,
     text_array,
     too_much_text,
 )
@@ -518,3 +520,29 @@ def _category(names: list[Any]) -> type[Warning]:
         if isinstance(category, type) and issubclass(category, Warning):
             return category
     return UserWarning
+
+
+Cause = Literal["start", "crash", "exit", "timeout", "output", "protocol", "exception"]
+
+
+class SubjectFailed(UserError):
+    """The process of an isolated model crashed, hung, printed too much, raised an error, or gave an invalid answer.
+
+    Parameters
+    ----------
+    message : str
+        The model, what its process did, and the end of what it printed.
+    remedy : str, optional
+        How to fix it.
+    cause : str
+        ``'start'``, ``'crash'`` (ended by a signal), ``'exit'``, ``'timeout'``, ``'output'`` (too much),
+        ``'protocol'`` or ``'exception'`` (an error of the model, whose traceback is in the notes).
+    """
+
+    def __init__(self, message: str, remedy: str | None = None, *, cause: Cause = "exception") -> None:
+        super().__init__(message, remedy)
+        self.cause = cause
+
+
+class SubjectOutOfMemory(SubjectFailed):
+    """The process of an isolated model ran out of memory: it was killed, or raised an error that says so."""

@@ -12,7 +12,7 @@ from typing import Any
 from brainscore_core.errors import NotApplicable
 from brainscore_core.metrics import ABOVE_CEILING, Score, undetermined
 from brainscore_core.plugins.bibtex import BibtexError, missing_fields, parse_bibtex
-from brainscore_core.plugins.conformance.outcomes import Failed, Unusual
+from brainscore_core.plugins.conformance import Failed, Unusual
 from brainscore_core.plugins.declared_tests import TestsRead, read_tests
 
 _NAME = re.compile(r"(?P<study>[A-Za-z0-9_]+)(?:\.[A-Za-z0-9_]+)*-[A-Za-z0-9_.-]+")

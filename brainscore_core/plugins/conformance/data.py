@@ -13,8 +13,8 @@ import pandas as pd
 import xarray as xr
 
 from brainscore_core.errors import NotApplicable
+from brainscore_core.plugins.conformance import Failed, Unusual
 from brainscore_core.plugins.conformance.benchmarks import tests_load
-from brainscore_core.plugins.conformance.outcomes import Failed, Unusual
 from brainscore_core.plugins.source import parse
 from brainscore_core.supported_data_standards.brainio.validation import (
     Finding,

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.metrics import Ceiling, Meaning, Metric, Scale, Score
+from brainscore_core.plugins.conformance import Failed, Unusual
 from brainscore_core.plugins.conformance.benchmarks import require_tests, tests_load
-from brainscore_core.plugins.conformance.outcomes import Failed, Unusual
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     BehavioralAssembly,
     DataAssembly,

@@ -17,8 +17,8 @@ from xarray.indexes import PandasIndex
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 from brainscore_core.supported_data_standards.brainio.hdf5 import refuse_other_files
-from brainscore_core.supported_data_standards.brainio.import_report import ImportReport
 from brainscore_core.supported_data_standards.brainio.levels import index_order, named_coords
+from brainscore_core.supported_data_standards.brainio.tables import ImportReport
 
 if TYPE_CHECKING:
     import netCDF4

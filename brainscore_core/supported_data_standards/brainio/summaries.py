@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from brainscore_core.display import first_few, printable
-from brainscore_core.formatting import number_text, size_text
+from brainscore_core.formatting import first_few, number_text, printable, size_text
 from brainscore_core.supported_data_standards.brainio.images import ImageError, load_image, open_image
 from brainscore_core.supported_data_standards.brainio.levels import level_codes, level_dims
 
