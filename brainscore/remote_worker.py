@@ -28,8 +28,7 @@ from brainscore_core.isolation.sandbox import require_sandbox
 from brainscore_core.paths import remote_worker_home
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.receipts.environment import current_environment, platform_code
-from brainscore_core.runner.failures import error_receipt, write_failed
-from brainscore_core.runner.pair import run_info
+from brainscore_core.runner.pair import error_receipt, run_info, write_failed
 from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
 from brainscore_core.runner.template import borrow_template, end_idle_templates
 from brainscore_core.scoring import Receipt, ResultsStore

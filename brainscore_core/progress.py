@@ -55,11 +55,6 @@ def stage(text: str, total: int | None = None, *, unit: str = "") -> Iterator[St
     """Show what is being done until the end of the block.
 
     `unit` is what the steps are.
-
-    Examples
-    --------
-    >>> with stage("reading files", 2, unit="files") as reading:
-    ...     reading.advance()
     """
     opened = Stage(text, total, unit)
     _logger.info("%s", text)
@@ -73,13 +68,7 @@ def stage(text: str, total: int | None = None, *, unit: str = "") -> Iterator[St
 
 
 def track(items: Iterable[Item], text: str, total: int, *, unit: str = "") -> Iterator[Item]:
-    """Iterate, and show how many of the items are done.
-
-    Examples
-    --------
-    >>> list(track("ab", "reading", 2))
-    ['a', 'b']
-    """
+    """Iterate, and show how many of the items are done."""
     with stage(text, total, unit=unit) as opened:
         for item in items:
             yield item

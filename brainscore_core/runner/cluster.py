@@ -447,11 +447,6 @@ def starting_early(scorer: str, cluster: ClusterOptions, modules: Sequence[str] 
 
     If anything is to be scored, :func:`~brainscore_core.runner.run.run_plan` is called in the block with the same
     `scorer` and `cluster`. `modules` are those that scoring needs.
-
-    Examples
-    --------
-    >>> with starting_early("brainscore_core.scoring:run_pair", ClusterOptions()):
-    ...     pass
     """
     try:
         start_shared_template(cluster, scorer, modules=modules)

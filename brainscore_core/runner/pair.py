@@ -45,6 +45,7 @@ from brainscore_core.results.store import Arrays, ResultsStore, UnwrittenReceipt
 if TYPE_CHECKING:
     from brainscore_core.metrics import Score
 
+
 PluginFolders = Mapping[str, Path | None] | Callable[[str, str], Path | None]
 """Folders of the ``'model'`` and the ``'benchmark'``; or a function of (kind, identifier), also called for data."""
 
@@ -546,11 +547,6 @@ def import_scorer(scorer: str) -> Callable[..., Any]:
     """Import the function that ``'package.module:function'`` names.
 
     Raises UserError if it cannot be imported here.
-
-    Examples
-    --------
-    >>> import_scorer("brainscore_core.scoring:run_pair").__name__
-    'run_pair'
     """
     module, function = split_scorer(scorer)
     try:
@@ -566,3 +562,49 @@ def import_scorer(scorer: str) -> Callable[..., Any]:
 def run_info(identifier: str, *, isolated: bool) -> Any:
     """Describe a run for its receipts."""
     return RunInfo(id=identifier, isolated=isolated, environment=None, packages={})
+
+
+def write_failed(
+    store: ResultsStore,
+    model: str,
+    benchmark: str,
+    *,
+    kind: str,
+    message: str,
+    printed: str = "",
+    traceback: str = "",
+    seconds: float | None = None,
+    run: Any = None,
+) -> Receipt:
+    """Write a receipt with the state *failed*.
+
+    `printed` is the end of what the process printed, kept as its log; without a traceback it replaces it, since it
+    contains the stack after a crash. `seconds` is the time until the error.
+    """
+    log = kept_log(printed)
+    receipt = Receipt(
+        model=ModelInfo(identifier=model),
+        benchmark=BenchmarkInfo(identifier=benchmark),
+        state="failed",
+        reason=scrub_text(message),
+        error=ErrorInfo(type=kind, message=scrub_text(message), traceback=traceback or log),
+        environment=current_environment(),
+        timings=Timings(total=seconds),
+        run=run,
+    )
+    return store.write(receipt, {"log": log} if log else None)
+
+
+def error_receipt(
+    store: ResultsStore, model: str, benchmark: str, error: Mapping[str, Any], run: Any = None
+) -> Receipt:
+    """Write a receipt for an error that the scorer raised without writing a receipt."""
+    return write_failed(
+        store,
+        model,
+        benchmark,
+        kind=error["type"],
+        message=f"{error['type']}: {error['message']}".rstrip(": "),
+        traceback=error["traceback"],
+        run=run,
+    )

@@ -23,8 +23,7 @@ from brainscore_core.results.backend import StoreError
 from brainscore_core.results.claims import Claim
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.child import Result, Written
-from brainscore_core.runner.failures import error_receipt, write_failed
-from brainscore_core.runner.pair import run_info
+from brainscore_core.runner.pair import error_receipt, run_info, write_failed
 from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
 from brainscore_core.runner.template import Template, borrow_template
 

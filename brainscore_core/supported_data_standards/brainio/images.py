@@ -241,15 +241,6 @@ def image_properties(file: Source) -> ImageProperties:
     """Decode an image, and describe what determines the levels that a model sees.
 
     Raises ImageError as :func:`load_image` does.
-
-    Examples
-    --------
-    >>> import io
-    >>> from PIL import Image
-    >>> stream = io.BytesIO()
-    >>> Image.new("RGBA", (3, 2)).save(stream, "PNG")
-    >>> image_properties(stream).transparent
-    True
     """
     with open_image(file) as opened:
         mode, profile = opened.mode, opened.info.get("icc_profile")
@@ -305,14 +296,6 @@ def naming_stimuli(paths: Mapping[Any, Any]) -> Iterator[None]:
     """Add the id of the stimulus to an :class:`ImageError` about its file.
 
     `paths` are those of the stimuli by id.
-
-    Examples
-    --------
-    >>> with naming_stimuli({"cat": "nowhere/1.png"}):
-    ...     load_image("nowhere/1.png")
-    Traceback (most recent call last):
-        ...
-    brainscore_core.supported_data_standards.brainio.images.ImageError: stimulus 'cat': nowhere/1.png cannot be ...
     """
     try:
         yield
