@@ -29,22 +29,13 @@ ColumnType = Literal["text", "number", "integer", "truth", "time"]
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
+    """One column of a table."""
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    type : str
-        ``'text'``, ``'number'`` (float64), ``'integer'`` (int64), ``'truth'`` (true, false) or ``'time'`` (UTC, to the
-        microsecond). Each may be missing.
-    meaning : str
-        Meaning of the column.
-    """
-
-    name: str
+    name: str  # its name
+    # ``'text'``, ``'number'`` (float64), ``'integer'`` (int64), ``'truth'`` (true, false) or ``'time'`` (UTC, to the
+    # microsecond). Each may be missing.
     type: ColumnType
-    meaning: str
+    meaning: str  # meaning of the column
 
     @property
     def pandas_type(self) -> str:
