@@ -292,17 +292,8 @@ _KINDS: Mapping[str, type[Audit | Controls | Recovery]] = {"audit": Audit, "cont
 def result_of(part: str, result: Any) -> Result:
     """Read the result of a part of an assessment.
 
-    Parameters
-    ----------
-    part : str
-        ``'audit'``, ``'controls'`` or ``'recovery'``.
-    result : mapping
-        The ``result`` of a stored assessment.
-
-    Raises
-    ------
-    ReceiptError
-        If a field has another type, or a name is missing.
+    `part` is ``'audit'``, ``'controls'`` or ``'recovery'``; `result` is the ``result`` of a stored assessment. Raises
+    ReceiptError if a field has another type, or a name is missing.
 
     Examples
     --------

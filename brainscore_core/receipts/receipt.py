@@ -556,17 +556,7 @@ def _limits(stored: list[float | None]) -> tuple[float, float]:
 def summary(receipt: Receipt, *, stored: str | None = None) -> list[tuple[str, str]]:
     """Summarize a receipt, line by line.
 
-    Parameters
-    ----------
-    receipt : Receipt
-        The receipt.
-    stored : str, optional
-        Address to which it was written.
-
-    Returns
-    -------
-    list of (str, str)
-        Name and text of each line, with reasons of undefined values.
+    `stored` is the address to which it was written. Lines are names and texts, with reasons of undefined values.
     """
     benchmark = receipt.benchmark.identifier
     if receipt.benchmark.version is not None:

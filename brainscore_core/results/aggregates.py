@@ -430,17 +430,8 @@ def results_of(
 ) -> tuple[LeafResult, ...]:
     """Read results from receipts.
 
-    Parameters
-    ----------
-    receipts : iterable of Receipt
-        In any order.
-    influences : mapping, optional
-        How units influence the scores, by id of the receipt. Without it, means of several scores have no error.
-
-    Returns
-    -------
-    tuple of LeafResult
-        In the same order.
+    Results are in the order of the receipts. `influences` say how units influence the scores, by id of the receipt;
+    without them, means of several scores have no error.
 
     Examples
     --------

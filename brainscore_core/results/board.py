@@ -265,12 +265,7 @@ def benchmarks_below(tree: Tree, benchmarks: Iterable[str]) -> Counter[str]:
 def nodes_of(tree: Tree, outside: Mapping[str, bool]) -> tuple[Node, ...]:
     """Return the nodes of a tree depth first, then headings with the benchmarks outside it.
 
-    Parameters
-    ----------
-    tree : Tree
-        The averaged benchmarks and the nodes above them.
-    outside : mapping
-        Benchmark outside the tree → whether it is a control.
+    `outside` says of each benchmark outside the tree whether it is a control.
 
     Examples
     --------
@@ -299,14 +294,7 @@ def open_at_first(nodes: Sequence[Node], listed: Sequence[bool] | None = None) -
     """Return the nodes whose children are shown at first.
 
     All of them for few benchmarks; otherwise means whose children are all means, headings of few benchmarks, and all
-    headings if there is no mean.
-
-    Parameters
-    ----------
-    nodes : sequence of Node
-        Depth first.
-    listed : sequence of bool, optional
-        Whether each node is shown at all; by default, all are.
+    headings if there is no mean. The nodes are depth first; `listed` says whether each is shown at all.
     """
     kinds: dict[int, list[str]] = {}
     for node, is_listed in zip(nodes, listed or [True] * len(nodes), strict=True):

@@ -306,19 +306,9 @@ def write_table(
 ) -> int:
     """Write a table, whole or not at all; return the number of rows.
 
-    Parameters
-    ----------
-    make_rows : callable
-        Returns the rows: column → value. Called once it is known that the format can be written.
-    columns : sequence of Column
-        The columns, in order.
-    path : path
-        Ends in ``.csv`` or ``.parquet``.
-
-    Raises
-    ------
-    UserError
-        If the name has another ending, pyarrow is missing, or the file cannot be written.
+    `make_rows` returns rows, column → value, and is called once it is known that the format can be written. The path
+    ends in ``.csv`` or ``.parquet``. Raises UserError if the name has another ending, pyarrow is missing, or the file
+    cannot be written.
     """
     target = Path(path).expanduser()
     if target.suffix.lower() not in (".csv", ".parquet"):

@@ -237,10 +237,7 @@ def pair_texts(pairs: Iterable[StimulusPair]) -> tuple[str, ...]:
 def pair_pictures(pairs: Iterable[StimulusPair]) -> tuple[PairPictures, ...]:
     """Return the pictures of pairs, near-duplicates first; what is not a small JPEG is left out.
 
-    Parameters
-    ----------
-    pairs : iterable of StimulusPair
-        Pairs of an audit. Those of a benchmark whose stimuli are not public have no pictures.
+    Pairs of a benchmark whose stimuli are not public have no pictures.
 
     Examples
     --------
