@@ -37,27 +37,17 @@ class Pair(NamedTuple):
 
 
 class Demo(NamedTuple):
-    """What the demo scores.
+    """What the demo scores."""
 
-    Attributes
-    ----------
-    pairs : tuple of Pair
-        The benchmarks of behaviour compare decisions of people with those of networks, of which some are published.
-    left_out : tuple of str
-        What is not scored, and why.
-    """
-
+    # the benchmarks of behaviour compare decisions of people with those of networks, of which some are published
     pairs: tuple[Pair, ...]
-    left_out: tuple[str, ...]
+    left_out: tuple[str, ...]  # what is not scored, and why
 
 
 def plan_demo(*, with_network: bool | None = None, with_real_data: bool | None = None) -> Demo:
     """What can be scored here: a trained network where its weights are installed, real data where they are in reach.
 
-    Parameters
-    ----------
-    with_network, with_real_data : bool, optional
-        By default, packages are looked up and a file is fetched.
+    By default, packages are looked up and a file is fetched.
     """
     left_out = []
     if with_network is None:
@@ -84,21 +74,12 @@ def plan_demo(*, with_network: bool | None = None, with_real_data: bool | None =
 
 @dataclass
 class DemoResult:
-    """Results of the demo.
+    """Results of the demo."""
 
-    Attributes
-    ----------
-    receipts : list of Receipt
-        Of all pairs that were scored, not applicable or failed.
-    skipped : dict
-        Benchmark whose data cannot be reached → why, and what to do.
-    failed : dict
-        Pair that ended in an error other than that → the error.
-    """
-
-    receipts: list[Receipt] = field(default_factory=list)
+    receipts: list[Receipt] = field(default_factory=list)  # of all pairs that were scored, not applicable or failed
+    # benchmark whose data cannot be reached → why, and what to do
     skipped: dict[str, str] = field(default_factory=dict)
-    failed: dict[Pair, str] = field(default_factory=dict)
+    failed: dict[Pair, str] = field(default_factory=dict)  # pair that ended in an error other than that → the error
 
 
 @dataclass(frozen=True)
@@ -120,23 +101,8 @@ def run_demo(
 ) -> DemoResult:
     """Score the demo's pairs.
 
-    Parameters
-    ----------
-    results : ResultsStore or path
-        Where the receipts go.
-    pairs : sequence of Pair
-        What to score.
-    jobs : int
-        Number of processes.
-    after : callable
-        Called with each finished pair and its result.
-    run : callable, optional
-        Replaces :func:`score_pair`.
-
-    Returns
-    -------
-    DemoResult
-        In the order of `pairs`.
+    `after` is called with each finished pair and its result; `run` replaces :func:`score_pair`. Receipts are in the
+    order of `pairs`.
     """
     address = ResultsStore(results).address if isinstance(results, str | Path) else results.address
     run = run or score_pair

@@ -28,8 +28,7 @@ from brainscore_core.isolation.sandbox import require_sandbox
 from brainscore_core.paths import remote_worker_home
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.receipts.environment import current_environment, platform_code
-from brainscore_core.runner.failures import error_receipt, write_failed
-from brainscore_core.runner.pair import run_info
+from brainscore_core.runner.pair import error_receipt, run_info, write_failed
 from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
 from brainscore_core.runner.template import borrow_template, end_idle_templates
 from brainscore_core.scoring import Receipt, ResultsStore
@@ -51,12 +50,7 @@ _NOT_HERE_SECONDS = 3600.0  # until a pair that cannot be scored here may be tak
 class WorkerFolder:
     """What a worker keeps on disk: its pair, the receipt of the pair, plugins and files.
 
-    Parameters
-    ----------
-    site : str
-        Address of the site.
-    root : Path, optional
-        Where the folders of all workers of this machine are; by default `remote_worker_home`.
+    `root` holds the folders of all workers of this machine; by default it is `remote_worker_home`.
     """
 
     def __init__(self, site: str, root: Path | None = None) -> None:
@@ -229,10 +223,7 @@ class RemoteWorker:
     def run(self) -> None:
         """Work until stopped or, if requested, until no pair is waiting.
 
-        Raises
-        ------
-        UserError
-            If the site refuses this worker, for example because its version differs.
+        Raises UserError if the site refuses this worker, for example because its version differs.
         """
         folder = WorkerFolder(self.work.connection.site)
         self.say(f"Worker {self.work.worker} scores for {self.work.connection.site}, in {folder.path}")

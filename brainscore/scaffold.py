@@ -43,22 +43,13 @@ _REGISTRIES = {
 
 @dataclass(frozen=True)
 class Written:
-    """A plugin that was written.
+    """A plugin that was written."""
 
-    Attributes
-    ----------
-    kind, identifier : str
-        What it registers.
-    folder : Path
-        Where it is.
-    others : tuple of Written
-        What was written with it: the data of a benchmark.
-    """
-
+    # what it registers
     kind: str
     identifier: str
-    folder: Path
-    others: tuple[Written, ...] = field(default=())
+    folder: Path  # where it is
+    others: tuple[Written, ...] = field(default=())  # what was written with it: the data of a benchmark
 
 
 def default_root() -> Path:
@@ -73,26 +64,10 @@ def default_root() -> Path:
 def write_plugin(kind: str, name: str, *, root: Path, behavioral: bool | None = None) -> Written:
     """Write a plugin that passes its own tests.
 
-    Parameters
-    ----------
-    kind : {'benchmark', 'data', 'metric', 'model'}
-        What to write.
-    name : str
-        Its identifier: ``AuthorYear-metric`` or ``AuthorYear.subset-metric`` for a benchmark, ``AuthorYear`` for data.
-    root : path
-        Folder that holds ``benchmarks/``, ``data/``, ``metrics/`` and ``models/``, or will.
-    behavioral : bool, optional
-        Of data: whether they are choices rather than recordings; by default they are.
-
-    Returns
-    -------
-    Written
-        A benchmark of a study without data is written with generated ones. Its tests know the score of one model.
-
-    Raises
-    ------
-    UserError
-        If the name is invalid or taken, or the folder exists.
+    The name is ``AuthorYear-metric`` or ``AuthorYear.subset-metric`` for a benchmark, ``AuthorYear`` for data. The
+    folder `root` holds ``benchmarks/``, ``data/``, ``metrics/`` and ``models/``, or will. Data are choices unless
+    `behavioral` is False. A benchmark of a study without data is written with generated ones, and its tests know the
+    score of one model. Raises UserError if the name is invalid or taken, or the folder exists.
     """
     if kind == "benchmark":
         return _write_benchmark(name, root)

@@ -15,7 +15,7 @@ from brainscore_core.identifiers import identifier_problem, series_identifier, s
 if TYPE_CHECKING:
     import pandas as pd
 
-    from brainscore_core.figures.plot import Plot
+    from brainscore_core.figures.export import Plot
     from brainscore_core.scoring import Receipt, ResultsStore
 
 _logger = logging.getLogger(__name__)
@@ -367,7 +367,7 @@ def plot_trajectory(frame: pd.DataFrame, path: str | os.PathLike[str] | None = N
     <Plot 'Scores of net during training'; save('figure.png') writes it as PNG, SVG or PDF>
     """
     from brainscore_core.figures import StateScore, training_plot
-    from brainscore_core.figures.plot import Plot
+    from brainscore_core.figures.export import Plot
 
     columns = [frame[name].tolist() for name in ("benchmark", "identifier", "score", "low", "high")]
     scores = [StateScore(*row) for row in zip(*columns, strict=True)]

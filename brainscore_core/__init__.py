@@ -3,8 +3,6 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from brainscore_core import moved
-
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark as Benchmark
     from brainscore_core.metrics import Ceiling as Ceiling
@@ -19,8 +17,6 @@ _HOMES = {
     "Metric": "brainscore_core.metrics",
     "Score": "brainscore_core.metrics",
 }
-
-moved.install()
 
 
 def __getattr__(name: str) -> Any:

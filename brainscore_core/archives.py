@@ -86,18 +86,9 @@ def is_file_manager_file(name: str) -> bool:
 def find_clash(names: Iterable[str], *, case: bool = True) -> tuple[str, str] | None:
     """Find two names that some systems take for the same file.
 
-    Parameters
-    ----------
-    names : iterable of str
-        The names.
-    case : bool
-        Whether names that differ only in case clash, as on macOS and Windows. Equal names always clash, also if they
-        are spelled with other Unicode characters of the same meaning.
-
-    Returns
-    -------
-    tuple of str, or None
-        The earlier and the later name of the first clash.
+    Returns the earlier and the later name of the first clash. With `case`, names that differ only in case clash, as on
+    macOS and Windows. Equal names always clash, also if they are spelled with other Unicode characters of the same
+    meaning.
 
     Examples
     --------

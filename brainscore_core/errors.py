@@ -59,16 +59,7 @@ class MissingColumn(UserError, KeyError):
     def among(cls, present: Iterable[object], name: str, *, data: str, kind: str) -> Self:
         """Make the error, with suggestions.
 
-        Parameters
-        ----------
-        present : iterable
-            The names that there are.
-        name : str
-            The missing name.
-        data : str
-            Description of the table or assembly.
-        kind : str
-            ``'column'`` or ``'coordinate'``.
+        `data` describes the table or assembly; `kind` is ``'column'`` or ``'coordinate'``.
 
         Examples
         --------
@@ -155,16 +146,8 @@ _NUMBER = re.compile(r"\s*([+-]?)0*(\d*)(?:\.(\d*?)0*)?\s*")
 def respelled(names: Iterable[object], known: Iterable[object]) -> dict[object, object]:
     """Names that are not known, but are a known name in another spelling.
 
-    Parameters
-    ----------
-    names, known : iterable
-        Texts or numbers.
-
-    Returns
-    -------
-    dict
-        Name → known name. Spellings differ in capitals, spaces or punctuation, Unicode form, the format of numbers, the
-        ending or folder of a file name, or plural.
+    Returns unknown name → known name. Spellings differ in capitals, spaces or punctuation, Unicode form, the format of
+    numbers, the ending or folder of a file name, or plural.
 
     Examples
     --------
@@ -179,11 +162,6 @@ def respelled(names: Iterable[object], known: Iterable[object]) -> dict[object, 
 
 def spelling_hint(names: Iterable[object], known: Iterable[object]) -> str:
     """Say why no name is known, if it is a matter of spelling; otherwise ``''``.
-
-    Parameters
-    ----------
-    names, known : iterable
-        Texts or numbers.
 
     Examples
     --------

@@ -62,15 +62,7 @@ def replacing(target: Path, *, mode: int = 0o666) -> Iterator[IO[bytes]]:
 def temporary_folder(prefix: str) -> Iterator[Path]:
     """Create a folder that is removed when the block ends; its file ``lock`` shows that it is in use.
 
-    Parameters
-    ----------
-    prefix : str
-        Prefix of the folder's name. Folders with this prefix that killed processes left behind are removed first.
-
-    Yields
-    ------
-    Path
-        The folder, which only the current user may open.
+    Only the current user may open it. Folders with this prefix that killed processes left behind are removed first.
     """
     remove_abandoned_folders(prefix)
     folder = Path(tempfile.mkdtemp(prefix=prefix))
@@ -136,19 +128,8 @@ def replacing_together(targets: Sequence[Path], *, warning: type[Warning] = User
     """Write several files beside their targets, and move them there together when the block ends.
 
     If anything fails, the folder stays as it was: new files and folders are removed, and existing files keep their
-    content. A warning names each existing file whose content was replaced.
-
-    Parameters
-    ----------
-    targets : sequence of Path
-        Files of one folder, which is created if it does not exist.
-    warning : type, optional
-        Category of the warning.
-
-    Yields
-    ------
-    list of Path
-        The paths to write to, one for each target.
+    content. A warning names each existing file whose content was replaced. The targets are in one folder, which is
+    created if it does not exist. Yields the paths to write to, one for each target.
     """
     folder = targets[0].parent
     created = [path for path in (folder, *folder.parents) if not path.exists()]

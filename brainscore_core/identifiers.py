@@ -98,12 +98,8 @@ def to_folder_name(identifier: str) -> str:
     """Encode an identifier as one folder name that is safe on every file system and in a bucket.
 
     Letters, digits and ``_ - . ~ + = , @`` stay. Other characters are percent-encoded as in a URL, and so is a dot at
-    either end; no identifier therefore becomes ``..`` or a hidden file.
-
-    Raises
-    ------
-    UserError
-        If the identifier is empty, is not valid Unicode, or is longer than file systems allow.
+    either end; no identifier therefore becomes ``..`` or a hidden file. Raises UserError if the identifier is empty, is
+    not valid Unicode, or is longer than file systems allow.
 
     Examples
     --------
@@ -203,10 +199,7 @@ def states_of_models(identifiers: Iterable[str]) -> dict[str, tuple[str, ...]]:
 def series_identifier(model: str, *, seed: int | None = None, epoch: int | None = None) -> str:
     """Identifier of a model that was trained with a seed, after a number of epochs.
 
-    Raises
-    ------
-    UserError
-        If a number is negative or not whole.
+    Raises UserError if a number is negative or not whole.
 
     Examples
     --------

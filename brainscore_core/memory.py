@@ -25,20 +25,8 @@ _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([a-z]*)\s*", re.IGNORE
 def parse_size(size: str | float) -> int:
     """Parse a number of bytes.
 
-    Parameters
-    ----------
-    size : str or number
-        ``"4GB"``, ``"1.5 TB"`` (powers of 1000), ``"4GiB"`` (powers of 1024), or bytes; case does not matter.
-
-    Returns
-    -------
-    int
-        Bytes, rounded down.
-
-    Raises
-    ------
-    UserError
-        If `size` is not written in this way, or is below one byte.
+    The size is ``"4GB"``, ``"1.5 TB"`` (powers of 1000), ``"4GiB"`` (powers of 1024), or a number of bytes; case does
+    not matter. The result is rounded down. Raises UserError if `size` is not written in this way, or is below one byte.
 
     Examples
     --------
@@ -76,25 +64,8 @@ def format_size(count: float) -> str:
 def memory_limit(explicit: str | float | None = None) -> int:
     """Memory that a run may use.
 
-    Parameters
-    ----------
-    explicit : str or number, optional
-        What the user asked for, as in :func:`parse_size`.
-
-    Returns
-    -------
-    int
-        Bytes: `explicit`, else ``$BRAINSCORE_MAX_MEMORY``, else :func:`machine_limit`.
-
-    Raises
-    ------
-    UserError
-        If the size is not valid.
-
-    Examples
-    --------
-    >>> memory_limit("4GB")
-    4000000000
+    In bytes: `explicit`, as in :func:`parse_size`, else ``$BRAINSCORE_MAX_MEMORY``, else :func:`machine_limit`. Raises
+    UserError if the size is not valid.
     """
     if explicit is not None:
         return parse_size(explicit)
@@ -109,21 +80,9 @@ def memory_limit(explicit: str | float | None = None) -> int:
 def machine_limit(root: str | os.PathLike[str] = "/") -> int:
     """80 % of the memory that this process may use.
 
-    Parameters
-    ----------
-    root : path
-        Folder that contains ``proc`` and ``sys``.
-
-    Returns
-    -------
-    int
-        Bytes: 80 % of the smallest of the machine's memory, the limits of the process's cgroup (version 1 or 2) and of
-        its parent groups, and the process's own limits of address space and data.
-
-    Examples
-    --------
-    >>> machine_limit() > 0
-    True
+    In bytes: 80 % of the smallest of the machine's memory, the limits of the process's cgroup (version 1 or 2) and of
+    its parent groups, and the process's own limits of address space and data. The folder `root` contains ``proc`` and
+    ``sys``.
     """
     limits = [limit for folder in _groups(Path(root)) if (limit := _group_limit(folder)) is not None]
     return int(_SHARE * min([_physical(Path(root)), *limits, *_process_limits()]))
@@ -132,16 +91,8 @@ def machine_limit(root: str | os.PathLike[str] = "/") -> int:
 def available_memory(root: str | os.PathLike[str] = "/") -> int:
     """Memory that this process can still allocate.
 
-    Returns
-    -------
-    int
-        Bytes: the smaller of what the system can provide without swapping and what is left of each cgroup's limit;
-        a cgroup's inactive file cache counts as free.
-
-    Examples
-    --------
-    >>> available_memory() > 0
-    True
+    In bytes: the smaller of what the system can provide without swapping and what is left of each cgroup's limit; a
+    cgroup's inactive file cache counts as free.
     """
     base = Path(root)
     free = [_meminfo(base, "MemAvailable") or _physical(base)]
@@ -153,13 +104,7 @@ def available_memory(root: str | os.PathLike[str] = "/") -> int:
 
 
 def resident_memory() -> int:
-    """Memory that this process uses now, in bytes; its peak if the system does not report the current value.
-
-    Examples
-    --------
-    >>> resident_memory() > 0
-    True
-    """
+    """Memory that this process uses now, in bytes; its peak if the system does not report the current value."""
     try:
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("RssAnon:"):  # pages of mapped files can be freed at any time

@@ -52,11 +52,6 @@ def default_results_address() -> str:
     str
         ``$BRAINSCORE_RESULTS``, a folder or ``s3://bucket/prefix``; else ``$BRAINSCORE_HOME/results``, else
         ``~/.brain-score/results``.
-
-    Examples
-    --------
-    >>> Path(default_results_address()).name
-    'results'
     """
     if address := os.environ.get("BRAINSCORE_RESULTS"):
         is_bucket = address.startswith("s3:/") and not address.startswith("s3:///")
@@ -70,40 +65,20 @@ def plugin_index_file() -> Path:
 
 
 def remote_worker_home() -> Path:
-    """Folder in which remote workers keep their pair, its plugins and its receipt: ``remote-worker`` in :func:`home`.
-
-    Examples
-    --------
-    >>> remote_worker_home().name
-    'remote-worker'
-    """
+    """Folder of the pair, plugins and receipt of remote workers: ``remote-worker`` in :func:`home`."""
     return home() / "remote-worker"
 
 
 def environments_home(root: Path | None = None) -> Path:
-    """Folder of plugin environments: `root`, by default ``environments`` in :func:`home`.
-
-    Examples
-    --------
-    >>> environments_home().name
-    'environments'
-    """
+    """Folder of plugin environments: `root`, by default ``environments`` in :func:`home`."""
     return home() / "environments" if root is None else Path(root).expanduser().absolute()
 
 
 def activations_home() -> Path | None:
     """Folder of stored activations.
 
-    Returns
-    -------
-    Path or None
-        ``$BRAINSCORE_ACTIVATIONS``, else ``$BRAINSCORE_HOME/activations``, else ``~/.brain-score/activations``; None
-        if ``$BRAINSCORE_ACTIVATIONS`` is ``off``.
-
-    Examples
-    --------
-    >>> activations_home().name
-    'activations'
+    ``$BRAINSCORE_ACTIVATIONS``, else ``$BRAINSCORE_HOME/activations``, else ``~/.brain-score/activations``; None if
+    ``$BRAINSCORE_ACTIVATIONS`` is ``off``.
     """
     if folder := os.environ.get("BRAINSCORE_ACTIVATIONS"):
         return None if folder.strip().lower() in _OFF_VALUES else Path(folder).expanduser().absolute()
@@ -111,13 +86,7 @@ def activations_home() -> Path | None:
 
 
 def screen_home() -> Path:
-    """Folder of stimuli as placed on a screen: ``stimuli_on_screen`` in :func:`home`.
-
-    Examples
-    --------
-    >>> screen_home().name
-    'stimuli_on_screen'
-    """
+    """Folder of stimuli as placed on a screen: ``stimuli_on_screen`` in :func:`home`."""
     return home() / "stimuli_on_screen"
 
 

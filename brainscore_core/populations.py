@@ -53,12 +53,7 @@ def details(estimates: str | None) -> str:
 def these(number: int, unit: str) -> str:
     """Name units that do not vary because there are too few.
 
-    Parameters
-    ----------
-    number : int
-        How many there are.
-    unit : str
-        Name of one of them, such as the coordinate that has their names.
+    `unit` names one of them, such as the coordinate that has their names.
 
     Examples
     --------
@@ -72,10 +67,7 @@ def these(number: int, unit: str) -> str:
 def condition(estimates: str | None) -> str:
     """Read from ``ci_estimates`` for which few units alone an interval holds, and comparisons and ranks with it.
 
-    Returns
-    -------
-    str
-        Empty if no units are named, or at least :data:`FEWEST_GROUPS`: those are kept by the design of the experiment.
+    Empty if no units are named, or at least :data:`FEWEST_GROUPS`: those are kept by the design of the experiment.
 
     Examples
     --------
@@ -100,11 +92,8 @@ def condition(estimates: str | None) -> str:
 def condition_of_result(*estimates: str | None) -> str:
     """State for which few units alone a result holds, from ``ci_estimates`` of its score and of its raw score.
 
-    Returns
-    -------
-    str
-        As of :func:`condition`; :data:`UNRECORDED` if none of the texts begins with a population, as in receipts of
-        earlier versions.
+    As :func:`condition`; :data:`UNRECORDED` if none of the texts begins with a population, as in receipts of earlier
+    versions.
 
     Examples
     --------

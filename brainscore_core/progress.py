@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, TypeVar
 
-from brainscore_core.display import printable
-from brainscore_core.formatting import size_text
+from brainscore_core.formatting import printable, size_text
 
 Item = TypeVar("Item")
 
@@ -35,24 +34,12 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class Stage:
-    """A part of a long call.
+    """A part of a long call."""
 
-    Attributes
-    ----------
-    text : str
-        What is being done.
-    total : int or None
-        Number of steps, if known.
-    unit : str
-        What the steps are, such as ``'stimuli'``; ``'bytes'`` are written as kB, MB or GB.
-    done : int
-        Number of steps that are done.
-    """
-
-    text: str
-    total: int | None = None
-    unit: str = ""
-    done: int = 0
+    text: str  # what is being done
+    total: int | None = None  # number of steps, if known
+    unit: str = ""  # what the steps are, such as ``'stimuli'``; ``'bytes'`` are written as kB, MB or GB
+    done: int = 0  # number of steps that are done
     start: float = field(default_factory=time.monotonic)
 
     def advance(self, number: int = 1) -> None:
@@ -67,19 +54,7 @@ _open: list[Stage] = []
 def stage(text: str, total: int | None = None, *, unit: str = "") -> Iterator[Stage]:
     """Show what is being done until the end of the block.
 
-    Parameters
-    ----------
-    text : str
-        What is being done.
-    total : int, optional
-        Number of steps.
-    unit : str
-        What the steps are.
-
-    Examples
-    --------
-    >>> with stage("reading files", 2, unit="files") as reading:
-    ...     reading.advance()
+    `unit` is what the steps are.
     """
     opened = Stage(text, total, unit)
     _logger.info("%s", text)
@@ -93,13 +68,7 @@ def stage(text: str, total: int | None = None, *, unit: str = "") -> Iterator[St
 
 
 def track(items: Iterable[Item], text: str, total: int, *, unit: str = "") -> Iterator[Item]:
-    """Iterate, and show how many of the items are done.
-
-    Examples
-    --------
-    >>> list(track("ab", "reading", 2))
-    ['a', 'b']
-    """
+    """Iterate, and show how many of the items are done."""
     with stage(text, total, unit=unit) as opened:
         for item in items:
             yield item

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from brainscore_core.display import as_html, as_text
+from brainscore_core.formatting import as_html, as_text
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly

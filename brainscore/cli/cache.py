@@ -95,7 +95,7 @@ def _stored_layers() -> list[StoredLayer]:
 def _verify_layers(entries: Sequence[StoredLayer]) -> list[CheckedLayer]:
     """Compare layers with their checksums."""
     keys = {entry.key for entry in entries if entry.key is not None}
-    verified = {item.entry.key: item for item in _activation_store().verify(keys)} if keys else {}
+    verified = {item.entry.key: item for item in ActivationStore(activations_folder()).verify(keys)} if keys else {}
     checked = []
     for entry in entries:
         if entry.kind == "unfinished":
@@ -114,7 +114,7 @@ def _remove_layers(entries: Sequence[StoredLayer]) -> None:
     """Remove layers and unfinished files."""
     keys = [entry.key for entry in entries if entry.key is not None]
     if keys:
-        _activation_store().remove(keys)
+        ActivationStore(activations_folder()).remove(keys)
     for entry in entries:
         if entry.key is None:
             try:
@@ -144,10 +144,6 @@ def _layer_row(entry: StoredLayer) -> list[str]:
     return [entry.name, entry.model, layer, entry.stimulus_set, format_size(entry.bytes), used]
 
 
-def _activation_store() -> ActivationStore:
-    return ActivationStore(activations_folder())
-
-
 def _layer_of_entry(entry: StoredEntry) -> StoredLayer:
     return StoredLayer(
         name=entry.key[:_KEY_DIGITS],
@@ -174,7 +170,6 @@ _kind_option = click.option(
     default="all",
     help="Part of the cache; by default all.",
 )
-_SHORTEST_HASH = 6
 
 
 class _Chosen(NamedTuple):
@@ -188,14 +183,10 @@ class _Chosen(NamedTuple):
     def __str__(self) -> str:
         texts = []
         if self.files or not self.layers:
-            texts.append(f"{_number(len(self.files))} from {cache_home()}")
+            texts.append(f"{counted(len(self.files), 'entry')} from {cache_home()}")
         if self.layers:
-            texts.append(f"{_number(len(self.layers))} from {activations_home()}")
+            texts.append(f"{counted(len(self.layers), 'entry')} from {activations_home()}")
         return " and ".join(texts)
-
-
-def _number(entries: int) -> str:
-    return counted(entries, "entry")
 
 
 @click.group("cache", cls=Subcommands)
@@ -239,7 +230,7 @@ def list_files(names: Sequence[str], *, kind: str, as_json: bool) -> None:
         echo_table(["file", "kind", "size", "folder"], [_file_row(entry) for entry in chosen.files])
     if chosen.layers:
         echo_table(_LAYER_COLUMNS, [_layer_row(entry) for entry in chosen.layers])
-    echo(f"{chosen}, {_readable_size(chosen.total)}".replace(" from ", " in "), err=True)
+    echo(f"{chosen}, {format_size(chosen.total)}".replace(" from ", " in "), err=True)
 
 
 @command.command("verify")
@@ -327,12 +318,12 @@ def _where(kind: str) -> str:
 
 
 def _file_matches(entry: CacheEntry, name: str) -> bool:
-    by_hash = len(name) >= _SHORTEST_HASH and entry.digest.value.startswith(name.lower())
+    by_hash = len(name) >= _SHORTEST_KEY and entry.digest.value.startswith(name.lower())
     return by_hash or fnmatchcase(entry.name, name)
 
 
 def _remove(chosen: _Chosen, kind: str, *, yes: bool, as_json: bool) -> None:
-    size = _readable_size(chosen.total)
+    size = format_size(chosen.total)
     if (chosen.files or chosen.layers) and not yes:
         click.confirm(f"Remove {chosen} ({size})?", abort=True, err=True)
     for entry in chosen.files:
@@ -369,17 +360,11 @@ def _file_values(entry: CacheEntry) -> dict[str, Any]:
 
 
 def _file_row(entry: CacheEntry) -> list[str]:
-    return [entry.name, entry.kind, _readable_size(entry.bytes), f"{entry.digest.value[:12]}…"]
+    return [entry.name, entry.kind, format_size(entry.bytes), f"{entry.digest.value[:12]}…"]
 
 
 def _total(entries: Sequence[CacheEntry]) -> int:
     return sum(entry.bytes for entry in entries)
-
-
-def _readable_size(count: int) -> str:
-    from rich.filesize import decimal
-
-    return decimal(count)
 
 
 def _print_checked(checked: Sequence[CheckedEntry], layers: Sequence[CheckedLayer], where: str) -> None:

@@ -22,45 +22,21 @@ State = Literal["added", "changed", "removed"]
 
 
 class ChangedPlugin(NamedTuple):
-    """A plugin that a change touches.
+    """A plugin that a change touches."""
 
-    Attributes
-    ----------
-    kind : str
-        ``'benchmark'``, ``'data'``, ``'metric'`` or ``'model'``.
-    name : str
-        Name of its folder.
-    path : str
-        Its folder, from the repository's root.
-    state : str
-        ``'added'``, ``'changed'`` or ``'removed'``.
-    tests : bool
-        Whether it has tests.
-    """
-
-    kind: str
-    name: str
-    path: str
-    state: State
-    tests: bool
+    kind: str  # ``'benchmark'``, ``'data'``, ``'metric'`` or ``'model'``
+    name: str  # name of its folder
+    path: str  # its folder, from the repository's root
+    state: State  # ``'added'``, ``'changed'`` or ``'removed'``
+    tests: bool  # whether it has tests
 
 
 class Changes(NamedTuple):
-    """What a change touches.
+    """What a change touches."""
 
-    Attributes
-    ----------
-    base : str
-        What it is compared with: the commit at which it branched off.
-    plugins : tuple of ChangedPlugin
-        Sorted by path.
-    outside : tuple of str
-        Files that belong to no plugin.
-    """
-
-    base: str
-    plugins: tuple[ChangedPlugin, ...]
-    outside: tuple[str, ...]
+    base: str  # what it is compared with: the commit at which it branched off
+    plugins: tuple[ChangedPlugin, ...]  # sorted by path
+    outside: tuple[str, ...]  # files that belong to no plugin
 
     @property
     def within(self) -> bool:

@@ -74,7 +74,13 @@ def _version(package: str) -> str | None:
 
 def _settings() -> dict[str, Any]:
     import brainscore_vision
-    from brainscore_core.paths import cache_home, home, plugin_index_file
+    from brainscore_core.paths import (
+        activations_home,
+        cache_home,
+        default_results_address,
+        home,
+        plugin_index_file,
+    )
 
     roots = [f"{root.folder} ({root.source})" for root in brainscore_vision.plugin_index.roots]
     mirror = os.environ.get("BRAINSCORE_MIRROR")
@@ -86,23 +92,11 @@ def _settings() -> dict[str, Any]:
         "folders": {
             "data": str(cache_home()),
             "home": str(home()),
-            "results": _results_folder(),
-            "activations": _activations_folder(),
+            "results": default_results_address(),
+            "activations": str(activations_home() or "off"),
             "plugin index": str(plugin_index_file()),
             "mirror": mirror,
         },
         "plugins": roots,
         "problems": list(brainscore_vision.plugin_index.problems),
     }
-
-
-def _activations_folder() -> str:
-    from brainscore_core.paths import activations_home
-
-    return str(activations_home() or "off")
-
-
-def _results_folder() -> str:
-    from brainscore_core.paths import default_results_address
-
-    return default_results_address()

@@ -21,7 +21,7 @@ def command(site: str | None, token_stdin: bool) -> None:
     in a file that only you can read. $BRAINSCORE_TOKEN and $BRAINSCORE_SITE take precedence over saved values.
     """
     from brainscore.client import Client
-    from brainscore.client.credentials import save_token, site_of
+    from brainscore.client.connection import save_token, site_of
 
     address = site_of(site)
     if token_stdin:

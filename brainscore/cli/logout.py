@@ -15,7 +15,7 @@ def command(site: str | None) -> None:
 
     The token itself stays valid: revoke it on your account's page.
     """
-    from brainscore.client.credentials import forget_token, site_of
+    from brainscore.client.connection import forget_token, site_of
 
     address = site_of(site)
     if forget_token(address):

@@ -201,7 +201,7 @@ def remove(
         return
     if not yes:
         _echo_receipts(chosen)
-        click.confirm(f"Remove {_count(chosen)} from {_name(store)}?", abort=True, err=True)
+        click.confirm(f"Remove {counted(len(chosen), 'receipt')} from {store.address}?", abort=True, err=True)
     removed, remaining = _remove(store, chosen)
     _report_removal(store, removed, remaining, dry_run=False, json_=json_)
     if remaining:
@@ -258,7 +258,7 @@ def _report_removal(
     if json_:
         echo_json(
             {
-                "results": _name(store),
+                "results": store.address,
                 "dry_run": dry_run,
                 "would_remove" if dry_run else "removed": [_receipt_values(receipt) for receipt in receipts],
                 "kept": [{**_receipt_values(receipt), "why": why} for receipt, why in kept],
@@ -269,7 +269,7 @@ def _report_removal(
         echo(f"Kept {receipt.id} ({receipt.model.identifier} on {receipt.benchmark.identifier}): {why}", err=True)
     if dry_run:
         _echo_receipts(receipts)
-        echo(f"Would remove {_count(receipts)} from {_name(store)}")
+        echo(f"Would remove {counted(len(receipts), 'receipt')} from {store.address}")
         return
     for receipt in receipts:
         echo(f"Removed {_line(receipt)}")
@@ -289,14 +289,6 @@ def _line(receipt: Receipt) -> str:
 def _receipt_values(receipt: Receipt) -> dict[str, str]:
     pair = {"model": receipt.model.identifier, "benchmark": receipt.benchmark.identifier}
     return {"id": receipt.id, **pair, "state": receipt.state}
-
-
-def _count(receipts: Sequence[Receipt]) -> str:
-    return counted(len(receipts), "receipt")
-
-
-def _name(store: ResultsStore) -> str:
-    return store.address
 
 
 @click.command("trajectory")

@@ -83,8 +83,7 @@ def _run_remote_worker(
 ) -> None:
     import platform
 
-    from brainscore.client.connection import Connection
-    from brainscore.client.credentials import site_of, token_for
+    from brainscore.client.connection import Connection, site_of, token_for
     from brainscore.remote_worker import RemoteWorker
     from brainscore_core.isolation.children import hide_environment
     from brainscore_core.memory import memory_limit, parse_size

@@ -10,8 +10,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from brainscore.client.connection import Connection, download
-from brainscore.client.credentials import site_of, token_for
+from brainscore.client.connection import Connection, download, site_of, token_for
 from brainscore.client.leaderboard import (
     Compared,
     Leaderboard,

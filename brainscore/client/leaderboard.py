@@ -70,12 +70,7 @@ class Compared:
 def compare_public_models(connection: Connection, first: str, second: str) -> list[Compared]:
     """Read a comparison from the site's page, which shows public models.
 
-    Raises
-    ------
-    UnknownIdentifier
-        If no public model has this name.
-    UserError
-        If the file is not as expected.
+    Raises UnknownIdentifier if no public model has this name. Raises UserError if the file is not as expected.
     """
     (first, second), rows = _table(connection, first, second)
     return [
@@ -103,19 +98,7 @@ def compare_public_models(connection: Connection, first: str, second: str) -> li
 def compare_on_board(board: Leaderboard, first: str, second: str, regions: Mapping[str, str]) -> list[Compared]:
     """Take the differences from a leaderboard, which with a token also has private models. They are not tested.
 
-    Parameters
-    ----------
-    board : Leaderboard
-        With both models.
-    first, second : str
-        Identifiers.
-    regions : mapping
-        The region of each benchmark that has one.
-
-    Raises
-    ------
-    UserError
-        If a model is not on the leaderboard.
+    `regions` has the region of each benchmark that has one. Raises UserError if a model is not on the leaderboard.
     """
     rows = {model.identifier: row for row, model in enumerate(board.models)}
     if first not in rows or second not in rows:
@@ -126,10 +109,7 @@ def compare_on_board(board: Leaderboard, first: str, second: str, regions: Mappi
 def public_identifier(connection: Connection, name: str) -> str:
     """Return the identifier of a public model named by its title, or in another case.
 
-    Raises
-    ------
-    UnknownIdentifier
-        If no public model has this name; the message has the nearest names.
+    Raises UnknownIdentifier if no public model has this name; the message has the nearest names.
     """
     return _table(connection, name, name)[0][0]
 
@@ -400,10 +380,7 @@ class Leaderboard:
 def leaderboard_of(answers: Sequence[Mapping[str, Any]]) -> Leaderboard:
     """Make a leaderboard from the site's responses, which hold consecutive models.
 
-    Raises
-    ------
-    UserError
-        If their nodes differ, because the leaderboard changed between requests.
+    Raises UserError if their nodes differ, because the leaderboard changed between requests.
     """
     first = answers[0]
     if any(answer["nodes"] != first["nodes"] or answer["total"] != first["total"] for answer in answers):

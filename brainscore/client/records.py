@@ -290,10 +290,7 @@ class Me:
 def read_record(kind: type[T], data: Any) -> T:
     """Make a dataclass from a response; fields that this version does not know are ignored.
 
-    Raises
-    ------
-    UserError
-        If a field without a default is missing.
+    Raises UserError if a field without a default is missing.
     """
     hints, needed = _hints(kind)  # type: ignore[arg-type] # classes are hashable
     if not isinstance(data, Mapping) or not needed <= data.keys():

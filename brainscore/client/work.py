@@ -16,36 +16,21 @@ from brainscore_core.errors import UserError
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """A pair that a site has given to this worker.
+    """A pair that a site has given to this worker."""
 
-    Attributes
-    ----------
-    id, lease : int, str
-        The job, and the token of its lease.
-    model, benchmark, run : str
-        The pair, and the run of a process that starts with it.
-    lease_seconds : float
-        How long the lease lasts without a renewal.
-    code : mapping
-        Hash of the plugin of the ``model`` and of the ``benchmark`` on the site; None if they are not plugins.
-    plugins : str
-        Name of the archive of submitted plugins; empty if none are needed.
-    files : tuple of str
-        Files that a submitted model declares, as paths below ``BRAINIO_HOME``.
-    sandbox : bool
-        Whether the model must run in a sandbox.
-    """
-
+    # the job, and the token of its lease
     id: int
     lease: str
+    # the pair, and the run of a process that starts with it
     model: str
     benchmark: str
     run: str
-    lease_seconds: float
+    lease_seconds: float  # how long the lease lasts without a renewal
+    # hash of the plugin of the ``model`` and of the ``benchmark`` on the site; None if they are not plugins
     code: Mapping[str, str | None]
-    plugins: str
-    files: tuple[str, ...]
-    sandbox: bool
+    plugins: str  # name of the archive of submitted plugins; empty if none are needed
+    files: tuple[str, ...]  # files that a submitted model declares, as paths below ``BRAINIO_HOME``
+    sandbox: bool  # whether the model must run in a sandbox
 
     def __str__(self) -> str:
         return f"{self.model} on {self.benchmark}"

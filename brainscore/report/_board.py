@@ -32,21 +32,13 @@ NOT_AVERAGED = "not averaged"
 
 @dataclass(frozen=True)
 class ReportNode(Node):
-    """A column of a report's leaderboard, which has only benchmarks with a receipt.
+    """A column of a report's leaderboard, which has only benchmarks with a receipt."""
 
-    Attributes
-    ----------
-    root : int
-        Index of its root among the nodes.
-    n_all, n_shown : int
-        How many benchmarks the tree has here and below, and how many of them have a receipt.
-    averaged : bool
-        Whether it is in the tree; benchmarks of other plugins are shown below their parents, and enter no mean.
-    """
-
-    root: int
+    root: int  # index of its root among the nodes
+    # how many benchmarks the tree has here and below, and how many of them have a receipt
     n_all: int
     n_shown: int
+    # whether it is in the tree; benchmarks of other plugins are shown below their parents, and enter no mean
     averaged: bool
 
 
@@ -67,42 +59,20 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True)
 class Board:
-    """What the leaderboard shows.
+    """What the leaderboard shows."""
 
-    Attributes
-    ----------
-    models : tuple of str
-        The best first, by the mean over `over`.
-    orders : dict
-        ``'all'`` or ``'scored'`` → the models in the order of this mean.
-    nodes : tuple of ReportNode
-        Depth first; only those with a receipt below.
-    means : dict
-        ``'all'`` or ``'scored'`` → model → index of the node → Mean.
-    states : dict
-        (model, benchmark) → state; pairs without any receipt are left out.
-    receipts : dict
-        (model, benchmark) → the receipt that counts.
-    over : str
-        Which of the two means the order is by.
-    start : tuple of int
-        Nodes whose children are shown at first.
-    ranks : dict
-        ``'all'`` or ``'scored'`` → model → rank by the mean of the first root; empty without a ranked model.
-    tested : bool
-        Whether any two models were tested against each other.
-    """
-
-    models: tuple[str, ...]
-    orders: Mapping[Over, tuple[str, ...]]
-    nodes: tuple[ReportNode, ...]
+    models: tuple[str, ...]  # the best first, by the mean over `over`
+    orders: Mapping[Over, tuple[str, ...]]  # ``'all'`` or ``'scored'`` → the models in the order of this mean
+    nodes: tuple[ReportNode, ...]  # depth first; only those with a receipt below
+    # ``'all'`` or ``'scored'`` → model → index of the node → Mean
     means: Mapping[Over, Mapping[str, Mapping[int, Mean]]]
-    states: Mapping[tuple[str, str], PairState]
-    receipts: Mapping[tuple[str, str], Receipt]
-    over: Over
-    start: tuple[int, ...]
+    states: Mapping[tuple[str, str], PairState]  # (model, benchmark) → state; pairs without any receipt are left out
+    receipts: Mapping[tuple[str, str], Receipt]  # (model, benchmark) → the receipt that counts
+    over: Over  # which of the two means the order is by
+    start: tuple[int, ...]  # nodes whose children are shown at first
+    # ``'all'`` or ``'scored'`` → model → rank by the mean of the first root; empty without a ranked model
     ranks: Mapping[Over, Mapping[str, Standing]]
-    tested: bool
+    tested: bool  # whether any two models were tested against each other
 
     def rank(self, model: int, over: Over) -> str:
         """Rank of a model with its range; a dash without a rank."""

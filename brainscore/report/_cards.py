@@ -27,40 +27,23 @@ class Fact:
 
 @dataclass(frozen=True)
 class Card:
-    """One model.
+    """One model."""
 
-    Attributes
-    ----------
-    model : str
-        Identifier.
-    place : int
-        On the leaderboard, from 0.
-    rows : tuple of Row
-        Its pairs in the leaderboard's order of benchmarks.
-    plugins, weights, environments, devices, runs : tuple of Fact
-        What its receipts say, the most frequent first.
-    seconds, extraction : float or None
-        Sums over its pairs: of everything, and of getting activations.
-    peak : int or None
-        Highest memory of a process that scored it, in bytes.
-    newest : str
-        When it was last scored.
-    states : tuple of Receipt
-        Receipts of all states of its training, this one included; empty if there is only one.
-    """
-
-    model: str
-    place: int
-    rows: tuple[Row, ...]
+    model: str  # identifier
+    place: int  # on the leaderboard, from 0
+    rows: tuple[Row, ...]  # its pairs in the leaderboard's order of benchmarks
+    # what its receipts say, the most frequent first
     plugins: tuple[Fact, ...]
     weights: tuple[Fact, ...]
     environments: tuple[Fact, ...]
     devices: tuple[Fact, ...]
     runs: tuple[Fact, ...]
+    # sums over its pairs: of everything, and of getting activations
     seconds: float | None
     extraction: float | None
-    peak: int | None
-    newest: str
+    peak: int | None  # highest memory of a process that scored it, in bytes
+    newest: str  # when it was last scored
+    # receipts of all states of its training, this one included; empty if there is only one
     states: tuple[Receipt, ...] = ()
 
 

@@ -14,21 +14,11 @@ _PICTURES = 2_000_000  # characters of all pictures of similar stimuli in a repo
 
 @dataclass(frozen=True)
 class AssessedPart:
-    """One part of the assessment of a benchmark.
+    """One part of the assessment of a benchmark."""
 
-    Attributes
-    ----------
-    assessment : Assessment
-        As it is stored.
-    summary : Summary
-        What it says.
-    changed : tuple of str
-        Plugins whose code has changed since, or is not installed.
-    """
-
-    assessment: Assessment
-    summary: Summary
-    changed: tuple[str, ...] = ()
+    assessment: Assessment  # as it is stored
+    summary: Summary  # what it says
+    changed: tuple[str, ...] = ()  # plugins whose code has changed since, or is not installed
 
     @property
     def origin(self) -> str:
@@ -44,24 +34,14 @@ class AssessedPart:
 
 @dataclass(frozen=True)
 class Validity:
-    """Assessments of one benchmark.
+    """Assessments of one benchmark."""
 
-    Attributes
-    ----------
-    benchmark : str
-        Its identifier.
-    audit, recovery : AssessedPart or None
-        The newest.
-    controls : tuple of AssessedPart
-        The newest of each model, the newest first.
-    others : tuple of str
-        Older audits with other models and recoveries with other candidates, which are not shown.
-    """
-
-    benchmark: str
+    benchmark: str  # its identifier
+    # the newest
     audit: AssessedPart | None = None
-    controls: tuple[AssessedPart, ...] = ()
+    controls: tuple[AssessedPart, ...] = ()  # the newest of each model, the newest first
     recovery: AssessedPart | None = None
+    # older audits with other models and recoveries with other candidates, which are not shown
     others: tuple[str, ...] = ()
 
     @property

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from xarray import DataArray
 
-from brainscore_core.display import as_html, as_text
-from brainscore_core.formatting import estimate_text
+from brainscore_core.formatting import as_html, as_text, estimate_text
 from brainscore_core.metrics import (
     ABOVE_CEILING,
     INFLUENCE_KEYS,

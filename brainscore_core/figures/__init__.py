@@ -2,15 +2,20 @@
 
 from brainscore_core.figures.axes import Svg, nice_range, nice_ticks, tick_texts
 from brainscore_core.figures.dot_plot import Dots, DotsRow, Mark, dots_with_intervals
+from brainscore_core.figures.export import Plot, standalone
 from brainscore_core.figures.heat_plot import HEAT, CellState, HeatMap, heat_map
 from brainscore_core.figures.layout import Panel, panels
-from brainscore_core.figures.line_plot import Lines, Series, lines
+from brainscore_core.figures.line_plot import (
+    Lines,
+    Series,
+    Specification,
+    StateScore,
+    lines,
+    specification,
+    training_plot,
+)
 from brainscore_core.figures.matrix_plot import CELLS_WITH_TEXT, Matrix, MatrixGroup, matrix
-from brainscore_core.figures.plot import Plot
 from brainscore_core.figures.scatter_plot import Point, Scatter, scatter
-from brainscore_core.figures.specification_plot import Specification, specification
-from brainscore_core.figures.svg_file import standalone
-from brainscore_core.figures.training_plot import StateScore, training_plot
 
 __all__ = [
     "CELLS_WITH_TEXT",

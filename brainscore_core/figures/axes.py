@@ -87,13 +87,7 @@ def figure(drawing: Drawing, *, title: str, description: str, kind: str, identif
 
 
 def text_width(text: str, size: float = 12) -> float:
-    """Estimate the width of a text in a sans-serif font, rather too large than too small.
-
-    Examples
-    --------
-    >>> text_width("ill") < text_width("abc") < text_width("WWW")
-    True
-    """
+    """Estimate the width of a text in a sans-serif font, rather too large than too small."""
     return size * sum(0.37 if c in _NARROW else 0.93 if c in _WIDE else 0.7 if c.isupper() else 0.61 for c in text)
 
 
@@ -176,7 +170,7 @@ def nice_ticks(low: float, high: float, n: int = 5) -> tuple[float, ...]:
     return tuple(round(number * step, decimals) + 0.0 for number in range(first, last + 1))
 
 
-def nice_range(values: Sequence[float], *, share: float = 0.04, least: float = 1e-6) -> tuple[float, float]:
+def nice_range(values: Sequence[float], *, share: float = 0.04) -> tuple[float, float]:
     """Ends of an axis with some space beside the finite values; 0 to 1 if there are none.
 
     Examples
@@ -190,7 +184,7 @@ def nice_range(values: Sequence[float], *, share: float = 0.04, least: float = 1
     if not finite:
         return 0.0, 1.0
     low, high = min(finite), max(finite)
-    if high - low <= least * max(1.0, abs(high), abs(low)):
+    if high - low <= 1e-6 * max(1.0, abs(high), abs(low)):
         beside = max(0.5, 1e-3 * abs(high))
         return low - beside, high + beside
     return low - share * (high - low), high + share * (high - low)

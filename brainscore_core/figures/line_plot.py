@@ -1,14 +1,16 @@
-"""Line plots: values over numbers, dates or names."""
+"""Lines: values over numbers, dates or names, scores over epochs of a training, and ranks over many analyses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import pairwise
 from math import nan
 
 from brainscore_core.figures import axes
 from brainscore_core.figures.axes import Svg
+from brainscore_core.identifiers import series_point
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,3 +251,167 @@ def _highlight(chart: Lines, positions: Sequence[Sequence[float]], x: axes.Scale
     base = py - 11 if py - 24 > y.end else py + 20
     ring = axes.element("circle", class_="chart-ring", cx=px, cy=py, r=7)
     return axes.join([ring, axes.element("text", label, class_="chart-name chart-strong", x=left, y=base)])
+
+
+_SHIFT = 0.2  # of the smallest distance between epochs, for all lines
+
+
+@dataclass(frozen=True)
+class StateScore:
+    """Score of one state of a model on a benchmark."""
+
+    benchmark: str
+    identifier: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    href: str | None = None
+
+
+def training_plot(scores: Sequence[StateScore], *, title: str = "", identifier: str = "") -> Svg | None:
+    """Draw scores over epochs with their intervals: a line for each benchmark and seed.
+
+    States without an epoch are left out, unless there are no others: then scores are drawn over seeds. None if there is
+    nothing to draw.
+
+    Parameters
+    ----------
+    scores : sequence of StateScore
+        Scores of one model.
+    title, identifier : str
+        Of the figure; for assistive technology, and if a page contains several figures.
+
+    Examples
+    --------
+    >>> scores = [StateScore("A-x", "net@epoch0", 0.1, 0.0, 0.2), StateScore("A-x", "net@epoch5", 0.3, 0.2, 0.4)]
+    >>> training_plot(scores).count("<circle")
+    2
+    """
+    points = [(series_point(score.identifier), score) for score in scores]
+    over_epochs = any(point.epoch is not None for point, _ in points)
+    drawn = [(point, score) for point, score in points if (point.epoch if over_epochs else point.seed) is not None]
+    if not drawn:
+        return None
+    groups: dict[tuple[str, int | None], list[tuple[int, StateScore]]] = {}
+    for point, score in drawn:
+        x_value = point.epoch if over_epochs else point.seed
+        groups.setdefault((score.benchmark, point.seed if over_epochs else None), []).append((x_value or 0, score))
+    x_values = sorted({x_value for states in groups.values() for x_value, _ in states})
+    # lines are moved apart a little, so that intervals at the same epoch are beside each other
+    step = _SHIFT * min((right - left for left, right in pairwise(x_values)), default=1) / len(groups)
+    several = len({benchmark for benchmark, _ in groups}) > 1
+    series = []
+    ordered_groups = sorted(groups.items(), key=lambda item: (item[0][0], item[0][1] or 0))
+    for number, ((benchmark, seed), states) in enumerate(ordered_groups):
+        shift = step * (number - (len(groups) - 1) / 2)
+        ordered = sorted(states, key=lambda item: item[0])
+        named = [benchmark] if several or seed is None else []
+        series.append(
+            Series(
+                name=", ".join([*named, *([] if seed is None else [f"seed {seed}"])]),
+                x=[x_value + shift for x_value, _ in ordered],
+                y=[score.value for _, score in ordered],
+                low=[nan if score.low is None else score.low for _, score in ordered],
+                high=[nan if score.high is None else score.high for _, score in ordered],
+                labels=[score.identifier for _, score in ordered],
+                hrefs=[score.href for _, score in ordered],
+            )
+        )
+    model = drawn[0][0].model
+    return lines(
+        Lines(
+            series=series,
+            title=title or f"Scores of {model} during training",
+            x_title="epoch" if over_epochs else "seed",
+            y_title="score",
+            identifier=identifier,
+        )
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Specification:
+    """Content of a specification curve.
+
+    Attributes
+    ----------
+    ranks : mapping of str to sequence of float
+        Model → its rank in each analysis, from 1; NaN if there is none. Analyses are drawn from left to right.
+    choices : mapping of str to sequence of str
+        Choice → its value in each analysis.
+    title, description : str
+        Title and description for assistive technology; not drawn.
+    divide : int
+        A vertical line after this number of analyses; none before the first and after the last.
+    width : float
+        Width in units; text is 11–12 units high.
+    identifier : str
+        Identifier of the element; needed if a page contains the same chart twice.
+    """
+
+    ranks: Mapping[str, Sequence[float]]
+    choices: Mapping[str, Sequence[str]]
+    title: str
+    description: str = ""
+    divide: int = 0
+    width: float = 847
+    identifier: str = ""
+
+
+_LINE, _RANK, _BAR = 15.0, 13.0, 8.0
+_STROKE = "chart-line chart-stroke-0"
+
+
+def specification(chart: Specification) -> Svg:
+    """Draw a specification curve.
+
+    Raises
+    ------
+    ValueError
+        If there are no analyses, or models and choices do not have the same number.
+
+    Examples
+    --------
+    >>> made = specification(Specification(ranks={"A": [1, 1, 2], "B": [2, 2, 1]}, title="Ranks",
+    ...                                    choices={"metric": ["pls", "ridge", "rdm"]}, divide=2))
+    >>> made.count("<circle"), "ridge" in made
+    (4, True)
+    """
+    numbers = {len(values) for values in (*chart.ranks.values(), *chart.choices.values())}
+    if len(numbers) != 1 or 0 in numbers:
+        raise ValueError(f"models and choices have {sorted(numbers)} analyses; one number above 0 is needed")
+    number, models = numbers.pop(), len(chart.ranks)
+    values = {name: list(dict.fromkeys(used)) for name, used in chart.choices.items()}
+    labels = [label for options in values.values() for label in options]
+    left = 24 + min(0.4 * chart.width, max((axes.text_width(label) for label in labels), default=16.0))
+    entries = [(axes.marker(kind, 0, 0), model) for kind, model in enumerate(chart.ranks)]
+    legend, height = axes.legend(entries, left=4, right=chart.width - 4, top=5)
+    frame = axes.Frame(left, chart.width - 10, 14 + height, 14 + height + max(60.0, _RANK * (models + 1)))
+    x = axes.Scale(-0.5, number - 0.5, frame.left, frame.right)
+    y = axes.Scale(0.5, models + 0.5, frame.top, frame.bottom)
+    ticks = [axes.AxisTick(y(rank), str(rank)) for rank in range(1, models + 1)]
+    shapes = [legend, axes.vertical_axis(ticks, frame, "rank")]
+    step = x(1) - x(0)
+    for kind, ranks in enumerate(chart.ranks.values()):
+        points = [(x(position), y(rank)) for position, rank in enumerate(ranks) if axes.finite(rank)]
+        shapes += [axes.marker(kind, *point, min(4.0, max(1.2, 0.4 * step))) for point in points]
+    if 0 < chart.divide < number:
+        divide = x(chart.divide - 0.5)
+        shapes.append(axes.line(divide, frame.top, divide, frame.bottom, "chart-reference"))
+    bottom = frame.bottom + 6
+    for name, options in values.items():
+        bottom += _LINE + 4
+        shapes.append(axes.element("text", name, class_="chart-heading", x=4, y=bottom))
+        for option in options:
+            bottom += _LINE
+            label = axes.clipped(option, left - 22)
+            shapes.append(axes.element("text", label, class_="chart-row-label", x=14, y=bottom))
+            positions = [x(position) for position, used in enumerate(chart.choices[name]) if used == option]
+            bars = "".join(
+                f"M{axes.number(position)} {axes.number(bottom - 8)}v{axes.number(_BAR)}" for position in positions
+            )
+            shapes.append(axes.element("path", class_=_STROKE, d=bars))
+    drawing = axes.Drawing(axes.join(shapes), chart.width, bottom + 10)
+    return axes.figure(
+        drawing, title=chart.title, description=chart.description, kind="specification", identifier=chart.identifier
+    )

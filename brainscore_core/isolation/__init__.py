@@ -3,10 +3,8 @@
 ``python -m brainscore_core.isolation`` is the model's side.
 """
 
-from brainscore_core.isolation.errors import SubjectFailed, SubjectOutOfMemory
 from brainscore_core.isolation.process import MAX_OUTPUT, START_TIMEOUT, TIMEOUT, ModelProcess, start_model_process
-from brainscore_core.isolation.values import CannotTravel
-from brainscore_core.moved import renamed
+from brainscore_core.isolation.values import CannotTravel, SubjectFailed, SubjectOutOfMemory
 
 __all__ = [
     "MAX_OUTPUT",
@@ -18,5 +16,3 @@ __all__ = [
     "SubjectOutOfMemory",
     "start_model_process",
 ]
-
-__getattr__ = renamed(__name__, {"SubjectProcess": "ModelProcess", "start_subject": "start_model_process"})

@@ -27,14 +27,8 @@ def guarded(
 ) -> subprocess.Popen[bytes]:
     """Start a command that ends, with all its descendants, when its standard input is closed or this process has ended.
 
-    Parameters
-    ----------
-    command : sequence of str
-        Program and arguments.
-    inherited : int, optional
-        Descriptor that it inherits under the same number.
-    environment : mapping, optional
-        Environment variables; by default those of this process.
+    It inherits the descriptor `inherited` under the same number. By default, it has the environment variables of this
+    process.
     """
     guard = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(-1 if inherited is None else inherited)]
     return subprocess.Popen(  # noqa: S603 - the purpose of this function
@@ -94,16 +88,8 @@ _KEPT = 512 << 10  # bytes of the beginning, and as many of the end
 class Output:
     """Reads a pipe to its end, in a thread of its own.
 
-    Parameters
-    ----------
-    descriptor : int
-        The pipe; it is closed at its end.
-    limit : int
-        Bytes that may be printed.
-    on_flood : callable
-        Called once the limit is exceeded; further output is counted but not kept.
-    on_text : callable, optional
-        Called with each piece of text.
+    The pipe is closed at its end. Once more than `limit` bytes are printed, `on_flood` is called; further output is
+    counted but not kept. `on_text` is called with each piece of text.
     """
 
     def __init__(

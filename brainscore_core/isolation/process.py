@@ -19,11 +19,18 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from brainscore_core.errors import UserError
 from brainscore_core.isolation.children import LifeCheck, Output, end, ender, ending_text, guarded
-from brainscore_core.isolation.errors import Cause, SubjectFailed, SubjectOutOfMemory
-from brainscore_core.isolation.shared_files import WireError
 from brainscore_core.isolation.tables import KINDS
-from brainscore_core.isolation.values import Decoder, Encoder, expect, raise_error, take_over
-from brainscore_core.isolation.wire import PROTOCOL, Channel, Closed, Limits
+from brainscore_core.isolation.values import (
+    Cause,
+    Decoder,
+    Encoder,
+    SubjectFailed,
+    SubjectOutOfMemory,
+    expect,
+    raise_error,
+    take_over,
+)
+from brainscore_core.isolation.wire import PROTOCOL, Channel, Closed, Limits, WireError
 from brainscore_core.memory import available_memory, format_size
 
 if TYPE_CHECKING:
@@ -63,12 +70,7 @@ _KINDS = {
 def signature_of(parameters: Any) -> inspect.Signature:
     """Signature from the parameters that a model process describes by name, kind and whether they have a default.
 
-    Defaults become None.
-
-    Raises
-    ------
-    WireError, LookupError, ValueError, TypeError
-        If the description is invalid.
+    Defaults become None. Raises WireError, LookupError, ValueError or TypeError if the description is invalid.
     """
     parsed = []
     for parameter in expect(parameters, list):

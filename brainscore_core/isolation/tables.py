@@ -13,8 +13,8 @@ import pandas as pd
 import xarray as xr
 from xarray.indexes import PandasIndex, PandasMultiIndex
 
-from brainscore_core.isolation.shared_files import WireError
 from brainscore_core.isolation.values import CannotTravel, Decoder, Encoder, Kind, expect, only
+from brainscore_core.isolation.wire import WireError
 from brainscore_core.supported_data_standards.brainio.assemblies import ASSEMBLY_CLASSES
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 

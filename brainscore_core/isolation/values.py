@@ -12,18 +12,19 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.lib import format as npy
 
 from brainscore_core import errors
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_core.isolation.errors import SubjectFailed, SubjectOutOfMemory
-from brainscore_core.isolation.shared_files import Buffer, WireError, anonymous_file, seal
 from brainscore_core.isolation.wire import (
     DTYPES,
     REPEATED,
+    Buffer,
+    WireError,
+    anonymous_file,
     expect,
     only,
     parse,
@@ -31,6 +32,7 @@ from brainscore_core.isolation.wire import (
     read_part,
     region_of,
     repeated,
+    seal,
     text_array,
     too_much_text,
 )
@@ -53,37 +55,20 @@ class CannotTravel(UserError, TypeError):
 
 
 class Kind(NamedTuple):
-    """A type that can be sent.
+    """A type that can be sent."""
 
-    Attributes
-    ----------
-    tag : str
-        Its name in messages.
-    type : type
-        The type, subclasses included.
-    encode : callable
-        Encoder, value → dictionary of encoded parts.
-    decode : callable
-        Decoder, dictionary → value; raises `WireError` for invalid parts.
-    """
-
-    tag: str
-    type: type
-    encode: Callable[[Encoder, Any], dict[str, Any]]
+    tag: str  # its name in messages
+    type: type  # the type, subclasses included
+    encode: Callable[[Encoder, Any], dict[str, Any]]  # encoder, value → dictionary of encoded parts
+    # decoder, dictionary → value; raises `WireError` for invalid parts
     decode: Callable[[Decoder, dict[str, Any]], Any]
 
 
 class Encoder:
     """Collects the payloads of one message.
 
-    Parameters
-    ----------
-    kinds : sequence of Kind
-        Types that can be sent in addition to plain types and arrays.
-    memory : int
-        Largest size in bytes of an array that is transferred in memory; larger ones are written to disk.
-    folders : sequence of Path
-        Arrays that map a file in one of these are transferred as that file.
+    Types of `kinds` can be sent in addition to plain types and arrays. Arrays of more than `memory` bytes are written
+    to disk; an array that maps a file in one of `folders` is transferred as that file.
     """
 
     def __init__(self, kinds: Sequence[Kind] = (), *, memory: int = 1 << 40, folders: Sequence[Path] = ()) -> None:
@@ -104,10 +89,7 @@ class Encoder:
     def encode(self, value: Any) -> Any:
         """Encode a value.
 
-        Raises
-        ------
-        CannotTravel
-            If it is, or contains, a value of a type that cannot be sent.
+        Raises CannotTravel if it is, or contains, a value of a type that cannot be sent.
         """
         if value is None or isinstance(value, bool):
             return value
@@ -224,15 +206,7 @@ class Encoder:
 
 
 class Decoder:
-    """Reads what an `Encoder` wrote, and checks everything.
-
-    Parameters
-    ----------
-    payloads : sequence of buffers
-        As they arrived.
-    kinds : sequence of Kind
-        Types that can be sent in addition to plain types and arrays.
-    """
+    """Reads what an `Encoder` wrote, and checks everything."""
 
     def __init__(self, payloads: Sequence[Buffer], kinds: Sequence[Kind] = ()) -> None:
         self._payloads = payloads
@@ -242,10 +216,7 @@ class Decoder:
     def decode(self, value: Any) -> Any:
         """Decode a value.
 
-        Raises
-        ------
-        WireError
-            If an `Encoder` would not write it.
+        Raises WireError if an `Encoder` would not write it.
         """
         if isinstance(value, list):
             return [self.decode(item) for item in value]
@@ -416,19 +387,8 @@ _USER_ERRORS: dict[str, type[UserError]] = {
 def raise_error(name: str, error: Any) -> NoReturn:
     """Raise an error of an isolated model in this process.
 
-    Parameters
-    ----------
-    name : str
-        Name of the model.
-    error : object
-        As it arrived.
-
-    Raises
-    ------
-    NotApplicable, UserError, SubjectFailed
-        The error, with the traceback of the model's process as a note.
-    WireError
-        If the description of the error is invalid.
+    Raises NotApplicable, UserError or SubjectFailed with the traceback of the model's process as a note; WireError if
+    the description of the error is invalid.
     """
     error = only(expect(error, dict), "kind", "type", "message", "remedy", "traceback")
     kind, type_name, message, trace = (expect(error[field], str) for field in ("kind", "type", "message", "traceback"))
@@ -458,10 +418,7 @@ def _heading(type_name: str, message: str) -> str:
 def take_over(about: Any) -> int:
     """Repeat the notes and warnings of an isolated model in this process.
 
-    Returns
-    -------
-    int
-        Highest resident memory of its process, in bytes.
+    Returns the highest resident memory of its process, in bytes.
     """
     about = only(expect(about, dict), "notes", "warnings", "peak_bytes")
     notes, warned = expect(about["notes"], list), expect(about["warnings"], list)
@@ -563,3 +520,29 @@ def _category(names: list[Any]) -> type[Warning]:
         if isinstance(category, type) and issubclass(category, Warning):
             return category
     return UserWarning
+
+
+Cause = Literal["start", "crash", "exit", "timeout", "output", "protocol", "exception"]
+
+
+class SubjectFailed(UserError):
+    """The process of an isolated model crashed, hung, printed too much, raised an error, or gave an invalid answer.
+
+    Parameters
+    ----------
+    message : str
+        The model, what its process did, and the end of what it printed.
+    remedy : str, optional
+        How to fix it.
+    cause : str
+        ``'start'``, ``'crash'`` (ended by a signal), ``'exit'``, ``'timeout'``, ``'output'`` (too much),
+        ``'protocol'`` or ``'exception'`` (an error of the model, whose traceback is in the notes).
+    """
+
+    def __init__(self, message: str, remedy: str | None = None, *, cause: Cause = "exception") -> None:
+        super().__init__(message, remedy)
+        self.cause = cause
+
+
+class SubjectOutOfMemory(SubjectFailed):
+    """The process of an isolated model ran out of memory: it was killed, or raised an error that says so."""

@@ -10,6 +10,8 @@ import os
 import re
 import select
 import socket
+import stat
+import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -19,7 +21,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from brainscore_core.isolation.shared_files import Buffer, WireError, mapped
+from brainscore_core.errors import UserError
 
 T = TypeVar("T")
 
@@ -61,10 +63,7 @@ _HEADER = re.compile(  # as NumPy writes it; NumPy's reader evaluates Python lit
 def read_npy(content: Buffer) -> np.ndarray:
     """Read an array of numbers in memory, without a copy.
 
-    Raises
-    ------
-    WireError
-        If it is not an array, of a type that is not sent, or of a length that does not match its shape.
+    Raises WireError if it is not an array, of a type that is not sent, or of a length that does not match its shape.
     """
     head = bytes(memoryview(content)[:_MAX_HEADER])
     header = _HEADER.match(head)
@@ -98,10 +97,7 @@ def read_npy(content: Buffer) -> np.ndarray:
 def read_part(content: Buffer, start: int, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     """Read an array of numbers from a part of a file, without a copy.
 
-    Raises
-    ------
-    WireError
-        If it exceeds the file, or is of a type that is not sent.
+    Raises WireError if it exceeds the file, or is of a type that is not sent.
     """
     if dtype not in DTYPES or dtype.kind == "b":
         raise WireError(f"an array of {dtype} in a file")
@@ -114,16 +110,8 @@ def read_part(content: Buffer, start: int, dtype: np.dtype, shape: tuple[int, ..
 def region_of(array: np.ndarray) -> tuple[Path, int] | None:
     """Find the values of an array in the file that it maps, if the map is read-only.
 
-    Parameters
-    ----------
-    array : ndarray
-        Contiguous.
-
-    Returns
-    -------
-    tuple of (Path, int) or None
-        The file, under its present name, and the offset in bytes; None for other memory, and on systems other than
-        Linux.
+    The array must be contiguous. Returns the file, under its present name, and the offset in bytes; None for other
+    memory, and on systems other than Linux.
     """
     if array.flags.writeable:
         return None
@@ -144,10 +132,7 @@ def region_of(array: np.ndarray) -> tuple[Path, int] | None:
 def repeated(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Repeat an array along axes of length 1, without a copy.
 
-    Raises
-    ------
-    WireError
-        If the shapes do not match, or there are too many repetitions.
+    Raises WireError if the shapes do not match, or there are too many repetitions.
     """
     if array.ndim != len(shape) or any(size not in (1, new) for size, new in zip(array.shape, shape, strict=True)):
         raise WireError(f"an array of shape {array.shape} cannot be repeated to {shape}")
@@ -164,10 +149,7 @@ def too_much_text(items: Sequence[str]) -> bool:
 def text_array(items: Sequence[object]) -> np.ndarray:
     """Make an array of text.
 
-    Raises
-    ------
-    WireError
-        If an item is not text, or the array would take much more memory than what was sent.
+    Raises WireError if an item is not text, or the array would take much more memory than what was sent.
     """
     texts = [item for item in items if type(item) is str]
     if len(texts) != len(items):
@@ -190,21 +172,13 @@ class Closed(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Largest sizes of a message.
+    """Largest sizes of a message."""
 
-    Attributes
-    ----------
-    line : int
-        Bytes of the line of JSON.
-    inline, files : int
-        Total bytes of the payloads of each kind.
-    payloads, descriptors : int
-        Number of payloads, and number of those that are files.
-    """
-
-    line: int = 8 << 20
+    line: int = 8 << 20  # bytes of the line of JSON
+    # total bytes of the payloads of each kind
     inline: int = 64 << 20
     files: int = 1 << 42
+    # number of payloads, and number of those that are files
     payloads: int = 20_000
     descriptors: int = 250
 
@@ -212,16 +186,8 @@ class Limits:
 class Channel:
     """One end of a connection.
 
-    Parameters
-    ----------
-    connection : socket.socket
-        One end of a Unix socket pair.
-    limits : Limits
-        Limits of received messages.
-    trusted : sequence of Path
-        Folders whose files are mapped although they are not sealed.
-    check : callable, optional
-        Called several times a second while nothing arrives; an error that it raises ends the wait.
+    The limits are those of received messages. Files in `trusted` folders are mapped although they are not sealed. While
+    nothing arrives, `check` is called several times a second; an error that it raises ends the wait.
     """
 
     def __init__(
@@ -254,21 +220,9 @@ class Channel:
     def send(self, body: Any, payloads: Sequence[bytes | int] = (), *, deadline: float | None = None) -> None:
         """Send a message.
 
-        Parameters
-        ----------
-        body : object
-            Plain JSON types.
-        payloads : sequence of bytes or int
-            Bytes, or descriptors of files, which stay open.
-        deadline : float, optional
-            On the clock of ``time.monotonic()``.
-
-        Raises
-        ------
-        Closed
-            If the other side has closed the connection.
-        TimeoutError
-            If the other side does not read before the deadline.
+        The body has plain JSON types. Payloads are bytes, or descriptors of files, which stay open. The deadline is on
+        the clock of ``time.monotonic()``. Raises Closed if the other side has closed the connection. Raises
+        TimeoutError if the other side does not read before the deadline.
         """
         described = [
             ["inline", len(payload)] if isinstance(payload, bytes) else ["file", os.fstat(payload).st_size]
@@ -310,26 +264,9 @@ class Channel:
     def receive(self, *, deadline: float | None = None) -> tuple[Any, list[Buffer]]:
         """Receive a message.
 
-        Parameters
-        ----------
-        deadline : float, optional
-            On the clock of ``time.monotonic()``.
-
-        Returns
-        -------
-        body : object
-            Plain JSON types, not checked.
-        payloads : list
-            Bytes, or maps of files.
-
-        Raises
-        ------
-        Closed
-            If the other side has closed the connection.
-        TimeoutError
-            If the message did not arrive completely.
-        WireError
-            If the message is invalid.
+        Returns the body, of plain JSON types that are not checked, and payloads: bytes, or maps of files. Raises Closed
+        if the other side has closed the connection. Raises TimeoutError if the message did not arrive completely.
+        Raises WireError if the message is invalid.
         """
         try:
             return self._receive(deadline)
@@ -448,3 +385,117 @@ def parse(text: bytes | bytearray | memoryview | mmap.mmap) -> Any:
         return json.loads(bytes(text).decode("utf-8", "strict"))
     except (ValueError, RecursionError) as error:
         raise WireError(f"not JSON: {type(error).__name__}") from error
+
+
+_ZEROS = bytes(1 << 20)
+_SEALS = ("F_SEAL_SHRINK", "F_SEAL_GROW", "F_SEAL_WRITE")
+
+Buffer = bytes | bytearray | memoryview | mmap.mmap
+
+
+class WireError(Exception):
+    """A received message is invalid."""
+
+
+class FileTooLarge(UserError):
+    """There is no space for an array."""
+
+
+def anonymous_file(size: int, *, memory: int) -> int:
+    """Create an anonymous file.
+
+    Returns its descriptor. A file of more than `memory` bytes is in the folder for temporary files, a smaller one in
+    memory. Raises FileTooLarge if there is no space.
+    """
+    if hasattr(os, "memfd_create") and size <= memory:
+        return os.memfd_create("brainscore-array", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    folder = tempfile.gettempdir()
+    status = os.statvfs(folder)
+    if status.f_bavail * status.f_frsize < size:
+        raise FileTooLarge(
+            f"there is no space for an array of {size} bytes in the folder {folder}",
+            remedy="set TMPDIR to a folder with more space",
+        )
+    with tempfile.TemporaryFile() as stream:
+        return os.dup(stream.fileno())
+
+
+def seal(descriptor: int) -> None:
+    """Make a file in memory immutable; files on a disk cannot be sealed."""
+    import fcntl
+
+    if hasattr(fcntl, "F_ADD_SEALS") and _seals(descriptor) is not None:
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, sum(getattr(fcntl, name) for name in _SEALS))
+
+
+def _seals(descriptor: int) -> int | None:
+    """Seals of a file; None if it cannot have any."""
+    import fcntl
+
+    try:
+        return fcntl.fcntl(descriptor, fcntl.F_GET_SEALS)
+    except (AttributeError, OSError):
+        return None
+
+
+def _is_sealed(descriptor: int) -> bool:
+    import fcntl
+
+    seals = _seals(descriptor)
+    return seals is not None and all(seals & getattr(fcntl, name) for name in _SEALS)
+
+
+def mapped(descriptor: int, size: int, *, trusted: Sequence[Path] = ()) -> Buffer:
+    """Map a file and close its descriptor; what is written to the map stays in this process.
+
+    The file, of `size` bytes, is copied first unless it is sealed, or in one of the folders `trusted`, which are
+    resolved paths. Raises WireError if it is not such a file.
+    """
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size != size:
+            raise WireError(f"the transferred descriptor is not a file of {size} bytes")
+        if size == 0:
+            return b""
+        if _is_sealed(descriptor):
+            if status.st_blocks * 512 < size:  # reading the holes would allocate memory
+                raise WireError("a file in memory has holes")
+            return mmap.mmap(descriptor, size, access=mmap.ACCESS_COPY)
+        if trusted and _lies_in(descriptor, trusted):
+            return mmap.mmap(descriptor, size, access=mmap.ACCESS_COPY)
+        _check_space(size)
+        with tempfile.TemporaryFile() as copy:
+            _copy(descriptor, copy.fileno(), size)
+            return mmap.mmap(copy.fileno(), size, access=mmap.ACCESS_COPY)
+    except (OSError, ValueError) as error:
+        raise WireError(f"a transferred file cannot be mapped: {error}") from error
+    finally:
+        os.close(descriptor)
+
+
+def _check_space(size: int) -> None:
+    """Refuse a copy that would take more than half of the free disk space."""
+    folder = tempfile.gettempdir()
+    status = os.statvfs(folder)
+    if size > status.f_bavail * status.f_frsize // 2:
+        raise WireError(f"a file of {size} bytes needs more than half of the space in the folder {folder} (set TMPDIR)")
+
+
+def _copy(source: int, target: int, size: int) -> None:
+    """Copy a file; the copy has holes in place of zeros."""
+    os.ftruncate(target, size)
+    done = 0
+    while done < size:
+        block = os.pread(source, min(size - done, len(_ZEROS)), done)
+        if not block:
+            raise WireError("a file was truncated while it was read")
+        done += len(block) if _ZEROS.startswith(block) else os.pwrite(target, block, done)
+
+
+def _lies_in(descriptor: int, folders: Sequence[Path]) -> bool:
+    """Whether a file is in one of the folders, according to the system; False if it does not say."""
+    try:
+        path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+    except OSError:
+        return False
+    return any(path.is_relative_to(folder) for folder in folders)

@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 from xarray.plot.accessor import DataArrayPlotAccessor
 
-from brainscore_core.display import as_html, as_text, folded
+from brainscore_core.formatting import as_html, as_text, folded
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, merge_data_arrays
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import STIMULUS_GROUPS
 

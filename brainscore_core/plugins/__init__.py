@@ -1,5 +1,6 @@
 """Plugins: registries, and the index that finds plugins without importing them."""
 
+from brainscore_core.plugins.conformance import Check, ConformanceError
 from brainscore_core.plugins.conformance.checks import (
     check_benchmark,
     check_data,
@@ -7,7 +8,6 @@ from brainscore_core.plugins.conformance.checks import (
     check_model,
     example_stimuli,
 )
-from brainscore_core.plugins.conformance.outcomes import Check, ConformanceError
 from brainscore_core.plugins.errors import DuplicateRegistrationError, MissingRequirementError, PluginWarning
 from brainscore_core.plugins.index import Location, PluginIndex
 from brainscore_core.plugins.registry import Registry

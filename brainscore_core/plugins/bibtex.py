@@ -49,40 +49,17 @@ class BibtexError(ValueError):
 
 
 class Entry(NamedTuple):
-    """One citation.
+    """One citation."""
 
-    Attributes
-    ----------
-    kind : str
-        ``'article'`` and so on, in lower case.
-    key : str
-        Citation key.
-    fields : dict of str to str
-        Names in lower case; values without the braces or quotes around them.
-    """
-
-    kind: str
-    key: str
-    fields: dict[str, str]
+    kind: str  # ``'article'`` and so on, in lower case
+    key: str  # citation key
+    fields: dict[str, str]  # names in lower case; values without the braces or quotes around them
 
 
 def parse_bibtex(text: str) -> list[Entry]:
     """Parse BibTeX.
 
-    Parameters
-    ----------
-    text : str
-        Entries; text between them is a comment.
-
-    Returns
-    -------
-    list of Entry
-        In order.
-
-    Raises
-    ------
-    BibtexError
-        If an entry is not closed, or a field has no value.
+    Text between entries is a comment. Raises BibtexError if an entry is not closed, or a field has no value.
 
     Examples
     --------

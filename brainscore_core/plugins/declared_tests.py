@@ -33,51 +33,22 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class TestsRead(NamedTuple):
-    """What the tests of one plugin do.
+    """What the tests of one plugin do."""
 
-    Attributes
-    ----------
-    tests : int
-        Number of test functions.
-    loads : frozenset of str
-        Kinds of plugins that are loaded by their identifier: ``'benchmark'``, ``'data'``, ``'metric'``, ``'model'``.
-    ceiling : bool
-        Whether a ceiling is used.
-    runs : bool
-        Whether a benchmark is called with a model.
-    reference : bool
-        Whether a value is compared with a number in the tests.
-    score : bool
-        Whether a test that calls a benchmark with a model compares a value with a number.
-    """
-
-    tests: int
+    tests: int  # number of test functions
+    # kinds of plugins that are loaded by their identifier: ``'benchmark'``, ``'data'``, ``'metric'``, ``'model'``
     loads: frozenset[str]
-    ceiling: bool
-    runs: bool
-    reference: bool
-    score: bool
+    ceiling: bool  # whether a ceiling is used
+    runs: bool  # whether a benchmark is called with a model
+    reference: bool  # whether a value is compared with a number in the tests
+    score: bool  # whether a test that calls a benchmark with a model compares a value with a number
 
 
 def read_tests(folder: Path) -> TestsRead | None:
     """Read the tests of a plugin: ``test.py`` and ``test_*.py`` in its folder, and below it.
 
-    A test includes its decorators and what it uses of the same file: fixtures, functions, constants.
-
-    Parameters
-    ----------
-    folder : Path
-        The plugin's folder.
-
-    Returns
-    -------
-    TestsRead or None
-        None if there are no test files.
-
-    Raises
-    ------
-    SyntaxError
-        If a file cannot be parsed.
+    A test includes its decorators and what it uses of the same file: fixtures, functions, constants. Returns None if
+    there are no test files. Raises SyntaxError if a file cannot be parsed.
     """
     files = sorted({*folder.rglob("test.py"), *folder.rglob("test_*.py")}) if folder.is_dir() else []
     if not files:

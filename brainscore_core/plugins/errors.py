@@ -47,10 +47,7 @@ _NAMES = re.compile("|".join(rf"\b(?:py)?({name})\b" for name in LIBRARIES), re.
 def missing_package(error: BaseException | None) -> str:
     """Return the package whose absence from this machine caused an error of any library; empty if none did.
 
-    Parameters
-    ----------
-    error : Exception or None
-        The error; those from which it was raised are considered, too.
+    Errors from which it was raised are considered, too.
 
     Examples
     --------

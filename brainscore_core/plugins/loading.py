@@ -22,47 +22,23 @@ from brainscore_core.plugins.errors import DuplicateRegistrationError, MissingRe
 
 @dataclass(frozen=True)
 class Root:
-    """A folder laid out like the package: ``models/<plugin>/__init__.py`` and so on.
+    """A folder laid out like the package: ``models/<plugin>/__init__.py`` and so on."""
 
-    Attributes
-    ----------
-    folder : Path
-        The folder; for an entry point that names a single module, the module's file.
-    package : str
-        The package that its plugins are imported from.
-    source : str
-        Where it was found: ``'built in'``, ``'BRAINSCORE_PLUGINS'``, or the name of an
-        installed distribution.
-    itself : Path or None
-        The root's own ``__init__.py`` if it may register plugins (entry points).
-    """
-
-    folder: Path
-    package: str
+    folder: Path  # the folder; for an entry point that names a single module, the module's file
+    package: str  # the package that its plugins are imported from
+    # where it was found: ``'built in'``, ``'BRAINSCORE_PLUGINS'``, or the name of an installed distribution
     source: str
-    itself: Path | None = None
+    itself: Path | None = None  # the root's own ``__init__.py`` if it may register plugins (entry points)
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """One plugin: a folder with an ``__init__.py`` that registers.
+    """One plugin: a folder with an ``__init__.py`` that registers."""
 
-    Attributes
-    ----------
-    file : str
-        The file that registers.
-    folder : str
-        The plugin's folder (the file itself if the plugin is a single module).
-    package : str
-        The module to import.
-    source : str
-        As in `Root`.
-    """
-
-    file: str
-    folder: str
-    package: str
-    source: str
+    file: str  # the file that registers
+    folder: str  # the plugin's folder (the file itself if the plugin is a single module)
+    package: str  # the module to import
+    source: str  # as in `Root`
 
 
 def variable_roots(variable: str, *, package: str, kinds: Sequence[str], problems: list[str]) -> list[Root]:
@@ -199,17 +175,8 @@ def belongs_to(file: str, folder: str) -> bool:
 class PluginFinder(MetaPathFinder):
     """Adds folders to the ``__path__`` of the packages that contain plugins.
 
-    With a root ``/lab`` and the package ``domain``, ``import domain.models.mine`` finds
-    ``/lab/models/mine``. The package's own folders come first.
-
-    Parameters
-    ----------
-    package : str
-        The package, for instance ``'brainscore_vision'``.
-    kinds : sequence of str
-        Its subpackages that contain plugins.
-    folders : callable
-        Returns the current roots.
+    With a root ``/lab`` and the package ``domain``, ``import domain.models.mine`` finds ``/lab/models/mine``. The
+    package's own folders come first. `folders` returns the current roots.
     """
 
     def __init__(self, package: str, *, kinds: Sequence[str], folders: Callable[[], Sequence[Path]]) -> None:

@@ -26,18 +26,8 @@ _MIN_LITERAL = 3
 def plugins_that_mention(identifier: str, keys: Mapping[Plugin, Sequence[str]]) -> Iterator[tuple[Plugin, list[str]]]:
     """Yield the plugins whose source may contain `identifier`, with their keys, the most likely first.
 
-    Parameters
-    ----------
-    identifier : str
-        Identifier of an object.
-    keys : mapping
-        All plugins, with the keys of each.
-
-    Yields
-    ------
-    (Plugin, list of str)
-        First the plugins that contain `identifier` literally; then at most three with a matching
-        f-string, ``+`` or ``.format`` that has at least three fixed characters.
+    First the plugins that contain `identifier` literally; then at most three with a matching f-string, ``+`` or
+    ``.format`` that has at least three fixed characters.
     """
     sources = {plugin: _sources(plugin) for plugin in keys}
     literal = [plugin for plugin, texts in sources.items() if any(identifier.encode() in text for text in texts)]

@@ -39,17 +39,8 @@ def parse(source: bytes) -> ast.Module:
 class Literals:
     """Evaluates expressions of one file from the constants that the file states.
 
-    Parameters
-    ----------
-    tree : ast.Module
-        The file.
-    folder : Path
-        Where its relative imports (``from .benchmark import DATASETS``) are looked up.
-
-    Attributes
-    ----------
-    files : set of str
-        Other files that were read.
+    Relative imports (``from .benchmark import DATASETS``) are looked up in `folder`; `files` are the other files that
+    were read.
     """
 
     def __init__(self, tree: ast.Module, folder: Path) -> None:
@@ -231,46 +222,23 @@ class Registration(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """What one ``__init__.py`` registers.
+    """What one ``__init__.py`` registers."""
 
-    Attributes
-    ----------
-    registrations : tuple of Registration
-        The keys found in the source.
-    dynamic : tuple of (str, int)
-        Registry and line of each registration whose key cannot be read from the source.
-    error : str or None
-        Why the file cannot be read, with its line.
-    depends : tuple of str
-        Other files whose constants were used.
-    """
-
-    registrations: tuple[Registration, ...] = ()
+    registrations: tuple[Registration, ...] = ()  # the keys found in the source
+    # registry and line of each registration whose key cannot be read from the source
     dynamic: tuple[tuple[str, int], ...] = ()
-    error: str | None = None
-    depends: tuple[str, ...] = ()
+    error: str | None = None  # why the file cannot be read, with its line
+    depends: tuple[str, ...] = ()  # other files whose constants were used
 
 
 def scan_file(file: str | os.PathLike[str], registries: Sequence[str]) -> Scan:
     """Read which keys of `registries` a plugin's file registers.
 
-    Recognized are assignments ``model_registry['key'] = ...`` (also annotated, chained, through an
-    alias, inside ``if``, ``for``, ``with``, ``try`` or a function), ``model_registry.update({...})``,
-    and keys composed of constants, such as f-strings in a loop over a literal list, or over the
-    identifiers of a table (:func:`~brainscore_core.plugins.tables.table_keys`). Comments and strings
-    never count. Any other use of a registry makes the file *dynamic*.
-
-    Parameters
-    ----------
-    file : path
-        The plugin's ``__init__.py``.
-    registries : sequence of str
-        Names of the registries, for instance ``['model_registry']``.
-
-    Returns
-    -------
-    Scan
-        A file that cannot be read or parsed has `error` set; nothing is raised.
+    Recognized are assignments ``model_registry['key'] = ...`` (also annotated, chained, through an alias, inside
+    ``if``, ``for``, ``with``, ``try`` or a function), ``model_registry.update({...})``, and keys composed of constants,
+    such as f-strings in a loop over a literal list, or over the identifiers of a table
+    (:func:`~brainscore_core.plugins.tables.table_keys`). Comments and strings never count. Any other use of a registry
+    makes the file *dynamic*. A file that cannot be read or parsed has `error` set; nothing is raised.
     """
     try:
         source = Path(file).read_bytes()
@@ -504,12 +472,8 @@ def plugin_hash(location: Path) -> str | None:
     """Hash of a plugin's code; None if there is no code.
 
     It covers relative names and contents of all files except tests, Markdown, hidden files and compiled code, so that
-    it changes if the plugin's behaviour may have changed, but not with the location of the folder.
-
-    Parameters
-    ----------
-    location : Path
-        The plugin's folder, or its file if it is a single module.
+    it changes if the plugin's behaviour may have changed, but not with the location of the folder. `location` is the
+    plugin's folder, or its file if it is a single module.
     """
     files = {location.name: str(location)} if location.is_file() else dict(code_files(str(location)))
     if not files:
@@ -525,12 +489,7 @@ def plugin_hash(location: Path) -> str | None:
 def code_files(folder: str, prefix: str = "") -> Iterator[tuple[str, str]]:
     """Yield relative names and paths of the files that `plugin_hash` covers; links to folders are not followed.
 
-    Parameters
-    ----------
-    folder : str
-        The plugin's folder.
-    prefix : str
-        Put before the names.
+    `prefix` is put before the names.
     """
     with suppress(FileNotFoundError, PermissionError), os.scandir(folder) as entries:  # faster than pathlib
         for entry in entries:

@@ -15,21 +15,8 @@ MAX_BYTES = 1_000_000
 def parse_table(content: bytes) -> list[dict[str, str]]:
     r"""Parse a table: a line of column names, then one row a line.
 
-    Parameters
-    ----------
-    content : bytes
-        CSV in UTF-8. Empty lines are ignored.
-
-    Returns
-    -------
-    list of dict
-        Column → text, of each row.
-
-    Raises
-    ------
-    ValueError
-        If the table is too large, not UTF-8, has no columns, a row has other cells than columns, or an identifier is
-        missing or repeated.
+    The table is CSV in UTF-8; empty lines are ignored. Raises ValueError if the table is too large, not UTF-8, has no
+    columns, a row has other cells than columns, or an identifier is missing or repeated.
 
     Examples
     --------
@@ -55,22 +42,8 @@ def parse_table(content: bytes) -> list[dict[str, str]]:
 def read_table(plugin_file: str, name: str) -> list[dict[str, str]]:
     """Read a table next to a plugin's file.
 
-    Parameters
-    ----------
-    plugin_file : str
-        A file of the plugin's folder: its ``__file__``.
-    name : str
-        File name of the table, such as ``'benchmarks.csv'``.
-
-    Returns
-    -------
-    list of dict
-        See :func:`parse_table`.
-
-    Raises
-    ------
-    UserError
-        If the table cannot be read; names the file and what is wrong.
+    `plugin_file` is a file of the plugin's folder: its ``__file__``. Raises UserError if the table cannot be read;
+    names the file and what is wrong.
     """
     file = Path(plugin_file).parent / name
     try:
@@ -107,24 +80,7 @@ def table_keys(plugin_file: str, name: str) -> list[str]:
 def table_row(plugin_file: str, name: str, key: str) -> dict[str, str]:
     """The row of a plugin's table with an identifier.
 
-    Parameters
-    ----------
-    plugin_file : str
-        ``__file__`` of the plugin.
-    name : str
-        File name of the table.
-    key : str
-        The identifier.
-
-    Returns
-    -------
-    dict
-        Column → text.
-
-    Raises
-    ------
-    UnknownIdentifier
-        If no row has the identifier; the message lists the nearest ones.
+    Raises UnknownIdentifier if no row has the identifier; the message lists the nearest ones.
     """
     rows = {next(iter(row.values())): row for row in read_table(plugin_file, name)}
     if key not in rows:

@@ -22,60 +22,17 @@ PARTS: tuple[Part, ...] = ("audit", "controls", "recovery")
 
 @dataclass(frozen=True, kw_only=True)
 class Used:
-    """A plugin that was used.
+    """A plugin that was used."""
 
-    Attributes
-    ----------
-    kind : str
-        ``'benchmark'``, ``'model'``, ``'data'``, ``'metric'`` …
-    identifier : str
-        Its name.
-    version : int or str or None
-        Version of a benchmark.
-    sha256 : str or None
-        Hash of the plugin's code, as in receipts of scores; None if no plugin registers it.
-    """
-
-    kind: str
-    identifier: str
-    version: int | str | None = None
-    sha256: str | None = None
+    kind: str  # ``'benchmark'``, ``'model'``, ``'data'``, ``'metric'`` …
+    identifier: str  # its name
+    version: int | str | None = None  # version of a benchmark
+    sha256: str | None = None  # hash of the plugin's code, as in receipts of scores; None if no plugin registers it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Assessment:
     """One part of the assessment of a benchmark.
-
-    Attributes
-    ----------
-    part : {'audit', 'controls', 'recovery'}
-        Which part.
-    benchmark : Used
-        The benchmark.
-    models : tuple of Used
-        Models that take part: the scored model, or the candidates of a recovery.
-    data : tuple of Used
-        Data sets, stimulus sets and metrics that were used.
-    settings : dict
-        Arguments of the computation, such as seeds.
-    state : {'assessed', 'not applicable', 'failed'}
-        Outcome.
-    reason : str or None
-        Why there is no result.
-    error : ErrorInfo or None
-        The error, if it failed.
-    result : dict or None
-        Fields of the part's result, as JSON types.
-    text : str
-        The result as the command line prints it.
-    environment : dict
-        Interpreter, machine and libraries.
-    code : str or None
-        Hash of the platform's code.
-    seconds : float
-        Duration.
-    id, created : str or None
-        Set when it is stored.
 
     Examples
     --------
@@ -86,18 +43,19 @@ class Assessment:
     """
 
     part: Part
-    benchmark: Used
-    models: tuple[Used, ...] = ()
-    data: tuple[Used, ...] = ()
-    settings: dict[str, Any] = field(default_factory=dict)
+    benchmark: Used  # the benchmark
+    models: tuple[Used, ...] = ()  # models that take part: the scored model, or the candidates of a recovery
+    data: tuple[Used, ...] = ()  # data sets, stimulus sets and metrics that were used
+    settings: dict[str, Any] = field(default_factory=dict)  # arguments of the computation, such as seeds
     state: Literal["assessed", "not applicable", "failed"]
-    reason: str | None = None
-    error: ErrorInfo | None = None
-    result: dict[str, Any] | None = None
-    text: str = ""
-    environment: dict[str, Any] = field(default_factory=dict)
-    code: str | None = None
+    reason: str | None = None  # why there is no result
+    error: ErrorInfo | None = None  # the error, if it failed
+    result: dict[str, Any] | None = None  # fields of the part's result, as JSON types
+    text: str = ""  # the result as the command line prints it
+    environment: dict[str, Any] = field(default_factory=dict)  # interpreter, machine and libraries
+    code: str | None = None  # hash of the platform's code
     seconds: float = 0.0
+    # set when it is stored
     id: str | None = None
     created: str | None = None
 
@@ -118,20 +76,14 @@ class Assessment:
     def typed_result(self) -> Result | None:
         """The result as an object; None without one.
 
-        Raises
-        ------
-        ReceiptError
-            If a field has another type.
+        Raises ReceiptError if a field has another type.
         """
         return None if self.result is None else result_of(self.part, self.result)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain JSON types that follow the schema.
 
-        Raises
-        ------
-        ReceiptError
-            If the content does not follow the schema.
+        Raises ReceiptError if the content does not follow the schema.
         """
         data: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "id": self.id, "created": self.created}
         data |= {key: value for key, value in plain(asdict(self)).items() if key not in data}
@@ -146,10 +98,7 @@ class Assessment:
     def from_json(cls, text: str | bytes) -> Self:
         """Read and check an assessment.
 
-        Raises
-        ------
-        ReceiptError
-            If the text is not JSON, does not follow the schema, or was written by a newer version.
+        Raises ReceiptError if the text is not JSON, does not follow the schema, or was written by a newer version.
         """
         data = parse(text)
         version = data.get("schema_version") if isinstance(data, dict) else None

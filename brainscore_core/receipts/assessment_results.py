@@ -31,28 +31,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Overlap:
-    """Stimuli that belong together: near-duplicates, or those with an equal value of a column.
+    """Stimuli that belong together: near-duplicates, or those with an equal value of a column."""
 
-    Attributes
-    ----------
-    kind : str
-        ``'equal files'``, ``'near-duplicates'``, or the column.
-    groups, stimuli : int
-        Number of groups of such stimuli, and of stimuli in them.
-    pairs : int or None
-        Number of pairs; None for a column.
-    share : float or None
-        Share of the test stimuli with another one of their group among the training stimuli; None if not examined.
-    reason : str or None
-        Why it was not examined.
-    """
-
-    kind: str
+    kind: str  # ``'equal files'``, ``'near-duplicates'``, or the column
+    # number of groups of such stimuli, and of stimuli in them
     groups: int = 0
     stimuli: int = 0
-    pairs: int | None = None
+    pairs: int | None = None  # number of pairs; None for a column
+    # share of the test stimuli with another one of their group among the training stimuli; None if not examined
     share: float | None = None
-    reason: str | None = None
+    reason: str | None = None  # why it was not examined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,34 +72,20 @@ class SerialTest:
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """How much a score decreases when stimuli that belong together stay on one side of splits.
+    """How much a score decreases when stimuli that belong together stay on one side of splits."""
 
-    Attributes
-    ----------
-    rule : str
-        What stays together.
-    model : str
-        The scored model or features.
-    default, grouped, loss : float or None
-        Metric's value by the benchmark's splits, with groups kept together, and their difference.
-    default_ci, grouped_ci, ci : (float, float) or None
-        95 % intervals of the three.
-    p : float or None
-        p-value of the difference.
-    reason : str or None
-        Why a number is missing.
-    """
-
-    rule: str
-    model: str
+    rule: str  # what stays together
+    model: str  # the scored model or features
+    # metric's value by the benchmark's splits, with groups kept together, and their difference
     default: float | None = None
+    # 95 % intervals of the three.
     default_ci: Interval | None = None
     grouped: float | None = None
     grouped_ci: Interval | None = None
     loss: float | None = None
     ci: Interval | None = None
-    p: float | None = None
-    reason: str | None = None
+    p: float | None = None  # p-value of the difference
+    reason: str | None = None  # why a number is missing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,34 +102,19 @@ class StimulusPair:
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """Result of an audit.
+    """Result of an audit."""
 
-    Attributes
-    ----------
-    stimuli : int
-        Number of stimuli.
-    independent : int or None
-        Number of independent units.
-    units : dict
-        Unit → number of independent ones.
-    overlaps, copies, tests, losses, pairs
-        What was examined.
-    notes : tuple of str
-        What was not examined, and why.
-    clean : bool or None
-        Whether there is no finding.
-    """
-
-    stimuli: int = 0
-    independent: int | None = None
-    units: Mapping[str, int] = field(default_factory=dict)
+    stimuli: int = 0  # number of stimuli
+    independent: int | None = None  # number of independent units
+    units: Mapping[str, int] = field(default_factory=dict)  # unit → number of independent ones
+    # what was examined
     overlaps: tuple[Overlap, ...] = ()
     copies: tuple[Copies, ...] = ()
     tests: tuple[SerialTest, ...] = ()
     losses: tuple[Loss, ...] = ()
     pairs: tuple[StimulusPair, ...] = ()
-    notes: tuple[str, ...] = ()
-    clean: bool | None = None
+    notes: tuple[str, ...] = ()  # what was not examined, and why
+    clean: bool | None = None  # whether there is no finding
 
     @property
     def outcome(self) -> str:
@@ -179,29 +138,17 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class ControlScore:
-    """Score of a baseline model, and the model's difference to it.
+    """Score of a baseline model, and the model's difference to it."""
 
-    Attributes
-    ----------
-    name, kind, description : str
-        Name, ``'baseline'`` or ``'artefact check'``, and what the features are.
-    score : float or None
-        Score before it is clamped to [0, 1].
-    ci : (float, float) or None
-        Its 95 % interval.
-    difference : Difference
-        Of the model to it; without values if there is no model.
-    reason : str or None
-        Why there is no score.
-    """
-
+    # name, ``'baseline'`` or ``'artefact check'``, and what the features are
     name: str
     kind: str
     description: str = ""
-    score: float | None = None
-    ci: Interval | None = None
+    score: float | None = None  # score before it is clamped to [0, 1]
+    ci: Interval | None = None  # its 95 % interval
+    # of the model to it; without values if there is no model
     difference: Difference = field(default_factory=Difference)
-    reason: str | None = None
+    reason: str | None = None  # why there is no score
 
     @property
     def surpassed(self) -> bool | None:
@@ -211,33 +158,16 @@ class ControlScore:
 
 @dataclass(frozen=True, kw_only=True)
 class Controls:
-    """Scores of baseline models, with those of a model beside them.
+    """Scores of baseline models, with those of a model beside them."""
 
-    Attributes
-    ----------
-    model : str or None
-        The model; None for baseline models alone.
-    score : float or None
-        Its score before it is clamped to [0, 1].
-    ci : (float, float) or None
-        Its 95 % interval.
-    reason : str or None
-        Why it has no score.
-    controls : tuple of ControlScore
-        Also those without a score.
-    above_all_controls : bool or None
-        Whether the model is above all baseline models with a score; None if this is not known.
-    p_above_all_controls : float or None
-        Largest p-value.
-    """
-
-    model: str | None = None
-    score: float | None = None
-    ci: Interval | None = None
-    reason: str | None = None
-    controls: tuple[ControlScore, ...] = ()
+    model: str | None = None  # the model; None for baseline models alone
+    score: float | None = None  # its score before it is clamped to [0, 1]
+    ci: Interval | None = None  # its 95 % interval
+    reason: str | None = None  # why it has no score
+    controls: tuple[ControlScore, ...] = ()  # also those without a score
+    # whether the model is above all baseline models with a score; None if this is not known
     above_all_controls: bool | None = None
-    p_above_all_controls: float | None = None
+    p_above_all_controls: float | None = None  # largest p-value
 
     @property
     def outcome(self) -> str:
@@ -278,24 +208,13 @@ class Share:
 
 @dataclass(frozen=True, kw_only=True)
 class Confusion:
-    """Which candidate scores best in experiments of one generator, by the candidate that is true.
+    """Which candidate scores best in experiments of one generator, by the candidate that is true."""
 
-    Attributes
-    ----------
-    generator : str
-        How responses were simulated.
-    counts : tuple of tuples of int, candidates × candidates
-        Experiments in which the candidate of the column scored best, and that of the row was true.
-    found : tuple of Share
-        How often each candidate scored best where it was true.
-    overall : Share
-        The same for all candidates together.
-    """
-
-    generator: str
+    generator: str  # how responses were simulated
+    # experiments in which the candidate of the column scored best, and that of the row was true
     counts: tuple[tuple[int, ...], ...] = ()
-    found: tuple[Share, ...] = ()
-    overall: Share = field(default_factory=Share)
+    found: tuple[Share, ...] = ()  # how often each candidate scored best where it was true
+    overall: Share = field(default_factory=Share)  # the same for all candidates together
 
     @property
     def shares(self) -> list[list[float]]:
@@ -305,29 +224,16 @@ class Confusion:
 
 @dataclass(frozen=True, kw_only=True)
 class Mixture:
-    """How often a mixture (1 − w) · first + w · second scores higher than `first`, where the mixture is true.
+    """How often a mixture (1 − w) · first + w · second scores higher than `first`, where the mixture is true."""
 
-    Attributes
-    ----------
-    generator, first, second : str
-        How responses were simulated, and the candidates that are mixed.
-    weights : tuple of float
-        Values of w.
-    found : tuple of Share
-        For each weight.
-    smallest : float or None
-        Smallest w from which on the share is at least 80 %.
-    reason : str or None
-        Why there is none.
-    """
-
+    # how responses were simulated, and the candidates that are mixed
     generator: str
     first: str
     second: str
-    weights: tuple[float, ...] = ()
-    found: tuple[Share, ...] = ()
-    smallest: float | None = None
-    reason: str | None = None
+    weights: tuple[float, ...] = ()  # values of w
+    found: tuple[Share, ...] = ()  # for each weight
+    smallest: float | None = None  # smallest w from which on the share is at least 80 %
+    reason: str | None = None  # why there is none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -343,37 +249,22 @@ class Size:
 
 @dataclass(frozen=True, kw_only=True)
 class Recovery:
-    """Whether the true one of several candidates scores best in simulated experiments.
+    """Whether the true one of several candidates scores best in simulated experiments."""
 
-    Attributes
-    ----------
-    candidates, generators : tuple of str
-        Models, and how their responses were simulated.
-    stimuli, neuroids : int or None
-        Of the experiments.
-    reliability : float or None
-        Median reliability of the neuroids.
-    reliability_source : str
-        Where it is from.
-    confusions, mixtures, sizes
-        The results.
-    notes : tuple of str
-        Notes.
-    holds_for : str
-        What the shares hold for.
-    """
-
+    # models, and how their responses were simulated
     candidates: tuple[str, ...] = ()
     generators: tuple[str, ...] = ()
+    # of the experiments
     stimuli: int | None = None
     neuroids: int | None = None
-    reliability: float | None = None
-    reliability_source: str = "unknown source"
+    reliability: float | None = None  # median reliability of the neuroids
+    reliability_source: str = "unknown source"  # where it is from
+    # the results
     confusions: tuple[Confusion, ...] = ()
     mixtures: tuple[Mixture, ...] = ()
     sizes: tuple[Size, ...] = ()
     notes: tuple[str, ...] = ()
-    holds_for: str = ""
+    holds_for: str = ""  # what the shares hold for
 
     def __post_init__(self) -> None:
         n = len(self.candidates)
@@ -401,17 +292,8 @@ _KINDS: Mapping[str, type[Audit | Controls | Recovery]] = {"audit": Audit, "cont
 def result_of(part: str, result: Any) -> Result:
     """Read the result of a part of an assessment.
 
-    Parameters
-    ----------
-    part : str
-        ``'audit'``, ``'controls'`` or ``'recovery'``.
-    result : mapping
-        The ``result`` of a stored assessment.
-
-    Raises
-    ------
-    ReceiptError
-        If a field has another type, or a name is missing.
+    `part` is ``'audit'``, ``'controls'`` or ``'recovery'``; `result` is the ``result`` of a stored assessment. Raises
+    ReceiptError if a field has another type, or a name is missing.
 
     Examples
     --------

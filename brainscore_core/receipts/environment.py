@@ -22,10 +22,7 @@ _PLUGIN_FOLDERS = {"benchmarks", "data", "metrics", "models"}  # of the domain
 def describe_plugin(location: Path) -> PluginCode:
     """Describe a plugin by name, hash of its code and origin.
 
-    Parameters
-    ----------
-    location : Path
-        The plugin's folder, or its file if it is a single module.
+    `location` is the plugin's folder, or its file if it is a single module.
     """
     name = location.stem if location.is_file() else location.name
     distribution, version = distribution_of(location)

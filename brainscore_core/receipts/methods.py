@@ -17,50 +17,26 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "torchvision", "timm", "
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A plugin that a receipt names, and its citations.
+    """A plugin that a receipt names, and its citations."""
 
-    Attributes
-    ----------
-    kind, identifier : str
-        ``'model'``, ``'benchmark'``, ``'data'``, ``'stimulus_set'`` or ``'metric'``, and the identifier.
-    bibtex : tuple of str or None
-        BibTeX entries; None if the plugin is not installed, or its code is not the code of the receipt.
-    """
-
+    # ``'model'``, ``'benchmark'``, ``'data'``, ``'stimulus_set'`` or ``'metric'``, and the identifier.
     kind: str
     identifier: str
+    # BibTeX entries; None if the plugin is not installed, or its code is not the code of the receipt
     bibtex: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What attachments and plugins of the same code add to a receipt.
+    """What attachments and plugins of the same code add to a receipt."""
 
-    Attributes
-    ----------
-    splits : str or None
-        How stimuli were divided, in words.
-    sizes : dict
-        Dimension of the values before they were averaged → length.
-    predicted : dict
-        Dimension of the stored out-of-fold predictions → length.
-    metadata : dict
-        Metadata of the benchmark, with the parts ``stimuli``, ``data`` and ``metric``.
-    image_size : int or None
-        Height and width of the model's input, in pixels.
-    sources : tuple of Source
-        The plugins.
-    unread : dict
-        Kind of attachment that could not be read → why.
-    """
-
-    splits: str | None = None
-    sizes: Mapping[str, int]
-    predicted: Mapping[str, int]
-    metadata: Mapping[str, Any]
-    image_size: int | None = None
-    sources: Sequence[Source] = ()
-    unread: Mapping[str, str] = field(default_factory=dict)
+    splits: str | None = None  # how stimuli were divided, in words
+    sizes: Mapping[str, int]  # dimension of the values before they were averaged → length
+    predicted: Mapping[str, int]  # dimension of the stored out-of-fold predictions → length
+    metadata: Mapping[str, Any]  # metadata of the benchmark, with the parts ``stimuli``, ``data`` and ``metric``
+    image_size: int | None = None  # height and width of the model's input, in pixels
+    sources: Sequence[Source] = ()  # the plugins
+    unread: Mapping[str, str] = field(default_factory=dict)  # kind of attachment that could not be read → why
 
     def about(self, part: str) -> Mapping[str, Any]:
         """A part of the metadata; empty if there is none, or it is not a table."""

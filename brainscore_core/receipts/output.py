@@ -44,12 +44,7 @@ def unnamed_file() -> IO[bytes]:
 class Captured:
     """What was printed so far.
 
-    Parameters
-    ----------
-    file : binary file
-        From :func:`unnamed_file`.
-    limit : int
-        Bytes to keep.
+    `limit` bytes are kept.
     """
 
     def __init__(self, file: IO[bytes] | None, limit: int = LIMIT) -> None:
@@ -119,17 +114,8 @@ def capture_output(limit: int = LIMIT) -> Iterator[Captured]:
     Standard output and standard error are redirected as file descriptors, which includes native code and child
     processes. The file has no name, so that no file is left behind. If both already lead to such a file, opened for
     reading and appending, it is emptied and used: the process that opened it can read what was printed before this
-    process died.
-
-    Parameters
-    ----------
-    limit : int
-        Bytes to keep, half of them from the beginning, half from the end.
-
-    Yields
-    ------
-    Captured
-        Its ``text()`` is what was printed so far; empty if another thread already captures.
+    process died. Half of `limit` bytes are kept from the beginning, half from the end. Nothing is captured if another
+    thread already captures.
 
     Examples
     --------
@@ -240,17 +226,7 @@ def kept_log(text: str) -> str:
 
     Of a line that was overwritten, such as a progress bar, the last state stays. Colours and other control characters,
     paths, names of users and machines, and credentials are removed. Lines of more than 2,000 characters and logs of
-    more than 1 MB are shortened in the middle.
-
-    Parameters
-    ----------
-    text : str
-        As printed.
-
-    Returns
-    -------
-    str
-        At most `LOG_BYTES` in UTF-8; empty if nothing was printed.
+    more than 1 MB are shortened in the middle. The result has at most `LOG_BYTES` in UTF-8.
 
     Examples
     --------
@@ -266,10 +242,7 @@ def kept_log(text: str) -> str:
 def read_log(file: Path) -> str:
     """Read a stored log; of one that is larger than `LOG_BYTES`, the beginning and the end.
 
-    Parameters
-    ----------
-    file : Path
-        The log; it may come from another program: of any size, and with bytes that are not text.
+    The file may come from another program: of any size, and with bytes that are not text.
     """
     half = LOG_BYTES // 2
     with file.open("rb") as stream:

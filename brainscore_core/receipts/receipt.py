@@ -201,25 +201,15 @@ class WeightsItem:
 
 @dataclass(frozen=True, kw_only=True)
 class FeaturesItem:
-    """Features that were recorded from a region of the model, over the stimuli of one recording.
-
-    Attributes
-    ----------
-    region : str
-        The region.
-    layers : tuple of str
-        Layers that stand for it; empty if the model does not name them.
-    stimuli, features : int
-        Numbers of both.
-    effective_dimensionality : float or None
-        Participation ratio of the eigenvalues of the features' covariance over these stimuli
-        (:func:`brainscore_core.numerics.participation_ratio`), the mean over time bins; None if undefined.
-    """
+    """Features that were recorded from a region of the model, over the stimuli of one recording."""
 
     region: str
-    layers: tuple[str, ...] = ()
+    layers: tuple[str, ...] = ()  # layers that stand for it; empty if the model does not name them
+    # numbers of both
     stimuli: int
     features: int
+    # participation ratio of the eigenvalues of the features' covariance over these stimuli
+    # (:func:`brainscore_core.numerics.participation_ratio`), the mean over time bins; None if undefined
     effective_dimensionality: float | None = None
 
     def text(self) -> str:
@@ -566,17 +556,7 @@ def _limits(stored: list[float | None]) -> tuple[float, float]:
 def summary(receipt: Receipt, *, stored: str | None = None) -> list[tuple[str, str]]:
     """Summarize a receipt, line by line.
 
-    Parameters
-    ----------
-    receipt : Receipt
-        The receipt.
-    stored : str, optional
-        Address to which it was written.
-
-    Returns
-    -------
-    list of (str, str)
-        Name and text of each line, with reasons of undefined values.
+    `stored` is the address to which it was written. Lines are names and texts, with reasons of undefined values.
     """
     benchmark = receipt.benchmark.identifier
     if receipt.benchmark.version is not None:

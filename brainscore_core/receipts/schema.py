@@ -36,15 +36,8 @@ _ANNOTATIONS = {"$schema", "$id", "$defs", "title", "description"}
 def quick_check(schema: Mapping[str, Any]) -> Check:
     """Compile a schema into a function.
 
-    Parameters
-    ----------
-    schema : mapping
-        A schema of draft 2020-12, with the keywords that receipts need.
-
-    Raises
-    ------
-    NotImplementedError
-        If the schema uses another keyword, which would otherwise be ignored silently.
+    The schema is one of draft 2020-12, with the keywords that receipts need. Raises NotImplementedError if the schema
+    uses another keyword, which would otherwise be ignored silently.
 
     Examples
     --------
@@ -232,17 +225,8 @@ def receipt_schema() -> dict[str, Any]:
 def validate(data: dict[str, Any], *, origin: str = "") -> None:
     """Check that a receipt follows the schema.
 
-    Parameters
-    ----------
-    data : dict
-        Plain JSON types.
-    origin : str
-        Text after "not a valid receipt", such as ``" of version 1"``.
-
-    Raises
-    ------
-    ReceiptError
-        If not; the message names the fields and their problems.
+    The data are plain JSON types; `origin` is text after "not a valid receipt", such as ``" of version 1"``. Raises
+    ReceiptError if it does not follow the schema; the message names the fields and their problems.
     """
     if not _quick()(data):
         _explain(data, origin)
@@ -282,20 +266,8 @@ _NAN = "the benchmark returned NaN"  # default reason in receipts of version 1
 def migrated(data: Any) -> dict[str, Any]:
     """Migrate a receipt to the present version of the schema.
 
-    Parameters
-    ----------
-    data : dict
-        Plain JSON types of any version.
-
-    Returns
-    -------
-    dict
-        The same object if it has the present version; it is not validated.
-
-    Raises
-    ------
-    ReceiptError
-        If it is not an object, or was written by a newer version.
+    The data are plain JSON types of any version; those of the present version are returned unchanged. The result is not
+    validated. Raises ReceiptError if it is not an object, or was written by a newer version.
     """
     if not isinstance(data, dict):
         raise ReceiptError(f"not a receipt: it must be a JSON object, not {type(data).__name__}")

@@ -42,31 +42,16 @@ Over = Literal["all", "scored"]
 
 
 class Averages(NamedTuple):
-    """Means of every model at every node.
+    """Means of every model at every node."""
 
-    Attributes
-    ----------
-    nodes : tuple of str
-        Identifiers of benchmarks and of nodes with a benchmark below, depth first.
-    values : array (models, nodes)
-        Score of a benchmark, mean of any other node; NaN if nothing was scored here or below.
-    errors : array (models, nodes)
-        Standard errors; NaN if there is no value, if the only contributing score has no error, or if one of several has
-        no influence of units.
-    df : array (models, nodes)
-        Degrees of freedom of the errors of means of several scores; NaN elsewhere.
-    n_all : array (nodes,) of int
-        Number of benchmarks here and below.
-    n_scored : array (models, nodes) of int
-        Number of those that have a score.
-    """
-
-    nodes: tuple[str, ...]
-    values: NDArray[np.float64]
+    nodes: tuple[str, ...]  # identifiers of benchmarks and of nodes with a benchmark below, depth first
+    values: NDArray[np.float64]  # score of a benchmark, mean of any other node; NaN if nothing was scored here or below
+    # standard errors; NaN if there is no value, if the only contributing score has no error, or if one of several has
+    # no influence of units
     errors: NDArray[np.float64]
-    df: NDArray[np.float64]
-    n_all: NDArray[np.int64]
-    n_scored: NDArray[np.int64]
+    df: NDArray[np.float64]  # degrees of freedom of the errors of means of several scores; NaN elsewhere
+    n_all: NDArray[np.int64]  # number of benchmarks here and below
+    n_scored: NDArray[np.int64]  # number of those that have a score
 
     def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """95 % limits of the means by Student's t; NaN without a standard error.
@@ -268,67 +253,36 @@ def _compensated_sum(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeafResult:
-    """Result of one model on one version of one benchmark.
+    """Result of one model on one version of one benchmark."""
 
-    Attributes
-    ----------
-    model, benchmark : str
-        Identifiers.
-    state : str
-        ``'scored'``, ``'undefined'`` (NaN), ``'not applicable'`` or ``'failed'``.
-    score : float or None
-        Score of a scored pair. If it is not finite, the result is ``'undefined'``.
-    error : float or None
-        Standard error of the score.
-    ci : (float, float) or None
-        Confidence interval; shown, not averaged.
-    version : int, str or None
-        Version of the benchmark.
-    created : str
-        Time in UTC, ISO 8601; of several results the newest counts.
-    reason : str or None
-        Why there is no score.
-    undetermined : str or None
-        Why a score relative to its ceiling says nothing, if so; it is averaged as computed.
-    influence : ScoreInfluence or None
-        How units influence the score, from :func:`~brainscore_core.statistics.units.read_influence`.
-    receipt : str or None
-        Id of the receipt.
-    """
-
+    # identifiers
     model: str
     benchmark: str
-    state: ResultState
-    score: float | None = None
-    error: float | None = None
-    ci: tuple[float, float] | None = None
-    version: int | str | None = None
-    created: str = ""
-    reason: str | None = None
+    state: ResultState  # ``'scored'``, ``'undefined'`` (NaN), ``'not applicable'`` or ``'failed'``
+    score: float | None = None  # Score of a scored pair. If it is not finite, the result is ``'undefined'``.
+    error: float | None = None  # standard error of the score
+    ci: tuple[float, float] | None = None  # confidence interval; shown, not averaged
+    version: int | str | None = None  # version of the benchmark
+    created: str = ""  # time in UTC, ISO 8601; of several results the newest counts
+    reason: str | None = None  # why there is no score
+    # why a score relative to its ceiling says nothing, if so; it is averaged as computed
     undetermined: str | None = None
+    # how units influence the score, from :func:`~brainscore_core.statistics.units.read_influence`
     influence: ScoreInfluence | None = field(default=None, repr=False, compare=False)
-    receipt: str | None = None
+    receipt: str | None = None  # id of the receipt
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Coverage:
-    """Numbers of benchmarks below a node by state; every benchmark is in one of the last six.
+    """Numbers of benchmarks below a node by state; every benchmark is in one of the last six."""
 
-    Attributes
-    ----------
-    n_all : int
-        All benchmarks.
-    n_scored, n_undefined, n_not_applicable, n_failed : int
-        Those with a score; with NaN; not applicable to the model; with an error.
-    n_outdated, n_missing : int
-        Those scored only in another version, and those never scored.
-    """
-
-    n_all: int = 0
+    n_all: int = 0  # all benchmarks
+    # those with a score; with NaN; not applicable to the model; with an error
     n_scored: int = 0
     n_undefined: int = 0
     n_not_applicable: int = 0
     n_failed: int = 0
+    # those scored only in another version, and those never scored
     n_outdated: int = 0
     n_missing: int = 0
 
@@ -358,58 +312,29 @@ class Coverage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Aggregate:
-    """One node of the tree for one model.
+    """One node of the tree for one model."""
 
-    Attributes
-    ----------
-    identifier : str
-        Identifier of the node.
-    value : float or None
-        Score of a benchmark, mean of any other node; None if nothing was scored here or below.
-    error : float or None
-        Standard error; None if there is no value, if the only contributing score has no error, or if one of several has
-        no influence of units.
-    error_reason : str or None
-        Why a value has no standard error.
-    coverage : Coverage
-        Coverage of the benchmarks here and below.
-    state : str or None
-        For a benchmark: :data:`LeafState`.
-    result : LeafResult or None
-        For a benchmark: its result, of the newest other version if it is outdated.
-    ci : (float, float) or None
-        95 % interval of a mean; the interval of a benchmark's score that its receipt has. None if there is none.
-    """
-
-    identifier: str
-    value: float | None
+    identifier: str  # identifier of the node
+    value: float | None  # score of a benchmark, mean of any other node; None if nothing was scored here or below
+    # standard error; None if there is no value, if the only contributing score has no error, or if one of several has
+    # no influence of units
     error: float | None
-    error_reason: str | None
-    coverage: Coverage
-    state: LeafState | None = None
-    result: LeafResult | None = None
+    error_reason: str | None  # why a value has no standard error
+    coverage: Coverage  # coverage of the benchmarks here and below
+    state: LeafState | None = None  # for a benchmark: :data:`LeafState`
+    result: LeafResult | None = None  # for a benchmark: its result, of the newest other version if it is outdated
+    # 95 % interval of a mean; the interval of a benchmark's score that its receipt has. None if there is none.
     ci: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
 class ModelAggregates(Mapping[str, Aggregate]):
-    """All nodes for one model, by identifier, depth first; nodes without any benchmark below are left out.
+    """All nodes for one model, by identifier, depth first; nodes without any benchmark below are left out."""
 
-    Attributes
-    ----------
-    model : str
-        Identifier.
-    over : str
-        ``'all'`` or ``'scored'``.
-    nodes : dict
-        Identifier → Aggregate.
-    outside : dict
-        Benchmark outside the tree → newest result of this model, sorted.
-    """
-
-    model: str
-    over: Over
-    nodes: dict[str, Aggregate]
+    model: str  # identifier
+    over: Over  # ``'all'`` or ``'scored'``
+    nodes: dict[str, Aggregate]  # identifier → Aggregate
+    # benchmark outside the tree → newest result of this model, sorted
     outside: Mapping[str, LeafResult] = field(default_factory=dict)
 
     def __getitem__(self, identifier: str) -> Aggregate:
@@ -505,17 +430,8 @@ def results_of(
 ) -> tuple[LeafResult, ...]:
     """Read results from receipts.
 
-    Parameters
-    ----------
-    receipts : iterable of Receipt
-        In any order.
-    influences : mapping, optional
-        How units influence the scores, by id of the receipt. Without it, means of several scores have no error.
-
-    Returns
-    -------
-    tuple of LeafResult
-        In the same order.
+    Results are in the order of the receipts. `influences` say how units influence the scores, by id of the receipt;
+    without them, means of several scores have no error.
 
     Examples
     --------

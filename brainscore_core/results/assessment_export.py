@@ -44,11 +44,7 @@ Row = dict[str, Any]
 def assessment_rows(documents: Iterable[Mapping[str, Any]]) -> list[Row]:
     """Convert assessments to rows: str, float, int or None by column.
 
-    Parameters
-    ----------
-    documents : iterable of mapping
-        Stored assessments, in any order, which is kept. One whose result cannot be read has a single row with the
-        error as its reason.
+    The order is kept. An assessment whose result cannot be read has a single row with the error as its reason.
 
     Examples
     --------
@@ -75,17 +71,9 @@ def assessment_rows(documents: Iterable[Mapping[str, Any]]) -> list[Row]:
 def export_assessments(assessments: Iterable[Assessment], path: str | PathLike[str]) -> int:
     """Write a table of assessments, whole or not at all; return the number of rows.
 
-    Parameters
-    ----------
-    assessments : iterable of Assessment
-        In any order, which is kept.
-    path : path
-        Ends in ``.csv`` or ``.parquet``, as for :func:`~brainscore_core.results.export.export_table`.
-
-    Raises
-    ------
-    UserError
-        If the name has another ending, pyarrow is missing, or the file cannot be written.
+    The order is kept. The path ends in ``.csv`` or ``.parquet``, as for
+    :func:`~brainscore_core.results.export.export_table`. Raises UserError if the name has another ending, pyarrow is
+    missing, or the file cannot be written.
     """
     return write_table(
         lambda: assessment_rows(assessment.to_dict() for assessment in assessments), ASSESSMENT_COLUMNS, path

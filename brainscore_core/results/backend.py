@@ -28,45 +28,23 @@ def too_large(path: object) -> OSError:
 
 @dataclass(frozen=True)
 class Problem:
-    """A receipt that cannot be read.
+    """A receipt that cannot be read."""
 
-    Attributes
-    ----------
-    path : str
-        The file, or its address in a bucket.
-    message : str
-        The problem.
-    remedy : str or None
-        How to fix it.
-    """
-
-    path: str
-    message: str
-    remedy: str | None = None
+    path: str  # the file, or its address in a bucket
+    message: str  # the problem
+    remedy: str | None = None  # how to fix it
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}"
 
 
 class FolderSurvey(NamedTuple):
-    """State of a benchmark's folder.
+    """State of a benchmark's folder."""
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    folders : list of str
-        Folders of models in it.
-    times : list of int
-        When each of them was modified, in nanoseconds; 0 if unknown.
-    receipts : callable
-        Folder of a model → names of the files of its receipts.
-    """
-
-    name: str
-    folders: list[str]
-    times: list[int]
-    receipts: Callable[[str], list[str]]
+    name: str  # its name
+    folders: list[str]  # folders of models in it
+    times: list[int]  # when each of them was modified, in nanoseconds; 0 if unknown
+    receipts: Callable[[str], list[str]]  # folder of a model → names of the files of its receipts
 
 
 def archive_of(name: str) -> str:
@@ -82,10 +60,7 @@ def archive_of(name: str) -> str:
 def from_archive(archive: Path, name: str, digest: str) -> Path:
     """Extract a file from an archive into a folder that is removed when this process ends.
 
-    Raises
-    ------
-    FileNotFoundError
-        If the archive does not exist, is damaged, or does not contain the file.
+    Raises FileNotFoundError if the archive does not exist, is damaged, or does not contain the file.
     """
     if not archive.is_file():
         raise FileNotFoundError(name)

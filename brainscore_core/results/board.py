@@ -150,21 +150,11 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True)
 class RankedModels:
-    """Models with their means and ranks.
+    """Models with their means and ranks."""
 
-    Attributes
-    ----------
-    models : tuple of ModelAggregates
-        The best first.
-    standings : dict
-        Model → its rank by the mean of the first root that has benchmarks.
-    tested : bool
-        Whether any two models were tested against each other.
-    """
-
-    models: tuple[ModelAggregates, ...]
-    standings: Mapping[str, Standing]
-    tested: bool
+    models: tuple[ModelAggregates, ...]  # the best first
+    standings: Mapping[str, Standing]  # model → its rank by the mean of the first root that has benchmarks
+    tested: bool  # whether any two models were tested against each other
 
 
 def rank_models(
@@ -256,28 +246,15 @@ def _ranks_of_means(
 
 @dataclass(frozen=True)
 class Node:
-    """A column of the leaderboard.
+    """A column of the leaderboard."""
 
-    Attributes
-    ----------
-    identifier, title : str
-        Identifier and title of the tree's node; for a heading, both are its name.
-    parent : int
-        Index of the parent node; -1 for a root.
-    depth : int
-        Number of steps to its root.
-    kind : str
-        ``'mean'``, ``'benchmark'`` or ``'heading'``, which has no values.
-    n_benchmarks : int
-        Number of benchmarks at and below this node.
-    """
-
+    # identifier and title of the tree's node; for a heading, both are its name
     identifier: str
     title: str
-    parent: int
-    depth: int
-    kind: str
-    n_benchmarks: int
+    parent: int  # index of the parent node; -1 for a root
+    depth: int  # number of steps to its root
+    kind: str  # ``'mean'``, ``'benchmark'`` or ``'heading'``, which has no values
+    n_benchmarks: int  # number of benchmarks at and below this node
 
 
 def benchmarks_below(tree: Tree, benchmarks: Iterable[str]) -> Counter[str]:
@@ -288,12 +265,7 @@ def benchmarks_below(tree: Tree, benchmarks: Iterable[str]) -> Counter[str]:
 def nodes_of(tree: Tree, outside: Mapping[str, bool]) -> tuple[Node, ...]:
     """Return the nodes of a tree depth first, then headings with the benchmarks outside it.
 
-    Parameters
-    ----------
-    tree : Tree
-        The averaged benchmarks and the nodes above them.
-    outside : mapping
-        Benchmark outside the tree → whether it is a control.
+    `outside` says of each benchmark outside the tree whether it is a control.
 
     Examples
     --------
@@ -322,14 +294,7 @@ def open_at_first(nodes: Sequence[Node], listed: Sequence[bool] | None = None) -
     """Return the nodes whose children are shown at first.
 
     All of them for few benchmarks; otherwise means whose children are all means, headings of few benchmarks, and all
-    headings if there is no mean.
-
-    Parameters
-    ----------
-    nodes : sequence of Node
-        Depth first.
-    listed : sequence of bool, optional
-        Whether each node is shown at all; by default, all are.
+    headings if there is no mean. The nodes are depth first; `listed` says whether each is shown at all.
     """
     kinds: dict[int, list[str]] = {}
     for node, is_listed in zip(nodes, listed or [True] * len(nodes), strict=True):

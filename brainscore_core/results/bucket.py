@@ -54,15 +54,7 @@ class Entry(NamedTuple):
 class Bucket:
     """A prefix of a bucket.
 
-    Parameters
-    ----------
-    address : str
-        ``s3://bucket`` or ``s3://bucket/prefix``.
-
-    Raises
-    ------
-    UserError
-        If it does not name a bucket.
+    The address is ``s3://bucket`` or ``s3://bucket/prefix``. Raises UserError if it does not name a bucket.
 
     Examples
     --------
@@ -120,24 +112,8 @@ class Bucket:
     def put(self, name: str, data: bytes, *, over: Any = ANYTHING) -> str:
         """Write an object.
 
-        Parameters
-        ----------
-        name : str
-            Its name below the prefix.
-        data : bytes
-            Its content.
-        over : str, None or ANYTHING
-            What may be replaced: the object with this hash; nothing (None); any object (ANYTHING).
-
-        Returns
-        -------
-        str
-            Hash of the new object.
-
-        Raises
-        ------
-        Occupied
-            If another object exists.
+        The name is below the prefix. `over` is what may be replaced: the object with this hash; nothing (None); any
+        object (ANYTHING). Returns the hash of the new object. Raises Occupied if another object exists.
         """
         condition = {} if over is ANYTHING else {"IfNoneMatch": "*"} if over is None else {"IfMatch": over}
         with self._store_errors(f"write {self.address_of(name)}", conditional=bool(condition)):
@@ -302,10 +278,7 @@ _PROBE = ".brain-score-results"
 class BucketBackend:
     """Files of receipts below a prefix of a bucket.
 
-    Parameters
-    ----------
-    address : str
-        ``s3://bucket`` or ``s3://bucket/prefix``.
+    The address is ``s3://bucket`` or ``s3://bucket/prefix``.
     """
 
     def __init__(self, address: str) -> None:

@@ -111,21 +111,11 @@ class ClaimInfo:
 
 @dataclass(frozen=True)
 class Held:
-    """A claim as it was read.
+    """A claim as it was read."""
 
-    Attributes
-    ----------
-    content : dict
-        Content written by its owner; empty if it is not valid.
-    age : float
-        Seconds since it was last renewed, by the clock of the file server or bucket.
-    mark : Any
-        Identifies the state of the file, for the place that read it.
-    """
-
-    content: dict[str, Any]
-    age: float
-    mark: Any
+    content: dict[str, Any]  # content written by its owner; empty if it is not valid
+    age: float  # seconds since it was last renewed, by the clock of the file server or bucket
+    mark: Any  # identifies the state of the file, for the place that read it
 
     @property
     def is_free(self) -> bool:

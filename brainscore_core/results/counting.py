@@ -21,20 +21,11 @@ _SCORED, _UNDEFINED, _NOT_APPLICABLE, _FAILED, _OUTDATED, _MISSING = range(len(L
 
 
 class Counting(NamedTuple):
-    """Results that count, as arrays of models × benchmarks, in the order of ``tree.benchmarks``.
+    """Results that count, as arrays of models × benchmarks, in the order of ``tree.benchmarks``."""
 
-    Attributes
-    ----------
-    rows : array of int
-        Index of the result, of the newest other version if it is outdated; -1 if there is none.
-    states : array of int
-        Indices in :data:`LEAF_STATES`.
-    values, errors : array
-        Scores that count and their standard errors; NaN elsewhere.
-    """
-
-    rows: NDArray[np.intp]
-    states: NDArray[np.int8]
+    rows: NDArray[np.intp]  # index of the result, of the newest other version if it is outdated; -1 if there is none
+    states: NDArray[np.int8]  # indices in :data:`LEAF_STATES`
+    # scores that count and their standard errors; NaN elsewhere
     values: NDArray[np.float64]
     errors: NDArray[np.float64]
 

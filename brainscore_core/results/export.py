@@ -29,22 +29,13 @@ ColumnType = Literal["text", "number", "integer", "truth", "time"]
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
+    """One column of a table."""
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    type : str
-        ``'text'``, ``'number'`` (float64), ``'integer'`` (int64), ``'truth'`` (true, false) or ``'time'`` (UTC, to the
-        microsecond). Each may be missing.
-    meaning : str
-        Meaning of the column.
-    """
-
-    name: str
+    name: str  # its name
+    # ``'text'``, ``'number'`` (float64), ``'integer'`` (int64), ``'truth'`` (true, false) or ``'time'`` (UTC, to the
+    # microsecond). Each may be missing.
     type: ColumnType
-    meaning: str
+    meaning: str  # meaning of the column
 
     @property
     def pandas_type(self) -> str:
@@ -315,19 +306,9 @@ def write_table(
 ) -> int:
     """Write a table, whole or not at all; return the number of rows.
 
-    Parameters
-    ----------
-    make_rows : callable
-        Returns the rows: column → value. Called once it is known that the format can be written.
-    columns : sequence of Column
-        The columns, in order.
-    path : path
-        Ends in ``.csv`` or ``.parquet``.
-
-    Raises
-    ------
-    UserError
-        If the name has another ending, pyarrow is missing, or the file cannot be written.
+    `make_rows` returns rows, column → value, and is called once it is known that the format can be written. The path
+    ends in ``.csv`` or ``.parquet``. Raises UserError if the name has another ending, pyarrow is missing, or the file
+    cannot be written.
     """
     target = Path(path).expanduser()
     if target.suffix.lower() not in (".csv", ".parquet"):

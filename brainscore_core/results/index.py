@@ -39,24 +39,15 @@ _COLUMNS = ("id", "folder", *_TEXTS, *_NUMBERS)
 
 @dataclass(frozen=True, kw_only=True)
 class ReceiptTable:
-    """Main fields of receipts as columns, oldest first.
+    """Main fields of receipts as columns, oldest first."""
 
-    Attributes
-    ----------
-    texts : list of str
-        Distinct texts; columns of texts contain positions in this list.
-    columns : dict of str to array
-        ``id``: bytes; ``model``, ``benchmark``, ``state``, ``reason``, ``undetermined``, ``run``: texts, empty if
-        missing; ``version``: the benchmark's version as JSON; ``model_code``: hash of the model's plugin; ``code``:
-        hash of the benchmark's plugin, and kind, identifier and hash of data and metrics, as JSON; ``score`` and
-        ``error``, ``seconds`` and ``memory`` (bytes, if they are those of the pair): NaN if missing.
-    problems : tuple of Problem
-        Files that cannot be read.
-    """
-
-    texts: list[str]
+    texts: list[str]  # distinct texts; columns of texts contain positions in this list
+    # ``id``: bytes; ``model``, ``benchmark``, ``state``, ``reason``, ``undetermined``, ``run``: texts, empty if
+    # missing; ``version``: the benchmark's version as JSON; ``model_code``: hash of the model's plugin; ``code``: hash
+    # of the benchmark's plugin, and kind, identifier and hash of data and metrics, as JSON; ``score`` and ``error``,
+    # ``seconds`` and ``memory`` (bytes, if they are those of the pair): NaN if missing
     columns: dict[str, NDArray[Any]]
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()  # files that cannot be read
 
     def __len__(self) -> int:
         return len(self.columns["id"])

@@ -51,10 +51,7 @@ _S3 = re.compile(r"s3:/{1,2}(?!/)")  # a path object has lost one of the two sla
 def backend_of(address: str | os.PathLike[str]) -> Backend:
     """Return the backend that reads and writes files at an address.
 
-    Raises
-    ------
-    UserError
-        If it is neither a folder, which need not exist, nor ``s3://bucket/prefix``.
+    Raises UserError if it is neither a folder, which need not exist, nor ``s3://bucket/prefix``.
     """
     address = os.fspath(address)
     if match := _S3.match(address):

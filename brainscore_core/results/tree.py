@@ -12,30 +12,14 @@ class TreeError(UserError, ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class TreeNode:
-    """A benchmark, or a node with benchmarks below it.
+    """A benchmark, or a node with benchmarks below it."""
 
-    Attributes
-    ----------
-    identifier : str
-        Unique in the tree.
-    parent : str or None
-        Identifier of the node above; None for a root.
-    benchmark : bool
-        Whether it is a benchmark, a leaf. Other nodes have a mean instead of results.
-    version : int, str or None
-        The version of the benchmark that counts; None if any version counts.
-    order : int
-        Siblings are ordered by this number, then by identifier.
-    title : str or None
-        Title to show instead of the identifier.
-    """
-
-    identifier: str
-    parent: str | None = None
-    benchmark: bool = False
-    version: int | str | None = None
-    order: int = 999
-    title: str | None = None
+    identifier: str  # unique in the tree
+    parent: str | None = None  # identifier of the node above; None for a root
+    benchmark: bool = False  # Whether it is a benchmark, a leaf. Other nodes have a mean instead of results.
+    version: int | str | None = None  # the version of the benchmark that counts; None if any version counts
+    order: int = 999  # siblings are ordered by this number, then by identifier
+    title: str | None = None  # title to show instead of the identifier
 
 
 class Tree:

@@ -60,51 +60,27 @@ class Conclusion(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PairPictures:
-    """Small pictures of two similar stimuli.
+    """Small pictures of two similar stimuli."""
 
-    Attributes
-    ----------
-    first, second : str
-        The stimuli.
-    first_picture, second_picture : str
-        Data URIs of JPEG pictures.
-    caption : str
-        How similar they are.
-    """
-
+    # the stimuli
     first: str
     second: str
+    # data URIs of JPEG pictures
     first_picture: str
     second_picture: str
-    caption: str
+    caption: str  # how similar they are
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """What an assessment says.
+    """What an assessment says."""
 
-    Attributes
-    ----------
-    sentence : str
-        The result in one line; for an assessment without a result, why.
-    findings : tuple of str
-        Further sentences.
-    result : Audit, Controls, Recovery or None
-        The numbers.
-    pairs : tuple of str
-        Most similar stimuli of an audit, up to ten pairs.
-    pictures : tuple of PairPictures
-        Up to twelve of these pairs, if the benchmark's stimuli are public.
-    sizes : tuple of str
-        Sentences about other numbers of stimuli and neuroids in a recovery.
-    """
-
-    sentence: str
-    findings: tuple[str, ...] = ()
-    result: Result | None = None
-    pairs: tuple[str, ...] = ()
-    pictures: tuple[PairPictures, ...] = ()
-    sizes: tuple[str, ...] = ()
+    sentence: str  # the result in one line; for an assessment without a result, why
+    findings: tuple[str, ...] = ()  # further sentences
+    result: Result | None = None  # the numbers
+    pairs: tuple[str, ...] = ()  # most similar stimuli of an audit, up to ten pairs
+    pictures: tuple[PairPictures, ...] = ()  # up to twelve of these pairs, if the benchmark's stimuli are public
+    sizes: tuple[str, ...] = ()  # sentences about other numbers of stimuli and neuroids in a recovery
 
 
 def summary_of(assessment: Assessment) -> Summary:
@@ -261,10 +237,7 @@ def pair_texts(pairs: Iterable[StimulusPair]) -> tuple[str, ...]:
 def pair_pictures(pairs: Iterable[StimulusPair]) -> tuple[PairPictures, ...]:
     """Return the pictures of pairs, near-duplicates first; what is not a small JPEG is left out.
 
-    Parameters
-    ----------
-    pairs : iterable of StimulusPair
-        Pairs of an audit. Those of a benchmark whose stimuli are not public have no pictures.
+    Pairs of a benchmark whose stimuli are not public have no pictures.
 
     Examples
     --------

@@ -108,27 +108,14 @@ CLOSE_SECONDS = 10
 
 @dataclass(frozen=True)
 class Cluster:
-    """An open cluster.
+    """An open cluster."""
 
-    Attributes
-    ----------
-    client : distributed.Client
-        The connected client.
-    memory : int or None
-        Bytes of each worker, if all have the same.
-    threads : int
-        Threads of the numerical libraries.
-    slots : callable
-        Returns how many tasks may be submitted at a time.
-    where : callable
-        Requested bytes and GPUs of a task → arguments of `Client.submit`. Requests are limited to the largest worker,
-        since an expectation may be wrong, and no worker would take the task.
-    """
-
-    client: Any
-    memory: int | None
-    threads: int
-    slots: Callable[[], int]
+    client: Any  # the connected client
+    memory: int | None  # bytes of each worker, if all have the same
+    threads: int  # threads of the numerical libraries
+    slots: Callable[[], int]  # returns how many tasks may be submitted at a time
+    # Requested bytes and GPUs of a task → arguments of `Client.submit`. Requests are limited to the largest worker,
+    # since an expectation may be wrong, and no worker would take the task
     where: Callable[[int | None, int], dict[str, Any]]
 
 
@@ -261,10 +248,7 @@ def _devices(gpus: int, workers: int) -> list[list[str]]:
 def require_distributed() -> None:
     """Check that Dask's package is installed, without importing it.
 
-    Raises
-    ------
-    UserError
-        If it is not installed.
+    Raises UserError if it is not installed.
     """
     if find_spec("distributed") is None:
         raise UserError("runs require Dask", remedy='pip install "brainscore[cluster]"')
@@ -274,19 +258,8 @@ def require_distributed() -> None:
 def open_cluster(options: ClusterOptions, *, tasks: int, bigger_than: int | None = None) -> Iterator[Cluster]:
     """Open a cluster, and close it at the end, also after errors.
 
-    Parameters
-    ----------
-    options : ClusterOptions
-        Which cluster.
-    tasks : int
-        Number of tasks, which limits the number of workers on this machine.
-    bigger_than : int, optional
-        Use only workers with more memory than this, in bytes.
-
-    Yields
-    ------
-    Cluster
-        With at least one worker, except for jobs that wait in a queue.
+    The number of `tasks` limits the number of workers on this machine. Only workers with more than `bigger_than` bytes
+    of memory are used. The cluster has at least one worker, except for jobs that wait in a queue.
     """
     require_distributed()
     import distributed  # noqa: F401 - it sets the levels of its loggers when it is imported
@@ -472,17 +445,8 @@ def _check_versions(client: Any) -> None:
 def starting_early(scorer: str, cluster: ClusterOptions, modules: Sequence[str] = ()) -> Iterator[None]:
     """Let processes that a run on this machine needs start while the run is planned.
 
-    Parameters
-    ----------
-    scorer, cluster
-        As for :func:`~brainscore_core.runner.run.run_plan`, which is called in the block, if anything is to be scored.
-    modules : sequence of str
-        Modules that scoring needs.
-
-    Examples
-    --------
-    >>> with starting_early("brainscore_core.scoring:run_pair", ClusterOptions()):
-    ...     pass
+    If anything is to be scored, :func:`~brainscore_core.runner.run.run_plan` is called in the block with the same
+    `scorer` and `cluster`. `modules` are those that scoring needs.
     """
     try:
         start_shared_template(cluster, scorer, modules=modules)

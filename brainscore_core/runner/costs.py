@@ -24,46 +24,27 @@ _QUANTILE = 1.2816  # that share of a normal distribution lies within as many st
 
 
 class Observation(NamedTuple):
-    """A value of a row and a column.
+    """A value of a row and a column."""
 
-    Attributes
-    ----------
-    row, column : str
-        Row and column of the value.
-    value : float
-        Above 0.
-    elsewhere : bool
-        Whether it was observed on another machine, whose values all have one unknown factor.
-    """
-
+    # row and column of the value
     row: str
     column: str
-    value: float
-    elsewhere: bool = False
+    value: float  # above 0
+    elsewhere: bool = False  # whether it was observed on another machine, whose values all have one unknown factor
 
 
 @dataclass(frozen=True)
 class Effects:
-    """Result of :func:`fit_effects`, in natural logarithms.
+    """Result of :func:`fit_effects`, in natural logarithms."""
 
-    Attributes
-    ----------
-    centre : float
-        Median of the logarithms.
-    rows, columns : dict
-        Effect of each row and column, relative to the centre.
-    row_counts, column_counts : dict
-        Number of observations of each.
-    residual : float
-        Standard deviation of the residuals.
-    """
-
-    centre: float
+    centre: float  # median of the logarithms
+    # effect of each row and column, relative to the centre
     rows: dict[str, float]
     columns: dict[str, float]
+    # number of observations of each
     row_counts: dict[str, int]
     column_counts: dict[str, int]
-    residual: float
+    residual: float  # standard deviation of the residuals
 
     def predict(self, row: str, column: str) -> tuple[float, float] | None:
         """Logarithm of the value of a row and a column, and its standard deviation.
@@ -101,15 +82,7 @@ class Effects:
 def fit_effects(observations: Sequence[Observation]) -> Effects | None:
     """Fit ``log(value) = centre + row + column``.
 
-    Parameters
-    ----------
-    observations : sequence of Observation
-        Any subset of the table, also several values of a cell.
-
-    Returns
-    -------
-    Effects or None
-        None without observations.
+    Observations may be any subset of the table, with several values of a cell. Without any, the result is None.
 
     Notes
     -----
@@ -244,18 +217,10 @@ class Prediction(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """Expected cost of a pair; None if unknown.
+    """Expected cost of a pair; None if unknown."""
 
-    Attributes
-    ----------
-    seconds : Prediction or None
-        Wall-clock time, including loading.
-    memory : Prediction or None
-        Highest resident memory of the process, in bytes.
-    """
-
-    seconds: Prediction | None = None
-    memory: Prediction | None = None
+    seconds: Prediction | None = None  # wall-clock time, including loading
+    memory: Prediction | None = None  # highest resident memory of the process, in bytes
 
 
 class Costs:
@@ -431,15 +396,8 @@ def _sample(keys: NDArray[np.int64], values: NDArray[np.float64]) -> tuple[list[
 def costs_table(receipts: "Iterable[Receipt]") -> dict[str, Any]:
     """Make a table of the costs of pairs, for machines that have no receipts yet.
 
-    Parameters
-    ----------
-    receipts : iterable of Receipt
-        Receipts of one machine. Pairs without a score are left out.
-
-    Returns
-    -------
-    dict
-        Plain JSON types: ``version``; ``machine``; ``pairs``, a list of model, benchmark, seconds, bytes or None.
+    Receipts are of one machine; pairs without a score are left out. The table has plain JSON types: ``version``;
+    ``machine``; ``pairs``, a list of model, benchmark, seconds, bytes or None.
     """
     timed = [receipt for receipt in receipts if receipt.state in _RUN and receipt.timings.total]
     seconds: dict[tuple[str, str], list[float]] = {}

@@ -45,6 +45,7 @@ from brainscore_core.results.store import Arrays, ResultsStore, UnwrittenReceipt
 if TYPE_CHECKING:
     from brainscore_core.metrics import Score
 
+
 PluginFolders = Mapping[str, Path | None] | Callable[[str, str], Path | None]
 """Folders of the ``'model'`` and the ``'benchmark'``; or a function of (kind, identifier), also called for data."""
 
@@ -195,10 +196,7 @@ class PairRecorder:
     def set_score(self, result: Any) -> None:
         """Write what the benchmark returned into the receipt.
 
-        Raises
-        ------
-        BrainScoreError
-            If it is not a single finite value or NaN.
+        Raises BrainScoreError if it is not a single finite value or NaN.
         """
         score = _single(result, self._benchmark.identifier)
         ceiling = score.attrs.get("ceiling", self._estimated_ceiling)
@@ -229,10 +227,7 @@ class PairRecorder:
     ) -> UnwrittenReceipt:
         """Make the receipt, to be written later; parameters as for `outcome`.
 
-        Raises
-        ------
-        UserError
-            If there is no store.
+        Raises UserError if there is no store.
         """
         if self.store is None:
             raise UserError("there is no store for the receipt", remedy="name one as results")
@@ -250,12 +245,8 @@ class PairRecorder:
     ) -> Outcome:
         """Write the receipt, and return it with the score.
 
-        Parameters
-        ----------
-        code : mapping, optional
-            For each item of `data`, the folder or file with its code.
-        run, log, raise_errors
-            As for :func:`run_pair`.
+        `code` has the folder or file with the code of each item of `data`; the other parameters are those of
+        :func:`run_pair`.
         """
         from brainscore_core.metrics import Score, declare_no_error  # here, as it imports xarray
 
@@ -539,10 +530,7 @@ def _peak_memory() -> int | None:
 def split_scorer(scorer: str) -> tuple[str, str]:
     """Split ``'package.module:function'``.
 
-    Raises
-    ------
-    UserError
-        If it is not of this form.
+    Raises UserError if it is not of this form.
 
     Examples
     --------
@@ -558,15 +546,7 @@ def split_scorer(scorer: str) -> tuple[str, str]:
 def import_scorer(scorer: str) -> Callable[..., Any]:
     """Import the function that ``'package.module:function'`` names.
 
-    Raises
-    ------
-    UserError
-        If it cannot be imported here.
-
-    Examples
-    --------
-    >>> import_scorer("brainscore_core.scoring:run_pair").__name__
-    'run_pair'
+    Raises UserError if it cannot be imported here.
     """
     module, function = split_scorer(scorer)
     try:
@@ -582,3 +562,49 @@ def import_scorer(scorer: str) -> Callable[..., Any]:
 def run_info(identifier: str, *, isolated: bool) -> Any:
     """Describe a run for its receipts."""
     return RunInfo(id=identifier, isolated=isolated, environment=None, packages={})
+
+
+def write_failed(
+    store: ResultsStore,
+    model: str,
+    benchmark: str,
+    *,
+    kind: str,
+    message: str,
+    printed: str = "",
+    traceback: str = "",
+    seconds: float | None = None,
+    run: Any = None,
+) -> Receipt:
+    """Write a receipt with the state *failed*.
+
+    `printed` is the end of what the process printed, kept as its log; without a traceback it replaces it, since it
+    contains the stack after a crash. `seconds` is the time until the error.
+    """
+    log = kept_log(printed)
+    receipt = Receipt(
+        model=ModelInfo(identifier=model),
+        benchmark=BenchmarkInfo(identifier=benchmark),
+        state="failed",
+        reason=scrub_text(message),
+        error=ErrorInfo(type=kind, message=scrub_text(message), traceback=traceback or log),
+        environment=current_environment(),
+        timings=Timings(total=seconds),
+        run=run,
+    )
+    return store.write(receipt, {"log": log} if log else None)
+
+
+def error_receipt(
+    store: ResultsStore, model: str, benchmark: str, error: Mapping[str, Any], run: Any = None
+) -> Receipt:
+    """Write a receipt for an error that the scorer raised without writing a receipt."""
+    return write_failed(
+        store,
+        model,
+        benchmark,
+        kind=error["type"],
+        message=f"{error['type']}: {error['message']}".rstrip(": "),
+        traceback=error["traceback"],
+        run=run,
+    )

@@ -53,80 +53,40 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Pending:
-    """A pair that remains to be scored.
+    """A pair that remains to be scored."""
 
-    Attributes
-    ----------
-    pair : Pair
-        The pair.
-    why : str
-        ``'missing'``: it has no receipt; ``'failed'``: it failed; ``'version changed'``, ``'code changed'``: the
-        version of the benchmark or the code of a plugin has changed since it was scored; ``'again'``: it is done, but
-        all pairs were requested.
-    detail : str
-        Description for the user; may be empty.
-    cost : Cost
-        Its expected cost.
-    """
-
-    pair: Pair
+    pair: Pair  # the pair
+    # ``'missing'``: it has no receipt; ``'failed'``: it failed; ``'version changed'``, ``'code changed'``: the version
+    # of the benchmark or the code of a plugin has changed since it was scored; ``'again'``: it is done, but all pairs
+    # were requested
     why: Why
-    detail: str = ""
-    cost: Cost = field(default_factory=Cost)
+    detail: str = ""  # description for the user; may be empty
+    cost: Cost = field(default_factory=Cost)  # its expected cost
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelTask:
-    """A model and its remaining benchmarks, which are scored one after the other in one process.
+    """A model and its remaining benchmarks, which are scored one after the other in one process."""
 
-    Attributes
-    ----------
-    model : str
-        Its name in the results.
-    benchmarks : tuple of str
-        In the requested order.
-    memory : int or None
-        Expected memory in bytes; None if unknown.
-    gpu : int
-        Number of GPUs that it needs.
-    seconds : float or None
-        Expected total time; None if it is unknown for any pair.
-    """
-
-    model: str
-    benchmarks: tuple[str, ...]
-    memory: int | None = None
-    gpu: int = 0
-    seconds: float | None = None
+    model: str  # its name in the results
+    benchmarks: tuple[str, ...]  # in the requested order
+    memory: int | None = None  # expected memory in bytes; None if unknown
+    gpu: int = 0  # number of GPUs that it needs
+    seconds: float | None = None  # expected total time; None if it is unknown for any pair
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The pairs that remain to be scored, and those that are done.
+    """The pairs that remain to be scored, and those that are done."""
 
-    Attributes
-    ----------
-    tasks : sequence of ModelTask
-        One per model with remaining pairs, in the order in which they should start: tasks of unknown time, then the
-        longest.
-    done : sequence of Pair
-        Pairs whose newest receipt is up to date.
-    pending : sequence of Pending
-        The other pairs, model by model in the requested order.
-    skipped : sequence of Pending
-        Outdated or failed pairs that `again` excludes.
-    problems : tuple of Problem
-        Receipts that cannot be read and are ignored.
-    created : str
-        Time of the plan in UTC, ISO 8601. Newer receipts complete its pairs.
-    """
-
+    # one per model with remaining pairs, in the order in which they should start: tasks of unknown time, then the
+    # longest
     tasks: Sequence[ModelTask] = ()
-    done: Sequence[Pair] = ()
-    pending: Sequence[Pending] = ()
-    skipped: Sequence[Pending] = ()
-    problems: tuple[Problem, ...] = ()
-    created: str = ""
+    done: Sequence[Pair] = ()  # pairs whose newest receipt is up to date
+    pending: Sequence[Pending] = ()  # the other pairs, model by model in the requested order
+    skipped: Sequence[Pending] = ()  # outdated or failed pairs that `again` excludes
+    problems: tuple[Problem, ...] = ()  # receipts that cannot be read and are ignored
+    created: str = ""  # Time of the plan in UTC, ISO 8601. Newer receipts complete its pairs.
 
     @property
     def unknown(self) -> int:
@@ -143,13 +103,7 @@ class Plan:
         return value, low, high
 
     def wall_seconds(self, workers: int) -> float:
-        """Seconds on several workers that take one task after the other, from the pairs whose time is known.
-
-        Parameters
-        ----------
-        workers : int
-            At least 1.
-        """
+        """Seconds on several workers that take one task after the other, from the pairs whose time is known."""
         if workers < 1:
             raise UserError(f"{workers} workers cannot score anything", remedy="use at least 1 worker")
         seconds: dict[str, float] = {}

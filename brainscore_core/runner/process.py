@@ -69,45 +69,22 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class Death:
-    """Why a scoring process gave no answer.
+    """Why a scoring process gave no answer."""
 
-    Attributes
-    ----------
-    kind : str
-        ``'memory'``: it exceeded its limit, or the system had no memory left; ``'time'``: it took too long;
-        ``'crash'``: it ended by itself; ``'stopped'``: the run was stopped.
-    message : str
-        Description for the user.
-    seconds : float
-        Time from the request to its end.
-    tail : str
-        What it printed since it started the pair; if that is very long, the beginning and the end.
-    """
-
+    # ``'memory'``: it exceeded its limit, or the system had no memory left; ``'time'``: it took too long; ``'crash'``:
+    # it ended by itself; ``'stopped'``: the run was stopped
     kind: Literal["memory", "time", "crash", "stopped"]
-    message: str
-    seconds: float
-    tail: str = ""
+    message: str  # description for the user
+    seconds: float  # time from the request to its end
+    tail: str = ""  # what it printed since it started the pair; if that is very long, the beginning and the end
 
 
 class ScoringProcess:
     """A process of its own that scores one pair at a time.
 
-    Parameters
-    ----------
-    settings : mapping
-        ``scorer``, ``store``, ``run``, ``isolated``, ``options``, as JSON types.
-    environment : mapping
-        Its environment variables.
-    limit : int or None
-        Bytes that it may hold, including its descendants.
-    template : Template, optional
-        Forks the process, if it can. Otherwise the process is started. It is given back when the process has ended.
-
-    Raises
-    ------
-    UserError
-        If the scorer cannot be imported.
+    The settings are ``scorer``, ``store``, ``run``, ``isolated`` and ``options``, as JSON types; `limit` is in bytes,
+    with its descendants. The template forks the process, if it can; otherwise the process is started. The template is
+    given back when the process has ended. Raises UserError if the scorer cannot be imported.
     """
 
     def __init__(
@@ -203,26 +180,11 @@ class ScoringProcess:
     ) -> Answer | Death:
         """Score a pair.
 
-        Parameters
-        ----------
-        model, benchmark : str
-            Arguments of the scorer.
-        timeout : float or None
-            Seconds that it may take.
-        stopped : callable
-            Called repeatedly; if it returns True, the process is ended.
-        on_written : callable, optional
-            Called when the receipt of an earlier pair is written.
-        later : bool
-            Whether the receipt may be written after the answer, which then has neither a receipt nor an error.
-        choose_next : callable, optional
-            Called while the pair is scored. It returns the benchmark of the next call, with which the process then
-            begins as soon as it has answered, or None. That pair's receipt may be written later.
-
-        Returns
-        -------
-        Answer or Death
-            After a death, the process and all its descendants have ended.
+        After `timeout` seconds, or once `stopped` returns True, the process and all its descendants are ended, and the
+        result is a Death. `on_written` is called when the receipt of an earlier pair is written. With `later`, the
+        receipt may be written after the answer, which then has neither a receipt nor an error. While the pair is
+        scored, `choose_next` is called: it returns the benchmark of the next call, with which the process then begins
+        as soon as it has answered, or None. That pair's receipt may be written later.
         """
         self._on_written = on_written
         if death := self.wait_ready(stopped):

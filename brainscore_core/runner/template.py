@@ -262,12 +262,7 @@ class Template:
     ) -> None:
         """Import modules and keep benchmarks in the background.
 
-        Parameters
-        ----------
-        benchmarks, options, timeout
-            As for :meth:`prepare`.
-        modules : sequence of str
-            Modules to import first.
+        `modules` are imported first; other parameters as for :meth:`prepare`.
         """
         self.learn(modules)
         with self._changed:
@@ -564,14 +559,7 @@ def start_template(
     """Start a template that the next call of :func:`borrow_template` with the same arguments returns.
 
     If it runs already, it loads what this call adds. It ends with the thread that started it. Without templates on this
-    system, nothing happens.
-
-    Parameters
-    ----------
-    settings, benchmarks, environment, limit, timeout
-        As for :func:`borrow_template`.
-    modules
-        As for :meth:`Template.load_ahead`.
+    system, nothing happens. Parameters as for :func:`borrow_template`; `modules` as for :meth:`Template.load_ahead`.
     """
     with contextlib.suppress(TemplateEnded, OSError):
         template = _take(settings, environment, limit)
@@ -594,15 +582,7 @@ def borrow_template(
 
     The template of an earlier call with the same scorer, environment and limit is used again, also by several threads,
     unless the code of a plugin that it loaded has changed since. A scoring process gives it back when it ends.
-
-    Parameters
-    ----------
-    settings : mapping
-        As for `ScoringProcess`.
-    benchmarks, timeout, stopped, patience
-        As for :meth:`Template.prepare`.
-    environment, limit
-        As for :class:`Template`.
+    Parameters as for `ScoringProcess`, :class:`Template` and :meth:`Template.prepare`.
     """
     options = settings["options"]
     for _ in range(2):  # the second time with a new template

@@ -23,8 +23,7 @@ from brainscore_core.results.backend import StoreError
 from brainscore_core.results.claims import Claim
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.child import Result, Written
-from brainscore_core.runner.failures import error_receipt, write_failed
-from brainscore_core.runner.pair import run_info
+from brainscore_core.runner.pair import error_receipt, run_info, write_failed
 from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
 from brainscore_core.runner.template import Template, borrow_template
 
@@ -44,52 +43,33 @@ _active: Counter[str] = Counter()  # tasks of each run
 
 @dataclass(frozen=True, kw_only=True)
 class TaskSpec:
-    """A task as it is sent to a worker, in plain values.
+    """A task as it is sent to a worker, in plain values."""
 
-    Attributes
-    ----------
-    run, topic, key : str
-        The run, the topic of its events, and the topic of this task.
-    model, benchmarks, attempts
-        Pairs, in order, and the number of earlier attempts of each.
-    store, scorer, isolated, options
-        As for `run_plan`.
-    since : mapping
-        For each benchmark, the time from which on a receipt makes scoring unnecessary; empty: any receipt does.
-    threads : int
-        Threads of the numerical libraries.
-    memory, limit : int or None
-        Expected memory of the task, and memory that pairs may use, in bytes; limit None: what the worker advertises.
-    largest : int or None
-        Memory in bytes of the largest available worker, for pairs that need more than this one has.
-    timeout : float or None
-        Seconds per pair.
-    code : str
-        `platform_code` where the run was started; empty: not compared.
-    others_wait : bool
-        Whether tasks of other models wait: this one then ends early if it would have to wait for a template.
-    hands_over : bool
-        Whether the worker may prepare its next task while this one scores what is probably its last pair.
-    """
-
+    # the run, the topic of its events, and the topic of this task
     run: str
     topic: str
     key: str
+    # pairs, in order, and the number of earlier attempts of each
     model: str
     benchmarks: tuple[str, ...]
     attempts: Mapping[str, int] = field(default_factory=dict)
+    # as for `run_plan`
     store: str
     scorer: str
     isolated: bool
     options: Mapping[str, Any]
+    # for each benchmark, the time from which on a receipt makes scoring unnecessary; empty: any receipt does
     since: Mapping[str, str]
-    threads: int
+    threads: int  # threads of the numerical libraries
+    # expected memory of the task, and memory that pairs may use, in bytes; limit None: what the worker advertises
     memory: int | None
     limit: int | None
-    largest: int | None
-    timeout: float | None
-    code: str = ""
+    largest: int | None  # memory in bytes of the largest available worker, for pairs that need more than this one has
+    timeout: float | None  # seconds per pair
+    code: str = ""  # `platform_code` where the run was started; empty: not compared
+    # whether tasks of other models wait: this one then ends early if it would have to wait for a template
     others_wait: bool = False
+    # whether the worker may prepare its next task while this one scores what is probably its last pair
     hands_over: bool = False
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,11 +80,8 @@ class TaskSpec:
 def run_task(plain: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Score a model's pairs. Runs on a worker.
 
-    Returns
-    -------
-    list of dict
-        Outcomes of pairs: ``{"what": "finished" | "skipped" | "claimed" | "memory" | "stopped", "benchmark": …}``; none
-        of pairs that are left to another task.
+    Returns outcomes of pairs: ``{"what": "finished" | "skipped" | "claimed" | "memory" | "stopped", "benchmark": …}``;
+    none of pairs that are left to another task.
     """
     from distributed import get_worker
 

@@ -98,26 +98,16 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class RankedModel:
-    """One model's place on a benchmark.
+    """One model's place on a benchmark."""
 
-    Attributes
-    ----------
-    model : str
-        Identifier.
-    score : float
-        Score before it was clamped, corrected for its known bias; the raw score if raw scores were compared.
-    rank, best, worst : int
-        Rank of the score, and the range of its possible ranks.
-    groups : str
-        Groups of the model, as letters; models with a common letter do not differ significantly. Empty if the model was
-        not tested against any other.
-    """
-
-    model: str
-    score: float
+    model: str  # identifier
+    score: float  # score before it was clamped, corrected for its known bias; the raw score if raw scores were compared
+    # rank of the score, and the range of its possible ranks
     rank: int
     best: int
     worst: int
+    # Groups of the model, as letters; models with a common letter do not differ significantly. Empty if the model was
+    # not tested against any other
     groups: str
 
 
@@ -159,23 +149,12 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Comparisons(Sequence[Comparison]):
-    """All pairs of some models on some benchmarks, benchmark after benchmark.
+    """All pairs of some models on some benchmarks, benchmark after benchmark."""
 
-    Attributes
-    ----------
-    items : tuple of Comparison
-        In the requested order of benchmarks and models.
-    correction : str
-        ``'holm'``, ``'benjamini-hochberg'`` or ``'none'``.
-    level : float
-        Level of intervals and tests.
-    influences : dict
-        (benchmark, model) → how units influence the score, by which models are ranked.
-    """
-
-    items: tuple[Comparison, ...]
-    correction: Correction
-    level: float
+    items: tuple[Comparison, ...]  # in the requested order of benchmarks and models
+    correction: Correction  # ``'holm'``, ``'benjamini-hochberg'`` or ``'none'``
+    level: float  # level of intervals and tests
+    # (benchmark, model) → how units influence the score, by which models are ranked
     influences: Mapping[tuple[str, str], ScoreInfluence] = field(default_factory=dict)
 
     def __getitem__(self, position: int) -> Comparison:  # type: ignore[override] # no slices
@@ -417,10 +396,7 @@ def compare_scores(
 def side_of(score: Score, model: str, benchmark: str = "score") -> Side:
     """Read the units of a score that is in memory, as of a receipt of this model and benchmark.
 
-    Raises
-    ------
-    Incomparable
-        If there is nothing by which models can be compared.
+    Raises Incomparable if there is nothing by which models can be compared.
     """
     raw, ceiling = score.attrs.get("raw"), score.attrs.get("ceiling")
     receipt = Receipt(

@@ -166,10 +166,7 @@ _LINKS = {
 def read_side(store: ResultsStore, receipt: Receipt) -> Side:
     """Read the units stored beside a receipt.
 
-    Raises
-    ------
-    Incomparable
-        If the data needed to compare models are not stored.
+    Raises Incomparable if the data needed to compare models are not stored.
     """
     kinds = {attachment.kind for attachment in receipt.attachments}
     if "influence" in kinds:
@@ -194,10 +191,7 @@ def read_side(store: ResultsStore, receipt: Receipt) -> Side:
 def units_of(arrays: Mapping[str, Arrays], receipt: Receipt) -> Predicted | Influence:
     """Read the units from arrays in memory.
 
-    Raises
-    ------
-    Incomparable
-        If there is nothing by which models can be compared.
+    Raises Incomparable if there is nothing by which models can be compared.
     """
     if "influence" in arrays:
         return _influence(arrays["influence"].main, arrays["influence"].groups.get("further"))
@@ -217,36 +211,19 @@ def _nothing_stored(receipt: Receipt) -> Incomparable:
 
 
 class Compared(NamedTuple):
-    """Result of comparing two models.
+    """Result of comparing two models."""
 
-    Attributes
-    ----------
-    test : PairedTest
-        Test of the difference, corrected for biases.
-    scale : str
-        ``'ceiled'``, ``'unceiled'`` or ``'raw'``.
-    units : str
-        What was resampled.
-    notes : list of str
-        Further remarks.
-    biases : (float, float)
-        Known biases of the two scores.
-    """
-
-    test: PairedTest
-    scale: str
-    units: str
-    notes: list[str]
-    biases: tuple[float, float]
+    test: PairedTest  # test of the difference, corrected for biases
+    scale: str  # ``'ceiled'``, ``'unceiled'`` or ``'raw'``
+    units: str  # what was resampled
+    notes: list[str]  # further remarks
+    biases: tuple[float, float]  # known biases of the two scores
 
 
 def compare_sides(first: Side, second: Side, *, level: float) -> Compared:
     """Compare two models.
 
-    Raises
-    ------
-    Incomparable
-        If they were not scored on the same units.
+    Raises Incomparable if they were not scored on the same units.
     """
     a, b = first.units, second.units
     if isinstance(a, Predicted) and isinstance(b, Predicted):

@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from brainscore_core.display import first_few
 from brainscore_core.errors import DataUnavailable, UserError, nearest
+from brainscore_core.formatting import first_few
 from brainscore_core.identifiers import identifier_problem
 from brainscore_vision.registries import model_registry
 

@@ -9,8 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from brainscore_core.results.store import Listing
-from brainscore_core.runner.failures import write_failed
-from brainscore_core.runner.pair import run_info
+from brainscore_core.runner.pair import run_info, write_failed
 from brainscore_core.runner.plan import make_plan
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_web.jobs.leases import Lease

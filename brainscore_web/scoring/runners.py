@@ -18,8 +18,7 @@ from django.db import close_old_connections
 from brainscore_core.errors import UserError
 from brainscore_core.results.backend import StoreError
 from brainscore_core.runner import ClusterOptions, Event, PairFinished, PairRetried, PairSkipped, PairStarted, run_plan
-from brainscore_core.runner.failures import error_receipt
-from brainscore_core.runner.pair import run_info
+from brainscore_core.runner.pair import error_receipt, run_info
 from brainscore_core.runner.plan import ModelTask, Pair, Pending, Plan
 from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
 from brainscore_core.runner.template import borrow_template, end_idle_templates

@@ -17,7 +17,7 @@ from django.contrib.auth.models import Permission
 from django.core.cache import caches
 
 from brainscore.client import Client
-from brainscore.client.credentials import saved_tokens
+from brainscore.client.connection import saved_tokens
 from brainscore_core.errors import UserError
 from brainscore_core.paths import token_file
 from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, ResultsStore

@@ -18,8 +18,7 @@ from brainscore.report import (
 from brainscore.report._layers import layer_rows
 from brainscore_core.errors import UserError
 from brainscore_core.figures import Panel, Point, Scatter, panels
-from brainscore_core.figures.export import _leaves, save_figure
-from brainscore_core.figures.svg_file import STYLE
+from brainscore_core.figures.export import STYLE, _leaves, save_figure
 from brainscore_core.scoring import ResultsStore
 from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile, LayerScore
 

@@ -14,7 +14,6 @@ from brainscore_core.isolation.sandbox.sandbox import (
     Verdict,
     require_sandbox,
 )
-from brainscore_core.moved import renamed
 
 __all__ = [
     "FOLDERS",
@@ -28,13 +27,3 @@ __all__ = [
     "require_sandbox",
     "run_in_sandbox",
 ]
-
-__getattr__ = renamed(
-    __name__,
-    {
-        "Cage": "Sandbox",
-        "OpenCage": "OpenSandbox",
-        "require_cage": "require_sandbox",
-        "run_in_cage": "run_in_sandbox",
-    },
-)

@@ -13,12 +13,7 @@ _ROOT = Path("/sys/fs/cgroup")
 class Groups:
     """Control groups of one sandbox, versions 1 and 2; none if this process may not create any.
 
-    Parameters
-    ----------
-    name : str
-        Name of the sandbox.
-    memory, processes : int
-        Limits, in bytes and tasks.
+    Limits are in bytes and tasks.
     """
 
     def __init__(self, name: str, *, memory: int, processes: int) -> None:

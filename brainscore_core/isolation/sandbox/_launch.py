@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import json
 import os
+import platform
 import resource
 import signal
+import struct
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 if __package__:
-    from brainscore_core.isolation.sandbox import _groups, _seccomp, _watch
+    from brainscore_core.isolation.sandbox import _groups
 else:
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # isolated mode does not add this folder
     import _groups  # type: ignore[no-redef] # the same module
-    import _seccomp  # type: ignore[no-redef] # the same module
-    import _watch  # type: ignore[no-redef] # the same module
 
 _CLONE_NEWNS, _PR_SET_PDEATHSIG = 0x20000, 1
 _MS_BIND, _MS_REC, _MS_PRIVATE = 0x1000, 0x4000, 1 << 18
@@ -64,13 +65,13 @@ def _stage(plan: dict[str, Any]) -> list[str]:
 
 
 def _limit(plan: dict[str, Any], user: int) -> None:
-    running = 0 if os.getuid() == 0 else _watch.tasks_of(user)  # the system counts all tasks of a user
+    running = 0 if os.getuid() == 0 else _tasks_of(user)  # the system counts all tasks of a user
     limits = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_DATA: plan["data"],
         resource.RLIMIT_FSIZE: plan["file_size"],
         resource.RLIMIT_NOFILE: 4096,
-        resource.RLIMIT_NPROC: plan["processes"] + running + _watch.SLACK,
+        resource.RLIMIT_NPROC: plan["processes"] + running + _SLACK,
         getattr(resource, "RLIMIT_MSGQUEUE", 12): 0,
     }
     for which, limit in limits.items():
@@ -103,7 +104,7 @@ def _enter(plan: dict[str, Any], command: list[str], groups: _groups.Groups, rep
             os.setresgid(user, user, user)
             os.setresuid(user, user, user)
         arguments = [paths[item] if isinstance(item, int) else item for item in plan["arguments"]]
-        arguments += _seccomp.arguments()
+        arguments += _filter_arguments()
         os.environ.clear()
         os.execve(plan["bwrap"], [plan["bwrap"], *arguments, "--", *command], plan["environment"])  # noqa: S606 - no shell
     except (OSError, ValueError) as error:
@@ -124,6 +125,204 @@ def _leave(status: int) -> None:
     os._exit(128 + number)
 
 
+_SLACK = 24
+"""Tasks that the system allows beyond the limit, so that exceeding the limit can be observed."""
+
+_TICK, _CLOSE_TICK = 0.03, 0.3  # seconds; exact accounting is slow
+_PAGE = 1024
+
+
+class _Used(NamedTuple):
+    """Resources used by a sandbox: tasks, bytes of memory, entries of its folders; `closely`: by exact accounting."""
+
+    tasks: int
+    memory: int
+    entries: int
+    closely: bool
+
+
+def _watch(child: int, plan: dict[str, Any], groups: _groups.Groups) -> tuple[int, dict[str, Any]]:
+    """Wait for the end of a process; return its wait status, and the verdict if it was ended (else empty)."""
+    end = time.monotonic() + plan["seconds"] if plan["seconds"] is not None else None
+    verdict: dict[str, Any] = {}
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        now = time.monotonic()
+        used = _used(child, plan["memory"])
+        if used.memory > plan["memory"]:
+            verdict = {"cause": "memory", "limit": plan["memory"]}
+        elif used.tasks > plan["processes"]:
+            verdict = {"cause": "processes", "limit": plan["processes"]}
+        elif used.entries > plan["entries"]:
+            verdict = {"cause": "entries", "limit": plan["entries"]}
+        elif plan["writable"] and _size_of(plan["writable"]) > plan["scratch"]:
+            verdict = {"cause": "scratch", "limit": plan["scratch"]}
+        elif end is not None and now > end:
+            verdict = {"cause": "timeout", "limit": plan["seconds"]}
+        if verdict:
+            with contextlib.suppress(OSError):
+                os.kill(child, signal.SIGKILL)  # the rest of the sandbox ends with it
+            _, status = os.waitpid(child, 0)
+            break
+        time.sleep(_CLOSE_TICK if used.closely else _TICK)
+    if not verdict and status != 0 and groups.out_of_memory():
+        verdict = {"cause": "memory", "limit": plan["memory"]}
+    return status, verdict
+
+
+def _tasks_of(user: int) -> int:
+    """Number of tasks of a user."""
+    count = 0
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if entry.stat().st_uid == user:
+                    count += _fields(f"/proc/{entry.name}/status").get("Threads:", 0)
+    return count
+
+
+def _used(root: int, limit: int) -> _Used:
+    """Sum up what a process and all its descendants use."""
+    processes = _tree(root)
+    tasks = private = shared = 0
+    for pid in processes:
+        with contextlib.suppress(OSError):
+            fields = _fields(f"/proc/{pid}/status")
+            tasks += fields.get("Threads:", 0)
+            private += (fields.get("RssAnon:", 0) + fields.get("VmSwap:", 0)) * _PAGE
+            shared += fields.get("RssShmem:", 0) * _PAGE
+    files = _in_memory_files(processes)
+    scratch, entries = _scratch(processes)
+    memory = private + max(shared, files) + scratch
+    closely = memory > limit
+    if closely:  # forked processes share pages, and each counts them as its own
+        private = shared = 0
+        for pid in processes:
+            with contextlib.suppress(OSError):
+                fields = _fields(f"/proc/{pid}/smaps_rollup")
+                private += (fields.get("Pss_Anon:", 0) + fields.get("SwapPss:", 0)) * _PAGE
+                shared += fields.get("Pss_Shmem:", 0) * _PAGE
+        memory = private + max(shared, files) + scratch
+    return _Used(tasks, memory, entries, closely)
+
+
+def _tree(root: int) -> list[int]:
+    pids, waiting = [], [root]
+    while waiting:
+        pid = waiting.pop()
+        pids.append(pid)
+        with contextlib.suppress(OSError):
+            for task in os.listdir(f"/proc/{pid}/task"):
+                with contextlib.suppress(OSError):
+                    waiting += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split())
+    return pids
+
+
+def _in_memory_files(processes: list[int]) -> int:
+    """Bytes of anonymous files in memory that a process holds open, mapped or not."""
+    sizes: dict[tuple[int, int], int] = {}
+    for pid in processes:
+        folder = f"/proc/{pid}/fd"
+        with contextlib.suppress(OSError):
+            for name in os.listdir(folder):
+                with contextlib.suppress(OSError):
+                    if os.readlink(f"{folder}/{name}").startswith("/memfd:"):
+                        status = os.stat(f"{folder}/{name}")
+                        sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
+    return sum(sizes.values())
+
+
+def _scratch(processes: list[int]) -> tuple[int, int]:
+    """Bytes and entries of the sandbox's own folders in memory."""
+    total = entries = 0
+    for pid in processes[2:3]:  # bubblewrap outside, bubblewrap inside, the command
+        for folder in ("tmp", "dev/shm"):
+            with contextlib.suppress(OSError):
+                status = os.statvfs(f"/proc/{pid}/root/{folder}")
+                total += (status.f_blocks - status.f_bfree) * status.f_frsize
+                entries += status.f_files - status.f_ffree
+    return total, entries
+
+
+def _size_of(files: list[str]) -> int:
+    total = 0
+    for file in files:
+        with contextlib.suppress(OSError):
+            total += os.stat(file).st_blocks * 512
+    return total
+
+
+def _fields(file: str) -> dict[str, int]:
+    fields = {}
+    for line in Path(file).read_text().splitlines():
+        words = line.split()
+        if len(words) > 1 and words[1].isdigit():
+            fields[words[0]] = int(words[1])
+    return fields
+
+
+_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+_FAMILIES = (1, 2, 10, 16)  # Unix, IPv4, IPv6, netlink: families that a network namespace isolates; not vsock
+
+_SYSTEMS: dict[str, tuple[int, int, tuple[int, ...]]] = {  # audit number, socket, refused
+    "x86_64": (
+        0xC000003E,
+        41,
+        # ptrace, process_vm_readv/writev, process_madvise, pidfd_getfd, kcmp: other processes' memory
+        # add_key, request_key, keyctl: keys belong to the user, also outside
+        # bpf, perf_event_open, userfaultfd, io_uring_*, kexec, modules, mount family, quotactl, acct, swap, reboot
+        # shmget, semget, msgget: memory that no limit counts
+        (101, 310, 311, 440, 438, 312, 248, 249, 250, 321, 298, 323, 425, 426, 427, 246, 320, 175, 176, 313, 165, 166,
+         155, 167, 168, 169, 179, 163, 272, 308, 428, 429, 430, 431, 432, 433, 442, 29, 64, 68, 304, 303, 134,
+         180, 212),
+    ),
+    "aarch64": (
+        0xC00000B7,
+        198,
+        (117, 270, 271, 440, 438, 272, 217, 218, 219, 280, 241, 282, 425, 426, 427, 104, 294, 105, 106, 273, 40, 39,
+         41, 224, 225, 142, 60, 89, 97, 268, 428, 429, 430, 431, 432, 433, 442, 194, 190, 186, 265, 264, 42, 18),
+    ),
+}  # fmt: skip
+
+
+def _instruction(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+    return struct.pack("=HBBI", code, yes, no, value)
+
+
+def _program(audit: int, socket: int, refused: tuple[int, ...]) -> bytes:
+    refuse = _instruction(_RETURN, _REFUSE | errno.EPERM)
+    program = [
+        _instruction(_LOAD, _ARCHITECTURE),
+        _instruction(_EQUAL, audit, 1, 0),
+        _instruction(_RETURN, _REFUSE | errno.ENOSYS),  # calls of another architecture have other numbers
+        _instruction(_LOAD, _NUMBER),
+        _instruction(_AT_LEAST, 0x40000000, 0, 1),
+        _instruction(_RETURN, _REFUSE | errno.ENOSYS),
+    ]
+    for number in refused:
+        program += [_instruction(_EQUAL, number, 0, 1), refuse]
+    program += [_instruction(_EQUAL, socket, 1, 0), _instruction(_RETURN, _ALLOW), _instruction(_LOAD, _FIRST_ARGUMENT)]
+    for family in _FAMILIES:
+        program += [_instruction(_EQUAL, family, 0, 1), _instruction(_RETURN, _ALLOW)]
+    return b"".join([*program, _instruction(_RETURN, _REFUSE | errno.EAFNOSUPPORT)])
+
+
+def _filter_arguments() -> list[str]:
+    """Return the arguments of bubblewrap; none for processors whose system calls are not listed here."""
+    numbers = _SYSTEMS.get(platform.machine())
+    if numbers is None:
+        return []
+    reading, writing = os.pipe()
+    os.write(writing, _program(*numbers))
+    os.close(writing)
+    os.set_inheritable(reading, True)
+    return ["--seccomp", str(reading)]
+
+
 def main() -> None:
     """Run the command of the arguments in the sandbox that the plan describes."""
     plan, command = json.loads(Path(sys.argv[1]).read_text()), sys.argv[2:]
@@ -138,7 +337,7 @@ def main() -> None:
     if plan["socket"]:
         os.close(int(command[-1]))  # so that the other side sees the end when the model's process ends
     try:
-        status, verdict = _watch.watch(child, plan, groups)
+        status, verdict = _watch(child, plan, groups)
         if problem:
             verdict = {"cause": "start", "limit": problem}
         if verdict:

@@ -40,10 +40,7 @@ _NAMESPACES = (
 def bubblewrap() -> str:
     """Return the path of bubblewrap.
 
-    Raises
-    ------
-    UserError
-        If it is not installed.
+    Raises UserError if it is not installed.
     """
     if sys.platform != "linux":
         raise UserError(

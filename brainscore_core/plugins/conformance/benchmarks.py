@@ -12,7 +12,7 @@ from typing import Any
 from brainscore_core.errors import NotApplicable
 from brainscore_core.metrics import ABOVE_CEILING, Score, undetermined
 from brainscore_core.plugins.bibtex import BibtexError, missing_fields, parse_bibtex
-from brainscore_core.plugins.conformance.outcomes import Failed, Unusual
+from brainscore_core.plugins.conformance import Failed, Unusual
 from brainscore_core.plugins.declared_tests import TestsRead, read_tests
 
 _NAME = re.compile(r"(?P<study>[A-Za-z0-9_]+)(?:\.[A-Za-z0-9_]+)*-[A-Za-z0-9_.-]+")
@@ -199,43 +199,30 @@ def _runs(benchmark: Any, context: BenchmarkContext) -> None:
         )
 
 
-def require_tests(folder: Path | None) -> TestsRead:
-    """Tests of a plugin."""
-    if folder is None:
-        raise NotApplicable("the plugin's folder is not given")
-    tests = read_tests(folder)
-    if tests is None or not tests.tests:
-        raise Failed(f"there are no tests in {folder}", "write them into its test.py")
-    return tests
+def tests_show(shown: Callable[[TestsRead], bool], problem: str, remedy: str) -> Callable[..., None]:
+    """Make a check that the tests in the folder of its last argument show something."""
+
+    def check(*arguments: Any) -> None:
+        folder = arguments[-1].folder
+        if folder is None:
+            raise NotApplicable("the plugin's folder is not given")
+        tests = read_tests(folder)
+        if tests is None or not tests.tests:
+            raise Failed(f"there are no tests in {folder}", "write them into its test.py")
+        if not shown(tests):
+            raise Failed(problem, remedy)
+
+    return check
 
 
-def tests_load(folder: Path | None, kind: str) -> None:
-    """Fail unless the tests load a plugin of this kind by its identifier."""
-    if kind not in require_tests(folder).loads:
-        loader = "load_dataset" if kind == "data" else f"load_{kind}"
-        raise Failed("no test loads it by its identifier", f"write def test_loads(): …, with {loader}('identifier')")
-
-
-def _tests_load(_: Any, context: BenchmarkContext) -> None:
-    tests_load(context.folder, "benchmark")
-
-
-def _tests_ceiling(_: Any, context: BenchmarkContext) -> None:
-    if not require_tests(context.folder).ceiling:
-        raise Failed("no test looks at the ceiling", "write assert 0 < load_benchmark('identifier').ceiling <= 1")
-
-
-def _tests_run(_: Any, context: BenchmarkContext) -> None:
-    if not require_tests(context.folder).runs:
-        raise Failed("no test runs it on a model", "write score = load_benchmark('identifier')(load_model('pixels'))")
-
-
-def _tests_reference(_: Any, context: BenchmarkContext) -> None:
-    if not require_tests(context.folder).score:
-        raise Failed(
-            "no test compares a score with a number",
-            "document the score of one model: assert float(score) == pytest.approx(0.212, abs=0.005)",
-        )
+def tests_load(kind: str) -> Callable[..., None]:
+    """Make a check that the tests load a plugin of this kind by its identifier."""
+    loader = "load_dataset" if kind == "data" else f"load_{kind}"
+    return tests_show(
+        lambda tests: kind in tests.loads,
+        "no test loads it by its identifier",
+        f"write def test_loads(): …, with {loader}('identifier')",
+    )
 
 
 CHECKS: dict[str, Callable[[Any, BenchmarkContext], None]] = {
@@ -248,8 +235,20 @@ CHECKS: dict[str, Callable[[Any, BenchmarkContext], None]] = {
     "its ceiling's interval is above 0": _ceiling_differs_from_zero,
     "its ceiling is not of responses that drift": _ceiling_without_drift,
     "it scores a model": _runs,
-    "its tests load it": _tests_load,
-    "its tests look at the ceiling": _tests_ceiling,
-    "its tests run it on a model": _tests_run,
-    "its tests know a reference score": _tests_reference,
+    "its tests load it": tests_load("benchmark"),
+    "its tests look at the ceiling": tests_show(
+        lambda tests: tests.ceiling,
+        "no test looks at the ceiling",
+        "write assert 0 < load_benchmark('identifier').ceiling <= 1",
+    ),
+    "its tests run it on a model": tests_show(
+        lambda tests: tests.runs,
+        "no test runs it on a model",
+        "write score = load_benchmark('identifier')(load_model('pixels'))",
+    ),
+    "its tests know a reference score": tests_show(
+        lambda tests: tests.score,
+        "no test compares a score with a number",
+        "document the score of one model: assert float(score) == pytest.approx(0.212, abs=0.005)",
+    ),
 }

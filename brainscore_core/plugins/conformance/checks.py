@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import DataUnavailable, NotApplicable
-from brainscore_core.plugins.conformance.outcomes import Check, ConformanceError, Failed, Unusual
+from brainscore_core.plugins.conformance import Check, ConformanceError, Failed, Unusual
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly

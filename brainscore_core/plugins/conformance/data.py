@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ import pandas as pd
 import xarray as xr
 
 from brainscore_core.errors import NotApplicable
+from brainscore_core.plugins.conformance import Failed, Unusual
 from brainscore_core.plugins.conformance.benchmarks import tests_load
-from brainscore_core.plugins.conformance.outcomes import Failed, Unusual
 from brainscore_core.plugins.source import parse
 from brainscore_core.supported_data_standards.brainio.validation import (
     Finding,
@@ -92,14 +93,6 @@ def _raise_among(tested: DataUnderTest, kinds: Collection[str]) -> None:
     raise (Failed if errors else Unusual)(explanation, remedy)
 
 
-def _name(tested: DataUnderTest) -> None:
-    _raise_among(tested, _NAMES)
-
-
-def _values(tested: DataUnderTest) -> None:
-    _raise_among(tested, _VALUES)
-
-
 def _assembly_form(tested: DataUnderTest) -> None:
     _raise_among(tested, {finding.check for finding in tested.findings} - _NAMES - _VALUES - _ALIGNMENT)
 
@@ -111,14 +104,6 @@ def _aligned(tested: DataUnderTest) -> None:
             "register it with stimulus_set_loader=lambda: load_stimulus_set('identifier')",
         )
     _raise_among(tested, _ALIGNMENT)
-
-
-def _unique_ids(tested: DataUnderTest) -> None:
-    _raise_among(tested, _IDS)
-
-
-def _files(tested: DataUnderTest) -> None:
-    _raise_among(tested, _FILES)
 
 
 def _table(tested: DataUnderTest) -> None:
@@ -183,23 +168,19 @@ def _argument(call: ast.Call, name: str, position: int | None) -> ast.expr | Non
     return call.args[position] if position is not None and position < len(call.args) else None
 
 
-def _tests(tested: DataUnderTest) -> None:
-    tests_load(tested.folder, "data")
-
-
 _OF_ASSEMBLIES: Mapping[str, Callable[[DataUnderTest], None]] = {
-    "it is named AuthorYear": _name,
+    "it is named AuthorYear": partial(_raise_among, kinds=_NAMES),
     "its dimensions and coordinates are those of its class": _assembly_form,
-    "its values are there, none is NaN": _values,
+    "its values are there, none is NaN": partial(_raise_among, kinds=_VALUES),
     "its stimuli are those of its stimulus set": _aligned,
     "what is fetched has its sha1": _hashes,
-    "its tests load it": _tests,
+    "its tests load it": tests_load("data"),
 }
 _OF_STIMULI: Mapping[str, Callable[[DataUnderTest], None]] = {
-    "it is named AuthorYear": _name,
-    "its stimulus ids are unique": _unique_ids,
-    "its files are there and can be read": _files,
+    "it is named AuthorYear": partial(_raise_among, kinds=_NAMES),
+    "its stimulus ids are unique": partial(_raise_among, kinds=_IDS),
+    "its files are there and can be read": partial(_raise_among, kinds=_FILES),
     "its table can be stored": _table,
     "what is fetched has its sha1": _hashes,
-    "its tests load it": _tests,
+    "its tests load it": tests_load("data"),
 }

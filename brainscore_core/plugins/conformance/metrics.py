@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.metrics import Ceiling, Meaning, Metric, Scale, Score
-from brainscore_core.plugins.conformance.benchmarks import require_tests, tests_load
-from brainscore_core.plugins.conformance.outcomes import Failed, Unusual
+from brainscore_core.plugins.conformance import Failed, Unusual
+from brainscore_core.plugins.conformance.benchmarks import tests_load, tests_show
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     BehavioralAssembly,
     DataAssembly,
@@ -353,18 +353,6 @@ def _require_same(tested: MetricUnderTest, score: Any, problem: str, remedy: str
         raise Failed(f"{problem}: {_number(second):.4g} in place of {_number(first):.4g}", remedy)
 
 
-def _tests(tested: MetricUnderTest) -> None:
-    tests_load(tested.folder, "metric")
-
-
-def _tests_reference(tested: MetricUnderTest) -> None:
-    if not require_tests(tested.folder).reference:
-        raise Failed(
-            "no test compares a score with a number",
-            "test it on arguments whose score is known: assert float(score) == pytest.approx(0.212, abs=0.005)",
-        )
-
-
 CHECKS: Mapping[str, Callable[[MetricUnderTest], None]] = {
     "it is a Metric with a scale, or a Ceiling with a meaning": _is_metric,
     "it takes one of the examples": _takes_examples,
@@ -375,6 +363,10 @@ CHECKS: Mapping[str, Callable[[MetricUnderTest], None]] = {
     "the order of dimensions does not matter, on either side": _dimensions,
     "other stimuli are refused": _other_stimuli,
     "a neuroid of NaN never counts as 0": _nan_neuroids,
-    "its tests load it": _tests,
-    "its tests know a reference score": _tests_reference,
+    "its tests load it": tests_load("metric"),
+    "its tests know a reference score": tests_show(
+        lambda tests: tests.reference,
+        "no test compares a score with a number",
+        "test it on arguments whose score is known: assert float(score) == pytest.approx(0.212, abs=0.005)",
+    ),
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainscore_core.errors import NotApplicable
-from brainscore_core.plugins.conformance.outcomes import Failed
+from brainscore_core.plugins.conformance import Failed
 from brainscore_core.provenance import NOT_REPEATABLE, recording
 
 if TYPE_CHECKING:

@@ -80,47 +80,22 @@ class Installed(NamedTuple):
 
 @dataclass(frozen=True)
 class Base:
-    """The base interpreter of environments.
+    """The base interpreter of environments."""
 
-    Attributes
-    ----------
-    python : Path
-        The interpreter as it is called, such as that of a virtual environment.
-    version, tag, platform : str
-        ``'3.11.7'``, ``'cpython-311'``, ``'linux-x86_64'``.
-    prefix : Path
-        Folder of its environment.
-    prefixes : tuple of Path
-        Folders of the actual interpreter, with the standard library.
-    sites : tuple of Path
-        Folders of installed packages.
-    path : tuple of Path
-        Its search path of modules, including additions by ``.pth`` files.
-    ahead : tuple of Path
-        Folders of ``PYTHONPATH``, which environment modules of clusters use.
-    extra : tuple of Path
-        Folders of this platform that are not on its search path.
-    markers : mapping
-        Values of the variables in requirements' markers.
-    standard : frozenset of str
-        Names of the standard library's modules.
-    interpreter : Path
-        The program itself, with links resolved.
-    """
-
-    python: Path
+    python: Path  # the interpreter as it is called, such as that of a virtual environment
+    # ``'3.11.7'``, ``'cpython-311'``, ``'linux-x86_64'``.
     version: str
     tag: str
     platform: str
-    prefix: Path
-    prefixes: tuple[Path, ...]
-    interpreter: Path
-    sites: tuple[Path, ...]
-    path: tuple[Path, ...]
-    ahead: tuple[Path, ...]
-    extra: tuple[Path, ...]
-    markers: Mapping[str, str]
-    standard: frozenset[str]
+    prefix: Path  # folder of its environment
+    prefixes: tuple[Path, ...]  # folders of the actual interpreter, with the standard library
+    interpreter: Path  # the program itself, with links resolved
+    sites: tuple[Path, ...]  # folders of installed packages
+    path: tuple[Path, ...]  # its search path of modules, including additions by ``.pth`` files
+    ahead: tuple[Path, ...]  # folders of ``PYTHONPATH``, which environment modules of clusters use
+    extra: tuple[Path, ...]  # folders of this platform that are not on its search path
+    markers: Mapping[str, str]  # values of the variables in requirements' markers
+    standard: frozenset[str]  # names of the standard library's modules
 
     def installed(self) -> dict[str, Installed]:
         """Present distributions on its search path, by canonical name."""
@@ -264,14 +239,7 @@ def closure(
 ) -> dict[str, str]:
     """Versions of distributions and of their installed dependencies.
 
-    Parameters
-    ----------
-    names : iterable of (name, extras)
-        Distributions to start from.
-    installed : mapping of Installed
-        Installed distributions, by canonical name.
-    markers : mapping
-        As `Base.markers`.
+    Starts from names with their extras. Installed distributions are by canonical name; `markers` as `Base.markers`.
     """
     versions: dict[str, str] = {}
     seen: set[tuple[str, frozenset[str]]] = set()

@@ -37,19 +37,8 @@ _logger = logging.getLogger(__name__)
 def exclusive(path: Path, *, waiting: Callable[[str], None], patience: float = PATIENCE) -> Iterator[bool]:
     """Let only one process at a time execute the block.
 
-    Parameters
-    ----------
-    path : Path
-        File of the lock, which contains its holder.
-    waiting : callable
-        Called once with the holder if this process has to wait.
-    patience : float
-        Seconds to wait.
-
-    Yields
-    ------
-    bool
-        Whether this process holds the lock; False after `patience`, or without locks.
+    The file of the lock contains its holder. `waiting` is called once with the holder if this process has to wait, for
+    at most `patience` seconds. Yields whether this process holds the lock: False after `patience`, or without locks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     deadline, reported = time.monotonic() + patience, False
@@ -289,14 +278,7 @@ def read_manifest(folder: Path) -> Manifest | None:
 def state_of(folder: Path, manifest: Manifest | None, present: Mapping[str, str] | None = None) -> State:
     """Determine whether an environment can be used.
 
-    Parameters
-    ----------
-    folder : Path
-        Its folder.
-    manifest : Manifest or None
-        Its manifest.
-    present : mapping, optional
-        Present versions of the base's packages, if known.
+    `present` are the present versions of the base's packages, if known.
     """
     if manifest is None or not _intact(folder):
         return "broken"

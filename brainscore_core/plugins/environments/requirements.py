@@ -85,28 +85,15 @@ _IMPLIED = frozenset({"--only-binary", "--prefer-binary"})  # only wheels are us
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a requirement file.
+    """One line of a requirement file."""
 
-    Attributes
-    ----------
-    text : str
-        The requirement, or the option's value; without comment.
-    file, number : Path, int
-        Its location.
-    option : str
-        Long name of an option; empty for a requirement.
-    hashes : tuple of str
-        Allowed hashes, ``'sha256:…'``.
-    constraint : bool
-        Whether it only limits versions.
-    """
-
-    text: str
+    text: str  # the requirement, or the option's value; without comment
+    # its location
     file: Path
     number: int
-    option: str = ""
-    hashes: tuple[str, ...] = ()
-    constraint: bool = False
+    option: str = ""  # long name of an option; empty for a requirement
+    hashes: tuple[str, ...] = ()  # allowed hashes, ``'sha256:…'``
+    constraint: bool = False  # whether it only limits versions
 
     @property
     def shown(self) -> str:
@@ -372,25 +359,15 @@ class Item:
 
 @dataclass(frozen=True)
 class Wanted:
-    """All requirements of a plugin.
+    """All requirements of a plugin."""
 
-    Attributes
-    ----------
-    items, constraints : tuple of Item
-        Requirements, and constraints of versions.
-    options : tuple of Line
-        Options of pip, such as package sources.
-    met : frozenset of str
-        Canonical names of packages that the interpreter has from the repository that a requirement names.
-    notes : tuple of str
-        Lines that were left out, with reasons.
-    """
-
+    # requirements, and constraints of versions
     items: tuple[Item, ...]
     constraints: tuple[Item, ...] = ()
-    options: tuple[Line, ...] = ()
+    options: tuple[Line, ...] = ()  # options of pip, such as package sources
+    # canonical names of packages that the interpreter has from the repository that a requirement names
     met: frozenset[str] = frozenset()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # lines that were left out, with reasons
 
     def document(self) -> dict[str, object]:
         """Content for the key, independent of the order of lines."""
@@ -405,21 +382,8 @@ class Wanted:
 def what_is_wanted(files: Sequence[Path], *, plugin: str, base: Base, installed: Mapping[str, Installed]) -> Wanted:
     """Read requirement files.
 
-    Parameters
-    ----------
-    files : sequence of path
-        Requirement files.
-    plugin : str
-        Name of the plugin, for messages.
-    base : Base
-        The interpreter.
-    installed : mapping of Installed
-        Its installed distributions.
-
-    Raises
-    ------
-    RequirementsError
-        If lines are not valid, or could be met only by building from source; the message lists all of them.
+    Raises RequirementsError if lines are not valid, or could be met only by building from source; the message lists all
+    of them.
     """
     refusals = Refusals(plugin)
     sorter = _Sorter(base, installed, refusals)

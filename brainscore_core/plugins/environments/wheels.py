@@ -102,27 +102,9 @@ def install(
 ) -> None:
     """Install wheels into a new environment, whose interpreter must not be started outside a sandbox afterwards.
 
-    They are resolved with all versions of the base fixed; if that fails, only with those that the platform needs.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the environment.
-    wanted : Wanted
-        What to install.
-    base : Base
-        The interpreter that the environment lies over; pip is its own.
-    plugin : str
-        Name of the plugin, for messages.
-    installed : mapping of Installed
-        Distributions of the base.
-    say : callable
-        Called with each download.
-
-    Raises
-    ------
-    RequirementsError
-        If requirements cannot be met, a wheel contains what is not allowed, or limits of size or time are exceeded.
+    They are resolved with all versions of the base fixed; if that fails, only with those that the platform needs. The
+    environment lies over `base`, whose pip is used. `say` is called with each download. Raises RequirementsError if
+    requirements cannot be met, a wheel contains what is not allowed, or limits of size or time are exceeded.
     """
     held, declared = platform_needs(base, installed), declared_limits(base, installed)
     work = folder / ".work"
@@ -329,19 +311,8 @@ def _size_of(folder: Path) -> int:
 def examine_wheel(wheel: Path, interpreter: Collection[str]) -> tuple[int, str]:
     """Determine the unpacked size of a wheel, and what does not belong into an environment.
 
-    Parameters
-    ----------
-    wheel : Path
-        The wheel.
-    interpreter : collection of str
-        File names in the folder of scripts, in lower case, which no wheel may replace.
-
-    Returns
-    -------
-    size : int
-        In bytes.
-    problem : str
-        What is not allowed, with the member's name; empty if everything is.
+    Returns the size in bytes, and the problem with the name of the member; the problem is empty if everything is
+    allowed. No wheel may replace the file names `interpreter` in the folder of scripts, which are in lower case.
     """
     try:
         with ZipFile(wheel) as archive:
@@ -491,21 +462,7 @@ class _Reading(NamedTuple):
 
 
 def explain(outcome: Outcome, wanted: Wanted, *, plugin: str, base: Base, held: Mapping[str, str]) -> RequirementsError:
-    """Make an error from pip's message.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        Result of pip.
-    wanted : Wanted
-        The requirements.
-    plugin : str
-        Name of the plugin.
-    base : Base
-        The interpreter.
-    held : mapping
-        Fixed versions.
-    """
+    """Make an error from pip's message."""
     reading = _read(outcome, wanted, held)
     items = reading.items or list(wanted.items)
     lines = "\n".join(f"  {item.line}" for item in items)

@@ -12,8 +12,8 @@ import pandas as pd
 import xarray as xr
 from xarray.indexes import PandasMultiIndex
 
-from brainscore_core.display import as_html, as_text, folded
 from brainscore_core.errors import MissingColumn, UnknownIdentifier, UserError, nearest
+from brainscore_core.formatting import as_html, as_text, folded
 from brainscore_core.supported_data_standards.brainio.levels import (
     GatheredCoords,
     build_array,

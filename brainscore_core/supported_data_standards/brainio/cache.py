@@ -256,14 +256,7 @@ class CheckedEntry(NamedTuple):
 
 
 def cache_entries(home: Path | None = None) -> list[CacheEntry]:
-    """List the entries of the cache, by name. Other files in its folder do not belong to the cache.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> cache_entries(Path(tempfile.mkdtemp()))
-    []
-    """
+    """List the entries of the cache, by name. Other files in its folder do not belong to the cache."""
     home = cache_home() if home is None else home
     entries: list[CacheEntry] = []
     try:

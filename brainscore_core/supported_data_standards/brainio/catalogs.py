@@ -169,21 +169,9 @@ def check_not_taken(
 ) -> None:
     """Raise an error if a catalog already has this identifier for other files; call this before any upload.
 
-    Parameters
-    ----------
-    catalog : str or path, or None
-        Name of an installed catalog, or path of a CSV file, which need not exist. None: nothing is checked.
-    identifier : str
-        Identifier of the stimulus set or assembly.
-    lookup_type : str
-        ``'stimulus_set'`` or ``'assembly'``.
-    sha1s : collection of str
-        Hashes of its files.
-
-    Raises
-    ------
-    UserError
-        If the catalog does not exist, or already has that identifier for other files.
+    `catalog` is the name of an installed catalog, or the path of a CSV file, which need not exist; `lookup_type` is
+    ``'stimulus_set'`` or ``'assembly'``. Without a catalog, nothing is checked. Raises UserError if the catalog does
+    not exist, or already has that identifier for other files.
     """
     if catalog is None:
         return
@@ -205,23 +193,8 @@ def add_stimulus_set(
 ) -> None:
     """Write the rows of an uploaded stimulus set into a catalog; without a catalog do nothing.
 
-    Parameters
-    ----------
-    catalog : str or path, or None
-        Name of an installed catalog, or path of a CSV file, which is created if it does not exist.
-    identifier : str
-        Identifier of the stimulus set.
-    table : UploadedFile
-        The uploaded CSV file.
-    archive : UploadedFile or None
-        The uploaded ZIP file; None for stimuli without files.
-    replace : bool, default False
-        Whether other rows with that identifier are removed.
-
-    Raises
-    ------
-    UserError
-        If the catalog does not exist, has other rows with that identifier, or cannot be written.
+    `catalog` as for :func:`add_rows`; `archive` is None for stimuli without files. Raises UserError if the catalog does
+    not exist, has other rows with that identifier, or cannot be written.
     """
     rows = [_row(identifier, STIMULUS_SET, table, cls="StimulusSet")]
     if archive is not None:
@@ -241,25 +214,8 @@ def add_assembly(
 ) -> None:
     """Write the row of an uploaded assembly into a catalog; without a catalog do nothing.
 
-    Parameters
-    ----------
-    catalog : str or path, or None
-        Name of an installed catalog, or path of a CSV file, which is created if it does not exist.
-    identifier : str
-        Identifier of the assembly.
-    file : UploadedFile
-        The uploaded netCDF file.
-    cls : str
-        Name of its class.
-    stimulus_set_identifier : str or None
-        Identifier of the stimulus set that was shown.
-    replace : bool, default False
-        Whether another row with that identifier is removed.
-
-    Raises
-    ------
-    UserError
-        If the catalog does not exist, has another row with that identifier, or cannot be written.
+    `catalog` as for :func:`add_rows`; `cls` is the name of its class. Raises UserError if the catalog does not exist,
+    has another row with that identifier, or cannot be written.
     """
     row = _row(identifier, ASSEMBLY, file, cls=cls, stimulus_set_identifier=stimulus_set_identifier)
     if catalog is not None:
@@ -271,24 +227,9 @@ def add_rows(
 ) -> Catalog:
     """Add rows to the file of a catalog: all or none. Rows that it already has are left unchanged.
 
-    Parameters
-    ----------
-    catalog : str or path
-        Name of an installed catalog, or path of a CSV file, which is created if it does not exist.
-    rows : sequence of mapping
-        Column → text, or None for an empty cell.
-    replace : bool, default False
-        Whether other rows with the same identifiers are removed.
-
-    Returns
-    -------
-    Catalog
-        The updated catalog.
-
-    Raises
-    ------
-    UserError
-        If the catalog has another row for the same file of the same identifier, or cannot be written.
+    `catalog` is the name of an installed catalog, or the path of a CSV file, which is created if it does not exist.
+    With `replace`, other rows with the same identifiers are removed. Returns the updated catalog. Raises UserError if
+    the catalog has another row for the same file of the same identifier, or cannot be written.
     """
     name, path = _name_and_file(catalog)
     try:

@@ -54,20 +54,7 @@ def dataset_document(
 ) -> dict[str, Any]:
     """Return the Croissant document of a data set; what is not known is left out.
 
-    Parameters
-    ----------
-    name, description : str
-        Of the data set.
-    license : str, optional
-        URL or SPDX identifier of its licence.
-    citation, terms : str, optional
-        How to cite it, and its terms of use.
-    creators : sequence of str
-        Names of its authors.
-    distribution, record_sets : sequence of dict
-        Files, and the records in them.
-    **more
-        Further properties of schema.org, such as ``url``; None is left out.
+    `license` is a URL or SPDX identifier; `more` are further properties of schema.org, such as ``url``.
 
     Examples
     --------

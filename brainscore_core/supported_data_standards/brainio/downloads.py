@@ -73,12 +73,8 @@ class Offline(FetchError, DataUnavailable):
 def is_unreachable(error: BaseException | None) -> bool:
     """Whether an error, raised by any library, was caused by a server that cannot be reached.
 
-    Errors of this project state their cause with their type, apart from a plain UserError.
-
-    Parameters
-    ----------
-    error : Exception or None
-        The error; those that caused it are considered, too.
+    Errors of this project state their cause with their type, apart from a plain UserError. Errors that caused it are
+    considered, too.
 
     Examples
     --------

@@ -38,17 +38,8 @@ class _OtherFiles(Exception):
 def refuse_other_files(source: Path | BinaryIO, name: str | None = None) -> None:
     r"""Refuse a file that reads other files, before a library opens it.
 
-    Parameters
-    ----------
-    source : Path or file
-        An HDF5 file, such as netCDF 4 or NWB, or a netCDF 3 file.
-    name : str, optional
-        Its name in messages, by default its path.
-
-    Raises
-    ------
-    UserError
-        If it has external links, external storage or virtual data sets, or its structure cannot be examined.
+    The file is HDF5, such as netCDF 4 or NWB, or netCDF 3; `name` replaces its path in messages. Raises UserError if it
+    has external links, external storage or virtual data sets, or its structure cannot be examined.
 
     Examples
     --------

@@ -77,33 +77,17 @@ class UndefinedLevels(ImageError):
 
 @dataclass(frozen=True)
 class ImageProperties:
-    """Properties of an image file that determine which levels a model sees.
+    """Properties of an image file that determine which levels a model sees."""
 
-    Parameters
-    ----------
-    mode : str
-        As Pillow names it, such as ``'RGB'``.
-    size : (int, int)
-        Width and height of the upright image.
-    frames : int
-        Number of frames or pages.
-    orientation : int or None
-        Orientation in the EXIF data, 1 to 8, 1 if there is none; None if the EXIF data are damaged.
-    transparent : bool
-        Whether a pixel is not opaque.
-    largest_level : int or None
-        Largest level of an image of 16 bits (of colours: rounded down to a multiple of 256); None for other images.
-    profile : str or None
-        Name of the embedded colour profile, if it is not sRGB.
-    """
-
-    mode: str
-    size: tuple[int, int]
-    frames: int
+    mode: str  # as Pillow names it, such as ``'RGB'``
+    size: tuple[int, int]  # width and height of the upright image
+    frames: int  # number of frames or pages
+    # orientation in the EXIF data, 1 to 8, 1 if there is none; None if the EXIF data are damaged
     orientation: int | None
-    transparent: bool
+    transparent: bool  # whether a pixel is not opaque
+    # largest level of an image of 16 bits (of colours: rounded down to a multiple of 256); None for other images
     largest_level: int | None
-    profile: str | None
+    profile: str | None  # name of the embedded colour profile, if it is not sRGB
 
     @property
     def is_converted(self) -> bool:
@@ -256,19 +240,7 @@ def _resized(image: "Image", size: int | None) -> "Image":
 def image_properties(file: Source) -> ImageProperties:
     """Decode an image, and describe what determines the levels that a model sees.
 
-    Raises
-    ------
-    ImageError
-        As :func:`load_image`.
-
-    Examples
-    --------
-    >>> import io
-    >>> from PIL import Image
-    >>> stream = io.BytesIO()
-    >>> Image.new("RGBA", (3, 2)).save(stream, "PNG")
-    >>> image_properties(stream).transparent
-    True
+    Raises ImageError as :func:`load_image` does.
     """
     with open_image(file) as opened:
         mode, profile = opened.mode, opened.info.get("icc_profile")
@@ -323,18 +295,7 @@ def _formats() -> tuple[str, ...]:
 def naming_stimuli(paths: Mapping[Any, Any]) -> Iterator[None]:
     """Add the id of the stimulus to an :class:`ImageError` about its file.
 
-    Parameters
-    ----------
-    paths : mapping
-        Stimulus id → path.
-
-    Examples
-    --------
-    >>> with naming_stimuli({"cat": "nowhere/1.png"}):
-    ...     load_image("nowhere/1.png")
-    Traceback (most recent call last):
-        ...
-    brainscore_core.supported_data_standards.brainio.images.ImageError: stimulus 'cat': nowhere/1.png cannot be ...
+    `paths` are those of the stimuli by id.
     """
     try:
         yield

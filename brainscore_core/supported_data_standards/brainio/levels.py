@@ -212,14 +212,7 @@ def index_order(names: Iterable[Hashable]) -> list[Hashable]:
 def gather_coords(coords: Mapping[Hashable, Any], dims: Sequence[Hashable]) -> GatheredCoords:
     """Make every one-dimensional coordinate a level of its dimension's index.
 
-    The order of the levels in an index is that of :func:`index_order`.
-
-    Parameters
-    ----------
-    coords : mapping of name to Variable
-        All coordinates, none of which holds tuples.
-    dims : sequence of str
-        Dimensions of the array.
+    The order of the levels in an index is that of :func:`index_order`. None of the coordinates holds tuples.
     """
     variables: dict[Hashable, xr.Variable] = {}
     indexes: dict[Hashable, Any] = {}
@@ -311,14 +304,8 @@ def group_codes(array: xr.DataArray, names: Sequence[Hashable], size: int) -> tu
     """Number the groups of positions that have equal values in all given levels; groups are sorted by these levels.
 
     Missing values count as equal and come last. Numbers come before text. Stimulus ids that are integers written as
-    text are sorted as numbers. All levels belong to the same dimension, which has ``size`` positions.
-
-    Returns
-    -------
-    codes : array of int, of length ``size``
-        Number of the group of each position.
-    first : array of int
-        Position of each group's first member.
+    text are sorted as numbers. All levels belong to the same dimension, which has ``size`` positions. Returns the
+    number of the group of each position, and the position of each group's first member.
     """
     combined = np.zeros(size, dtype=np.int64)
     for name in names:
@@ -473,23 +460,11 @@ def unknown_name_error(array: xr.DataArray, name: Hashable, *, what: str) -> Unk
 def positions_of(array: xr.DataArray, wanted: Sequence[tuple[Hashable, Any]]) -> np.ndarray:
     """Positions along one dimension at which all given levels have the wanted values.
 
-    Parameters
-    ----------
-    array : DataArray
-        The array with the levels, which belong to the same dimension.
-    wanted : sequence of (level, value)
-        Each value is a single value; several values, which also determine the order (unless they are a set); a slice of
-        values, which includes both ends; or a boolean array with one entry for each position.
-
-    Returns
-    -------
-    array of int
-        In the order of the values wanted for the first level; otherwise in the order of the array.
-
-    Raises
-    ------
-    UnknownIdentifier
-        (A KeyError.) If a wanted value, or the combination of wanted values, does not occur.
+    The levels belong to the same dimension. Wanted for a level is a single value; several values, which also determine
+    the order (unless they are a set); a slice of values, which includes both ends; or a boolean array with one entry
+    for each position. The result is in the order of the values wanted for the first level; otherwise in the order of
+    the array. Raises UnknownIdentifier (a KeyError) if a wanted value, or the combination of wanted values, does not
+    occur.
     """
     size = array.sizes[level_dims(array)[wanted[0][0]]]
     positions = np.arange(size)

@@ -17,8 +17,8 @@ from xarray.indexes import PandasIndex
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 from brainscore_core.supported_data_standards.brainio.hdf5 import refuse_other_files
-from brainscore_core.supported_data_standards.brainio.import_report import ImportReport
 from brainscore_core.supported_data_standards.brainio.levels import index_order, named_coords
+from brainscore_core.supported_data_standards.brainio.tables import ImportReport
 
 if TYPE_CHECKING:
     import netCDF4
@@ -265,15 +265,8 @@ def write_new_netcdf(
 ) -> None:
     """Write a new file as :func:`write_netcdf` does, but directly, for callers that move it to its final path.
 
-    Parameters
-    ----------
-    assembly, path, compress, extras
-        As for :func:`write_netcdf`; the folder must exist. An interrupt leaves an incomplete file.
-
-    Raises
-    ------
-    UserError
-        If a value, coordinate or name cannot be stored; no file is written then.
+    The folder must exist. An interrupt leaves an incomplete file. Raises UserError if a value, coordinate or name
+    cannot be stored; no file is written then.
 
     Examples
     --------
@@ -291,15 +284,7 @@ def write_new_netcdf(
 class EncodedFile:
     """Content of a netCDF file that is encoded, so that it can be written later, also by another thread.
 
-    Parameters
-    ----------
-    assembly, extras
-        As for :func:`write_netcdf`.
-
-    Raises
-    ------
-    UserError
-        If a value, coordinate or name cannot be stored.
+    Raises UserError if a value, coordinate or name cannot be stored.
     """
 
     def __init__(self, assembly: xr.DataArray, extras: Mapping[str, xr.DataArray] | None = None) -> None:

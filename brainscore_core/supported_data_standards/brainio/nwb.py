@@ -18,16 +18,14 @@ from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidA
 from brainscore_core.supported_data_standards.brainio.assembly_checks import NAN_ALLOWED, check_alignment
 from brainscore_core.supported_data_standards.brainio.findings import ValidationWarning, raise_for_errors
 from brainscore_core.supported_data_standards.brainio.hdf5 import refuse_other_files
-from brainscore_core.supported_data_standards.brainio.import_report import (
+from brainscore_core.supported_data_standards.brainio.tables import (
+    IDENTIFIER_MARKS,
     IMPORT_REPORT,
     ImportChange,
     ImportReport,
-    first_names,
-)
-from brainscore_core.supported_data_standards.brainio.tables import (
-    IDENTIFIER_MARKS,
     Missing,
     convert_texts,
+    first_names,
     identifier_text,
     identifier_texts,
     mark_missing,

@@ -204,10 +204,7 @@ _WORKERS = 8
 def check_paths(paths: Sequence[tuple[str, Path]]) -> list[Finding]:
     """Check files on disk; each is read once.
 
-    Parameters
-    ----------
-    paths : sequence of (stimulus id, path)
-        Files of stimuli. Paths are relative to the working directory unless they are absolute.
+    Stimulus ids come with paths, which are relative to the working directory unless they are absolute.
     """
     faulty: dict[str, list[str]] = {}
     present: list[tuple[str, Path]] = []

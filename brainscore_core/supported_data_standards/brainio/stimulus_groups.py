@@ -51,24 +51,13 @@ _FIXED: Final = frozenset(
 
 
 class Grouping(NamedTuple):
-    """How stimuli are grouped.
+    """How stimuli are grouped."""
 
-    Attributes
-    ----------
-    name : str or None
-        Coordinate, or column of the stimulus set; None if each stimulus varies on its own.
-    values : array or None
-        Group of each presentation.
-    shared : dict of str to int
-        If no groups are declared: coordinates that may group the stimuli → number of their values.
-    missing : str
-        The declared coordinate if it is missing; else ``''``.
-    """
-
-    name: str | None = None
-    values: NDArray[Any] | None = None
+    name: str | None = None  # coordinate, or column of the stimulus set; None if each stimulus varies on its own
+    values: NDArray[Any] | None = None  # group of each presentation
+    # if no groups are declared: coordinates that may group the stimuli → number of their values
     shared: Mapping[str, int] = {}
-    missing: str = ""
+    missing: str = ""  # the declared coordinate if it is missing; else ``''``
 
     @property
     def finding(self) -> str:

@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from brainscore_core.display import first_few, printable
-from brainscore_core.formatting import number_text, size_text
+from brainscore_core.formatting import first_few, number_text, printable, size_text
 from brainscore_core.supported_data_standards.brainio.images import ImageError, load_image, open_image
 from brainscore_core.supported_data_standards.brainio.levels import level_codes, level_dims
 
@@ -73,10 +72,7 @@ def assembly_rows(array: xr.DataArray) -> list[tuple[str, str]]:
 def stimulus_previews(stimuli: Any) -> str:
     """Small pictures of the first stimuli, as HTML.
 
-    Parameters
-    ----------
-    stimuli : StimulusSet
-        Files that are missing, large or not images are named instead.
+    Files that are missing, large or not images are named instead.
     """
     if "stimulus_id" not in stimuli.columns or not stimuli.stimulus_paths:
         return ""

@@ -1,4 +1,4 @@
-"""Read tables of other programs: separators and encodings, marks of missing values, and types of columns."""
+"""Read tables of other programs: separators, encodings, missing values, types; and report what an importer changed."""
 
 import codecs
 import csv
@@ -7,6 +7,7 @@ import math
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -16,8 +17,94 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_core.plurals import counted
 from brainscore_core.supported_data_standards.brainio.findings import format_values
-from brainscore_core.supported_data_standards.brainio.import_report import ImportChange
+
+IMPORT_REPORT = "import_report"
+"""Attribute of an imported assembly that holds its report; it is not written to files."""
+
+
+@dataclass(frozen=True)
+class ImportChange:
+    """A difference between a source and the assembly that was made from it.
+
+    Attributes
+    ----------
+    action : str
+        ``'dropped'``, ``'renamed'``, ``'converted'``, ``'added'`` or ``'noticed'``.
+    what : str
+        Kind of the things changed: ``'column'``, ``'row'``, ``'unit'``, ``'trial'``, …
+    names : str
+        Their names, the first few of many.
+    count : int
+        How many they are.
+    reason : str
+        Why.
+    """
+
+    action: str
+    what: str
+    names: str
+    count: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.action} {counted(self.count, self.what)} ({self.names}): {self.reason}"
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """What was read from a source, and what was changed.
+
+    Attributes
+    ----------
+    source : str
+        Name of the file or table.
+    sizes : dict
+        Kind of things → how many there were in the source, and how many are in the assembly.
+    changes : tuple of ImportChange
+        In the order in which they were made.
+
+    Examples
+    --------
+    >>> change = ImportChange("dropped", "row", "17", 1, "the response is missing")
+    >>> ImportReport("trials.csv", {"row": (240, 239)}, (change,))
+    trials.csv: 239 of 240 rows imported
+    - dropped 1 row (17): the response is missing
+    """
+
+    source: str
+    sizes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    changes: tuple[ImportChange, ...] = ()
+
+    @property
+    def dropped(self) -> tuple[ImportChange, ...]:
+        """The changes by which something was left out."""
+        return tuple(change for change in self.changes if change.action == "dropped")
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return one row per change, with the attributes of :class:`ImportChange` as columns."""
+        columns = ["action", "what", "names", "count", "reason"]
+        return pd.DataFrame([[getattr(change, name) for name in columns] for change in self.changes], columns=columns)
+
+    def __str__(self) -> str:
+        read = ", ".join(f"{imported:,} of {counted(total, noun)}" for noun, (total, imported) in self.sizes.items())
+        return "\n".join([f"{self.source}: {read} imported", *(f"- {change}" for change in self.changes)])
+
+    __repr__ = __str__
+
+
+def first_names(names: Iterable[Any], *, limit: int = 5) -> str:
+    """Return the first names, separated by commas.
+
+    Examples
+    --------
+    >>> first_names(range(100))
+    '0, 1, 2, 3, 4, …'
+    """
+    listed = [str(name) for name in names]
+    return ", ".join([*listed[:limit], *(["…"] if len(listed) > limit else [])])
+
 
 IDENTIFIER_MARKS = ("", "n/a", "N/A", "#N/A")
 """Texts that mark a missing identifier of a stimulus or participant; all others are names."""
@@ -134,17 +221,8 @@ def read_csv(path: Path, **options: Any) -> pd.DataFrame:
 def read_texts(path: Path) -> tuple[pd.DataFrame, list[ImportChange]]:
     """Read a table with all cells as they are written, without spaces before them.
 
-    Returns
-    -------
-    table : DataFrame
-        Of text; NaN where a row has fewer fields than the header.
-    changes : list of ImportChange
-        What was unusual.
-
-    Raises
-    ------
-    UserError
-        If the file cannot be read, is empty, or its columns and rows do not fit.
+    Returns a table of text, with NaN where a row has fewer fields than the header, and what was unusual. Raises
+    UserError if the file cannot be read, is empty, or its columns and rows do not fit.
     """
     try:
         options = table_format(path)
@@ -204,25 +282,10 @@ class Marked(NamedTuple):
 def mark_missing(table: pd.DataFrame, missing: Missing = None, identifiers: Iterable[str] = ()) -> Marked:
     """Replace marks of missing values by NaN.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Its texts are compared; with further marks, its numbers as well.
-    missing : sequence, mapping or None
-        Further marks for all columns; or column → its only marks besides empty cells. Otherwise columns have
-        :data:`MISSING_MARKS`, or :data:`IDENTIFIER_MARKS` if they are `identifiers`.
-    identifiers : iterable of str
-        Columns with identifiers.
-
-    Returns
-    -------
-    Marked
-        The table, whose columns with marks have the type ``object``; and what was replaced.
-
-    Raises
-    ------
-    UserError
-        If `missing` names a column that does not exist.
+    Texts are compared; with further marks, numbers as well. `missing` has further marks for all columns, or column →
+    its only marks besides empty cells. Otherwise columns have :data:`MISSING_MARKS`, or :data:`IDENTIFIER_MARKS` if
+    they are `identifiers`. Columns with marks get the type ``object``. Raises UserError if `missing` names a column
+    that does not exist.
 
     Examples
     --------
@@ -298,22 +361,9 @@ def convert_texts(
 
     These stay text: numbers with leading zeros (``007``); whole numbers from 2⁵³ on in columns with gaps; and
     identifiers by the name of their column, such as ``participant_id`` or ``session``, that numbers would write in
-    another way (``1e5``, ``1.10``, and whole numbers in columns with gaps, which would be ``12.0``).
-
-    Parameters
-    ----------
-    table : DataFrame
-        Texts, and objects as :func:`mark_missing` leaves them.
-    columns : iterable of str
-        Columns to convert.
-    counters : iterable of str
-        Columns that count, such as the number of a trial: their leading zeros have no meaning.
-
-    Returns
-    -------
-    table : DataFrame
-    changes : list of ImportChange
-        Decimal commas, and columns of numbers that stay text.
+    another way (``1e5``, ``1.10``, and whole numbers in columns with gaps, which would be ``12.0``). Texts, and objects
+    as :func:`mark_missing` leaves them, are converted in `columns`. Leading zeros have no meaning in `counters`, such
+    as the number of a trial. Returned changes are decimal commas, and columns of numbers that stay text.
 
     Examples
     --------
@@ -379,10 +429,7 @@ def _parsed(values: Sequence[str], *, gaps: bool, exact: bool, counts: bool) -> 
 def identifier_texts(column: pd.Series, name: str) -> pd.Series:
     """A column of identifiers as text, with NaN for missing ones.
 
-    Raises
-    ------
-    UserError
-        If it has numbers that lost digits before.
+    Raises UserError if it has numbers that lost digits before.
 
     Examples
     --------
@@ -402,10 +449,7 @@ def identifier_texts(column: pd.Series, name: str) -> pd.Series:
 def identifier_text(value: Any) -> str:
     """An identifier as text: 3 and 3.0 are ``'3'``.
 
-    Raises
-    ------
-    UserError
-        If it is a number that may have lost digits.
+    Raises UserError if it is a number that may have lost digits.
 
     Examples
     --------

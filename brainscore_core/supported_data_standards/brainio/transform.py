@@ -161,18 +161,9 @@ def reduce_groups(
 ) -> xr.Variable:
     """Reduce the members of each group along ``dim``; the groups replace the members.
 
-    Groups of equal size are reduced together, as one array; the result is the same as for separate arrays.
-
-    Parameters
-    ----------
-    variable : Variable
-        The variable to reduce.
-    dim : str
-        Dimension of the groups.
-    codes : array of int
-        Group of each position, 0 … n − 1.
-    reduce : callable
-        Takes a variable with the first dimension ``__member__``, and returns it reduced over this dimension.
+    Groups of equal size are reduced together, as one array; the result is the same as for separate arrays. `codes` has
+    the group of each position, 0 … n − 1. `reduce` takes a variable with the first dimension ``__member__``, and
+    returns it reduced over this dimension.
     """
     data = variable.transpose(dim, ...)
     values, further_dims = data.values, data.dims[1:]
@@ -213,14 +204,7 @@ def reduce_over_levels(
 ) -> Array:
     """Reduce over levels of one dimension: group by all its other levels.
 
-    Parameters
-    ----------
-    array : DataAssembly
-        The assembly to reduce.
-    levels : sequence of str
-        Levels that are removed.
-    reduce : callable
-        Takes a variable and a list of dimensions, and returns the variable reduced over these dimensions.
+    `reduce` takes a variable and a list of dimensions, and returns the variable reduced over these.
     """
     dims = {level_dims(array)[level] for level in levels}
     if len(dims) > 1:
@@ -533,19 +517,9 @@ def _text_ids(values: np.ndarray) -> np.ndarray:
 def with_stimulus_columns(assembly: Array, stimulus_set: StimulusSet, where: str) -> Array:
     """Add the columns of a stimulus set as levels of ``presentation``.
 
-    Parameters
-    ----------
-    assembly : DataAssembly
-        Without a dimension ``presentation`` it is returned unchanged. Its own levels take precedence over columns.
-    stimulus_set : StimulusSet
-        Its rows are joined on ``stimulus_id``.
-    where : str
-        Name of the assembly for error messages.
-
-    Raises
-    ------
-    UserError
-        If stimuli of the assembly are not in the stimulus set, or an id occurs twice in it.
+    Rows of the stimulus set are joined on ``stimulus_id``. An assembly without a dimension ``presentation`` is returned
+    unchanged; its own levels take precedence over columns. `where` names the assembly in messages. Raises UserError if
+    stimuli of the assembly are not in the stimulus set, or an id occurs twice in it.
     """
     if "presentation" not in assembly.dims:
         return assembly

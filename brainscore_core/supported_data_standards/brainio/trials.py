@@ -17,16 +17,14 @@ from brainscore_core.supported_data_standards.brainio.findings import (
     format_values,
     raise_for_errors,
 )
-from brainscore_core.supported_data_standards.brainio.import_report import (
+from brainscore_core.supported_data_standards.brainio.tables import (
     IMPORT_REPORT,
+    UNNAMED,
     ImportChange,
     ImportReport,
-    first_names,
-)
-from brainscore_core.supported_data_standards.brainio.tables import (
-    UNNAMED,
     Missing,
     convert_texts,
+    first_names,
     identifier_texts,
     mark_missing,
     read_texts,

@@ -70,10 +70,7 @@ def check_packages(
 ) -> dict[Path, list[Finding]]:
     """Check files, each on its own and against the files that belong to it.
 
-    Returns
-    -------
-    dict
-        File → its findings, in the given order.
+    Returns the findings of each file, in the given order.
     """
     files = list(dict.fromkeys(Path(path) for path in paths))
     findings_of: dict[Path, list[Finding]] = {}

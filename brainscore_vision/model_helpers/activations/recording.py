@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.display import first_few
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import first_few
 from brainscore_core.provenance import note
 from brainscore_vision.model_helpers.activations.assemblies import LayerUnits, ShownStimuli
 from brainscore_vision.model_helpers.activations.memory_plan import MemoryPlan, plan

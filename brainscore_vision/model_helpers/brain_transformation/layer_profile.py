@@ -13,9 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import Benchmark
-from brainscore_core.display import printable
 from brainscore_core.files import replacing
-from brainscore_core.formatting import estimate_text
+from brainscore_core.formatting import estimate_text, printable
 from brainscore_core.paths import layer_profiles_home
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision.model_helpers.brain_transformation.temporal import in_time_bins

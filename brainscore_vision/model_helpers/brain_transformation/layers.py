@@ -11,8 +11,8 @@ from inspect import getattr_static
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from brainscore_core.display import first_few
 from brainscore_core.errors import NotApplicable, UserError, nearest
+from brainscore_core.formatting import first_few
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations.layouts import stimulus_axis

@@ -35,7 +35,7 @@ from brainscore_core.figures import (
     standalone,
 )
 from brainscore_core.figures.axes import clipped, text_width
-from brainscore_core.figures.svg_file import STYLE
+from brainscore_core.figures.export import STYLE
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAN = math.nan

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brainscore_core.isolation import CannotTravel, values, wire
-from brainscore_core.isolation.shared_files import WireError
 from brainscore_core.isolation.tables import KINDS
 from brainscore_core.isolation.values import Decoder, Encoder
+from brainscore_core.isolation.wire import WireError
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     BehavioralAssembly,
     DataAssembly,

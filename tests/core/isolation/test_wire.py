@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brainscore_core.isolation.shared_files import WireError, _copy, anonymous_file, seal
 from brainscore_core.isolation.values import LARGE, Decoder, Encoder
-from brainscore_core.isolation.wire import Channel, Closed, Limits
+from brainscore_core.isolation.wire import Channel, Closed, Limits, WireError, _copy, anonymous_file, seal
 
 needs_seals = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no sealed files")
 

@@ -15,8 +15,7 @@ from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.isolation.values import raise_error
 from brainscore_core.plugins import errors as plugin_errors
 from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt
-from brainscore_core.runner.failures import write_failed
-from brainscore_core.runner.pair import describe_error, run_pair
+from brainscore_core.runner.pair import describe_error, run_pair, write_failed
 from brainscore_core.scoring import ResultsStore
 from brainscore_core.supported_data_standards.brainio import downloads
 from brainscore_vision import benchmark_registry, load_benchmark
