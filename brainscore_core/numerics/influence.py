@@ -124,20 +124,9 @@ def unit_influence(
 ) -> UnitInfluence:
     """Identify units by their kind, where they are from, and identifier.
 
-    Parameters
-    ----------
-    kind : str
-        What the units are.
-    data : str or iterable of str
-        Names of where they are from, as for :class:`UnitInfluence`.
-    ids : array (units,)
-        Identifiers, compared as text; influences with the same one are added.
-    values : array (units,)
-        How much each changes the score; the sum of the squares is the variance of the score.
-    own : str
-        Name of the score, if no other score can have the same units.
-    twice : array (SUMS,), optional
-        As of :class:`UnitInfluence`.
+    Identifiers are compared as text, and influences with the same one are added; the sum of the squares of `values` is
+    the variance of the score. `own` is the name of the score, if no other score can have the same units; `data` and
+    `twice` are as for :class:`UnitInfluence`.
 
     Examples
     --------
@@ -228,15 +217,8 @@ def linked(names: Mapping[Key, Iterable[str]]) -> dict[Key, int]:
 def unit_spaces(scores: Iterable[ScoreInfluence | None]) -> dict[tuple[str, tuple[str, ...]], tuple[str, int]]:
     """Find which kinds and data of units are the same, so that codes tell whether units are.
 
-    Parameters
-    ----------
-    scores : iterable of ScoreInfluence or None
-        All scores that are combined.
-
-    Returns
-    -------
-    dict
-        (kind, data) → kind, and a number that is the same for data that share names, directly or through others.
+    Maps (kind, data) to the kind, and to a number that is the same for data that share names, directly or through
+    others.
 
     Notes
     -----
@@ -264,11 +246,6 @@ def comparable(scores: Iterable[ScoreInfluence | None]) -> list[ScoreInfluence |
 
     Where they name the data of these units differently, as receipts of earlier versions do, those of most count; and
     where some do not know what is counted twice, none subtracts it.
-
-    Parameters
-    ----------
-    scores : iterable of ScoreInfluence or None
-        Of different models on one benchmark.
     """
     listed = list(scores)
     # scores of a benchmark usually share the arrays of codes
@@ -332,18 +309,8 @@ def joint_influence(
 ) -> JointInfluence:
     """Sum influences over benchmarks, unit by unit.
 
-    Parameters
-    ----------
-    scores : sequence (models) of sequence (benchmarks) of ScoreInfluence or None
-        None if there is no influence; the model is then NaN, unless the weight is 0.
-    weights : array (benchmarks,)
-        Weights of the benchmarks in the mean.
-    ceilings : bool
-        Whether ceilings vary. They do not matter for which of two models is better on one benchmark.
-
-    Returns
-    -------
-    JointInfluence
+    The result of a model is NaN if the influence of a benchmark with a weight is None. `ceilings`, whether ceilings
+    vary, does not matter for which of two models is better on one benchmark.
 
     Examples
     --------
@@ -455,17 +422,7 @@ def shared_variances(scores: Sequence[ScoreInfluence | None]) -> list[SharedVari
 def variance_of_mean(shared: Sequence[SharedVariance], weights: ArrayLike) -> tuple[Array, Array]:
     """Variances of weighted sums of scores, and their degrees of freedom.
 
-    Parameters
-    ----------
-    shared : sequence of SharedVariance
-        From :func:`shared_variances`.
-    weights : array (sums, scores)
-        Weights of the scores in each sum.
-
-    Returns
-    -------
-    variance, df : array (sums,)
-        Degrees of freedom by Satterthwaite's formula over the kinds of units.
+    `weights` are sums × scores. Degrees of freedom are by Satterthwaite's formula over the kinds of units.
     """
     table = np.atleast_2d(np.asarray(weights, dtype=np.float64))
     single = [term for term in shared if len(term.benchmarks) == 1]
@@ -486,10 +443,7 @@ def variance_of_mean(shared: Sequence[SharedVariance], weights: ArrayLike) -> tu
 def influence_of_difference(first: ScoreInfluence, second: ScoreInfluence) -> ScoreInfluence:
     """Influence of units on the difference of two scores of one benchmark, first minus second.
 
-    Raises
-    ------
-    ValueError
-        If the scores were not measured on the same units.
+    A ValueError if they were not measured on the same units.
     """
     if first.signature() != second.signature():
         raise ValueError("the two were not scored on the same units, or against different ceilings")

@@ -45,19 +45,8 @@ def mean_differences(
 ) -> MeanDifferences:
     """Compare means of models on the benchmarks that each pair has in common.
 
-    Parameters
-    ----------
-    scores : sequence (models) of sequence (benchmarks) of ScoreInfluence or None
-        None if there is no score or no influence. The scores of a benchmark were measured on the same units
-        (:func:`~brainscore_core.numerics.influence.comparable`).
-    weights : array (benchmarks,)
-        Positive weights of the benchmarks in the mean.
-    groups : sequence of hashable
-        Group of each benchmark, such as its study. Differences vary independently between groups.
-
-    Returns
-    -------
-    MeanDifferences
+    The scores of a benchmark were measured on the same units (:func:`~brainscore_core.numerics.influence.comparable`);
+    `weights` are positive. Differences vary independently between `groups`, such as studies.
 
     Notes
     -----

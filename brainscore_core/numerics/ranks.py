@@ -120,22 +120,9 @@ def significantly_better(
 ) -> NDArray[np.bool_]:
     """Test for each pair of values which one is higher.
 
-    Parameters
-    ----------
-    values : array (k,)
-        Estimates.
-    p_values : array (k, k)
-        Two-sided p of each pair, symmetric; the diagonal is ignored, and NaN means no test.
-    level : float
-        Confidence level.
-    simultaneous : bool
-        Whether the confidence holds for all rows together (:func:`rank_intervals`), or for each row separately.
-
-    Returns
-    -------
-    array (k, k) of bool
-        Whether the row is significantly higher than the column. One-sided p-values are corrected by Holm's method: over
-        all ordered pairs if `simultaneous`, else over the smaller of the two families of the row and the column.
+    `p_values` are two-sided and symmetric; the diagonal is ignored, and NaN means no test. In the result the row is
+    significantly higher than the column. One-sided p-values are corrected by Holm's method: over all ordered pairs if
+    `simultaneous`, else over the smaller of the two families of the row and the column.
 
     Examples
     --------
@@ -429,21 +416,8 @@ def ranks_from_tests(
 ) -> Ranks:
     """Rank values by tests of pairs, corrected by Holm's method.
 
-    Parameters
-    ----------
-    values : array (k,)
-        Estimates; a higher value has a lower rank. A NaN value has no rank and is not tested.
-    p_values : array (k, k)
-        Two-sided p of each pair, symmetric; the diagonal is ignored, and NaN means no test.
-    level, simultaneous
-        See :func:`significantly_better`.
-    most_groups : int or None
-        If there are more groups, none is returned.
-
-    Returns
-    -------
-    Ranks
-        A pair without a test counts as not different.
+    A NaN value has no rank and is not tested. `p_values` are as for :func:`significantly_better`; a pair without a test
+    counts as not different. No groups are returned if there are more than `most_groups`.
 
     Examples
     --------

@@ -87,26 +87,8 @@ def k_folds(
 ) -> Iterator[Pair]:
     """Training and test units of shuffled folds; each unit is tested once.
 
-    Parameters
-    ----------
-    n : int
-        Number of units.
-    strata : array, optional
-        Stratum of each unit; folds hold the strata in equal shares.
-    n_splits : int
-        Number of folds.
-    random_state : int, numpy.random.RandomState or None
-        Seed of NumPy's legacy generator; None for its global state.
-
-    Yields
-    ------
-    train, test : array of int
-        Sorted; as from ``StratifiedKFold(shuffle=True)`` or, without `strata`, ``KFold(shuffle=True)``.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than 2 folds, or fewer units (of each stratum) than folds.
+    Both sorted, as from ``StratifiedKFold(shuffle=True)`` or, without `strata`, ``KFold(shuffle=True)``. A ValueError
+    with fewer than 2 folds, or fewer units (of each stratum) than folds.
 
     Examples
     --------

@@ -94,24 +94,9 @@ def find_duplicates(
 ) -> Duplicates:
     """Find files with the same content, and pictures that are nearly the same.
 
-    Parameters
-    ----------
-    stimulus_ids : sequence of str
-        Different stimuli.
-    paths : mapping
-        Stimulus → its file. Stimuli without a file equal no other stimulus.
-    threshold : float
-        Two pictures are near-duplicates if the magnitudes of both correlations are larger: that of their grey levels
-        (:func:`small_pixels`) and that of their contours (:func:`contours`).
-
-    Returns
-    -------
-    Duplicates
-
-    Raises
-    ------
-    UserError
-        If a file does not exist.
+    Stimuli without a file equal no other stimulus; a UserError if a file does not exist. Two pictures are
+    near-duplicates if the magnitudes of both correlations are above the threshold: that of their grey levels
+    (:func:`small_pixels`) and that of their contours (:func:`contours`).
 
     Notes
     -----
@@ -176,15 +161,7 @@ def find_duplicates(
 def small_pixels(grey: ArrayLike) -> Array:
     """Grey levels of 16 × 16 pixels, with mean 0 and length 1; 0 for pictures of one level.
 
-    Parameters
-    ----------
-    grey : array, pictures × 64 × 64
-        Grey levels.
-
-    Returns
-    -------
-    array, pictures × 256
-        The product of two rows is the correlation of the two pictures.
+    The product of two rows is the correlation of the two pictures.
     """
     return _normalised(pooled(np.asarray(grey, dtype=np.float32), _PIXELS))
 
@@ -192,16 +169,8 @@ def small_pixels(grey: ArrayLike) -> Array:
 def contours(grey: ArrayLike) -> Array:
     """Contrast of each orientation in each of 8 × 8 places, with mean 0 and length 1; 0 for pictures of one level.
 
-    Parameters
-    ----------
-    grey : array, pictures × 64 × 64
-        Grey levels.
-
-    Returns
-    -------
-    array, pictures × 512
-        Lengths of the gradients in a place, by their orientation modulo 180° in 8 bins with linear interpolation [1]_;
-        pictures are smoothed before (binomial filter of 5 pixels). The product of two rows is a correlation.
+    Lengths of the gradients in a place, by their orientation modulo 180° in 8 bins with linear interpolation [1]_;
+    pictures are smoothed before (binomial filter of 5 pixels). The product of two rows is a correlation.
 
     References
     ----------

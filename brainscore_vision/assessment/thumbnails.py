@@ -36,12 +36,8 @@ def has_public_stimuli(benchmark: str) -> bool:
 def add_thumbnails(result: dict[str, Any], pairs: Sequence[Pair]) -> None:
     """Add ``first_picture`` and ``second_picture`` to the first pairs of an audit, if both can be read.
 
-    Parameters
-    ----------
-    result : dict
-        Fields of an audit, as JSON types; its pairs are changed.
-    pairs : sequence of Pair
-        The same pairs, with the places of their files.
+    `result` has the fields of the audit as JSON types and is changed; `pairs` are the same pairs, with the paths of
+    their files.
     """
     both = sorted(zip(result["pairs"], pairs, strict=True), key=lambda each: each[1].equal)
     for entry, pair in both[:PAIRS]:
@@ -55,10 +51,7 @@ def add_thumbnails(result: dict[str, Any], pairs: Sequence[Pair]) -> None:
 def thumbnail(path: str | Path) -> str:
     """Make a small JPEG of a picture, as a data URI of at most a few kilobytes.
 
-    Raises
-    ------
-    UserError
-        If the file is not a picture.
+    A UserError if the file is not a picture.
 
     Examples
     --------

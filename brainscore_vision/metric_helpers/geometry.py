@@ -155,14 +155,7 @@ def geometry_score(
 def stimuli_that_vary(pair: Matched, influence: Array, units: Units) -> Varied:
     """Influence of the target's stimuli, or of their groups, where the neuroids are kept.
 
-    Parameters
-    ----------
-    pair : Matched
-        What was compared.
-    influence : array, stimuli
-        Influence of each stimulus, in the source's order.
-    units : Units
-        Those of the target's stimuli.
+    `influence` is in the source's order; `units` are those of the target's stimuli.
     """
     values, name, ids = influence[pair.order], "stimuli", pair.target["stimulus_id"].values
     if units.grouped:

@@ -486,16 +486,7 @@ class ActivationsExtractorHelper:
 def flatten(layer_output: NDArray[Any], return_index: bool = False) -> Any:
     """Flatten the output of a layer to one row per stimulus.
 
-    Parameters
-    ----------
-    layer_output : ndarray, stimuli × …
-        Output of a layer.
-    return_index : bool
-        Whether to return the position of each feature in the layer, too.
-
-    Returns
-    -------
-    ndarray, stimuli × features; or that and an ndarray of int, features × axes
+    With `return_index` the position of each feature in the layer (features × axes), too.
 
     Examples
     --------

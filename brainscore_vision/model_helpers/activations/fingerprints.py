@@ -62,10 +62,7 @@ def fingerprint(value: Any) -> str:
     libraries, it also includes globals, attributes of classes and environment variables that their code names, and
     functions that it calls by name; but not globals that the code itself changes, such as caches and counters.
 
-    Raises
-    ------
-    Unhashable
-        If an object in it has neither code nor state that can be read.
+    Unhashable if an object in it has neither code nor state that can be read.
 
     Examples
     --------

@@ -53,10 +53,8 @@ class StimulusAxis(NamedTuple):
 def stimulus_axis(layer: str, alone: Any, pair: Any) -> StimulusAxis:
     """Find the axis of stimuli from the outputs for a stimulus alone, and for this stimulus and another.
 
-    Raises
-    ------
-    UserError
-        If no axis or several ones depend on the number of stimuli, or the responses to a stimulus cannot be separated.
+    A UserError if no axis or several ones depend on the number of stimuli, or the responses to a stimulus cannot be
+    separated.
     """
     if tuple(pair.shape) == (2, *alone.shape):
         return StimulusAxis(-1)
@@ -200,18 +198,7 @@ def find_layout(
 ) -> Layout:
     """Find the layout of an output.
 
-    Parameters
-    ----------
-    layer : str
-        Name of the layer.
-    shape : tuple of int
-        Shape of its output for one stimulus.
-    module : torch.nn.Module or None
-        Module of the layer.
-    network : torch.nn.Module
-        The network.
-    image : (int, int) or None
-        Height and width of its input.
+    `shape` is that of the output for one stimulus; `image` the height and width of the network's input.
     """
     if len(shape) == 3:
         return Layout(layer, channels_last=_channels_last(shape, module, network, image))

@@ -540,10 +540,8 @@ def tensor_of(output: Any, layer: str) -> Any:
 
     Quantised values become floating-point numbers, and sparse tensors dense ones.
 
-    Raises
-    ------
-    UserError
-        If there is no tensor, or one that cannot be recorded: a single number, complex numbers, a nested tensor.
+    A UserError if there is no tensor, or one that cannot be recorded: a single number, complex numbers, a nested
+    tensor.
     """
     tensor = next(_tensors(output), None)
     if tensor is None:

@@ -39,12 +39,7 @@ _DROPOUT_NAME = re.compile(r"\w*Drop(out|Path|Block)\w*|StochasticDepth")
 def nearly_equal(before: NDArray[Any], now: NDArray[Any], *, half: bool = False) -> bool:
     """Whether two arrays of the same size are equal within the accuracy of the arithmetic.
 
-    Parameters
-    ----------
-    before, now : ndarray
-        Responses of a layer to one stimulus.
-    half : bool
-        Whether they are computed in half precision.
+    `half`: they are computed in half precision.
 
     Examples
     --------
@@ -101,12 +96,8 @@ def explanation(model: str, what: str, causes: Iterable[Cause]) -> str:
 def known_causes(preprocess: Any, model: Any, *, sufficient: bool = False) -> list[Cause]:
     """Find what is known by its name to be random, or to depend on a batch, in preprocessing and a model.
 
-    Parameters
-    ----------
-    preprocess, model : object
-        Functions or objects, whose closures, attributes, items and globals are searched.
-    sufficient : bool
-        Whether only those are needed that suffice: random transforms of libraries in preprocessing.
+    Closures, attributes, items and globals of both are searched. `sufficient`: only random transforms of libraries in
+    preprocessing are needed.
 
     Examples
     --------

@@ -87,10 +87,7 @@ class FittedReadout:
         The readout is fitted on the images with one of `choice_labels`; if these are not labels of the images, on the
         images of their ImageNet classes, whose probabilities are aggregated like those of logits.
 
-        Raises
-        ------
-        UserError
-            If no image has one of the labels.
+        A UserError if no image has one of the labels.
         """
         classes = self._classes(choice_labels)
         readout, description = self._fit(tuple(dict.fromkeys(name for names in classes.values() for name in names)))

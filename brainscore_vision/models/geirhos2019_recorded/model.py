@@ -50,10 +50,7 @@ class RecordedNetwork(RecordedDecisions):
     ) -> BehavioralAssembly:
         """Choices for these stimuli, in their order.
 
-        Raises
-        ------
-        NotApplicable
-            If the network's decisions on some of them are not published.
+        NotApplicable if the network's decisions on some of them are not published.
         """
         shown_ids = stimuli["stimulus_id"]
         tested_ids = shown_ids.map(lambda name: self._other_names.get(str(stimuli.identifier), {}).get(name, name))
@@ -72,10 +69,7 @@ class RecordedNetwork(RecordedDecisions):
 def load_recorded(identifier: str) -> RecordedNetwork:
     """Make one of the recorded models.
 
-    Parameters
-    ----------
-    identifier : str
-        One of :data:`NETWORKS`.
+    The identifier is one of :data:`NETWORKS` [1]_.
 
     References
     ----------

@@ -33,16 +33,8 @@ _SIGMA = 1.0  # of the tuning of S2
 def gabor_filters(size: int) -> NDArray[np.float32]:
     r"""The four S1 filters of one size [1]_.
 
-    Parameters
-    ----------
-    size : int
-        Side in pixels: 7, 9, … 37.
-
-    Returns
-    -------
-    ndarray of float32, 4 × size × size
-        :math:`\exp(-(x^2 + γ^2 y^2) / 2σ^2) \cos(2πx/λ)` inside a circle, of mean 0 and norm 1. With the size, λ grows
-        from 3.5 to 22.8 pixels, σ = 0.8 λ.
+    :math:`\exp(-(x^2 + γ^2 y^2) / 2σ^2) \cos(2πx/λ)` inside a circle, of mean 0 and norm 1. With the size (7, 9, … 37
+    pixels), λ grows from 3.5 to 22.8 pixels, σ = 0.8 λ.
 
     References
     ----------
@@ -196,21 +188,9 @@ class HMAX(nn.Module):
 def read_patches(path: str | os.PathLike[str]) -> list[NDArray[np.float32]]:
     """Read a set of S2 patches from a MATLAB file.
 
-    Parameters
-    ----------
-    path : path
-        With the cell array ``patches`` (a matrix each: values of a patch × patches, in MATLAB's order: row, column,
-        orientation) and ``patchSizes`` (rows, columns, orientations, patches × sizes).
-
-    Returns
-    -------
-    list of ndarray of float32, patches × orientations × rows × columns
-        For each size.
-
-    Raises
-    ------
-    UserError
-        If the file cannot be read or has another layout.
+    It has the cell array ``patches`` (a matrix each: values of a patch × patches, in MATLAB's order: row, column,
+    orientation) and ``patchSizes`` (rows, columns, orientations, patches × sizes). Returned are patches × orientations
+    × rows × columns for each size. A UserError if the file cannot be read or has another layout.
     """
     from scipy.io import loadmat
 

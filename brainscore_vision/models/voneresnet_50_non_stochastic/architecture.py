@@ -26,22 +26,8 @@ def gabor_kernels(
 ) -> NDArray[np.float32]:
     r"""Gabor functions as convolution kernels.
 
-    Parameters
-    ----------
-    filters : GaborFilters
-        Their parameters, in degrees of visual angle.
-    phases : ndarray
-        φ of each, in radians.
-    size : int
-        Side of the kernels in pixels, odd.
-    pixels_per_degree : float
-        Resolution of the image.
-
-    Returns
-    -------
-    ndarray of float32, filters × size × size
-        :math:`\exp(-x'^2/2σ_x^2 - y'^2/2σ_y^2) \cos(2πfx' + φ) / 2πσ_xσ_y`, x' across the preferred stripes, σ in
-        pixels [1]_.
+    :math:`\exp(-x'^2/2σ_x^2 - y'^2/2σ_y^2) \cos(2πfx' + φ) / 2πσ_xσ_y`, x' across the preferred stripes, σ in pixels
+    [1]_. The filters' parameters are in degrees of visual angle, φ in radians; `size` is odd.
 
     References
     ----------

@@ -39,21 +39,9 @@ __all__ = [
 def batch_2d_resize(arr: NDArray[Any], size: tuple[int, int], mode: Literal["bilinear", "pool"]) -> NDArray[Any]:
     """Resize frames or feature maps.
 
-    Parameters
-    ----------
-    arr : ndarray, frames × height × width × channels
-        Frames to resize.
-    size : (int, int)
-        Width and height of the result.
-    mode : {'bilinear', 'pool'}
-        ``'bilinear'``: between the two nearest pixels in each direction, not antialiased, as in OpenCV's
-        ``INTER_LINEAR``.
-        ``'pool'``: the mean over the area that a pixel of the result covers.
-
-    Returns
-    -------
-    ndarray, frames × height × width × channels
-        Same type as `arr`; integer values are rounded.
+    `arr` is frames × height × width × channels, `size` width and height. ``'bilinear'`` is between the two nearest
+    pixels in each direction, not antialiased, as in OpenCV's ``INTER_LINEAR``; ``'pool'`` the mean over the area that a
+    pixel of the result covers. The type stays; integer values are rounded.
 
     Examples
     --------
@@ -164,10 +152,7 @@ class Image(Stimulus):
 def image_size(path: str | os.PathLike[str]) -> tuple[int, int]:
     """Width and height of an image file, upright.
 
-    Raises
-    ------
-    UserError
-        If the file cannot be read as an image.
+    A UserError if the file cannot be read as an image.
     """
     try:
         return load_image(path).size
