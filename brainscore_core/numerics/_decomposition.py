@@ -9,18 +9,10 @@ CONDITION_LIMIT = 1e10
 
 
 class Decomposition(NamedTuple):
-    """A symmetric matrix V diag(values) Vᵀ, on the space orthogonal to the constant.
+    """A symmetric matrix V diag(values) Vᵀ, on the space orthogonal to the constant."""
 
-    Attributes
-    ----------
-    values : array or tensor (m,)
-        In ascending order, none negative.
-    vectors : array or tensor, n × m
-        V, whose columns are orthonormal.
-    """
-
-    values: Any
-    vectors: Any
+    values: Any  # (m,): in ascending order, none negative
+    vectors: Any  # n × m: V, whose columns are orthonormal
 
     @property
     def limits(self) -> tuple[float, float]:

@@ -27,35 +27,20 @@ Codes = NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class UnitInfluence:
-    """Influence of units of one kind on a score.
+    """Influence of units of one kind on a score."""
 
-    Attributes
-    ----------
-    kind : str
-        What the units are, such as ``'stimuli'``.
-    data : tuple of str
-        Names of where they are from: data set, stimulus sets, study. Units of the same kind with the same code are the
-        same if their data share a name, or each shares one with the data of a third score, and so on.
-    codes : array (units,) of uint64
-        Hashes of their identifiers, increasing; or numbers of random blocks of units.
-    values : array (units,)
-        How much each changes the score; the sum of the squares is the variance of the score over such units.
-    blocked : bool
-        Whether the units are random blocks of units.
-    paired : bool
-        Whether other models are scored on the same units; False for a model's own neuroids.
-    twice : array (SUMS,) or None
-        What other units of the score contain as well, such as effects of stimuli on single neuroids, in random sums
-        (:func:`random_sums`): the sum of their squares is subtracted from the variance. None if there is nothing, or it
-        is unknown.
-    """
-
-    kind: str
+    kind: str  # what the units are, such as ``'stimuli'``
+    # Names of where they are from: data set, stimulus sets, study. Units of the same kind with the same code are the
+    # same if their data share a name, or each shares one with the data of a third score, and so on.
     data: tuple[str, ...]
-    codes: Codes
+    codes: Codes  # (units,): hashes of their identifiers, increasing; or numbers of random blocks of units
+    # (units,): how much each changes the score; the sum of the squares is the variance of the score over such units
     values: Array
-    blocked: bool = False
-    paired: bool = True
+    blocked: bool = False  # whether the units are random blocks of units
+    paired: bool = True  # whether other models are scored on the same units; False for a model's own neuroids
+    # (SUMS,): what other units of the score contain as well, such as effects of stimuli on single neuroids, in random
+    # sums (:func:`random_sums`): the sum of their squares is subtracted from the variance. None if there is nothing,
+    # or it is unknown.
     twice: Array | None = None
 
     @property
@@ -287,21 +272,11 @@ def _as_others(score: ScoreInfluence, names: Mapping[str, tuple[str, ...]], miss
 
 
 class JointInfluence(NamedTuple):
-    """Influence of units on the values of several models, for :func:`~brainscore_core.numerics.ranks_from_influence`.
+    """Influence of units on the values of models, for :func:`~brainscore_core.numerics.ranks_from_influence`."""
 
-    Attributes
-    ----------
-    parts : list of array (models, units)
-        For each kind of units; NaN for a model without influence.
-    units : list of float
-        Number of independent units of each; infinite for ceilings, whose variances are known.
-    twice : list of array (models, SUMS) or None
-        For each kind, what other kinds contain as well.
-    """
-
-    parts: list[Array]
-    units: list[float]
-    twice: list[Array | None]
+    parts: list[Array]  # (models, units): for each kind of units; NaN for a model without influence
+    units: list[float]  # number of independent units of each; infinite for ceilings, whose variances are known
+    twice: list[Array | None]  # (models, SUMS): for each kind, what other kinds contain as well
 
 
 def joint_influence(
@@ -362,21 +337,11 @@ def joint_influence(
 
 
 class SharedVariance(NamedTuple):
-    """Covariance of the scores of a model that is due to units of one kind of the same data.
+    """Covariance of the scores of a model that is due to units of one kind of the same data."""
 
-    Attributes
-    ----------
-    benchmarks : array of int
-        Positions of the scores.
-    covariance : array (scores, scores)
-        Their covariance.
-    units : float
-        Number of independent units; infinite if the covariance is known.
-    """
-
-    benchmarks: NDArray[np.intp]
-    covariance: Array
-    units: float
+    benchmarks: NDArray[np.intp]  # positions of the scores
+    covariance: Array  # (scores, scores): their covariance
+    units: float  # number of independent units; infinite if the covariance is known
 
 
 def shared_variances(scores: Sequence[ScoreInfluence | None]) -> list[SharedVariance]:

@@ -37,27 +37,13 @@ For components with less variance, rounding in float32 may change predictions by
 
 
 class Stimuli(NamedTuple):
-    """All stimuli, represented by their products with each other.
+    """All stimuli, represented by their products with each other."""
 
-    Attributes
-    ----------
-    K : array or tensor, n × n
-        Products of all stimuli, centred.
-    norm : float or tensor
-        Frobenius norm of K.
-    Y : array or tensor, n × q
-        Responses, centred.
-    KY : array or tensor, n × q, or None
-        Their product, if the products of responses through the features are stored.
-    rounded : float
-        Mean diagonal of the part of K that was computed in float32.
-    """
-
-    K: Any
-    norm: Any
-    Y: Any
-    KY: Any
-    rounded: float
+    K: Any  # n × n: products of all stimuli, centred
+    norm: Any  # Frobenius norm of K
+    Y: Any  # n × q: responses, centred
+    KY: Any  # n × q: their product, if the products of responses through the features are stored
+    rounded: float  # mean diagonal of the part of K that was computed in float32
 
 
 class DualForm:

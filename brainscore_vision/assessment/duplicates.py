@@ -62,31 +62,19 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Duplicates:
-    """Equal and nearly equal pictures of a set.
+    """Equal and nearly equal pictures of a set."""
 
-    Attributes
-    ----------
-    equal : array (stimuli,) of int
-        Group of each stimulus; stimuli of a group have files with the same content.
-    alike : array (stimuli,) of int
-        Group of each stimulus; stimuli of a group are connected by equal files or near-duplicates.
-    n_equal, n_near : int
-        Number of pairs of equal files and of (other) near-duplicates; of moved copies, those that were aligned.
-    pairs : tuple of Pair
-        The most similar ones, at most 50 of each kind.
-    pixels : array (stimuli, 256) or None
-        Grey levels of 16 × 16 pixels, 0 to 255; NaN for stimuli without a picture. None if there are no pictures.
-    reason : str or None
-        Why pictures were not compared.
-    """
-
-    equal: Codes
+    equal: Codes  # (stimuli,): group of each stimulus; stimuli of a group have files with the same content
+    # (stimuli,): group of each stimulus; stimuli of a group are connected by equal files or near-duplicates
     alike: Codes
+    # Number of pairs of equal files and of (other) near-duplicates; of moved copies, those that were aligned
     n_equal: int
     n_near: int
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Pair, ...]  # the most similar ones, at most 50 of each kind
+    # (stimuli, 256): grey levels of 16 × 16 pixels, 0 to 255; NaN for stimuli without a picture. None if there are no
+    # pictures.
     pixels: Array | None
-    reason: str | None
+    reason: str | None  # why pictures were not compared
 
 
 def find_duplicates(

@@ -83,21 +83,11 @@ class Started:
 
 @dataclass(frozen=True)
 class Finished:
-    """A task has an assessment.
+    """A task has an assessment."""
 
-    Attributes
-    ----------
-    task : Task
-        The task.
-    assessment : Assessment or None
-        None if another process is computing it.
-    stored : bool
-        Whether it was there before.
-    """
-
-    task: Task
-    assessment: Assessment | None
-    stored: bool = False
+    task: Task  # the task
+    assessment: Assessment | None  # None if another process is computing it
+    stored: bool = False  # whether it was there before
 
 
 def plan(

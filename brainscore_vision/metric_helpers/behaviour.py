@@ -217,24 +217,12 @@ def _counts(labels: ArrayLike) -> dict[Any, int]:
 
 
 class Images(NamedTuple):
-    """Images, or groups of images, that vary from one experiment to the next.
+    """Images, or groups of images, that vary from one experiment to the next."""
 
-    Attributes
-    ----------
-    units : Units
-        Of the images.
-    codes : array of int
-        Unit of each trial.
-    name : str
-        ``'stimuli'``, or the coordinate of the groups.
-    ids : array, units
-        Which units these are.
-    """
-
-    units: Units
-    codes: NDArray[np.intp]
-    name: str
-    ids: NDArray[Any]
+    units: Units  # of the images
+    codes: NDArray[np.intp]  # unit of each trial
+    name: str  # ``'stimuli'``, or the coordinate of the groups
+    ids: NDArray[Any]  # units: which units these are
 
 
 def images_of(assembly: xr.DataArray, groups: str | None = DECLARED) -> Images:

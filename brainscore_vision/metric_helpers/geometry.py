@@ -68,27 +68,13 @@ class Matched(NamedTuple):
 
 
 class Varied(NamedTuple):
-    """Units along one dimension of the target, and their influence on a similarity.
+    """Units along one dimension of the target, and their influence on a similarity."""
 
-    Attributes
-    ----------
-    units : Units
-        What varies.
-    influence : array, units
-        Influence of each unit.
-    name : str
-        ``'stimuli'``, ``'neuroids'``, or the coordinate of the groups.
-    ids : array, units
-        Which units these are.
-    shared : float or None
-        Variance of what depends on these and the first units at once, which is in the variance of both; None if
-        unknown.
-    """
-
-    units: Units
-    influence: Array
-    name: str
-    ids: NDArray[Any]
+    units: Units  # what varies
+    influence: Array  # units: influence of each unit
+    name: str  # ``'stimuli'``, ``'neuroids'``, or the coordinate of the groups
+    ids: NDArray[Any]  # units: which units these are
+    # Variance of what depends on these and the first units at once, which is in the variance of both; None if unknown
     shared: float | None = None
 
 

@@ -67,36 +67,17 @@ _UNITS = {
 
 
 class Units(NamedTuple):
-    """What varies along a dimension: single entries, or groups of entries.
+    """What varies along a dimension: single entries, or groups of entries."""
 
-    Attributes
-    ----------
-    codes : array of int
-        Unit of each entry, numbered from 0.
-    number : int
-        Number of units.
-    plural : str
-        What varies, such as ``'new stimuli'`` or ``'new neuroids of these 2 subjects'``.
-    details : str
-        How many there are.
-    clusters : array of int or None
-        Group of each entry, if groups were declared, also if they are too few to be the units.
-    names : array or None
-        Name of each entry, where known.
-    group : str or None
-        Coordinate of the groups, also if they are too few to be the units.
-    labels : array or None
-        Its value for each entry.
-    """
-
-    codes: NDArray[np.intp]
-    number: int
-    plural: str
-    details: str
+    codes: NDArray[np.intp]  # unit of each entry, numbered from 0
+    number: int  # number of units
+    plural: str  # what varies, such as ``'new stimuli'`` or ``'new neuroids of these 2 subjects'``
+    details: str  # how many there are
+    # Group of each entry, if groups were declared, also if they are too few to be the units
     clusters: NDArray[np.intp] | None = None
-    names: NDArray[Any] | None = None
-    group: str | None = None
-    labels: NDArray[Any] | None = None
+    names: NDArray[Any] | None = None  # name of each entry, where known
+    group: str | None = None  # coordinate of the groups, also if they are too few to be the units
+    labels: NDArray[Any] | None = None  # its value for each entry
 
     @property
     def grouped(self) -> bool:

@@ -43,24 +43,12 @@ _PUBLISHED_SPLITS = (
 
 
 class Reference(NamedTuple):
-    """An object to check.
+    """An object to check."""
 
-    Attributes
-    ----------
-    kind : str
-        ``'benchmark'``, ``'data'``, ``'stimulus set'``, ``'metric'`` or ``'model'``.
-    name : str
-        Its identifier, or the reference to a file.
-    load : callable
-        Makes the object.
-    folder : Path or None
-        Folder of the plugin that registers it.
-    """
-
-    kind: str
-    name: str
-    load: Callable[[], Any]
-    folder: Path | None
+    kind: str  # ``'benchmark'``, ``'data'``, ``'stimulus set'``, ``'metric'`` or ``'model'``
+    name: str  # its identifier, or the reference to a file
+    load: Callable[[], Any]  # makes the object
+    folder: Path | None  # folder of the plugin that registers it
 
 
 def is_plugin_folder(reference: str) -> bool:

@@ -494,24 +494,13 @@ def file_category(path: str) -> FileCategory:
 
 @dataclass
 class Layout:
-    """Plugins of a submission, and the destination of each file.
+    """Plugins of a submission, and the destination of each file."""
 
-    Attributes
-    ----------
-    plugins : dict
-        Path of a plugin, ``models/mine`` → its original folder (no parts: the top).
-    files : dict
-        Path in the submission → original path.
-    outside : list of str
-        Files outside all plugins.
-    findings : list of Finding
-        Plugins that were moved, and errors.
-    """
-
+    # Path of a plugin, ``models/mine`` → its original folder (no parts: the top)
     plugins: dict[str, _Parts] = field(default_factory=dict)
-    files: dict[str, str] = field(default_factory=dict)
-    outside: list[str] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)  # path in the submission → original path
+    outside: list[str] = field(default_factory=list)  # files outside all plugins
+    findings: list[Finding] = field(default_factory=list)  # plugins that were moved, and errors
 
     def place(self, path: str) -> str | None:
         """Destination of a path; None if it is outside all plugins."""

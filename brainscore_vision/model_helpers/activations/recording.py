@@ -44,30 +44,14 @@ _WRITERS = 4  # layers that are written at the same time
 
 @dataclass(frozen=True)
 class Response:
-    """A layer's response to the first stimulus, 1 × features or 1 × time × features.
+    """A layer's response to the first stimulus, 1 × features or 1 × time × features."""
 
-    Attributes
-    ----------
-    values : array
-        Values after reduction.
-    units : LayerUnits
-        Name of the layer, and positions of its units.
-    dtype : numpy.dtype
-        Type of the recorded layer.
-    steps : tuple of int
-        Number of time steps, or empty.
-    reduction : Reduction or None
-        Reduction of its features.
-    recorded : int or None
-        Number of features before reduction, if there is one.
-    """
-
-    values: NDArray[Any]
-    units: LayerUnits
-    dtype: np.dtype[Any]
-    steps: tuple[int, ...] = ()
-    reduction: Reduction | None = None
-    recorded: int | None = None
+    values: NDArray[Any]  # values after reduction
+    units: LayerUnits  # name of the layer, and positions of its units
+    dtype: np.dtype[Any]  # type of the recorded layer
+    steps: tuple[int, ...] = ()  # number of time steps, or empty
+    reduction: Reduction | None = None  # reduction of its features
+    recorded: int | None = None  # number of features before reduction, if there is one
 
     @property
     def row(self) -> tuple[int, ...]:
@@ -335,51 +319,24 @@ class RecordedLayers(NamedTuple):
 
 @dataclass
 class Recording:
-    """Records the responses of a model to the stimuli shown, into a store or memory.
+    """Records the responses of a model to the stimuli shown, into a store or memory."""
 
-    Attributes
-    ----------
-    run : Pass
-        The model and its input.
-    shown : ShownStimuli
-        The stimuli.
-    model : str
-        Name of the model.
-    batch_size : int
-        Requested number of stimuli in a batch.
-    input_bytes : int
-        Size of one preprocessed stimulus.
-    together : bool
-        Whether the layers will be in memory side by side.
-    max_memory : int or str or None
-        Memory limit.
-    store : ActivationStore or None
-        Where layers are stored.
-    key_parts : mapping or None
-        Parts of each layer's key that do not depend on its responses; None without a store.
-    half : bool
-        Whether the model is known to compute in half precision.
-    causes : callable
-        Returns what is known to make responses depend on more than the stimulus; see `known_causes`.
-    compared : set of str
-        Keys of layers that this model has stored, or read after a comparison of several stimuli. They are read again
-        after a comparison of the first stimulus. Keys are added.
-    repeats : bool
-        Whether the responses are a function of the stimulus, as far as is known afterwards; if not, none are stored.
-    """
-
-    run: Pass
-    shown: ShownStimuli
-    model: str
-    batch_size: int
-    input_bytes: int
-    together: bool
-    max_memory: int | str | None
-    store: ActivationStore | None
-    key_parts: KeyParts | None
-    half: bool
+    run: Pass  # the model and its input
+    shown: ShownStimuli  # the stimuli
+    model: str  # name of the model
+    batch_size: int  # requested number of stimuli in a batch
+    input_bytes: int  # size of one preprocessed stimulus
+    together: bool  # whether the layers will be in memory side by side
+    max_memory: int | str | None  # memory limit
+    store: ActivationStore | None  # where layers are stored
+    key_parts: KeyParts | None  # parts of each layer's key that do not depend on its responses; None without a store
+    half: bool  # whether the model is known to compute in half precision
+    # Returns what is known to make responses depend on more than the stimulus; see `known_causes`
     causes: Callable[..., list[Cause]]
+    # Keys of layers that this model has stored, or read after a comparison of several stimuli. They are read again
+    # after a comparison of the first stimulus. Keys are added.
     compared: set[str]
+    # Whether the responses are a function of the stimulus, as far as is known afterwards; if not, none are stored
     repeats: bool = field(default=True, init=False)
     _probes: list[int] = field(default_factory=list, init=False, repr=False)  # stimuli, besides the first
 

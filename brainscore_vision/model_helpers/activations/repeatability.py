@@ -64,20 +64,11 @@ def are_random(inputs: Iterable[Any]) -> bool:
 
 
 class Cause(NamedTuple):
-    """What makes responses depend on more than the stimulus.
+    """What makes responses depend on more than the stimulus."""
 
-    Attributes
-    ----------
-    text : str
-        Its name.
-    remedy : str
-        How to avoid it.
-    suffices : bool
-        Whether responses are not a function of the stimulus wherever it is used, even if two of them are equal.
-    """
-
-    text: str
-    remedy: str
+    text: str  # its name
+    remedy: str  # how to avoid it
+    # Whether responses are not a function of the stimulus wherever it is used, even if two of them are equal
     suffices: bool = False
 
 

@@ -400,14 +400,6 @@ class Clip(VideoFromImage):
 class FramePreprocessing:
     """Preprocesses each frame of a video as an image.
 
-    Parameters
-    ----------
-    frame : ImagePreprocessing or AppliedTransform
-        Preprocessing of a frame.
-    channels_first : bool
-        Whether channels come before frames, as in networks of torchvision; otherwise frames come first, as in networks
-        of transformers.
-
     Examples
     --------
     >>> import tempfile
@@ -419,7 +411,9 @@ class FramePreprocessing:
     (3, 3, 4, 4)
     """
 
-    frame: ImagePreprocessing | AppliedTransform
+    frame: ImagePreprocessing | AppliedTransform  # preprocessing of a frame
+    # Whether channels come before frames, as in networks of torchvision; otherwise frames come first, as in networks
+    # of transformers
     channels_first: bool
 
     def __call__(self, video: Video) -> NDArray[np.float32]:
@@ -437,15 +431,9 @@ class FramePreprocessing:
 
 @dataclass(frozen=True)
 class TorchvisionPreprocessing:
-    """Prepares videos by the transforms of torchvision's video networks: ``R3D_18_Weights.DEFAULT.transforms()``.
+    """Prepares videos by the transforms of torchvision's video networks: ``R3D_18_Weights.DEFAULT.transforms()``."""
 
-    Parameters
-    ----------
-    transforms : callable
-        Tensor of frames × channels × height × width → channels × frames × height × width.
-    """
-
-    transforms: Any
+    transforms: Any  # tensor of frames × channels × height × width → channels × frames × height × width
 
     def __call__(self, video: Video) -> Any:
         """Channels × frames × height × width."""
