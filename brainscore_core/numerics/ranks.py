@@ -475,16 +475,9 @@ _CHUNK_UNITS = 4096
 class _Differences:
     """Tests of all ordered pairs of values.
 
-    Attributes
-    ----------
-    deviates : array (k, k)
-        Normal deviates of the differences, row minus column; 0 if there is no test.
-    p : array (k, k)
-        Their two-sided p; NaN if there is no test.
-    tests : array (k, k) of bool
-        Pairs that are tested.
-    units : float
-        Number of units that they rest on: the fewest degrees of freedom of a test, + 1.
+    All are k × k: ``deviates``, the normal deviates of the differences, row minus column, 0 if there is no test; ``p``,
+    their two-sided p, NaN if there is no test; ``tests``, the pairs that are tested. They rest on ``units``: the fewest
+    degrees of freedom of a test, + 1.
     """
 
     def __init__(

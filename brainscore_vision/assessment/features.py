@@ -44,12 +44,8 @@ _BLOCK = 1 << 25  # bytes of working memory
 class Features:
     """Features of one layer, and what all analyses of them share: moments, Gram matrices and sums over features.
 
-    Parameters
-    ----------
-    values : array, stimuli × features
-        Kept as they are; everything is computed in float64, in blocks.
-    seed : int
-        Seed of random projections.
+    Values are stimuli × features and kept as they are; everything is computed in float64, in blocks. `seed` is that of
+    random projections.
 
     Examples
     --------

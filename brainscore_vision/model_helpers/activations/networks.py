@@ -268,16 +268,8 @@ class Listener:
     output of the network, which :meth:`finish` gets: a tensor with one axis besides that of stimuli (others have length
     1), or ``logits`` of an output of transformers; else the output of the last module without children.
 
-    Parameters
-    ----------
-    network : torch.nn.Module
-        The network.
-    layers : list of str
-        Names of layers as in :class:`LayerNames`.
-    known : FirstPass, optional
-        Results of the first pass; they are entered if it has not taken place.
-    compiled : bool
-        Whether the network is compiled by ``torch.compile``, which must not compile the hooks.
+    `known` are the results of the first pass; they are entered if it has not taken place. `compiled` says that the
+    network is compiled by ``torch.compile``, which must not compile the hooks.
     """
 
     def __init__(

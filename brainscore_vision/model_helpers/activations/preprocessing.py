@@ -389,13 +389,7 @@ class AppliedTransform:
 
 
 class ImageProcessor:
-    """Calls an image processor of transformers with one Pillow image.
-
-    Parameters
-    ----------
-    processor : transformers.ImageProcessingMixin
-        The image processor.
-    """
+    """Calls an image processor of transformers with one Pillow image."""
 
     def __init__(self, processor: Any) -> None:
         self.processor = processor

@@ -120,23 +120,9 @@ _logger = logging.getLogger(__name__)
 class ResponseRows:
     """Accepts outputs of any shape, writes each as one row of features, and compares them with the first response.
 
-    Parameters
-    ----------
-    target : object
-        Where rows are written.
-    response : Response
-        The first response.
-    row : int
-        Its row.
-    half : bool
-        Whether it is computed in half precision.
-    distances : ndarray
-        For each row, the distance of the responses of all layers from the first ones; that of this layer is added.
-
-    Attributes
-    ----------
-    repeats : bool
-        Whether the response in its row, which is computed among others, equals the first one.
+    Rows are written to `target`; `row` is the row of the first response. The distance of each row's response from the
+    first one is added to `distances`, which sum those of all layers. ``repeats`` says whether the response in its row,
+    which is computed among others, equals the first one.
     """
 
     def __init__(
@@ -173,12 +159,7 @@ class _StoredRows:
     Rows are thus written while the next batch is read, not beside a network whose threads would wait for each other.
     Two batches are in memory at most.
 
-    Parameters
-    ----------
-    writer : LayerWriter
-        Writes the layer into the store.
-    memory : array, optional
-        Where all rows stay.
+    All rows stay in `memory`, if it is given.
     """
 
     def __init__(self, writer: LayerWriter, memory: NDArray[Any] | None = None) -> None:

@@ -99,16 +99,8 @@ class ShowsScoredStimuli(BrainScoreError):
 class SinglePassActivations:
     """An activations model that records all of its layers in one pass when the first layer is requested.
 
-    Parameters
-    ----------
-    activations_model : callable
-        The underlying activations model.
-    layers : sequence of str
-        All layers that will be requested.
-    components : int, optional
-        Layers with more features are reduced to this number of principal components, if there are more stimuli.
-    avoid : frozenset of str
-        Hashes of files (:func:`stimulus_hashes`) that must not be shown.
+    Layers with more features than `components` are reduced to this number of principal components, if there are more
+    stimuli. Files with a hash in `avoid` (:func:`stimulus_hashes`) must not be shown.
     """
 
     def __init__(

@@ -27,15 +27,8 @@ VISUAL_DEGREES: Final = 3
 class RecordedNetwork(RecordedDecisions):
     """A network's published decisions; stimuli that it was not tested on are not applicable.
 
-    Parameters
-    ----------
-    identifier : str
-        Name of the model.
-    decisions : dict
-        stimulus_id → choice.
-    other_names : dict, optional
-        Identifier of a stimulus set → other names of its stimuli → stimulus_id: the Brain-Score platform names the
-        authors' images by their last part only.
+    `decisions` map the stimulus_id to the choice; `other_names` the identifier of a stimulus set to other names of its
+    stimuli, and these to the stimulus_id: the Brain-Score platform names the authors' images by their last part only.
     """
 
     def __init__(

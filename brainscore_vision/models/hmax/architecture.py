@@ -64,13 +64,7 @@ def gabor_filters(size: int) -> NDArray[np.float32]:
 
 
 class S1Layer(nn.Module):
-    """Simple cells: |cosine| between each neighbourhood of the image and four filters.
-
-    Parameters
-    ----------
-    size : int
-        Side of the filters.
-    """
+    """Simple cells: |cosine| between each neighbourhood of the image and four filters."""
 
     filters: torch.Tensor
 
@@ -89,10 +83,7 @@ class S1Layer(nn.Module):
 class C1Layer(nn.Module):
     """Complex cells: the maximum over a neighbourhood and over two sizes of filters.
 
-    Parameters
-    ----------
-    size : int
-        Side of the neighbourhood; neighbourhoods overlap by half.
+    Neighbourhoods, whose side is `size`, overlap by half.
     """
 
     def __init__(self, size: int) -> None:
@@ -106,12 +97,7 @@ class C1Layer(nn.Module):
 class S2Layer(nn.Module):
     r"""Units tuned to patches of C1: :math:`\exp(-\lVert c - p \rVert^2 / 2σ^2)`, σ = 1, at each position.
 
-    Parameters
-    ----------
-    size : int
-        Side of the patches.
-    patches : int
-        How many.
+    `size` is the side of the patches.
     """
 
     def __init__(self, size: int, patches: int = PATCHES) -> None:
@@ -141,11 +127,6 @@ class HMAX(nn.Module):
     Layers ``s1_07`` … ``s1_37`` (by size of the filters), ``c1_08`` … ``c1_22`` (by size of the neighbourhoods),
     ``s2_0`` … ``s2_7`` and ``c2_0`` … ``c2_7`` (by size of the patches). The patches are random until
     :func:`read_patches` gives others.
-
-    Parameters
-    ----------
-    patches : int
-        Patches of each size.
 
     References
     ----------

@@ -52,16 +52,7 @@ class VOneBlock(nn.Module):
     The response of filter i of phase φ is :math:`q_0`, that of the filter a quarter of a period on :math:`q_1`. A
     simple cell responds with :math:`k \max(q_0, 0)`, a complex cell with :math:`k \sqrt{(q_0^2 + q_1^2) / 2}`.
 
-    Parameters
-    ----------
-    simple_channels, complex_channels : int
-        Cells of each kind at each position; the simple ones come first.
-    kernel_size : int
-        Side of the filters, in pixels.
-    stride : int
-        Distance of neighbouring positions, in pixels.
-    k_exc : float
-        k, the gain.
+    Simple cells come first in the output. Sizes and distances are in pixels; `k_exc` is k, the gain.
 
     References
     ----------
@@ -101,13 +92,6 @@ class VOneBlock(nn.Module):
 
 class VOneResNet50(nn.Module):
     """A `VOneBlock`, a 1 × 1 convolution down to 64 channels, and ResNet-50 without its stem [1]_.
-
-    Parameters
-    ----------
-    vone_block : VOneBlock
-        The front end.
-    classes : int
-        Width of the classifier.
 
     References
     ----------

@@ -222,14 +222,7 @@ class TimeAxes:
 
     The axis that doubles if the number of frames does; the order of tokens is known for some networks of transformers.
 
-    Parameters
-    ----------
-    network : torch.nn.Module
-        The network.
-    example : callable
-        Returns an input of one window, stimuli first.
-    axis : int
-        Axis of frames in the input.
+    `example` returns an input of one window, stimuli first; `axis` is that of frames in it.
     """
 
     def __init__(self, network: "torch.nn.Module", example: Callable[[], "torch.Tensor"], axis: int) -> None:
