@@ -20,7 +20,7 @@ from brainscore_core.receipts.privacy import scrub_text
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.runner.pair import data_of, describe_error
 from brainscore_core.supported_data_standards.brainio.downloads import FetchError
-from brainscore_vision.assessment.thumbnails import add_thumbnails, has_public_stimuli
+from brainscore_vision.assessment.audit import add_thumbnails, has_public_stimuli
 from brainscore_vision.registries import (
     benchmark_registry,
     load_benchmark,
