@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GREY",
-    "Clip",
     "FramePreprocessing",
     "Image",
     "Stimulus",
@@ -369,31 +368,6 @@ class VideoFromImage(Video):
     @property
     def _original(self) -> _Original:
         return _Original(self._fps, 1, image_size(self._path))
-
-
-class Clip(VideoFromImage):
-    """Earlier name of :class:`VideoFromImage`.
-
-    Parameters
-    ----------
-    path : path
-        Image file.
-    fps : float
-        Frames per second.
-    duration : float
-        Duration in milliseconds.
-    frame_size : (int, int), optional
-        Width and height of the frames; by default the image's own.
-    """
-
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        fps: float,
-        duration: float,
-        frame_size: tuple[int, int] | None = None,
-    ) -> None:
-        super().__init__(path, fps, 0, duration, image_size(path) if frame_size is None else frame_size)
 
 
 @dataclass(frozen=True)
