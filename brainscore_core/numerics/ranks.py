@@ -23,7 +23,9 @@ def tie_matrix(
 ) -> NDArray[np.bool_]:
     """Members of the maximal groups without a difference as an array (groups, k), in the order of their highest values.
 
-    Raises TooManyGroups if there are more than `most`.
+    These are the groups of the compact letter display (Piepho 2004, doi:10.1198/1061860043515). A value may be in
+    several: a and c can differ although neither a and b nor b and c do. Raises TooManyGroups if there are more than
+    `most`.
     """
     order = np.argsort(-values, kind="stable")
     groups = maximal_groups(~(different | different.T)[np.ix_(order, order)], most=most)
@@ -187,42 +189,6 @@ def rank_intervals(
     else:
         counts = [tuple(int(side.sum()) for side in _better_and_worse(one_sided, row, level)) for row in range(k)]  # type: ignore[misc] # pairs
     return [RankInterval(int(rank), 1 + above, k - below) for rank, (above, below) in zip(ranks, counts, strict=True)]
-
-
-def tie_groups(values: ArrayLike, different: ArrayLike) -> list[tuple[int, ...]]:
-    """Maximal groups without a significant difference between members.
-
-    Parameters
-    ----------
-    values : array (k,)
-        Estimates.
-    different : array (k, k) of bool
-        Pairs that differ significantly; symmetric.
-
-    Returns
-    -------
-    list of tuple of int
-        Positions, the highest value first, in the order of their highest values. A value may be in several groups: a
-        and c can differ significantly although neither a and b nor b and c do.
-
-    Notes
-    -----
-    The groups of the compact letter display [1]_: maximal cliques of values without a significant difference.
-
-    References
-    ----------
-    .. [1] Piepho (2004). Journal of Computational and Graphical Statistics 13, 456–466.
-       https://doi.org/10.1198/1061860043515
-
-    Examples
-    --------
-    >>> tie_groups([0.9, 0.8, 0.7], [[0, 0, 1], [0, 0, 0], [1, 0, 0]])
-    [(0, 1), (1, 2)]
-    """
-    estimates = np.asarray(values, dtype=np.float64)
-    order = np.argsort(-estimates, kind="stable")
-    groups = tie_matrix(estimates, np.asarray(different, dtype=bool))
-    return [tuple(order[row].tolist()) for row in groups[:, order]]
 
 
 def _one_sided(values: ArrayLike, p_values: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
