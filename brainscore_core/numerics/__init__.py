@@ -37,7 +37,6 @@ from brainscore_core.numerics.ranks import (
     Ranks,
     rank_intervals,
     ranks_from_influence,
-    tie_groups,
 )
 from brainscore_core.numerics.ratios import Uncertain, ratio_limits, undetermined_by
 from brainscore_core.numerics.reliability import spearman_brown, split_half_reliability
@@ -137,7 +136,6 @@ __all__ = [
     "spearman_brown",
     "split_half_reliability",
     "square_rdm",
-    "tie_groups",
     "undetermined_by",
     "with_ceiling",
 ]

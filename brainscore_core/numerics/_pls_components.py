@@ -245,23 +245,14 @@ class Form(Protocol):
 
 @dataclass(frozen=True)
 class Components:
-    """The extracted components; entries after the first `counts` components are 0.
+    """The extracted components; entries after the first `counts` components are 0."""
 
-    Attributes
-    ----------
-    directions, images : array or tensor, s × components × d
-    loadings : array or tensor, s × components × q
-        Of the responses; scores times these are predictions.
-    counts : array or tensor of int, s
-        Number of components until only rounding was left.
-    precise : bool
-        False if the shared matrix was not precise enough for a component, at which the extraction ended.
-    """
-
+    # s × components × d
     directions: Any
     images: Any
-    loadings: Any
-    counts: Any
+    loadings: Any  # s × components × q: of the responses; scores times these are predictions
+    counts: Any  # s: number of components until only rounding was left
+    # False if the shared matrix was not precise enough for a component, at which the extraction ended
     precise: bool = True
 
 

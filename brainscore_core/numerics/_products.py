@@ -104,23 +104,12 @@ def kept_gram(X: NDArray) -> Array | None:
 
 
 class _Products(NamedTuple):
-    """Products of all stimuli, from which those with any mean subtracted follow.
+    """Products of all stimuli, from which those with any mean subtracted follow."""
 
-    Attributes
-    ----------
-    centred : array, n × n
-        Products after subtraction of each column's mean.
-    shift : array (n,)
-        The products without subtraction are ``centred + shift + shift[:, None]``.
-    row_mean : array (n,)
-    rounded : float
-        Mean diagonal of the products that were computed in float32.
-    """
-
-    centred: Array
-    shift: Array
-    row_mean: Array
-    rounded: float = 0.0
+    centred: Array  # n × n: products after subtraction of each column's mean
+    shift: Array  # (n,): the products without subtraction are ``centred + shift + shift[:, None]``
+    row_mean: Array  # (n,)
+    rounded: float = 0.0  # mean diagonal of the products that were computed in float32
 
 
 _KEPT_SHARE = 1 / 64

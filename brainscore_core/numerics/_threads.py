@@ -43,17 +43,10 @@ def in_blocks(change: Callable[[slice], None], shape: tuple[int, int]) -> None:
 
 @dataclass(frozen=True)
 class WorkerThreads:
-    """Threads that call functions at the same time.
+    """Threads that call functions at the same time."""
 
-    Attributes
-    ----------
-    count : int
-        Number of threads.
-    run : callable
-        Returns the results of functions, which are called with one thread of BLAS if there are several threads here.
-    """
-
-    count: int
+    count: int  # number of threads
+    # Returns the results of functions, which are called with one thread of BLAS if there are several threads here
     run: Callable[[Sequence[Callable[[], Any]]], list[Any]]
 
     def parts(self, length: int) -> list[slice]:

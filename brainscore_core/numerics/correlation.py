@@ -370,24 +370,7 @@ def association_matrix(values: ArrayLike) -> AssociationMatrix:
 def correlation_matrix(values: ArrayLike, *, method: Literal["pearson", "spearman"]) -> tuple[Array, NDArray[np.int64]]:
     """Return one of the coefficients of :func:`association_matrix`, and the number of models of each pair.
 
-    Parameters
-    ----------
-    values : array (models, benchmarks)
-        Scores; values that are not finite count as missing.
-    method : {'pearson', 'spearman'}
-        The coefficient.
-
-    Returns
-    -------
-    matrix : array (benchmarks, benchmarks)
-        NaN with too few models, or if all have the same value.
-    n : array (benchmarks, benchmarks) of int
-        Number of models with both scores.
-
-    Raises
-    ------
-    ValueError
-        If `values` is not a matrix of real numbers, or `method` is neither of the two.
+    Scores that are not finite count as missing. NaN with too few models, or if all have the same value.
 
     Examples
     --------

@@ -21,16 +21,8 @@ _EXACT = 500_000
 def deletion_influence(left_out: ArrayLike) -> Array:
     """Influence of each unit, from the values without it (the jackknife).
 
-    Parameters
-    ----------
-    left_out : array, units
-        Value without each unit.
-
-    Returns
-    -------
-    array, units
-        (units − 1) · (mean of the values − value without the unit); its variance over the number of units is the
-        jackknife's variance of the value [1]_.
+    (units − 1) · (mean of the values − value without the unit); its variance over the number of units is the
+    jackknife's variance of the value [1]_.
 
     References
     ----------
@@ -48,17 +40,8 @@ def deletion_influence(left_out: ArrayLike) -> Array:
 def cka_without_stimuli(K: ArrayLike, L: ArrayLike, codes: ArrayLike) -> Array:
     """Unbiased CKA without each group of stimuli, exact.
 
-    Parameters
-    ----------
-    K, L : array, stimuli × stimuli
-        Kernels, as for :func:`~brainscore_core.numerics.compare_kernels`.
-    codes : array of int, stimuli
-        Group of each stimulus, numbered from 0.
-
-    Returns
-    -------
-    array, groups
-        NaN if fewer than 4 stimuli remain, or a representation does not vary consistently over them.
+    `codes` numbers the groups from 0. NaN if fewer than 4 stimuli remain, or a representation does not vary
+    consistently over them.
 
     Notes
     -----
@@ -127,24 +110,8 @@ def _aligned(cross: Array, first_hsic: Array, second_hsic: Array) -> Array:
 def cka_without_neuroids(K: ArrayLike, Y: ArrayLike, codes: ArrayLike | None = None) -> Array:
     """Unbiased linear CKA of a kernel and Y without each neuroid, or group of neuroids, of Y; exact.
 
-    Parameters
-    ----------
-    K : array, stimuli × stimuli
-        Kernel of the other side.
-    Y : array, stimuli × neuroids
-        Responses.
-    codes : array of int, neuroids, optional
-        Group of each neuroid, numbered from 0; by default each is a group.
-
-    Returns
-    -------
-    array, groups
-        NaN where the remaining neuroids do not vary consistently over stimuli.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than 4 stimuli, or lengths differ.
+    `codes` numbers the groups from 0; by default each neuroid is one. NaN where the remaining neuroids do not vary
+    consistently over stimuli; a ValueError with fewer than 4 stimuli.
 
     Notes
     -----
@@ -223,17 +190,8 @@ def _centred(block: NDArray) -> Array:
 def rdm_without_stimuli(a: ArrayLike, b: ArrayLike, codes: ArrayLike) -> Array:
     """Spearman correlation of two condensed RDMs without each group of stimuli.
 
-    Parameters
-    ----------
-    a, b : array, pairs
-        Upper triangles in the same order, without NaN.
-    codes : array of int, stimuli
-        Group of each stimulus, numbered from 0.
-
-    Returns
-    -------
-    array, groups
-        NaN if fewer than 2 pairs remain, or do not vary.
+    `a` and `b` are upper triangles in the same order, without NaN; `codes` numbers the groups from 0. NaN if fewer than
+    2 pairs remain, or do not vary.
 
     Notes
     -----
@@ -295,23 +253,8 @@ def rdm_without_neuroids(
 ) -> Array:
     """Spearman correlation of an RDM with that of Y without each neuroid, or group of neuroids; exact.
 
-    Parameters
-    ----------
-    a : array, pairs
-        Upper triangle of the other side's RDM, without NaN.
-    Y : array, stimuli × neuroids
-        Responses.
-    codes : array of int, neuroids, optional
-        Group of each neuroid, numbered from 0; by default each is a group.
-    dissimilarity : str
-        See :func:`~brainscore_core.numerics.rdm`.
-    device : str or torch.device, optional
-        As for :func:`~brainscore_core.numerics.rdm`.
-
-    Returns
-    -------
-    array, groups
-        NaN if a dissimilarity is undefined for the remaining neuroids. Takes one RDM per group.
+    `a` is an upper triangle without NaN, Y stimuli × neuroids; `codes` numbers the groups from 0, and by default each
+    neuroid is one. NaN if a dissimilarity is undefined for the remaining neuroids. Takes one RDM per group.
 
     Examples
     --------
@@ -336,19 +279,8 @@ def rdm_neuroid_influence(
 ) -> Array:
     """Influence of each neuroid of Y on the Spearman correlation of an RDM with the RDM of Y.
 
-    Parameters
-    ----------
-    a, b : array, pairs
-        Upper triangles of the other side's RDM and of that of Y, without NaN.
-    Y : array, stimuli × neuroids
-        Responses.
-    dissimilarity : str
-        Of `b` (see :func:`~brainscore_core.numerics.rdm`).
-
-    Returns
-    -------
-    array, neuroids
-        Derivative of the correlation by the neuroid's weight, times the number of neuroids; 0 on average.
+    `a` and `b` are upper triangles of the other side and of Y (stimuli × neuroids), without NaN. Returns the derivative
+    of the correlation by each neuroid's weight, times the number of neuroids; 0 on average.
 
     Notes
     -----

@@ -70,23 +70,7 @@ def choice_counts(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number of trials with each stimulus and distractor, and of those in which the distractor was chosen.
 
-    Parameters
-    ----------
-    stimuli, chosen, distractors : array of int (trials,)
-        As for :func:`choice_rates`.
-    n_stimuli, n_objects : int
-        Numbers of stimuli and objects.
-    blocks : array of int (trials,), optional
-        Block of each trial, such as its subject.
-    n_blocks : int
-        Number of blocks.
-
-    Returns
-    -------
-    array of int, blocks × stimuli × objects
-        Trials.
-    array of int, blocks × stimuli × objects
-        False alarms.
+    Both are blocks × stimuli × objects; other arguments as for :func:`choice_rates`.
 
     Examples
     --------
@@ -144,19 +128,7 @@ def pairwise_probabilities(probabilities: ArrayLike, truth: ArrayLike) -> Array:
 def class_means(values: ArrayLike, truth: ArrayLike, *, n_objects: int) -> Array:
     """Mean over the stimuli of each object, without NaN.
 
-    Parameters
-    ----------
-    values : array, stimuli × columns
-        NaN if not measured.
-    truth : array of int (stimuli,)
-        Code of the object in each stimulus.
-    n_objects : int
-        Number of objects.
-
-    Returns
-    -------
-    array, objects × columns
-        NaN if nothing was measured.
+    NaN in `values` (stimuli × columns) was not measured; NaN in the result (objects × columns) if nothing was.
 
     Examples
     --------

@@ -27,35 +27,20 @@ Codes = NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class UnitInfluence:
-    """Influence of units of one kind on a score.
+    """Influence of units of one kind on a score."""
 
-    Attributes
-    ----------
-    kind : str
-        What the units are, such as ``'stimuli'``.
-    data : tuple of str
-        Names of where they are from: data set, stimulus sets, study. Units of the same kind with the same code are the
-        same if their data share a name, or each shares one with the data of a third score, and so on.
-    codes : array (units,) of uint64
-        Hashes of their identifiers, increasing; or numbers of random blocks of units.
-    values : array (units,)
-        How much each changes the score; the sum of the squares is the variance of the score over such units.
-    blocked : bool
-        Whether the units are random blocks of units.
-    paired : bool
-        Whether other models are scored on the same units; False for a model's own neuroids.
-    twice : array (SUMS,) or None
-        What other units of the score contain as well, such as effects of stimuli on single neuroids, in random sums
-        (:func:`random_sums`): the sum of their squares is subtracted from the variance. None if there is nothing, or it
-        is unknown.
-    """
-
-    kind: str
+    kind: str  # what the units are, such as ``'stimuli'``
+    # Names of where they are from: data set, stimulus sets, study. Units of the same kind with the same code are the
+    # same if their data share a name, or each shares one with the data of a third score, and so on.
     data: tuple[str, ...]
-    codes: Codes
+    codes: Codes  # (units,): hashes of their identifiers, increasing; or numbers of random blocks of units
+    # (units,): how much each changes the score; the sum of the squares is the variance of the score over such units
     values: Array
-    blocked: bool = False
-    paired: bool = True
+    blocked: bool = False  # whether the units are random blocks of units
+    paired: bool = True  # whether other models are scored on the same units; False for a model's own neuroids
+    # (SUMS,): what other units of the score contain as well, such as effects of stimuli on single neuroids, in random
+    # sums (:func:`random_sums`): the sum of their squares is subtracted from the variance. None if there is nothing,
+    # or it is unknown.
     twice: Array | None = None
 
     @property
@@ -124,20 +109,9 @@ def unit_influence(
 ) -> UnitInfluence:
     """Identify units by their kind, where they are from, and identifier.
 
-    Parameters
-    ----------
-    kind : str
-        What the units are.
-    data : str or iterable of str
-        Names of where they are from, as for :class:`UnitInfluence`.
-    ids : array (units,)
-        Identifiers, compared as text; influences with the same one are added.
-    values : array (units,)
-        How much each changes the score; the sum of the squares is the variance of the score.
-    own : str
-        Name of the score, if no other score can have the same units.
-    twice : array (SUMS,), optional
-        As of :class:`UnitInfluence`.
+    Identifiers are compared as text, and influences with the same one are added; the sum of the squares of `values` is
+    the variance of the score. `own` is the name of the score, if no other score can have the same units; `data` and
+    `twice` are as for :class:`UnitInfluence`.
 
     Examples
     --------
@@ -228,15 +202,8 @@ def linked(names: Mapping[Key, Iterable[str]]) -> dict[Key, int]:
 def unit_spaces(scores: Iterable[ScoreInfluence | None]) -> dict[tuple[str, tuple[str, ...]], tuple[str, int]]:
     """Find which kinds and data of units are the same, so that codes tell whether units are.
 
-    Parameters
-    ----------
-    scores : iterable of ScoreInfluence or None
-        All scores that are combined.
-
-    Returns
-    -------
-    dict
-        (kind, data) → kind, and a number that is the same for data that share names, directly or through others.
+    Maps (kind, data) to the kind, and to a number that is the same for data that share names, directly or through
+    others.
 
     Notes
     -----
@@ -264,11 +231,6 @@ def comparable(scores: Iterable[ScoreInfluence | None]) -> list[ScoreInfluence |
 
     Where they name the data of these units differently, as receipts of earlier versions do, those of most count; and
     where some do not know what is counted twice, none subtracts it.
-
-    Parameters
-    ----------
-    scores : iterable of ScoreInfluence or None
-        Of different models on one benchmark.
     """
     listed = list(scores)
     # scores of a benchmark usually share the arrays of codes
@@ -310,21 +272,11 @@ def _as_others(score: ScoreInfluence, names: Mapping[str, tuple[str, ...]], miss
 
 
 class JointInfluence(NamedTuple):
-    """Influence of units on the values of several models, for :func:`~brainscore_core.numerics.ranks_from_influence`.
+    """Influence of units on the values of models, for :func:`~brainscore_core.numerics.ranks_from_influence`."""
 
-    Attributes
-    ----------
-    parts : list of array (models, units)
-        For each kind of units; NaN for a model without influence.
-    units : list of float
-        Number of independent units of each; infinite for ceilings, whose variances are known.
-    twice : list of array (models, SUMS) or None
-        For each kind, what other kinds contain as well.
-    """
-
-    parts: list[Array]
-    units: list[float]
-    twice: list[Array | None]
+    parts: list[Array]  # (models, units): for each kind of units; NaN for a model without influence
+    units: list[float]  # number of independent units of each; infinite for ceilings, whose variances are known
+    twice: list[Array | None]  # (models, SUMS): for each kind, what other kinds contain as well
 
 
 def joint_influence(
@@ -332,18 +284,8 @@ def joint_influence(
 ) -> JointInfluence:
     """Sum influences over benchmarks, unit by unit.
 
-    Parameters
-    ----------
-    scores : sequence (models) of sequence (benchmarks) of ScoreInfluence or None
-        None if there is no influence; the model is then NaN, unless the weight is 0.
-    weights : array (benchmarks,)
-        Weights of the benchmarks in the mean.
-    ceilings : bool
-        Whether ceilings vary. They do not matter for which of two models is better on one benchmark.
-
-    Returns
-    -------
-    JointInfluence
+    The result of a model is NaN if the influence of a benchmark with a weight is None. `ceilings`, whether ceilings
+    vary, does not matter for which of two models is better on one benchmark.
 
     Examples
     --------
@@ -395,21 +337,11 @@ def joint_influence(
 
 
 class SharedVariance(NamedTuple):
-    """Covariance of the scores of a model that is due to units of one kind of the same data.
+    """Covariance of the scores of a model that is due to units of one kind of the same data."""
 
-    Attributes
-    ----------
-    benchmarks : array of int
-        Positions of the scores.
-    covariance : array (scores, scores)
-        Their covariance.
-    units : float
-        Number of independent units; infinite if the covariance is known.
-    """
-
-    benchmarks: NDArray[np.intp]
-    covariance: Array
-    units: float
+    benchmarks: NDArray[np.intp]  # positions of the scores
+    covariance: Array  # (scores, scores): their covariance
+    units: float  # number of independent units; infinite if the covariance is known
 
 
 def shared_variances(scores: Sequence[ScoreInfluence | None]) -> list[SharedVariance]:
@@ -455,17 +387,7 @@ def shared_variances(scores: Sequence[ScoreInfluence | None]) -> list[SharedVari
 def variance_of_mean(shared: Sequence[SharedVariance], weights: ArrayLike) -> tuple[Array, Array]:
     """Variances of weighted sums of scores, and their degrees of freedom.
 
-    Parameters
-    ----------
-    shared : sequence of SharedVariance
-        From :func:`shared_variances`.
-    weights : array (sums, scores)
-        Weights of the scores in each sum.
-
-    Returns
-    -------
-    variance, df : array (sums,)
-        Degrees of freedom by Satterthwaite's formula over the kinds of units.
+    `weights` are sums × scores. Degrees of freedom are by Satterthwaite's formula over the kinds of units.
     """
     table = np.atleast_2d(np.asarray(weights, dtype=np.float64))
     single = [term for term in shared if len(term.benchmarks) == 1]
@@ -486,10 +408,7 @@ def variance_of_mean(shared: Sequence[SharedVariance], weights: ArrayLike) -> tu
 def influence_of_difference(first: ScoreInfluence, second: ScoreInfluence) -> ScoreInfluence:
     """Influence of units on the difference of two scores of one benchmark, first minus second.
 
-    Raises
-    ------
-    ValueError
-        If the scores were not measured on the same units.
+    A ValueError if they were not measured on the same units.
     """
     if first.signature() != second.signature():
         raise ValueError("the two were not scored on the same units, or against different ceilings")

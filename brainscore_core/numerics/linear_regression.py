@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack, lstsq, qr, solve_triangular
 
-from brainscore_core.numerics._decomposition import above_rounding, eigh
 from brainscore_core.numerics._matrices import (
     Array,
+    above_rounding,
     as_matrix,
     check_inputs,
     chunks,
     column_means,
+    eigh,
     product,
     require_finite,
 )

@@ -18,25 +18,16 @@ FOLDED_BLOCKS = 64
 
 
 class MeanDifferences(NamedTuple):
-    """Differences of all pairs of models, each over the benchmarks on which both have a score, row minus column.
+    """Differences of all pairs of models, each over the benchmarks on which both have a score, row minus column."""
 
-    Attributes
-    ----------
-    difference : array (models, models)
-        Weighted mean of the differences on these benchmarks; NaN if there are none.
-    variance, df : array (models, models)
-        Variance of the difference as an estimate of that over all benchmarks, and its degrees of freedom by
-        Satterthwaite's formula; NaN if it cannot be estimated, or is 0 except for rounding.
-    weight : array (models, models)
-        Share of the weight of all benchmarks that these benchmarks have.
-    units : array (models, models)
-        Number of units that the difference rests on: degrees of freedom of the variance that is due to units, + 1.
-    """
-
-    difference: Array
+    difference: Array  # (models, models): weighted mean of the differences on these benchmarks; NaN if there are none
+    # (models, models): variance of the difference as an estimate of that over all benchmarks, and its degrees of
+    # freedom by Satterthwaite's formula; NaN if it cannot be estimated, or is 0 except for rounding
     variance: Array
     df: Array
-    weight: Array
+    weight: Array  # (models, models): share of the weight of all benchmarks that these benchmarks have
+    # (models, models): number of units that the difference rests on: degrees of freedom of the variance that is due
+    # to units, + 1
     units: Array
 
 
@@ -45,19 +36,8 @@ def mean_differences(
 ) -> MeanDifferences:
     """Compare means of models on the benchmarks that each pair has in common.
 
-    Parameters
-    ----------
-    scores : sequence (models) of sequence (benchmarks) of ScoreInfluence or None
-        None if there is no score or no influence. The scores of a benchmark were measured on the same units
-        (:func:`~brainscore_core.numerics.influence.comparable`).
-    weights : array (benchmarks,)
-        Positive weights of the benchmarks in the mean.
-    groups : sequence of hashable
-        Group of each benchmark, such as its study. Differences vary independently between groups.
-
-    Returns
-    -------
-    MeanDifferences
+    The scores of a benchmark were measured on the same units (:func:`~brainscore_core.numerics.influence.comparable`);
+    `weights` are positive. Differences vary independently between `groups`, such as studies.
 
     Notes
     -----
@@ -145,26 +125,16 @@ def _of_other_groups(
 
 
 class _Table(NamedTuple):
-    """Weighted influences of units of one kind from the same data on the scores of several benchmarks.
+    """Weighted influences of units of one kind from the same data on the scores of several benchmarks."""
 
-    Attributes
-    ----------
-    columns : list of int
-        The benchmarks.
-    influences : array (models, benchmarks, units) or None
-        0 where a model has no score; None for units of one model each.
-    products : array (models, benchmarks, benchmarks) or None
-        For units of one model each, the products of the influences of a model on pairs of benchmarks.
-    units : float
-        Number of independent units.
-    twice : array (models, benchmarks, sums) or None
-        What other kinds of units contain as well, whose variance is subtracted.
-    """
-
-    columns: list[int]
+    columns: list[int]  # the benchmarks
+    # (models, benchmarks, units): 0 where a model has no score; None for units of one model each
     influences: Array | None
+    # (models, benchmarks, benchmarks): for units of one model each, the products of the influences of a model on
+    # pairs of benchmarks
     products: Array | None
-    units: float
+    units: float  # number of independent units
+    # (models, benchmarks, sums): what other kinds of units contain as well, whose variance is subtracted
     twice: Array | None = None
 
     def variances(self, present: Array) -> tuple[Array, Array]:

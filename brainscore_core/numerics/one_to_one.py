@@ -32,10 +32,7 @@ class OneToOneFit:
     def predict(self, X: ArrayLike) -> Array:
         """Values of the chosen features (n × q), in the features' units; NaN for a response without one.
 
-        Raises
-        ------
-        ValueError
-            If the number of features differs from that of the fit.
+        A ValueError if the number of features differs from that of the fit.
         """
         X = as_matrix(X, "X")
         if X.shape[1] != self.n_features:

@@ -37,44 +37,20 @@ For components with less variance, rounding in float32 may change predictions by
 
 
 class Stimuli(NamedTuple):
-    """All stimuli, represented by their products with each other.
+    """All stimuli, represented by their products with each other."""
 
-    Attributes
-    ----------
-    K : array or tensor, n × n
-        Products of all stimuli, centred.
-    norm : float or tensor
-        Frobenius norm of K.
-    Y : array or tensor, n × q
-        Responses, centred.
-    KY : array or tensor, n × q, or None
-        Their product, if the products of responses through the features are stored.
-    rounded : float
-        Mean diagonal of the part of K that was computed in float32.
-    """
-
-    K: Any
-    norm: Any
-    Y: Any
-    KY: Any
-    rounded: float
+    K: Any  # n × n: products of all stimuli, centred
+    norm: Any  # Frobenius norm of K
+    Y: Any  # n × q: responses, centred
+    KY: Any  # n × q: their product, if the products of responses through the features are stored
+    rounded: float  # mean diagonal of the part of K that was computed in float32
 
 
 class DualForm:
     """Training sets represented by the products of stimuli, so that images are scores of all stimuli.
 
-    Parameters
-    ----------
-    xp : module
-        ``numpy`` or ``torch``.
-    stimuli : Stimuli
-    weights : array, s × n
-        How often each training set contains each stimulus.
-
-    Attributes
-    ----------
-    y_mean : array or tensor, s × q
-        Mean response of each training set.
+    `weights` (s × n) say how often each training set contains each stimulus; ``y_mean`` (s × q) is the mean response of
+    each training set. `xp` is ``numpy`` or ``torch``.
     """
 
     shrunk = 0.0  # K itself is not more precise
@@ -149,24 +125,10 @@ class DualForm:
 class PrimalForm:
     """Training sets represented by the products of features, so that images are loadings of features.
 
-    Parameters
-    ----------
-    xp : module
-        ``numpy`` or ``torch``.
-    X : array, n × p
-    x_mean, x_scale : array (p) and float
-        Features are centred by `x_mean` and divided by `x_scale`.
-    Y : array, n × q
-        Responses, centred.
-    C, B : array or tensor, p × p and p × q
-        XᵀX and XᵀY of all stimuli.
-    weights : array, s × n
-        How often each training set contains each stimulus.
-
-    Attributes
-    ----------
-    x_mean, y_mean : array, s × p and s × q
-        Mean features and responses of each training set, relative to those of all stimuli.
+    Features X (n × p) are centred by `x_mean` and divided by `x_scale`; responses Y (n × q) are centred; C and B are
+    XᵀX and XᵀY of all stimuli. `weights` (s × n) say how often each training set contains each stimulus. The attributes
+    ``x_mean`` and ``y_mean`` are those of each training set, relative to those of all stimuli. `xp` is ``numpy`` or
+    ``torch``.
     """
 
     shrunk = 1e-2

@@ -23,7 +23,9 @@ def tie_matrix(
 ) -> NDArray[np.bool_]:
     """Members of the maximal groups without a difference as an array (groups, k), in the order of their highest values.
 
-    Raises TooManyGroups if there are more than `most`.
+    These are the groups of the compact letter display (Piepho 2004, doi:10.1198/1061860043515). A value may be in
+    several: a and c can differ although neither a and b nor b and c do. Raises TooManyGroups if there are more than
+    `most`.
     """
     order = np.argsort(-values, kind="stable")
     groups = maximal_groups(~(different | different.T)[np.ix_(order, order)], most=most)
@@ -120,22 +122,9 @@ def significantly_better(
 ) -> NDArray[np.bool_]:
     """Test for each pair of values which one is higher.
 
-    Parameters
-    ----------
-    values : array (k,)
-        Estimates.
-    p_values : array (k, k)
-        Two-sided p of each pair, symmetric; the diagonal is ignored, and NaN means no test.
-    level : float
-        Confidence level.
-    simultaneous : bool
-        Whether the confidence holds for all rows together (:func:`rank_intervals`), or for each row separately.
-
-    Returns
-    -------
-    array (k, k) of bool
-        Whether the row is significantly higher than the column. One-sided p-values are corrected by Holm's method: over
-        all ordered pairs if `simultaneous`, else over the smaller of the two families of the row and the column.
+    `p_values` are two-sided and symmetric; the diagonal is ignored, and NaN means no test. In the result the row is
+    significantly higher than the column. One-sided p-values are corrected by Holm's method: over all ordered pairs if
+    `simultaneous`, else over the smaller of the two families of the row and the column.
 
     Examples
     --------
@@ -200,42 +189,6 @@ def rank_intervals(
     else:
         counts = [tuple(int(side.sum()) for side in _better_and_worse(one_sided, row, level)) for row in range(k)]  # type: ignore[misc] # pairs
     return [RankInterval(int(rank), 1 + above, k - below) for rank, (above, below) in zip(ranks, counts, strict=True)]
-
-
-def tie_groups(values: ArrayLike, different: ArrayLike) -> list[tuple[int, ...]]:
-    """Maximal groups without a significant difference between members.
-
-    Parameters
-    ----------
-    values : array (k,)
-        Estimates.
-    different : array (k, k) of bool
-        Pairs that differ significantly; symmetric.
-
-    Returns
-    -------
-    list of tuple of int
-        Positions, the highest value first, in the order of their highest values. A value may be in several groups: a
-        and c can differ significantly although neither a and b nor b and c do.
-
-    Notes
-    -----
-    The groups of the compact letter display [1]_: maximal cliques of values without a significant difference.
-
-    References
-    ----------
-    .. [1] Piepho (2004). Journal of Computational and Graphical Statistics 13, 456–466.
-       https://doi.org/10.1198/1061860043515
-
-    Examples
-    --------
-    >>> tie_groups([0.9, 0.8, 0.7], [[0, 0, 1], [0, 0, 0], [1, 0, 0]])
-    [(0, 1), (1, 2)]
-    """
-    estimates = np.asarray(values, dtype=np.float64)
-    order = np.argsort(-estimates, kind="stable")
-    groups = tie_matrix(estimates, np.asarray(different, dtype=bool))
-    return [tuple(order[row].tolist()) for row in groups[:, order]]
 
 
 def _one_sided(values: ArrayLike, p_values: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -429,21 +382,8 @@ def ranks_from_tests(
 ) -> Ranks:
     """Rank values by tests of pairs, corrected by Holm's method.
 
-    Parameters
-    ----------
-    values : array (k,)
-        Estimates; a higher value has a lower rank. A NaN value has no rank and is not tested.
-    p_values : array (k, k)
-        Two-sided p of each pair, symmetric; the diagonal is ignored, and NaN means no test.
-    level, simultaneous
-        See :func:`significantly_better`.
-    most_groups : int or None
-        If there are more groups, none is returned.
-
-    Returns
-    -------
-    Ranks
-        A pair without a test counts as not different.
+    A NaN value has no rank and is not tested. `p_values` are as for :func:`significantly_better`; a pair without a test
+    counts as not different. No groups are returned if there are more than `most_groups`.
 
     Examples
     --------
@@ -501,16 +441,9 @@ _CHUNK_UNITS = 4096
 class _Differences:
     """Tests of all ordered pairs of values.
 
-    Attributes
-    ----------
-    deviates : array (k, k)
-        Normal deviates of the differences, row minus column; 0 if there is no test.
-    p : array (k, k)
-        Their two-sided p; NaN if there is no test.
-    tests : array (k, k) of bool
-        Pairs that are tested.
-    units : float
-        Number of units that they rest on: the fewest degrees of freedom of a test, + 1.
+    All are k × k: ``deviates``, the normal deviates of the differences, row minus column, 0 if there is no test; ``p``,
+    their two-sided p, NaN if there is no test; ``tests``, the pairs that are tested. They rest on ``units``: the fewest
+    degrees of freedom of a test, + 1.
     """
 
     def __init__(

@@ -102,10 +102,7 @@ def half_means(
 ) -> Iterator[tuple[Array, Array]]:
     """Means over the two halves of the repetitions, split after split; arguments of :func:`split_half_reliability`.
 
-    Yields
-    ------
-    (array, array), stimuli × neuroids
-        NaN if nothing was measured.
+    Stimuli × neuroids each; NaN if nothing was measured.
 
     Examples
     --------

@@ -13,15 +13,20 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._decomposition import (
+from brainscore_core.numerics._devices import import_torch, resolve_device, to_device, to_numpy
+from brainscore_core.numerics._matrices import (
     CONDITION_LIMIT,
+    Array,
     Decomposition,
     above_rounding,
+    as_array_like,
     centred_eigh,
+    check_inputs,
+    chunk_columns,
+    column_means,
     eigh,
+    product,
 )
-from brainscore_core.numerics._devices import import_torch, resolve_device, to_device, to_numpy
-from brainscore_core.numerics._matrices import Array, as_array_like, check_inputs, chunk_columns, column_means, product
 from brainscore_core.numerics._products import gram_on
 from brainscore_core.numerics._threads import in_parallel, worker_threads
 from brainscore_core.numerics.linear_regression import (

@@ -493,27 +493,15 @@ _BLOCK_ROWS = 32
 
 
 class _Side(NamedTuple):
-    """A kernel, and what centring it takes.
+    """A kernel, and what centring it takes."""
 
-    Attributes
-    ----------
-    kernel : array, n × n
-    square : float
-        Sum of squares.
-    shift : array (n,) or None
-        Subtracted from rows and columns; None if the kernel is centred.
-    sums, diagonal : array (n,)
-        Sums of rows and diagonal, after centring.
-    unbiased : bool
-        Whether the diagonal is set to 0.
-    """
-
-    kernel: Array
-    square: float
-    shift: Array | None
+    kernel: Array  # n × n
+    square: float  # sum of squares
+    shift: Array | None  # (n,): subtracted from rows and columns; None if the kernel is centred
+    # (n,): sums of rows and diagonal, after centring
     sums: Array
     diagonal: Array
-    unbiased: bool
+    unbiased: bool  # whether the diagonal is set to 0
 
     def rows(self, start: int) -> Array:
         """Some rows of the centred kernel."""

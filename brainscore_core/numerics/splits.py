@@ -87,26 +87,8 @@ def k_folds(
 ) -> Iterator[Pair]:
     """Training and test units of shuffled folds; each unit is tested once.
 
-    Parameters
-    ----------
-    n : int
-        Number of units.
-    strata : array, optional
-        Stratum of each unit; folds hold the strata in equal shares.
-    n_splits : int
-        Number of folds.
-    random_state : int, numpy.random.RandomState or None
-        Seed of NumPy's legacy generator; None for its global state.
-
-    Yields
-    ------
-    train, test : array of int
-        Sorted; as from ``StratifiedKFold(shuffle=True)`` or, without `strata`, ``KFold(shuffle=True)``.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than 2 folds, or fewer units (of each stratum) than folds.
+    Both sorted, as from ``StratifiedKFold(shuffle=True)`` or, without `strata`, ``KFold(shuffle=True)``. A ValueError
+    with fewer than 2 folds, or fewer units (of each stratum) than folds.
 
     Examples
     --------
@@ -122,7 +104,8 @@ def k_folds(
     if strata is None:
         order = np.arange(n)
         rng.shuffle(order)
-        fold[order] = np.repeat(np.arange(n_splits), _even(n, n_splits))
+        sizes = n // n_splits + (np.arange(n_splits) < n % n_splits)
+        fold[order] = np.repeat(np.arange(n_splits), sizes)
     else:
         _, first, codes = np.unique(strata, return_index=True, return_inverse=True)
         codes = np.argsort(np.argsort(first))[codes]  # numbered in order of first appearance
@@ -150,10 +133,6 @@ def _generator(random_state: Any) -> Any:
     if isinstance(random_state, np.random.RandomState):
         return random_state
     return np.random.RandomState(random_state)  # the generator of the published splits
-
-
-def _even(n: int, n_folds: int) -> Rows:
-    return n // n_folds + (np.arange(n_folds) < n % n_folds)
 
 
 def _sizes(n: int, train_size: float | None, test_size: float | None) -> tuple[int, int]:

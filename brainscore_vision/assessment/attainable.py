@@ -30,17 +30,8 @@ LEAST_RELIABILITY = 0.3
 def attach_attainable(benchmark: Benchmark, *, simulations: int = 10, seed: int = 0) -> Score:
     """Estimate what a perfect model would reach, once, and keep it in ``attrs['attainable']`` of the ceiling.
 
-    Parameters
-    ----------
-    benchmark : Benchmark
-        As for :func:`attainable`. Its later scores have this ceiling in their attributes.
-    simulations, seed : int
-        As for :func:`attainable`; without effect if the estimate is already there.
-
-    Returns
-    -------
-    Score
-        The ceiling.
+    Arguments as for :func:`attainable`; without effect if the estimate is already there. Returns the ceiling, which
+    later scores of the benchmark have in their attributes.
     """
     ceiling = benchmark.ceiling
     if "attainable" not in ceiling.attrs:
@@ -132,22 +123,8 @@ def attainable(benchmark: Benchmark, *, simulations: int = 10, seed: int = 0) ->
 def averaged_recordings(benchmark: Any, *, what: str) -> DataAssembly:
     """Averaged recordings that a benchmark compares with.
 
-    Parameters
-    ----------
-    benchmark : Benchmark
-        One that compares averaged recordings of one set of stimuli by a metric.
-    what : str
-        What cannot be simulated with other benchmarks, for the message.
-
-    Returns
-    -------
-    NeuroidAssembly
-        presentation × neuroid.
-
-    Raises
-    ------
-    UserError
-        If the benchmark is of another kind, or has several time bins.
+    Presentation × neuroid. A UserError, which says that `what` cannot be simulated, if the benchmark does not compare
+    averaged recordings of one set of stimuli by a metric, or has several time bins.
     """
     return _as_table(comparison_of(benchmark, what).averaged())
 
@@ -155,17 +132,8 @@ def averaged_recordings(benchmark: Any, *, what: str) -> DataAssembly:
 def moments_of_recordings(benchmark: Any, target: DataAssembly, *, what: str) -> ResponseMoments:
     """Moments of the repetitions whose averages are `target`, with stimuli in its order.
 
-    Parameters
-    ----------
-    benchmark, what
-        As for :func:`averaged_recordings`.
-    target : NeuroidAssembly
-        Result of :func:`averaged_recordings`.
-
-    Raises
-    ------
-    UserError
-        If single repetitions are unknown or incomplete, or of other neuroids or stimuli.
+    `target` is a result of :func:`averaged_recordings`. A UserError if single repetitions are unknown or incomplete, or
+    of other neuroids or stimuli.
     """
     return moments_of_repetitions(benchmark.identifier, comparison_of(benchmark, what).single_repetitions(), target)
 
@@ -196,10 +164,7 @@ def moments_of_repetitions(name: str, repetitions: DataAssembly, target: DataAss
 def comparison_of(benchmark: Benchmark, what: str) -> VisualMeasurements:
     """Measurements of a benchmark that compares averaged recordings of one set of stimuli by a metric.
 
-    Raises
-    ------
-    UserError
-        If it is of another kind; `what` cannot be simulated.
+    A UserError if it is of another kind; `what` cannot be simulated.
     """
     measurements = visual_measurements_of(benchmark)
     averages = measurements.compares == "recordings" and measurements.training is None

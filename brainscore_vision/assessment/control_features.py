@@ -46,18 +46,9 @@ Features = Callable[[StimulusSet], NDArray[np.floating]]
 def time_codes(times: NDArray[Any], blocks: NDArray[Any] | None = None) -> Floats:
     """Smooth functions of the order of presentations.
 
-    Parameters
-    ----------
-    times : array (presentations,)
-        Anything that sorts presentations within a block.
-    blocks : array (presentations,), optional
-        Session or the like of each presentation; no function extends beyond a block.
-
-    Returns
-    -------
-    array (presentations, codes)
-        Gaussian functions of the rank within the block: of a standard deviation σ of 2 presentations (more if there are
-        over 400), of 4 σ and of 16 σ, one σ apart; and the rank over all blocks, from 0 to 1.
+    `times` sort the presentations within a block, such as a session; no function extends beyond a block. Returned are
+    Gaussian functions of the rank within the block: of a standard deviation σ of 2 presentations (more if there are
+    over 400), of 4 σ and of 16 σ, one σ apart; and the rank over all blocks, from 0 to 1.
 
     Examples
     --------
@@ -87,18 +78,7 @@ def time_codes(times: NDArray[Any], blocks: NDArray[Any] | None = None) -> Float
 def shuffle_groups(groups: NDArray[Any], *, seed: int) -> NDArray[np.intp]:
     """Rows of another group for each row: all rows of a group get rows of the same other group.
 
-    Parameters
-    ----------
-    groups : array (rows,)
-        Group of each row; at least two groups.
-    seed : int
-        Seed of the order of groups and of rows within a group.
-
-    Returns
-    -------
-    array (rows,)
-        Row whose features each row gets. No group keeps its own. Rows of a smaller group are used several times, of a
-        larger one some are not used.
+    No group keeps its own. Rows of a smaller group are used several times, of a larger one some are not used.
 
     Examples
     --------

@@ -559,16 +559,8 @@ class _FeatureModel(BrainModel):
 class _Recorder(BrainModel):
     """Hands everything to a model, and keeps what was shown to it and recorded from it.
 
-    Parameters
-    ----------
-    model : BrainModel
-    scale : float, optional
-        Total standard deviation that its features get over the first stimuli; by default they are not multiplied.
-
-    Attributes
-    ----------
-    scale : float or None
-        Total standard deviation of the features as recorded; None before.
+    `scale` is the total standard deviation that its features get over the first stimuli; by default they are not
+    multiplied. The attribute ``scale`` is that of the features as recorded; None before.
     """
 
     def __init__(self, model: Any, *, scale: float | None = None) -> None:

@@ -62,31 +62,19 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Duplicates:
-    """Equal and nearly equal pictures of a set.
+    """Equal and nearly equal pictures of a set."""
 
-    Attributes
-    ----------
-    equal : array (stimuli,) of int
-        Group of each stimulus; stimuli of a group have files with the same content.
-    alike : array (stimuli,) of int
-        Group of each stimulus; stimuli of a group are connected by equal files or near-duplicates.
-    n_equal, n_near : int
-        Number of pairs of equal files and of (other) near-duplicates; of moved copies, those that were aligned.
-    pairs : tuple of Pair
-        The most similar ones, at most 50 of each kind.
-    pixels : array (stimuli, 256) or None
-        Grey levels of 16 × 16 pixels, 0 to 255; NaN for stimuli without a picture. None if there are no pictures.
-    reason : str or None
-        Why pictures were not compared.
-    """
-
-    equal: Codes
+    equal: Codes  # (stimuli,): group of each stimulus; stimuli of a group have files with the same content
+    # (stimuli,): group of each stimulus; stimuli of a group are connected by equal files or near-duplicates
     alike: Codes
+    # Number of pairs of equal files and of (other) near-duplicates; of moved copies, those that were aligned
     n_equal: int
     n_near: int
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Pair, ...]  # the most similar ones, at most 50 of each kind
+    # (stimuli, 256): grey levels of 16 × 16 pixels, 0 to 255; NaN for stimuli without a picture. None if there are no
+    # pictures.
     pixels: Array | None
-    reason: str | None
+    reason: str | None  # why pictures were not compared
 
 
 def find_duplicates(
@@ -94,24 +82,9 @@ def find_duplicates(
 ) -> Duplicates:
     """Find files with the same content, and pictures that are nearly the same.
 
-    Parameters
-    ----------
-    stimulus_ids : sequence of str
-        Different stimuli.
-    paths : mapping
-        Stimulus → its file. Stimuli without a file equal no other stimulus.
-    threshold : float
-        Two pictures are near-duplicates if the magnitudes of both correlations are larger: that of their grey levels
-        (:func:`small_pixels`) and that of their contours (:func:`contours`).
-
-    Returns
-    -------
-    Duplicates
-
-    Raises
-    ------
-    UserError
-        If a file does not exist.
+    Stimuli without a file equal no other stimulus; a UserError if a file does not exist. Two pictures are
+    near-duplicates if the magnitudes of both correlations are above the threshold: that of their grey levels
+    (:func:`small_pixels`) and that of their contours (:func:`contours`).
 
     Notes
     -----
@@ -176,15 +149,7 @@ def find_duplicates(
 def small_pixels(grey: ArrayLike) -> Array:
     """Grey levels of 16 × 16 pixels, with mean 0 and length 1; 0 for pictures of one level.
 
-    Parameters
-    ----------
-    grey : array, pictures × 64 × 64
-        Grey levels.
-
-    Returns
-    -------
-    array, pictures × 256
-        The product of two rows is the correlation of the two pictures.
+    The product of two rows is the correlation of the two pictures.
     """
     return _normalised(pooled(np.asarray(grey, dtype=np.float32), _PIXELS))
 
@@ -192,16 +157,8 @@ def small_pixels(grey: ArrayLike) -> Array:
 def contours(grey: ArrayLike) -> Array:
     """Contrast of each orientation in each of 8 × 8 places, with mean 0 and length 1; 0 for pictures of one level.
 
-    Parameters
-    ----------
-    grey : array, pictures × 64 × 64
-        Grey levels.
-
-    Returns
-    -------
-    array, pictures × 512
-        Lengths of the gradients in a place, by their orientation modulo 180° in 8 bins with linear interpolation [1]_;
-        pictures are smoothed before (binomial filter of 5 pixels). The product of two rows is a correlation.
+    Lengths of the gradients in a place, by their orientation modulo 180° in 8 bins with linear interpolation [1]_;
+    pictures are smoothed before (binomial filter of 5 pixels). The product of two rows is a correlation.
 
     References
     ----------

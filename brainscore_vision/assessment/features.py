@@ -20,30 +20,12 @@ SCALINGS = ("none", "standardised", "unit norm")
 def transformed(X: ArrayLike, *, scaling: str = "none", reduction: str = "none", seed: int = 0) -> Array:
     """Scale and reduce features.
 
-    Parameters
-    ----------
-    X : array, stimuli × features
-        Finite.
-    scaling : str
-        ``'none'``; ``'standardised'``: each feature minus its mean, divided by its standard deviation (constant
-        features: by 1); ``'unit norm'``: the features of each stimulus divided by their Euclidean length, unless all
-        are 0.
-    reduction : str
-        ``'none'``; ``'pca:100'``: scores on the first 100 principal components, with signs such that the largest score
-        by amount is positive; ``'projection:500'`` and ``'gaussian:500'``: random projections
-        (:func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`).
-    seed : int
-        Seed of random projections.
-
-    Returns
-    -------
-    array, stimuli × features
-        In float64.
-
-    Raises
-    ------
-    UserError
-        If a name is unknown, or the features have not more dimensions than the reduction leaves.
+    `scaling` is ``'none'``; ``'standardised'``: each feature minus its mean, divided by its standard deviation
+    (constant features: by 1); or ``'unit norm'``: the features of each stimulus divided by their Euclidean length,
+    unless all are 0. `reduction` is ``'none'``; ``'pca:100'``: scores on the first 100 principal components, with signs
+    such that the largest score by amount is positive; ``'projection:500'`` or ``'gaussian:500'``: random projections
+    (:func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`). A UserError if a name is unknown,
+    or the features have not more dimensions than the reduction leaves.
 
     Examples
     --------
@@ -62,12 +44,8 @@ _BLOCK = 1 << 25  # bytes of working memory
 class Features:
     """Features of one layer, and what all analyses of them share: moments, Gram matrices and sums over features.
 
-    Parameters
-    ----------
-    values : array, stimuli × features
-        Kept as they are; everything is computed in float64, in blocks.
-    seed : int
-        Seed of random projections.
+    Values are stimuli × features and kept as they are; everything is computed in float64, in blocks. `seed` is that of
+    random projections.
 
     Examples
     --------

@@ -70,18 +70,9 @@ _VERSIONS = _versions()
 def find_moved_copies(grey: Array, groups: Rows) -> list[tuple[int, int, float]]:
     """Find pairs of pictures that are equal after one of both was moved.
 
-    Parameters
-    ----------
-    grey : array, pictures × 64 × 64
-        Grey levels.
-    groups : array of int
-        Group of each picture; pictures of one group are not compared.
-
-    Returns
-    -------
-    list of (int, int, float)
-        Two pictures, the first with the smaller number, and their similarity: the smaller of the correlations of their
-        grey levels and contours where they overlap.
+    `grey` is pictures × 64 × 64; pictures of one group are not compared. Returned are two pictures, the first with the
+    smaller number, and their similarity: the smaller of the correlations of their grey levels and contours where they
+    overlap.
 
     Notes
     -----
@@ -137,16 +128,7 @@ def find_moved_copies(grey: Array, groups: Rows) -> list[tuple[int, int, float]]
 def orientation_energy(pictures: Array, weights: Array | None = None) -> Array:
     """Lengths of gradients in each of 8 × 8 places, by orientation modulo 180° in 8 bins with linear interpolation.
 
-    Parameters
-    ----------
-    pictures : array, pictures × 64 × 64
-        Grey levels; they are smoothed before (binomial filter of 5 pixels).
-    weights : array, pictures × 64 × 64, optional
-        Of the pixels.
-
-    Returns
-    -------
-    array, pictures × 512
+    Pictures × 512, of grey levels that are smoothed before (binomial filter of 5 pixels); `weights` are of the pixels.
     """
     width = _SIZE // _CELLS
     place = np.arange(_SIZE) // width

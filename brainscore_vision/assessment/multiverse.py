@@ -58,37 +58,21 @@ ALL_STIMULI = "all stimuli"
 
 @dataclass(frozen=True, kw_only=True)
 class Analysis:
-    """One analysis of one model.
+    """One analysis of one model."""
 
-    Attributes
-    ----------
-    model : str
-        Name of the model.
-    metric, split, scaling, reduction, layer, normalisation : str
-        What was chosen.
-    score : float or None
-        Not clamped; None if undefined.
-    reason : str or None
-        Why the score is undefined.
-    layers : str or None
-        Layers of the model, if known.
-    features : int or None
-        Number of features that were compared, after reduction.
-    dimensionality : float or None
-        Their effective dimensionality (:func:`~brainscore_core.numerics.participation_ratio`).
-    """
-
-    model: str
+    model: str  # name of the model
+    # What was chosen
     metric: str
     split: str
     scaling: str
     reduction: str
     layer: str
     normalisation: str
-    score: float | None
-    reason: str | None = None
-    layers: str | None = None
-    features: int | None = None
+    score: float | None  # not clamped; None if undefined
+    reason: str | None = None  # why the score is undefined
+    layers: str | None = None  # layers of the model, if known
+    features: int | None = None  # number of features that were compared, after reduction
+    # Their effective dimensionality (:func:`~brainscore_core.numerics.participation_ratio`)
     dimensionality: float | None = None
 
 

@@ -75,21 +75,8 @@ class Parts(NamedTuple):
 def split_findings(benchmark: Any) -> list[Finding]:
     """Check that splits do not divide stimuli that are equal, nearly equal, or of one group.
 
-    Parameters
-    ----------
-    benchmark : Benchmark
-        On recordings. Nothing is scored.
-
-    Returns
-    -------
-    list of Finding
-        Empty if splits keep such stimuli together, if nothing is fitted, or if the benchmark states in
-        ``ungrouped_splits`` why they may be divided.
-
-    Raises
-    ------
-    UserError
-        As for :func:`audit`.
+    Nothing is scored. Empty if splits keep such stimuli together, if nothing is fitted, or if the benchmark states in
+    ``ungrouped_splits`` why they may be divided. Errors as of :func:`audit`.
     """
     parts = parts_of(benchmark)
     if not parts.neural or isinstance(getattr(benchmark, "ungrouped_splits", None), str):

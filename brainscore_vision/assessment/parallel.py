@@ -30,14 +30,8 @@ def evaluate(
     profit from more. They are copies of this one (``fork``), so nothing but results is transferred. Where processes
     cannot be copied safely (other systems than Linux, workers of a cluster), evaluations follow one another.
 
-    Parameters
-    ----------
-    function : callable
-        Must give the same result in any process and order.
-    arguments : sequence
-        Its arguments.
-    together : int
-        How many successive arguments are best evaluated by the same process.
+    The function must give the same result in any process and order; `together` successive arguments are best evaluated
+    by the same process.
 
     Examples
     --------

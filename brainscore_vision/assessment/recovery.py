@@ -55,19 +55,12 @@ _MAIN, _MIXTURE, _SIZE, _PAIRS = range(4)  # first number of the seeds of each p
 
 @dataclass(frozen=True)
 class Progress:
-    """State of a running estimate.
+    """State of a running estimate."""
 
-    Attributes
-    ----------
-    done, total : int
-        Steps: features of a candidate, or simulated experiments.
-    step : str
-        What is done next.
-    """
-
+    # Steps: features of a candidate, or simulated experiments
     done: int
     total: int
-    step: str
+    step: str  # what is done next
 
 
 def recover(

@@ -21,18 +21,12 @@ POWER: Final = 0.8
 
 @dataclass(frozen=True)
 class Share:
-    """A share of simulated experiments.
+    """A share of simulated experiments."""
 
-    Attributes
-    ----------
-    found, experiments : int
-        How many, of how many.
-    share, low, high : float or None
-        Found / experiments, and its Clopper–Pearson interval (95 %); None without experiments.
-    """
-
+    # How many, of how many
     found: int
     experiments: int
+    # Found / experiments, and its Clopper–Pearson interval (95 %); None without experiments
     share: float | None
     low: float | None
     high: float | None
@@ -56,56 +50,29 @@ class Share:
 
 @dataclass(frozen=True)
 class Confusion:
-    """Which candidate scores best, by the one that is true.
+    """Which candidate scores best, by the one that is true."""
 
-    Attributes
-    ----------
-    generator : str
-        How responses were simulated.
-    counts : list of list of int, candidates × candidates
-        Experiments in which the candidate of the column scored best, and that of the row was true.
-    undefined : list of int, candidates
-        Experiments without any defined score.
-    found : list of Share, candidates
-        How often the candidate scored best where it was true.
-    overall : Share
-        Of all experiments.
-    """
-
-    generator: str
+    generator: str  # how responses were simulated
+    # Experiments in which the candidate of the column scored best, and that of the row was true
     counts: list[list[int]]
-    undefined: list[int]
-    found: list[Share]
-    overall: Share
+    undefined: list[int]  # experiments without any defined score
+    found: list[Share]  # how often the candidate scored best where it was true
+    overall: Share  # of all experiments
 
 
 @dataclass(frozen=True)
 class MixturePower:
-    """How often a mixture (1 − w) · first + w · second scores higher than `first`, where the mixture is true.
+    """How often a mixture (1 − w) · first + w · second scores higher than `first`, where the mixture is true."""
 
-    Attributes
-    ----------
-    generator : str
-        How responses were simulated.
-    first, second : str
-        Candidates.
-    weights : list of float
-        Values of w.
-    found : list of Share, weights
-        How often the mixture scored higher.
-    smallest : float or None
-        Smallest of the weights that, like all larger ones, is found in at least 80 % of the experiments.
-    reason : str or None
-        Why there is none.
-    """
-
-    generator: str
+    generator: str  # how responses were simulated
+    # Candidates
     first: str
     second: str
-    weights: list[float]
-    found: list[Share]
+    weights: list[float]  # values of w
+    found: list[Share]  # how often the mixture scored higher
+    # Smallest of the weights that, like all larger ones, is found in at least 80 % of the experiments
     smallest: float | None
-    reason: str | None
+    reason: str | None  # why there is none
 
 
 @dataclass(frozen=True)

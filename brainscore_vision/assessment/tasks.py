@@ -20,7 +20,7 @@ from brainscore_core.receipts.privacy import scrub_text
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.runner.pair import data_of, describe_error
 from brainscore_core.supported_data_standards.brainio.downloads import FetchError
-from brainscore_vision.assessment.thumbnails import add_thumbnails, has_public_stimuli
+from brainscore_vision.assessment.audit import add_thumbnails, has_public_stimuli
 from brainscore_vision.registries import (
     benchmark_registry,
     load_benchmark,
@@ -83,21 +83,11 @@ class Started:
 
 @dataclass(frozen=True)
 class Finished:
-    """A task has an assessment.
+    """A task has an assessment."""
 
-    Attributes
-    ----------
-    task : Task
-        The task.
-    assessment : Assessment or None
-        None if another process is computing it.
-    stored : bool
-        Whether it was there before.
-    """
-
-    task: Task
-    assessment: Assessment | None
-    stored: bool = False
+    task: Task  # the task
+    assessment: Assessment | None  # None if another process is computing it
+    stored: bool = False  # whether it was there before
 
 
 def plan(
@@ -108,20 +98,8 @@ def plan(
 ) -> list[Task]:
     """List the tasks of an assessment.
 
-    Parameters
-    ----------
-    benchmarks : sequence of str
-        Identifiers.
-    models : sequence of str
-        Identifiers of registered models. Audit and baseline models are computed for each, or once without a model; all
-        of them are candidates of the recovery, with :data:`CANDIDATES`.
-    parts : sequence of str
-        Parts to compute.
-
-    Raises
-    ------
-    UnknownIdentifier
-        If a benchmark or model does not exist.
+    Audit and baseline models are computed for each model, or once without a model; all models are candidates of the
+    recovery, with :data:`CANDIDATES`. An UnknownIdentifier if a benchmark or model does not exist.
 
     Examples
     --------
@@ -154,23 +132,9 @@ def assess(
 ) -> list[Assessment]:
     """Compute what the store lacks, or has for other code.
 
-    Parameters
-    ----------
-    tasks : sequence of Task
-        From :func:`plan`.
-    store : AssessmentStore
-        Where assessments are read and written.
-    again : bool
-        Whether to compute what is stored already, too.
-    cluster : ClusterOptions, optional
-        Cluster that computes the tasks; by default this process does, one after the other.
-    on_event : callable, optional
-        Receives a `Started` and a `Finished` for each task.
-
-    Returns
-    -------
-    list of Assessment
-        In the order of the tasks, without those that another process is computing.
+    `again` computes what is stored already, too; without a cluster this process computes the tasks, one after the
+    other. `on_event` receives a `Started` and a `Finished` for each task. Assessments are in the order of the tasks,
+    without those that another process is computing.
     """
     report = on_event or (lambda event: None)
     assessments: dict[int, Assessment | None] = {}

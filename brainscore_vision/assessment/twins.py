@@ -32,19 +32,8 @@ def initial_weights(network: "torch.nn.Module", name: str, seed: int) -> Mapping
     then by the method of its class that initialises weights, such as ``init_weights``; parts of a network that are from
     these libraries, by their constructors.
 
-    Parameters
-    ----------
-    network : torch.nn.Module
-        It stays as it is.
-    name : str
-        Name of the model.
-    seed : int
-        Seed of torch's random numbers.
-
-    Raises
-    ------
-    UserError
-        If the model is not trained itself, or it is not known how some weights are initialised.
+    The network stays as it is. A UserError if the model is not trained itself, or it is not known how some weights are
+    initialised.
 
     Examples
     --------

@@ -42,7 +42,7 @@ from brainscore_vision.benchmark_helpers.measurements import (
 )
 from brainscore_vision.benchmark_helpers.screen import first_names, place_on_screen
 from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values, listed, match_rows
-from brainscore_vision.metric_helpers.rdm import RDM, RDMSimilarity
+from brainscore_vision.metric_helpers.geometry import RDM, RDMSimilarity
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = [

@@ -30,10 +30,7 @@ class MetricInputError(UserError, ValueError):
 def also_named(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function to accept keyword arguments under their names in brain-score 2.x, too.
 
-    Parameters
-    ----------
-    **names : str
-        Other name → name of the parameter.
+    `names` map the other name to the name of the parameter.
 
     Examples
     --------
@@ -139,21 +136,8 @@ def require_same(
 ) -> None:
     """Raise an error unless two sides hold the same values, in any order and number.
 
-    Parameters
-    ----------
-    source, target : array_like
-        Values, such as names of stimuli.
-    roles : (str, str)
-        Names of the two in messages.
-    what : str
-        What the values are, such as ``'stimuli'``.
-    remedy : str
-        What to do, if the two do not merely differ in spelling.
-
-    Raises
-    ------
-    MetricInputError
-        The message names the first values that only one side has.
+    The MetricInputError names the first values that only one side has; `remedy` says what to do if the two do not
+    merely differ in spelling.
 
     Examples
     --------
@@ -184,17 +168,9 @@ def canonical_rows(assembly: DataAssembly) -> NDArray[np.intp]:
 
     Random splits of presentations are splits of this order: the same presentations have the same splits.
 
-    Parameters
-    ----------
-    assembly : DataAssembly
-        With a ``presentation`` dimension.
-
-    Returns
-    -------
-    array of int
-        ``assembly.isel(presentation=rows)`` is sorted by the coordinate ``published_order``, if the assembly has it,
-        then by all coordinates of ``presentation``, in the order in which they were defined. Averages over repetitions
-        are in the latter order.
+    ``assembly.isel(presentation=rows)`` is sorted by the coordinate ``published_order``, if the assembly has it, then
+    by all coordinates of ``presentation``, in the order in which they were defined. Averages over repetitions are in
+    the latter order.
 
     Examples
     --------

@@ -110,21 +110,8 @@ def right_choices(
 
     If all are labels, but so many are wrong that guesses would not be, this is a warning, too.
 
-    Parameters
-    ----------
-    chosen, truth : array_like
-        One label a trial.
-    role : str
-        Whose choices these are, for messages.
-    others, offered : iterable
-        As for :func:`check_labels`.
-    stimuli : array_like, optional
-        The stimulus of each trial; several right answers to one are a warning.
-
-    Raises
-    ------
-    MetricInputError
-        As :func:`check_labels`, or if right answers are missing.
+    Several right answers to one of the `stimuli` are a warning. A MetricInputError as of :func:`check_labels`, or if
+    right answers are missing.
 
     Examples
     --------
@@ -170,29 +157,10 @@ def check_labels(
     ones on one side, other labels may be a coincidence, such as a model that is wrong throughout: this is a warning,
     if spelling does not explain it.
 
-    Parameters
-    ----------
-    answers : array_like
-        What was chosen, one answer a trial.
-    labels : array_like
-        The right answers, in any number.
-    role : str
-        Whose answers these are, for messages.
-    others : iterable
-        Further labels that are not mistakes, such as people's answers.
-    offered : iterable
-        All labels that the answers were chosen from, if these are known: if none of them is among `labels`, this is not
-        a coincidence.
-
-    Returns
-    -------
-    str
-        A warning, or ``''``. It is also issued, and noted in the receipt.
-
-    Raises
-    ------
-    MetricInputError
-        If no answer is a label; it shows both.
+    `others` are further labels that are not mistakes, such as people's answers; `offered` all labels that the answers
+    were chosen from, if these are known: if none of them is among `labels`, this is not a coincidence. Returns the
+    warning, or ``''``; it is also issued, and noted in the receipt. A MetricInputError, which shows both, if no answer
+    is a label.
 
     Examples
     --------
@@ -249,40 +217,19 @@ def _counts(labels: ArrayLike) -> dict[Any, int]:
 
 
 class Images(NamedTuple):
-    """Images, or groups of images, that vary from one experiment to the next.
+    """Images, or groups of images, that vary from one experiment to the next."""
 
-    Attributes
-    ----------
-    units : Units
-        Of the images.
-    codes : array of int
-        Unit of each trial.
-    name : str
-        ``'stimuli'``, or the coordinate of the groups.
-    ids : array, units
-        Which units these are.
-    """
-
-    units: Units
-    codes: NDArray[np.intp]
-    name: str
-    ids: NDArray[Any]
+    units: Units  # of the images
+    codes: NDArray[np.intp]  # unit of each trial
+    name: str  # ``'stimuli'``, or the coordinate of the groups
+    ids: NDArray[Any]  # units: which units these are
 
 
 def images_of(assembly: xr.DataArray, groups: str | None = DECLARED) -> Images:
     """Find which units of images vary, from trials with ``stimulus_id``; several may show the same image.
 
-    Parameters
-    ----------
-    assembly : BehavioralAssembly, presentation
-        Trials. Without `groups`, only coordinates that are the same in all trials of an image can group images.
-    groups : str or None
-        As for :func:`~brainscore_vision.metric_helpers.uncertainty.units_of_stimuli`.
-
-    Raises
-    ------
-    MetricInputError
-        If the named coordinate is missing.
+    Without `groups` (:func:`~brainscore_vision.metric_helpers.uncertainty.units_of_stimuli`), only coordinates that are
+    the same in all trials of an image can group images. A MetricInputError if the named coordinate is missing.
     """
     assembly = as_table(assembly, ("presentation",), role="target")
     stimulus, names = pd.factorize(coord_values(assembly, "stimulus_id", role="target"), sort=True)

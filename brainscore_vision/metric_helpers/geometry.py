@@ -3,18 +3,26 @@
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Metric, Score, attach_uncertainty
-from brainscore_core.numerics import Interval, Similarity, combined_interval
+from brainscore_core.numerics import (
+    Interval,
+    Similarity,
+    combined_interval,
+    compare_rdms,
+    influence_interval,
+    square_rdm,
+)
 from brainscore_core.numerics.deletion import deletion_influence
+from brainscore_core.numerics.dissimilarity import Dissimilarity, condensed
 from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.populations import these
 from brainscore_core.progress import track
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import (
     MetricInputError,
     also_named,
@@ -27,6 +35,7 @@ from brainscore_vision.metric_helpers.uncertainty import (
     DECLARED,
     Units,
     attach_influence,
+    attach_interval,
     attach_varied,
     unit_ids,
     units_along,
@@ -68,27 +77,13 @@ class Matched(NamedTuple):
 
 
 class Varied(NamedTuple):
-    """Units along one dimension of the target, and their influence on a similarity.
+    """Units along one dimension of the target, and their influence on a similarity."""
 
-    Attributes
-    ----------
-    units : Units
-        What varies.
-    influence : array, units
-        Influence of each unit.
-    name : str
-        ``'stimuli'``, ``'neuroids'``, or the coordinate of the groups.
-    ids : array, units
-        Which units these are.
-    shared : float or None
-        Variance of what depends on these and the first units at once, which is in the variance of both; None if
-        unknown.
-    """
-
-    units: Units
-    influence: Array
-    name: str
-    ids: NDArray[Any]
+    units: Units  # what varies
+    influence: Array  # units: influence of each unit
+    name: str  # ``'stimuli'``, ``'neuroids'``, or the coordinate of the groups
+    ids: NDArray[Any]  # units: which units these are
+    # Variance of what depends on these and the first units at once, which is in the variance of both; None if unknown
     shared: float | None = None
 
 
@@ -155,14 +150,7 @@ def geometry_score(
 def stimuli_that_vary(pair: Matched, influence: Array, units: Units) -> Varied:
     """Influence of the target's stimuli, or of their groups, where the neuroids are kept.
 
-    Parameters
-    ----------
-    pair : Matched
-        What was compared.
-    influence : array, stimuli
-        Influence of each stimulus, in the source's order.
-    units : Units
-        Those of the target's stimuli.
+    `influence` is in the source's order; `units` are those of the target's stimuli.
     """
     values, name, ids = influence[pair.order], "stimuli", pair.target["stimulus_id"].values
     if units.grouped:
@@ -479,3 +467,71 @@ def _if_enough(interval: Interval, bias: float, stimuli: int, enough: int) -> In
         return interval
     reason = f"{stimuli} stimuli: at least {enough} are needed to correct the value's bias"
     return interval._replace(low=math.nan, high=math.nan, reason=reason)
+
+
+class RDM:
+    """Turns recordings into their representational dissimilarity matrix.
+
+    Parameters
+    ----------
+    dissimilarity : ``'correlation'``, ``'cosine'``, ``'euclidean'`` or ``'sqeuclidean'``
+        See :func:`brainscore_core.numerics.rdm`.
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+    >>> assembly = NeuroidAssembly(
+    ...     [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [3.0, 2.0, 1.0]],
+    ...     coords={"stimulus_id": ("presentation", list("abc")), "neuroid_id": ("neuroid", [0, 1, 2])},
+    ...     dims=["presentation", "neuroid"],
+    ... )
+    >>> RDM()(assembly).values.round(6).tolist()
+    [[0.0, 0.0, 2.0], [0.0, 0.0, 2.0], [2.0, 2.0, 0.0]]
+    """
+
+    def __init__(self, dissimilarity: Dissimilarity = "correlation") -> None:
+        self._dissimilarity = known_dissimilarity(dissimilarity)
+
+    def __call__(self, assembly: DataAssembly) -> DataAssembly:
+        """Dissimilarities of all pairs of presentations.
+
+        Returns
+        -------
+        DataAssembly
+            presentation × presentation_other; the levels of the second have the prefix ``other_``. NaN in rows and
+            columns of presentations to which all neuroids respond alike.
+        """
+        assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
+        values = square_rdm(finite_values(assembly, role="assembly"), dissimilarity=self._dissimilarity)
+        coords = coords_for_dim(assembly, "presentation")
+        second_coords = {f"other_{name}": ("presentation_other", np.asarray(assembly[name].values)) for name in coords}
+        return DataAssembly(values, coords=coords | second_coords, dims=["presentation", "presentation_other"])
+
+
+class RDMSimilarity:
+    """Spearman correlation of the upper triangles of two dissimilarity matrices of the same stimuli, in one order."""
+
+    def __call__(self, first: DataAssembly, second: DataAssembly) -> Score:
+        """Compare two presentation × presentation matrices.
+
+        Returns
+        -------
+        Score
+            In [−1, 1], with ``error`` and ``ci`` over stimuli.
+        """
+        similarity = compare_rdms(*(condensed(np.asarray(m.values, dtype=np.float64)) for m in (first, second)))
+        score = Score(similarity.value)
+        score.attrs[Score.RAW_VALUES_KEY] = Score(similarity.value)
+        score.attrs["influence"] = similarity.influence
+        interval = influence_interval(similarity.value, similarity.influence, correlation=True)
+        if similarity.reason is not None:
+            interval = interval._replace(reason=similarity.reason)
+        return attach_interval(score, interval, units="stimuli for these neuroids", estimates="correlation of the RDMs")
+
+
+def known_dissimilarity(dissimilarity: Dissimilarity) -> Dissimilarity:
+    """`dissimilarity`, or a ValueError that lists the known ones."""
+    if dissimilarity not in get_args(Dissimilarity):
+        names = ", ".join(map(repr, get_args(Dissimilarity)))
+        raise ValueError(f"unknown dissimilarity {dissimilarity!r}; known: {names}")
+    return dissimilarity

@@ -43,10 +43,7 @@ class CartesianProduct:
     def dividers(self, assembly: DataAssembly, dividing_coords: Sequence[str]) -> list[dict[str, Any]]:
         """All combinations of the coordinates' values, in the order in which these first occur.
 
-        Raises
-        ------
-        MetricInputError
-            If a coordinate is missing, or is not along one dimension.
+        A MetricInputError if a coordinate is missing, or is not along one dimension.
         """
         choices = {}
         for coord in dividing_coords:
@@ -139,10 +136,7 @@ class Alignment:
     def align(self, source: DataAssembly, target: DataAssembly) -> DataAssembly:
         """Select the source's entries that the target has, in the order of the source (with `repeat`, of the target).
 
-        Raises
-        ------
-        MetricInputError
-            If a dimension or coordinate is missing, or the two do not hold the same values as often.
+        A MetricInputError if a dimension or coordinate is missing, or the two do not hold the same values as often.
         """
         missing = [dim for dim in self._order if dim not in source.dims]
         if missing:
@@ -190,22 +184,8 @@ class Alignment:
 def expand(assembly: DataAssembly, target_dims: Sequence[str]) -> DataAssembly:
     """Make dimensions of length 1 of coordinates without one.
 
-    Parameters
-    ----------
-    assembly : DataAssembly
-        All its dimensions must be among `target_dims`.
-    target_dims : sequence of str
-        Names; those that end in ``_source`` or ``_target`` in the assembly count without it.
-
-    Returns
-    -------
-    DataAssembly
-        The assembly's dimensions, then the new ones. Names that the assembly lacks are left out.
-
-    Raises
-    ------
-    MetricInputError
-        If the assembly has a dimension that is not wanted.
+    Names in the assembly that end in ``_source`` or ``_target`` count without it; the assembly's dimensions come first,
+    and names that it lacks are left out. A MetricInputError if it has a dimension that is not in `target_dims`.
 
     Examples
     --------

@@ -79,18 +79,7 @@ def require_own_responses(values: NDArray[Any], ids: NDArray[Any], *, of: str = 
     Up to a twentieth of the presentations may equal others of their stimulus, and any number if responses have so few
     different values that they are equal by chance.
 
-    Parameters
-    ----------
-    values : array, presentations × neuroids
-        Responses.
-    ids : array (presentations,)
-        Stimulus of each presentation.
-    of : str
-        What the rows are, for the message.
-
-    Raises
-    ------
-    MetricInputError
+    `values` are presentations × neuroids; `of` says in the message what the rows are.
     """
     if len(values) < 2 or not values.shape[1]:
         return
@@ -111,15 +100,9 @@ def require_own_responses(values: NDArray[Any], ids: NDArray[Any], *, of: str = 
 def equal_responses(kind: str, values: Array, ids: NDArray[Any]) -> Copies | None:
     """Find presentations whose responses equal those of an earlier presentation; None if there are none.
 
-    Parameters
-    ----------
-    kind : {'repetitions', 'stimuli'}
-        Whether presentations of the same stimulus are compared, or of different ones.
-    values : array, presentations × neuroids
-        Responses. Presentations in which all neuroids are missing are left out; and those in which all respond equally,
-        or, where repetitions are compared, as they also do to another stimulus, such as silence.
-    ids : array (presentations,)
-        Stimulus of each presentation.
+    Presentations of the same stimulus are compared, or of different ones (`kind`). Presentations in which all neuroids
+    are missing are left out; and those in which all respond equally, or, where repetitions are compared, as they also
+    do to another stimulus, such as silence.
     """
     responding = np.isfinite(values).any(axis=1)
     if kind == "stimuli":
@@ -206,23 +189,8 @@ def find_drift(
     A drift that begins anew in each repetition, such as adaptation, is then a part of the reliability, although no
     stimulus evoked it.
 
-    Parameters
-    ----------
-    assembly : DataAssembly
-        Its coordinates tell the order (:data:`ORDERS`).
-    values : array, presentations × neuroids
-        Responses; NaN was not measured.
-    stimuli, repetitions : array of int (presentations,)
-        Stimulus and repetition of each presentation, numbered from 0.
-    groups : array of int (stimuli,), optional
-        Category of each stimulus: similar stimuli in succession are not a drift.
-    permutations : int
-        Number of permutations.
-
-    Returns
-    -------
-    {'unknown', 'none', 'found'}
-        ``'unknown'`` if no coordinate tells the order. ``'found'`` comes with a warning, which the receipt keeps.
+    Coordinates of the assembly tell the order (:data:`ORDERS`); ``'unknown'`` if none does. ``'found'`` comes with a
+    warning, which the receipt keeps. Similar stimuli of one of the `groups` in succession are not a drift.
 
     Notes
     -----
@@ -272,26 +240,11 @@ def serial_tests(
 ) -> tuple[tuple[float, float], tuple[float, float]]:
     """Test whether successive responses resemble each other, and whether responses drift.
 
-    Parameters
-    ----------
-    values : array, presentations × neuroids
-        Responses. Neuroids with NaN, or that do not vary, are left out.
-    order : array (presentations,)
-        When they were presented; presentations without a time (NaN) are left out.
-    strata : array (presentations,), optional
-        Category of each presentation: responses are permuted within categories, after their means were subtracted.
-    sequence : array (presentations,), optional
-        Session of each presentation: only presentations of the same one are successive.
-    permutations : int
-        Number of permutations.
-    seed : int
-        Seed of the permutations.
-
-    Returns
-    -------
-    (value, p) of the autocorrelation, (value, p) of the drift
-        Mean over neuroids of the correlation of successive responses; root mean square over neuroids of the correlation
-        with the order. One-sided p-values. NaN if no responses can be permuted.
+    Returns (value, p) of the autocorrelation, the mean over neuroids of the correlation of successive responses, and of
+    the drift, the root mean square over neuroids of the correlation with `order`. p-values are one-sided; NaN if no
+    responses can be permuted. Neuroids with NaN, or that do not vary, and presentations without a time (NaN) are left
+    out. Responses are permuted within `strata`, such as categories, after their means were subtracted; only
+    presentations of the same `sequence`, such as a session, are successive.
 
     Notes
     -----

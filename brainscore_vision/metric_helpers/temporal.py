@@ -25,10 +25,7 @@ def matching_time_bins(
     Bins are the same if start and end agree; if one of the two lacks these coordinates, bins correspond by
     position.
 
-    Raises
-    ------
-    MetricInputError
-        If one has no time bins, or they differ.
+    A MetricInputError if one has no time bins, or they differ.
     """
     bins = []
     for assembly, role in zip((source, target), roles, strict=True):
@@ -208,10 +205,7 @@ class PerTimeRegression:
     def fit(self, source: DataAssembly, target: DataAssembly) -> "PerTimeRegression":
         """Fit `target` from `source`, both presentation × neuroid × time_bin, in each time bin.
 
-        Raises
-        ------
-        MetricInputError
-            If stimuli or time bins differ, or values are missing.
+        A MetricInputError if stimuli or time bins differ, or values are missing.
         """
         bins = matching_time_bins(source, target)
         self._fits = [

@@ -171,15 +171,8 @@ class Splits:
     ) -> Self:
         """The same kind of splits with the values of a coordinate on one side, not stratified.
 
-        Parameters
-        ----------
-        group_coord : str
-            Coordinate whose values never occur on both sides.
-        groups, stimuli : int
-            Number of different values, and of stimuli: numbers of stimuli to fit and to test on become shares of
-            groups, and there are at most as many folds as groups.
-        preprocess_indices : callable, optional
-            Replaces that of these splits.
+        Numbers of stimuli to fit and to test on become shares of groups, and there are at most as many folds as groups.
+        `preprocess_indices` replaces that of these splits.
 
         Examples
         --------
@@ -210,10 +203,7 @@ class Splits:
     def split_rows(self, source: DataAssembly, target: DataAssembly) -> list[SplitRows]:
         """Rows of `target` in each split; rows of a side are in the order of the split.
 
-        Raises
-        ------
-        MetricInputError
-            If coordinates are missing, or there are too few stimuli to split.
+        A MetricInputError if coordinates are missing, or there are too few stimuli to split.
         """
         order = canonical_rows(target)
         values = coord_values(target, self._split_coord, role="target")[order]
@@ -499,19 +489,10 @@ class TestOnlyCrossValidationSingle(Splits):
 def aggregate_splits(raw: Score, aggregate: Aggregate | None = None) -> Score:
     """Mean over splits, its spread, and the values of the splits.
 
-    Parameters
-    ----------
-    raw : Score
-        With a ``split`` dimension.
-    aggregate : callable, optional
-        Reduces `raw` to one value per split.
-
-    Returns
-    -------
-    Score
-        ``raw`` holds all values, ``split_error`` the standard deviation over splits (ddof 0) divided by √splits. It is
-        not a standard error, as splits overlap: ``error`` is NaN until the metric attaches one. Splits in which nothing
-        is defined are left out. If several values a split are left, each is averaged over splits.
+    `aggregate` reduces `raw` to one value per split. ``raw`` of the result holds all values, ``split_error`` the
+    standard deviation over splits (ddof 0) divided by √splits. It is not a standard error, as splits overlap: ``error``
+    is NaN until the metric attaches one. Splits in which nothing is defined are left out. If several values a split are
+    left, each is averaged over splits.
     """
     per_split = raw if aggregate is None else aggregate(raw)
     if per_split.ndim != 1:

@@ -67,36 +67,17 @@ _UNITS = {
 
 
 class Units(NamedTuple):
-    """What varies along a dimension: single entries, or groups of entries.
+    """What varies along a dimension: single entries, or groups of entries."""
 
-    Attributes
-    ----------
-    codes : array of int
-        Unit of each entry, numbered from 0.
-    number : int
-        Number of units.
-    plural : str
-        What varies, such as ``'new stimuli'`` or ``'new neuroids of these 2 subjects'``.
-    details : str
-        How many there are.
-    clusters : array of int or None
-        Group of each entry, if groups were declared, also if they are too few to be the units.
-    names : array or None
-        Name of each entry, where known.
-    group : str or None
-        Coordinate of the groups, also if they are too few to be the units.
-    labels : array or None
-        Its value for each entry.
-    """
-
-    codes: NDArray[np.intp]
-    number: int
-    plural: str
-    details: str
+    codes: NDArray[np.intp]  # unit of each entry, numbered from 0
+    number: int  # number of units
+    plural: str  # what varies, such as ``'new stimuli'`` or ``'new neuroids of these 2 subjects'``
+    details: str  # how many there are
+    # Group of each entry, if groups were declared, also if they are too few to be the units
     clusters: NDArray[np.intp] | None = None
-    names: NDArray[Any] | None = None
-    group: str | None = None
-    labels: NDArray[Any] | None = None
+    names: NDArray[Any] | None = None  # name of each entry, where known
+    group: str | None = None  # coordinate of the groups, also if they are too few to be the units
+    labels: NDArray[Any] | None = None  # its value for each entry
 
     @property
     def grouped(self) -> bool:
@@ -107,28 +88,10 @@ class Units(NamedTuple):
 def units_along(assembly: DataAssembly, dim: str, group: str | None, *, default: str) -> Units:
     """Find the units along a dimension: its entries, or the groups that a coordinate tells apart.
 
-    Parameters
-    ----------
-    assembly : DataAssembly
-        The measurements.
-    dim : {'presentation', 'neuroid'}
-        Dimension.
-    group : str or None
-        Coordinate whose values group the entries; None: no groups.
-    default : str
-        Value of `group` that applies only if the coordinate exists.
-
-    Returns
-    -------
-    Units
-        Groups are the units if there are at least :data:`~brainscore_core.populations.FEWEST_GROUPS`, and fewer than
-        entries. The entries of fewer groups vary within their groups. A coordinate without a value is not used, nor is
-        a single group of stimuli: it is the kind of stimuli that the experiment is about.
-
-    Raises
-    ------
-    MetricInputError
-        If the coordinate is missing and not the default.
+    Groups are the units if there are at least :data:`~brainscore_core.populations.FEWEST_GROUPS`, and fewer than
+    entries. The entries of fewer groups vary within their groups. A coordinate without a value is not used, nor is a
+    single group of stimuli: it is the kind of stimuli that the experiment is about. A MetricInputError if the
+    coordinate is missing, unless it is the `default`.
 
     Examples
     --------
@@ -145,23 +108,9 @@ def units_along(assembly: DataAssembly, dim: str, group: str | None, *, default:
 def units_of_stimuli(assembly: xr.DataArray, groups: str | None = DECLARED) -> Units:
     """Find the units of the stimuli of an assembly, and ask for groups that may exist and are not declared.
 
-    Parameters
-    ----------
-    assembly : DataAssembly
-        The measurements, one presentation of each stimulus.
-    groups : str or None
-        As for :func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`.
-
-    Returns
-    -------
-    Units
-        As of :func:`units_along`. Undeclared groups are used as if they were declared, and a warning says how to
-        declare them.
-
-    Raises
-    ------
-    MetricInputError
-        If the named coordinate is missing.
+    `groups` as for :func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`. Undeclared
+    groups are used as if they were declared, and a warning says how to declare them. A MetricInputError if the named
+    coordinate is missing.
     """
     try:
         grouping = grouping_of(assembly, groups)
@@ -238,19 +187,8 @@ def unit_ids(units: Units, entries: Any) -> NDArray[Any]:
 def with_groups(responses: DataAssembly, units: Units, rows: NDArray[np.intp]) -> DataAssembly:
     """Responses with the groups of their stimuli, so that comparisons resample what the score's interval did.
 
-    Parameters
-    ----------
-    responses : DataAssembly
-        Predictions or targets.
-    units : Units
-        Units of the stimuli.
-    rows : array of int
-        Entry of `units` that each presentation of `responses` belongs to.
-
-    Returns
-    -------
-    DataAssembly
-        With the coordinate of the groups, whose name is in ``attrs['stimulus_groups']``; without other attributes.
+    `rows` are the entries of `units` that the presentations belong to. The name of the groups' coordinate is in
+    ``attrs['stimulus_groups']``; other attributes are left out.
     """
     responses, name = responses.copy(deep=False), units.group
     if name is not None and units.labels is not None:
@@ -266,21 +204,7 @@ def with_groups(responses: DataAssembly, units: Units, rows: NDArray[np.intp]) -
 def attach_varied(score: Score, interval: Interval, units: Sequence[Units], *, estimates: str) -> Score:
     """Write an interval into a score's attributes, and what varies from one experiment to the next.
 
-    Parameters
-    ----------
-    score : Score
-        Changed in place.
-    interval : Interval
-        Error and limits.
-    units : sequence of Units
-        What varies.
-    estimates : str
-        What the value is.
-
-    Returns
-    -------
-    Score
-        The same object; ``attrs['ci_estimates']`` begins with what varies.
+    The score is changed in place and returned; ``attrs['ci_estimates']`` begins with what varies.
     """
     missing = math.isnan(interval.low) or math.isnan(interval.high)
     reason = interval.reason
@@ -302,16 +226,8 @@ def attach_predictivity_interval(
 ) -> Score:
     """Attach standard error and interval of a predictivity, over new stimuli and neuroids.
 
-    Parameters
-    ----------
-    score : Score
-        Changed in place; ``attrs['predictivity']`` tells how it varies with named stimuli and neuroids.
-    found : Predictivity
-        The same value, with the effects of the stimuli on it.
-    stimuli, neuroids : Units
-        What varies.
-    fixed : str
-        What else is kept, for ``ci_estimates``.
+    The score is changed in place; ``attrs['predictivity']`` tells how it varies with named stimuli and neuroids.
+    `fixed` says what else is kept, for ``ci_estimates``.
     """
     if stimuli.names is not None and neuroids.names is not None:
         names = stimuli.names
@@ -401,14 +317,8 @@ def attach_influence(
 def attach_left_out(score: Score, left_out: Sequence[float], *, subjects: Any) -> Score:
     """Store the influence of each subject on a ceiling, from its values without one subject.
 
-    Parameters
-    ----------
-    score : Score
-        Changed in place: ``attrs['influence']``, unless a value is undefined or missing.
-    left_out : sequence of float
-        Value without each subject; empty if there are too few.
-    subjects : array
-        Their names.
+    ``attrs['influence']`` is set in place, unless a value is undefined or missing; `left_out` is empty if there are too
+    few.
 
     Examples
     --------

@@ -43,24 +43,12 @@ _PUBLISHED_SPLITS = (
 
 
 class Reference(NamedTuple):
-    """An object to check.
+    """An object to check."""
 
-    Attributes
-    ----------
-    kind : str
-        ``'benchmark'``, ``'data'``, ``'stimulus set'``, ``'metric'`` or ``'model'``.
-    name : str
-        Its identifier, or the reference to a file.
-    load : callable
-        Makes the object.
-    folder : Path or None
-        Folder of the plugin that registers it.
-    """
-
-    kind: str
-    name: str
-    load: Callable[[], Any]
-    folder: Path | None
+    kind: str  # ``'benchmark'``, ``'data'``, ``'stimulus set'``, ``'metric'`` or ``'model'``
+    name: str  # its identifier, or the reference to a file
+    load: Callable[[], Any]  # makes the object
+    folder: Path | None  # folder of the plugin that registers it
 
 
 def is_plugin_folder(reference: str) -> bool:
@@ -71,17 +59,8 @@ def is_plugin_folder(reference: str) -> bool:
 def find_references(kind: str, reference: str) -> list[Reference]:
     """Find the objects that an identifier, a plugin folder, or ``path/to/file.py:make`` names.
 
-    Parameters
-    ----------
-    kind : str
-        ``'benchmark'``, ``'data'``, ``'metric'`` or ``'model'``; ``'any'`` for everything that a folder registers.
-    reference : str
-        An identifier, a plugin folder, or a function in a file.
-
-    Raises
-    ------
-    UserError
-        If nothing has this name, or the folder does not register this kind.
+    The kind ``'any'`` is for everything that a folder registers. A UserError if nothing has this name, or the folder
+    does not register this kind.
     """
     if is_file_reference(reference):
         return [_of_file(kind, reference)]
@@ -144,12 +123,7 @@ class CheckedReference(NamedTuple):
 def check_references(references: Iterable[Reference], *, model: str | None = "pixels") -> Iterator[CheckedReference]:
     """Check each object once, and the data that benchmarks load.
 
-    Parameters
-    ----------
-    references : iterable of Reference
-        Objects to check.
-    model : str, optional
-        Model to run benchmarks on; None: benchmarks are not run.
+    Benchmarks run on `model`, or not at all if it is None.
     """
     from brainscore_core import plugins
 

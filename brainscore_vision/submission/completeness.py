@@ -41,15 +41,7 @@ _COMMENT = re.compile(r"#\s?(.*)")
 
 
 def check_template_texts(source: Source, content: bytes) -> Iterator[Finding]:
-    """Find sentences of a template that were not edited, in texts and comments.
-
-    Parameters
-    ----------
-    source : Source
-        A Python file.
-    content : bytes
-        Its content.
-    """
+    """Find sentences of a template that were not edited, in texts and comments."""
     texts = [
         (node.value, node.lineno)
         for node in ast.walk(source.tree)
@@ -86,13 +78,7 @@ _WANTED: Mapping[str, frozenset[str]] = {
 
 
 def check_metadata_fields(source: Source) -> Iterator[Finding]:
-    """Find fields that ``METADATA`` leaves out or leaves unknown.
-
-    Parameters
-    ----------
-    source : Source
-        A Python file.
-    """
+    """Find fields that ``METADATA`` leaves out or leaves unknown."""
     for node in ast.walk(source.tree):
         name = called_name(node)
         if not isinstance(node, ast.Call) or name not in _METADATA_TYPES or node.args:
@@ -167,15 +153,6 @@ def check_opened_files(source: Source, plugin: SubmittedPlugin, package: Package
     """Find files that the code opens and that are not in the plugin: the site and other users do not have them.
 
     Absolute paths are found by another check.
-
-    Parameters
-    ----------
-    source : Source
-        A Python file.
-    plugin : SubmittedPlugin
-        Its plugin.
-    package : Package
-        The submission.
     """
     folder = source.path.rpartition("/")[0]
     for node in ast.walk(source.tree):

@@ -67,10 +67,7 @@ class Budget:
     def take(self, size: int) -> None:
         """Count bytes.
 
-        Raises
-        ------
-        UserError
-            If the limit is exceeded.
+        A UserError if the limit is exceeded.
         """
         self._left -= size
         if self._left < 0:
@@ -97,18 +94,8 @@ def read_tree(
 ) -> Package:
     """Read a submission from a tree of files.
 
-    Parameters
-    ----------
-    tree : Tree
-        The files.
-    limits : Limits
-        Limits of the submission.
-    name : str
-        Name of a plugin without a folder of its own.
-    address, commit : str
-        Address and commit of the repository.
-    only : iterable of str, optional
-        Read only these plugin folders, such as ``brainscore_vision/models/mine``.
+    `name` is that of a plugin without a folder of its own; `only` names the plugin folders to read, such as
+    ``brainscore_vision/models/mine``.
     """
     names = [path for path in tree.names if file_category(path) != "junk"]
     findings: list[Finding] = []
@@ -507,24 +494,13 @@ def file_category(path: str) -> FileCategory:
 
 @dataclass
 class Layout:
-    """Plugins of a submission, and the destination of each file.
+    """Plugins of a submission, and the destination of each file."""
 
-    Attributes
-    ----------
-    plugins : dict
-        Path of a plugin, ``models/mine`` → its original folder (no parts: the top).
-    files : dict
-        Path in the submission → original path.
-    outside : list of str
-        Files outside all plugins.
-    findings : list of Finding
-        Plugins that were moved, and errors.
-    """
-
+    # Path of a plugin, ``models/mine`` → its original folder (no parts: the top)
     plugins: dict[str, _Parts] = field(default_factory=dict)
-    files: dict[str, str] = field(default_factory=dict)
-    outside: list[str] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)  # path in the submission → original path
+    outside: list[str] = field(default_factory=list)  # files outside all plugins
+    findings: list[Finding] = field(default_factory=list)  # plugins that were moved, and errors
 
     def place(self, path: str) -> str | None:
         """Destination of a path; None if it is outside all plugins."""
@@ -543,19 +519,9 @@ def plain_name(text: str) -> str:
 def plan_layout(names: Sequence[str], starts: Mapping[str, bytes], *, name: str) -> Layout:
     """Determine the plugins, and where each file belongs.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Paths of the files.
-    starts : mapping
-        Contents of the files called ``__init__.py``.
-    name : str
-        Name of a plugin without a folder of its own; empty: the first identifier that it registers.
-
-    Raises
-    ------
-    UserError
-        If there is no plugin, a plugin occurs twice, or its kind is ambiguous.
+    `starts` are the contents of the files called ``__init__.py``; `name` is that of a plugin without a folder of its
+    own, or, if empty, its first identifier. A UserError if there is no plugin, a plugin occurs twice, or its kind is
+    ambiguous.
     """
     scans = _scans(starts)
     layout = Layout()

@@ -48,10 +48,7 @@ def local_allowed() -> bool:
 def parse_address(url: str) -> RepositoryAddress:
     """Parse and check the address of a repository.
 
-    Raises
-    ------
-    UserError
-        Unless it is a plain ``https://`` address of another machine.
+    A UserError unless it is a plain ``https://`` address of another machine.
     """
     url = url.strip()
     if len(url) > 500 or not url.isascii() or not url.isprintable() or re.search(r"[\s\\'\"<>]", url):
@@ -79,10 +76,7 @@ def parse_address(url: str) -> RepositoryAddress:
 def resolve_host(place: RepositoryAddress) -> str | None:
     """Address of the host, so that git uses this one only; None if a proxy resolves names.
 
-    Raises
-    ------
-    UserError
-        If the host is unknown, or is this machine or on its network.
+    A UserError if the host is unknown, or is this machine or on its network.
     """
     if not place.host or local_allowed():
         return None
@@ -194,12 +188,7 @@ class Repository:
     def run(self, *arguments: str, data: bytes = b"", inside: bool = True) -> bytes:
         """Run git, watching time and size.
 
-        Raises
-        ------
-        GitFailed
-            If git fails.
-        UserError
-            If git takes too long, or the repository or the output is too large.
+        GitFailed if git fails; a UserError if it takes too long, or the repository or the output is too large.
         """
         command = ["git", *self._settings(), *(["--git-dir", str(self.folder)] if inside else []), *arguments]
         with (

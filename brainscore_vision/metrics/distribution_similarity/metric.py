@@ -27,18 +27,8 @@ Similarity = Callable[[Any, Any], Any]
 def ks_similarity(p: ArrayLike, q: ArrayLike) -> Any:
     """One minus the Kolmogorov–Smirnov distance of two histograms, relative to the largest that `q` allows.
 
-    Parameters
-    ----------
-    p : array, … × bins
-        Histograms that each sum to 1 (a model's).
-    q : array, bins
-        Histogram that sums to 1 (the recordings').
-
-    Returns
-    -------
-    float, or array of p's shape without bins
-        1 − KS / KS_max, in [0, 1], with KS = max |P − Q| over cumulative sums and KS_max = max(1 − q₁, 1 − q_last),
-        which all mass in the first or in the last bin reaches. NaN with a single bin.
+    1 − KS / KS_max, in [0, 1], with KS = max |P − Q| over cumulative sums and KS_max = max(1 − q₁, 1 − q_last), which
+    all mass in the first or in the last bin reaches. `p` is … × bins, and histograms sum to 1. NaN with a single bin.
 
     Examples
     --------

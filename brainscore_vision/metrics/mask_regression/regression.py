@@ -180,13 +180,7 @@ class _XarrayMaskRegression(XarrayRegression):
 
 
 def mask_regression(**kwargs: Any) -> XarrayRegression:
-    """Mask regression of assemblies; the source has the coordinates ``channel``, ``channel_x`` and ``channel_y``.
-
-    Parameters
-    ----------
-    **kwargs
-        For :class:`MaskRegression`.
-    """
+    """Mask regression of assemblies; the source has the coordinates ``channel``, ``channel_x`` and ``channel_y``."""
     return _XarrayMaskRegression(MaskRegression(**kwargs))
 
 

@@ -208,20 +208,9 @@ class OSTCorrelation(Metric):
 def solution_times(discriminability: Floats, thresholds: Floats, starts: Floats) -> Floats:
     """When each image is first discriminated as well as its threshold asks.
 
-    Parameters
-    ----------
-    discriminability : array, time bins × images
-        NaN counts as not solved.
-    thresholds : array, images
-        Discriminability at which an image is solved; NaN is never reached.
-    starts : array, time bins
-        Start of each bin, ascending.
-
-    Returns
-    -------
-    array, images
-        Time, linearly interpolated from the best bin before (the earliest of equally good ones); the bin's start where
-        no bin before is defined; NaN where the threshold is never reached.
+    `discriminability` is time bins × images, and NaN counts as not solved; a threshold of NaN is never reached;
+    `starts` ascend. Times are linearly interpolated from the best bin before (the earliest of equally good ones); the
+    bin's start where no bin before is defined; NaN where the threshold is never reached.
 
     Examples
     --------

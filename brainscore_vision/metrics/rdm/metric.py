@@ -15,8 +15,7 @@ from brainscore_core.numerics.deletion import (
     rdm_without_stimuli,
 )
 from brainscore_core.numerics.dissimilarity import Dissimilarity, condensed
-from brainscore_vision.metric_helpers.geometry import Array, GeometryMetric
-from brainscore_vision.metric_helpers.rdm import RDM, RDMSimilarity, known_dissimilarity
+from brainscore_vision.metric_helpers.geometry import RDM, Array, GeometryMetric, RDMSimilarity, known_dissimilarity
 from brainscore_vision.metric_helpers.uncertainty import DECLARED, Units
 
 __all__ = ["NAMES", "RDM", "Comparison", "RDMMetric", "RDMSimilarity", "compare", "known_comparison"]

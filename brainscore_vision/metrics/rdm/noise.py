@@ -226,11 +226,8 @@ class NoiseNormalisedRDMMetric(Metric):
 def repetitions(target: DataAssembly, *, coord: str) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Responses as repetitions × stimuli × neuroids, and the row in which each stimulus occurs first.
 
-    Raises
-    ------
-    MetricInputError
-        If coordinates are missing, there are fewer than two repetitions, or a stimulus is missing in a repetition or
-        occurs there twice.
+    A MetricInputError if coordinates are missing, there are fewer than two repetitions, or a stimulus is missing in a
+    repetition or occurs there twice.
     """
     stimuli = coord_values(target, "stimulus_id", role="target")
     labels = coord_values(target, coord, role="target")

@@ -113,19 +113,7 @@ class RSACeiling(Ceiling):
 def ceiling_of_rdms(rdms: NDArray[np.float64], *, subjects: NDArray[Any] | None = None, rank: bool = True) -> Score:
     """Noise ceiling of subjects' RDMs, as :class:`RSACeiling` returns it.
 
-    Parameters
-    ----------
-    rdms : array, subjects × pairs
-        Upper triangles.
-    subjects : array, optional
-        Names; by default numbers.
-    rank : bool
-        Whether each RDM is ranked before RDMs are averaged.
-
-    Returns
-    -------
-    Score
-        Upper bound, with the attributes of :class:`RSACeiling`.
+    `rdms` are subjects × pairs, upper triangles; `rank`: each RDM is ranked before RDMs are averaged.
     """
     m = len(rdms)
     bounds = noise_ceiling(rdms, rank=rank)

@@ -17,15 +17,7 @@ class CueCounts(NamedTuple):
 def shape_bias(shape_decisions: float, texture_decisions: float) -> float:
     """Share of shape decisions among the decisions for either cue.
 
-    Parameters
-    ----------
-    shape_decisions, texture_decisions : float
-        How often the shape's and the texture's category was chosen.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN where neither was ever chosen.
+    NaN where neither was ever chosen.
 
     References
     ----------
@@ -52,19 +44,7 @@ def count_cues(
 ) -> CueCounts:
     """Count the decisions for either cue.
 
-    Parameters
-    ----------
-    choices, shapes, textures : array (decisions,) of text
-        What was chosen, and the categories of shape and texture of the image.
-    observers, stimuli : array (decisions,) of int
-        Whose decision it was, on which stimulus.
-    n_observers, n_stimuli : int
-        How many there are.
-
-    Returns
-    -------
-    CueCounts
-        Images whose shape and texture are of one category tell nothing and count 0.
+    Images whose shape and texture are of one category tell nothing and count 0.
     """
     conflict = shapes != textures
     counts = []
@@ -79,15 +59,7 @@ def count_cues(
 def bias_influence(counts: CueCounts) -> np.ndarray:
     """What each observer's decision on each stimulus does to the shape bias of all of them.
 
-    Parameters
-    ----------
-    counts : CueCounts
-        Observers × stimuli.
-
-    Returns
-    -------
-    array, observers × stimuli
-        Derivative by the cell's weight, times the number of cells; its mean is 0.
+    The derivative by the cell's weight, times the number of cells (observers × stimuli); its mean is 0.
 
     Examples
     --------
@@ -104,21 +76,7 @@ def bootstrap_similarity(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Resample stimuli (for both at once) and observers.
 
-    Parameters
-    ----------
-    model : CueCounts
-        1 × stimuli.
-    people : CueCounts
-        observers × stimuli.
-    bootstraps : int
-        How many resamples.
-    seed : int
-        Of the random generator.
-
-    Returns
-    -------
-    similarities, biases : array (bootstraps,)
-        1 − |shape bias of the model − shape bias of the people|, and the shape bias of the model.
+    Returns 1 − |shape bias of the model − shape bias of the people|, and the shape bias of the model, of each resample.
     """
     generator = np.random.default_rng(seed)
     n_observers, n_stimuli = people.shape.shape

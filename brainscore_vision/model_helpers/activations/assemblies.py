@@ -317,16 +317,7 @@ def with_dimension(
 ) -> AssemblyT:
     """Make an assembly with other values and other coordinates of one dimension; a new dimension is appended.
 
-    Parameters
-    ----------
-    assembly : DataAssembly
-        Assembly with the other coordinates.
-    values : ndarray
-        New values.
-    dim : str
-        The dimension.
-    levels : dict
-        Name → distinct values, and for each position the index of its value among them.
+    `levels` map each name to distinct values, and for each position the index of its value among them.
     """
     new = _as_coords(dim, levels)
     variables = {name: column for name, column in assembly.coords.variables.items() if column.dims != (dim,)}

@@ -86,42 +86,25 @@ class HookHandle:
 
 @dataclass(frozen=True)
 class LayerReader:
-    """What a wrapper tells the extractor about reading the layers of its model.
+    """What a wrapper tells the extractor about reading the layers of its model."""
 
-    Attributes
-    ----------
-    fingerprint : callable or None
-        Returns a dictionary of plain values that changes whenever responses would. By default a hash of the code and
-        state of `get_activations`; if these cannot be hashed, activations are not stored.
-    recorder : callable or None
-        Instead of `get_activations`: called once per extraction, it returns a
-        :data:`~brainscore_vision.model_helpers.activations.passes.Recorder`, so that outputs need not be kept in
-        memory together.
-    resolve : callable or None
-        List of requested layers → list of their names.
-    canonical : callable
-        Name → the name under which a layer with several names is stored.
-    at_once : int or None
-        Largest number of stimuli of a batch that pass the model together. By default the whole batch.
-    device : torch.device or None
-        GPU to which batches of images are copied while the stimuli after them are read.
-    by_path : bool
-        Whether the model sees the file names, so that files of equal content may differ.
-    layout : callable or None
-        Name of a layer, and shape of its output for one stimulus → its layout. By default channels of feature maps are
-        the first axis.
-    half : callable or None
-        Whether the model computes in half precision. By default it follows from its outputs.
-    """
-
+    # Returns a dictionary of plain values that changes whenever responses would. By default a hash of the code and
+    # state of `get_activations`; if these cannot be hashed, activations are not stored.
     fingerprint: Callable[[], Mapping[str, Any]] | None = None
+    # Instead of `get_activations`: called once per extraction, it returns a
+    # :data:`~brainscore_vision.model_helpers.activations.passes.Recorder`, so that outputs need not be kept in memory
+    # together
     recorder: Callable[[], Recorder] | None = None
-    resolve: Callable[[Sequence[str]], list[str]] | None = None
-    canonical: Callable[[str], str] = str
+    resolve: Callable[[Sequence[str]], list[str]] | None = None  # list of requested layers → list of their names
+    canonical: Callable[[str], str] = str  # name → the name under which a layer with several names is stored
+    # Largest number of stimuli of a batch that pass the model together. By default the whole batch.
     at_once: int | None = None
-    device: Any = None
-    by_path: bool = False
+    device: Any = None  # GPU to which batches of images are copied while the stimuli after them are read
+    by_path: bool = False  # whether the model sees the file names, so that files of equal content may differ
+    # Name of a layer, and shape of its output for one stimulus → its layout. By default channels of feature maps are
+    # the first axis.
     layout: Callable[[str, tuple[int, ...]], Layout] | None = None
+    # Whether the model computes in half precision. By default it follows from its outputs.
     half: Callable[[], bool] | None = None
 
 
@@ -486,16 +469,7 @@ class ActivationsExtractorHelper:
 def flatten(layer_output: NDArray[Any], return_index: bool = False) -> Any:
     """Flatten the output of a layer to one row per stimulus.
 
-    Parameters
-    ----------
-    layer_output : ndarray, stimuli × …
-        Output of a layer.
-    return_index : bool
-        Whether to return the position of each feature in the layer, too.
-
-    Returns
-    -------
-    ndarray, stimuli × features; or that and an ndarray of int, features × axes
+    With `return_index` the position of each feature in the layer (features × axes), too.
 
     Examples
     --------

@@ -62,10 +62,7 @@ def fingerprint(value: Any) -> str:
     libraries, it also includes globals, attributes of classes and environment variables that their code names, and
     functions that it calls by name; but not globals that the code itself changes, such as caches and counters.
 
-    Raises
-    ------
-    Unhashable
-        If an object in it has neither code nor state that can be read.
+    Unhashable if an object in it has neither code nor state that can be read.
 
     Examples
     --------
@@ -192,20 +189,12 @@ def _digest(described: Any) -> str:
 
 @dataclass
 class _Seen:
-    """What a fingerprint has reached so far.
+    """What a fingerprint has reached so far."""
 
-    Attributes
-    ----------
-    objects : int
-        Number of objects.
-    code : dict of int to object
-        Functions and classes that are described, by their id; they are described once.
-    changed : set of (int, str)
-        Globals that the code changes: id of the namespace, and name.
-    """
-
-    objects: int = 0
+    objects: int = 0  # number of objects
+    # Functions and classes that are described, by their id; they are described once
     code: dict[int, Any] = field(default_factory=dict)
+    # Globals that the code changes: id of the namespace, and name
     changed: set[tuple[int, str]] = field(default_factory=set)
 
     def first_time(self, code: Any) -> bool:
@@ -311,22 +300,13 @@ def _function(function: types.FunctionType, describe: Callable[..., Any], seen: 
 
 
 class _Names(NamedTuple):
-    """Names in the code of a function and the functions defined in it.
+    """Names in the code of a function and the functions defined in it."""
 
-    Attributes
-    ----------
-    read, changed : frozenset of str
-        Globals that it reads; globals and variables of its closure that it binds anew or changes in place.
-    attributes : frozenset of (str, str)
-        Attributes that it reads of globals.
-    texts : frozenset of str
-        Texts in it that may name environment variables; empty if it reads none.
-    """
-
+    # Globals that it reads; globals and variables of its closure that it binds anew or changes in place
     read: frozenset[str]
     changed: frozenset[str]
-    attributes: frozenset[tuple[str, str]]
-    texts: frozenset[str]
+    attributes: frozenset[tuple[str, str]]  # attributes that it reads of globals
+    texts: frozenset[str]  # texts in it that may name environment variables; empty if it reads none
 
 
 _CHANGING = frozenset(

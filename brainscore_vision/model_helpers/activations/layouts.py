@@ -19,18 +19,11 @@ _OTHER_TOKENS = ("dist_token", "distillation_token", "reg_token", "register_toke
 
 
 class StimulusAxis(NamedTuple):
-    """Axis of stimuli in a layer's output, which is not the first one, or which stimuli share with something else.
+    """Axis of stimuli in a layer's output, which is not the first one, or which stimuli share with something else."""
 
-    Attributes
-    ----------
-    axis : int
-        Its number; −1 if outputs for one stimulus do not have it.
-    order : {'alone', 'outer', 'inner'}
-        Whether only stimuli are along it, or positions, such as windows of attention, of one stimulus after the other
-        (``'outer'``) or of all stimuli in turn (``'inner'``).
-    """
-
-    axis: int
+    axis: int  # its number; −1 if outputs for one stimulus do not have it
+    # Whether only stimuli are along it, or positions, such as windows of attention, of one stimulus after the other
+    # (``'outer'``) or of all stimuli in turn (``'inner'``)
     order: Literal["alone", "outer", "inner"] = "alone"
 
     def first(self, tensor: Any, stimuli: int) -> Any:
@@ -53,10 +46,8 @@ class StimulusAxis(NamedTuple):
 def stimulus_axis(layer: str, alone: Any, pair: Any) -> StimulusAxis:
     """Find the axis of stimuli from the outputs for a stimulus alone, and for this stimulus and another.
 
-    Raises
-    ------
-    UserError
-        If no axis or several ones depend on the number of stimuli, or the responses to a stimulus cannot be separated.
+    A UserError if no axis or several ones depend on the number of stimuli, or the responses to a stimulus cannot be
+    separated.
     """
     if tuple(pair.shape) == (2, *alone.shape):
         return StimulusAxis(-1)
@@ -92,45 +83,24 @@ def _shown(tensor: Any) -> str:
 
 
 class Layout(NamedTuple):
-    """Layout of a layer's output.
+    """Layout of a layer's output."""
 
-    Attributes
-    ----------
-    layer : str
-        Name of the layer.
-    channels_last : bool or None
-        Of a feature map, whether channels are the last axis, not the first one after stimuli; None if not known.
-    prefix_tokens : int or None
-        Number of tokens before those of the image; None if not known.
-    class_token : bool or None
-        Whether the first token is a class token; None if not known.
-    """
-
-    layer: str
+    layer: str  # name of the layer
+    # Of a feature map, whether channels are the last axis, not the first one after stimuli; None if not known
     channels_last: bool | None = None
-    prefix_tokens: int | None = None
-    class_token: bool | None = None
+    prefix_tokens: int | None = None  # number of tokens before those of the image; None if not known
+    class_token: bool | None = None  # whether the first token is a class token; None if not known
 
 
 class TokenStatement(NamedTuple):
-    """What a network states about its tokens.
+    """What a network states about its tokens."""
 
-    Attributes
-    ----------
-    number : int or None
-        Tokens before those of the image in its blocks; None if neither an attribute nor parameters tell.
-    class_token : bool
-        Whether it has a parameter for a class token.
-    exact : bool
-        Whether the number is an attribute of the network (``num_prefix_tokens`` of timm), not that of its parameters.
-    patch : tuple of int or None
-        Height and width of a patch.
-    """
-
+    # Tokens before those of the image in its blocks; None if neither an attribute nor parameters tell
     number: int | None
-    class_token: bool
+    class_token: bool  # whether it has a parameter for a class token
+    # Whether the number is an attribute of the network (``num_prefix_tokens`` of timm), not that of its parameters
     exact: bool
-    patch: tuple[int, int] | None
+    patch: tuple[int, int] | None  # height and width of a patch
 
     @classmethod
     def of(cls, network: "torch.nn.Module") -> "TokenStatement":
@@ -200,18 +170,7 @@ def find_layout(
 ) -> Layout:
     """Find the layout of an output.
 
-    Parameters
-    ----------
-    layer : str
-        Name of the layer.
-    shape : tuple of int
-        Shape of its output for one stimulus.
-    module : torch.nn.Module or None
-        Module of the layer.
-    network : torch.nn.Module
-        The network.
-    image : (int, int) or None
-        Height and width of its input.
+    `shape` is that of the output for one stimulus; `image` the height and width of the network's input.
     """
     if len(shape) == 3:
         return Layout(layer, channels_last=_channels_last(shape, module, network, image))

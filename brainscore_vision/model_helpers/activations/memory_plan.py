@@ -18,7 +18,7 @@ from brainscore_vision.model_helpers.activations.reduction import IncrementalPCA
 if TYPE_CHECKING:
     from brainscore_vision.model_helpers.activations.store import ActivationStore
 
-_WORKING = 3.0  # a running network holds about this multiple of the recorded activations, unless measured
+_WORKING = 3.0  # a running network holds about this multiple of its input and the recorded activations
 _CHUNKS = 1 << 27  # bytes in which regressions work through large features, and through groups of splits
 _NAMES = 800  # bytes of coordinates for each neuroid: those of an assembly, and of a second one made from it
 _SQUARES = 4  # stimuli × stimuli or features × features matrices that a regression holds together
@@ -111,10 +111,8 @@ def plan(
     dtype: DTypeLike | None = None,
     batch_size: int = 64,
     input_bytes: int = 0,
-    working_bytes: int | None = None,
     process_bytes: int | None = None,
     groups: Sequence[Sequence[str]] | None = None,
-    metric_factor: float = 0.0,
     reduction: str | Literal["auto"] | None = None,
     store: ActivationStore | None = None,
 ) -> MemoryPlan:
@@ -139,14 +137,10 @@ def plan(
         Requested number of stimuli in a batch.
     input_bytes : int
         Size of one preprocessed stimulus.
-    working_bytes : int, optional
-        Working memory of the network for one stimulus; by default 3 × its input and the recorded layers.
     process_bytes : int, optional
         Memory before the run, including the network; by default the current memory of this process.
     groups : sequence of sequences of str, optional
         Layers that will be requested together, which puts them into memory side by side; by default each alone.
-    metric_factor : float
-        Number of copies of the activations that the metric makes. The metrics of this package make none.
     reduction : str, optional
         A reduction to apply, such as ``'projection'`` or ``'pca:300'``; ``'auto'`` for a random projection if
         activations do not fit into memory or on disk otherwise. By default there is none.
@@ -166,7 +160,7 @@ def plan(
     Examples
     --------
     >>> shapes = {"conv1": (64, 55, 55), "fc": 1000}
-    >>> result = plan(shapes, 5000, limit="4GB", process_bytes=500_000_000, metric_factor=1, reduction="auto")
+    >>> result = plan(shapes, 5000, limit="4GB", process_bytes=500_000_000, reduction="auto")
     >>> result.reduction, result.batch_size, result.predicted_peak < result.limit
     ('projection', 64, True)
     """
@@ -194,9 +188,7 @@ def plan(
                 else:
                     weights += reducer.nbytes(count)
         recorded = sum(features.values())
-        in_network = working_bytes
-        if in_network is None:
-            in_network = int(_WORKING * (input_bytes + 4 * recorded))
+        in_network = int(_WORKING * (input_bytes + 4 * recorded))
         size = stimuli * stored.itemsize * sum(width.values())
         # activations that components are learned from are stored, too
         whole = stimuli * stored.itemsize * sum(features[layer] for layer in width if width[layer] < features[layer])
@@ -207,7 +199,7 @@ def plan(
             buffers=size if store is None else 0,
             names=_NAMES
             * max(sum(width[layer] for layer in group) for group in groups or [[layer] for layer in width]),
-            metric=_metric(width, stimuli, groups, metric_factor, stored.itemsize),
+            metric=_metric(width, stimuli, groups, stored.itemsize),
             disk=(0 if store is None else size) + (whole if learned else 0),
             learning=learning,
         )
@@ -243,18 +235,15 @@ def _count(shape: int | Sequence[int]) -> int:
     return int(np.prod(shape, dtype=object))
 
 
-def _metric(
-    width: Mapping[str, int], stimuli: int, groups: Sequence[Sequence[str]] | None, factor: float, itemsize: int
-) -> int:
-    """Bytes of the largest group: the layers side by side, copies, and matrices of the smaller dimension."""
+def _metric(width: Mapping[str, int], stimuli: int, groups: Sequence[Sequence[str]] | None, itemsize: int) -> int:
+    """Bytes of the largest group: the layers side by side, and matrices of the smaller dimension."""
     needs = []
     for group in groups or [[layer] for layer in width]:
         features = sum(width[layer] for layer in group)
         together = stimuli * features * itemsize if len(group) > 1 else 0
-        copies = int(factor * stimuli * features * itemsize)
         regression = _CHUNKS + _SQUARES * 8 * min(stimuli, features) ** 2
         geometry = _GEOMETRY_CHUNKS + _GEOMETRY_SQUARES * 8 * stimuli**2
-        needs.append(together + copies + max(regression, geometry))
+        needs.append(together + max(regression, geometry))
     return max(needs)
 
 

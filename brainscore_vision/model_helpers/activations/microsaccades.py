@@ -22,14 +22,7 @@ def spiral(trials: int, *, height: int, visual_degrees: float | None) -> Shifts:
 
     Point i of n has radius √(i / n) · R and angle 2π · √i / √n, where R is 0.05° in pixels.
 
-    Parameters
-    ----------
-    trials : int
-        Number of points.
-    height : int
-        Height of the image in pixels.
-    visual_degrees : float
-        Visual angle that the height spans, in degrees.
+    R is given in degrees by the height of the image in pixels and the visual angle that it spans.
 
     References
     ----------
@@ -59,12 +52,7 @@ def spiral(trials: int, *, height: int, visual_degrees: float | None) -> Shifts:
 def shift_images(images: Any, shift: NDArray[np.float64]) -> Any:
     """Displace images by fractions of pixels, with bilinear interpolation; border pixels are repeated.
 
-    Parameters
-    ----------
-    images : ndarray or tensor, … × height × width
-        Images to displace.
-    shift : (float, float)
-        Pixels to the right and down.
+    `images` are … × height × width; `shift` is in pixels to the right and down.
     """
     if not np.any(shift):
         return images

@@ -243,24 +243,15 @@ def _of_torchscript(layer: str, network: "torch.nn.Module") -> UserError:
 
 @dataclass
 class FirstPass:
-    """What the first pass of an extraction showed about a network, for later passes.
+    """What the first pass of an extraction showed about a network, for later passes."""
 
-    Attributes
-    ----------
-    counts : dict of torch.nn.Module to int
-        How often each module runs, so that later passes need not keep values that are replaced.
-    logits : {'last module', 'output', 'not the output'} or None
-        ``'logits'`` is the output of the network, which is or is not that of the last module; or it is the output of
-        the last module, because that of the network does not have the form of logits.
-    axes : dict of str to StimulusAxis
-        Axis of stimuli, of layers where it is not the first.
-    containers : dict of str to str
-        Type of the output of layers that do not return a tensor itself, such as ``'tuple'``.
-    """
-
+    # How often each module runs, so that later passes need not keep values that are replaced
     counts: "dict[torch.nn.Module, int]" = field(default_factory=dict)
+    # ``'logits'`` is the output of the network, which is or is not that of the last module; or it is the output of
+    # the last module, because that of the network does not have the form of logits
     logits: str | None = None
-    axes: dict[str, StimulusAxis] = field(default_factory=dict)
+    axes: dict[str, StimulusAxis] = field(default_factory=dict)  # axis of stimuli, of layers where it is not the first
+    # Type of the output of layers that do not return a tensor itself, such as ``'tuple'``
     containers: dict[str, str] = field(default_factory=dict)
 
 
@@ -277,16 +268,8 @@ class Listener:
     output of the network, which :meth:`finish` gets: a tensor with one axis besides that of stimuli (others have length
     1), or ``logits`` of an output of transformers; else the output of the last module without children.
 
-    Parameters
-    ----------
-    network : torch.nn.Module
-        The network.
-    layers : list of str
-        Names of layers as in :class:`LayerNames`.
-    known : FirstPass, optional
-        Results of the first pass; they are entered if it has not taken place.
-    compiled : bool
-        Whether the network is compiled by ``torch.compile``, which must not compile the hooks.
+    `known` are the results of the first pass; they are entered if it has not taken place. `compiled` says that the
+    network is compiled by ``torch.compile``, which must not compile the hooks.
     """
 
     def __init__(

@@ -263,20 +263,11 @@ class Timeline(Protocol):
 
 @dataclass(frozen=True)
 class OutputFormat:
-    """The part of a layer's output that is recorded, as an array.
+    """The part of a layer's output that is recorded, as an array."""
 
-    Attributes
-    ----------
-    pooling : Pooling
-        Pooling of token and feature maps.
-    timeline : Timeline or None
-        Time axis of the outputs.
-    layout : callable or None
-        Name of a layer, and shape of its output for one stimulus → its layout.
-    """
-
-    pooling: Pooling
-    timeline: Timeline | None = None
+    pooling: Pooling  # pooling of token and feature maps
+    timeline: Timeline | None = None  # time axis of the outputs
+    # Name of a layer, and shape of its output for one stimulus → its layout
     layout: Callable[[str, tuple[int, ...]], Layout] | None = None
 
     def rows(self, layer: str, output: Any) -> NDArray[Any]:
@@ -326,31 +317,16 @@ class Rows(Protocol):
 
 @dataclass
 class Pass:
-    """Runs stimuli through a model.
+    """Runs stimuli through a model."""
 
-    Attributes
-    ----------
-    new_recorder : callable
-        Makes a `Recorder`. The one of the first sample also records all stimuli, since it may have counted how often
-        modules run; those of further samples are like new.
-    loader : Loader
-        Reads and preprocesses stimuli.
-    batch_size : int
-        Number of stimuli in a batch; halved whenever memory runs out.
-    at_once : int
-        Largest number of them that are in the network together.
-    output_format : OutputFormat
-        What is recorded of each layer's output.
-    hooks : mapping
-        Users' hooks on batches.
-    """
-
+    # Makes a `Recorder`. The one of the first sample also records all stimuli, since it may have counted how often
+    # modules run; those of further samples are like new.
     new_recorder: Callable[[], Recorder]
-    loader: Loader
-    batch_size: int
-    at_once: int
-    output_format: OutputFormat
-    hooks: Mapping[int, Callable[[Any], Any]] = field(default_factory=dict)
+    loader: Loader  # reads and preprocesses stimuli
+    batch_size: int  # number of stimuli in a batch; halved whenever memory runs out
+    at_once: int  # largest number of them that are in the network together
+    output_format: OutputFormat  # what is recorded of each layer's output
+    hooks: Mapping[int, Callable[[Any], Any]] = field(default_factory=dict)  # users' hooks on batches
     _recorder: Recorder | None = field(default=None, init=False, repr=False)
     _transfers: "deque[tuple[Rows, str, NDArray[np.intp], _Transfer]]" = field(
         default_factory=deque, init=False, repr=False
@@ -540,10 +516,8 @@ def tensor_of(output: Any, layer: str) -> Any:
 
     Quantised values become floating-point numbers, and sparse tensors dense ones.
 
-    Raises
-    ------
-    UserError
-        If there is no tensor, or one that cannot be recorded: a single number, complex numbers, a nested tensor.
+    A UserError if there is no tensor, or one that cannot be recorded: a single number, complex numbers, a nested
+    tensor.
     """
     tensor = next(_tensors(output), None)
     if tensor is None:

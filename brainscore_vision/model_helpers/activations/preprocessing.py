@@ -315,10 +315,7 @@ def _stacked(arrays: list[NDArray[np.float32]]) -> NDArray[np.float32]:
 def require_one_shape(images: Sequence[Any]) -> None:
     """Check that what preprocessing made of each image is an array or tensor, all of one shape.
 
-    Raises
-    ------
-    UserError
-        If not.
+    A UserError if not.
 
     Examples
     --------
@@ -392,13 +389,7 @@ class AppliedTransform:
 
 
 class ImageProcessor:
-    """Calls an image processor of transformers with one Pillow image.
-
-    Parameters
-    ----------
-    processor : transformers.ImageProcessingMixin
-        The image processor.
-    """
+    """Calls an image processor of transformers with one Pillow image."""
 
     def __init__(self, processor: Any) -> None:
         self.processor = processor
@@ -406,10 +397,8 @@ class ImageProcessor:
     def __call__(self, image: "Image") -> Any:
         """Return the image as it is passed to a network, channels × height × width.
 
-        Raises
-        ------
-        UserError
-            If the image processor makes something else than one image, such as several crops or sequences of patches.
+        A UserError if the image processor makes something else than one image, such as several crops or sequences of
+        patches.
         """
         inputs = self.processor(images=image, return_tensors="pt")
         name = type(self.processor).__name__
@@ -433,10 +422,7 @@ class ImageProcessor:
 def pixel_values(prepared: Any, source: str = "preprocessing") -> Any:
     """The images in what preprocessing returns: `prepared` itself, or ``pixel_values`` of a mapping.
 
-    Raises
-    ------
-    UserError
-        If a mapping has no ``pixel_values``.
+    A UserError if a mapping has no ``pixel_values``.
 
     Examples
     --------
@@ -477,17 +463,9 @@ def _name_of(value: Any) -> str:
 def from_transforms(transforms: Any) -> ImagePreprocessing | AppliedTransform:
     """Make preprocessing from transforms of torchvision or timm.
 
-    Parameters
-    ----------
-    transforms : callable
-        ``weights.transforms()``, a ``Compose`` of resizing, cropping and normalisation, or any function from a Pillow
-        image to a tensor.
-
-    Returns
-    -------
-    ImagePreprocessing or AppliedTransform
-        The former if all steps are known ones, and gives the same arrays of some images as `transforms`, which are then
-        not needed any more. Otherwise `transforms` themselves are called.
+    `transforms` are ``weights.transforms()``, a ``Compose`` of resizing, cropping and normalisation, or any function
+    from a Pillow image to a tensor. An ImagePreprocessing if all steps are known ones, and gives the same arrays of
+    some images as `transforms`, which are then not needed any more. Otherwise `transforms` themselves are called.
     """
     applied = AppliedTransform(transforms)
     from_steps = _of_known_steps(transforms)
@@ -497,17 +475,10 @@ def from_transforms(transforms: Any) -> ImagePreprocessing | AppliedTransform:
 def from_settings(settings: Mapping[str, Any]) -> ImagePreprocessing:
     """Make preprocessing from settings as in a ``preprocessor_config.json`` of Hugging Face.
 
-    Parameters
-    ----------
-    settings : mapping
-        ``size``, ``crop_size``, ``resample``, ``image_mean``, ``image_std``, ``rescale_factor`` and the steps to apply
-        (``do_resize``, ``do_center_crop``, ``do_rescale``, ``do_normalize``). A number as ``size`` is the shorter side
-        if images are also cropped, else both sides.
-
-    Raises
-    ------
-    UserError
-        If there is any other setting that can change the pixels of an image.
+    They are ``size``, ``crop_size``, ``resample``, ``image_mean``, ``image_std``, ``rescale_factor`` and the steps to
+    apply (``do_resize``, ``do_center_crop``, ``do_rescale``, ``do_normalize``). A number as ``size`` is the shorter
+    side if images are also cropped, else both sides. A UserError if there is any other setting that can change the
+    pixels of an image.
 
     Examples
     --------

@@ -22,17 +22,9 @@ from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
 def as_preprocessing(preprocessing: Any) -> Any:
     """Make a function from file paths to a network's input of what a library describes its preprocessing with.
 
-    Parameters
-    ----------
-    preprocessing : object
-        Weights of torchvision (``ResNet50_Weights.DEFAULT``) or their transforms, transforms of timm or a module of
-        PyTorch, which get a Pillow image, an image processor of transformers or its settings, or a function of file
-        paths, which is returned unchanged.
-
-    Raises
-    ------
-    UserError
-        If it is not one of these, or settings are not supported.
+    Such are weights of torchvision (``ResNet50_Weights.DEFAULT``) or their transforms, transforms of timm or a module
+    of PyTorch, which get a Pillow image, an image processor of transformers or its settings, or a function of file
+    paths, which is returned unchanged. A UserError if it is not one of these, or settings are not supported.
 
     Examples
     --------
@@ -90,16 +82,8 @@ def _image_processor_class(name: str) -> Any:
 def own_preprocessing(network: Any) -> tuple[Any, str] | None:
     """Preprocessing that a network of timm or transformers describes itself.
 
-    Returns
-    -------
-    tuple of (callable, str) or None
-        Preprocessing and a sentence about it; None if the network does not describe it, as in torchvision and for
-        networks of transformers with random weights.
-
-    Raises
-    ------
-    UserError
-        If it has a description that cannot be read or is not supported.
+    Returned with a sentence about it; None if the network does not describe it, as in torchvision and for networks of
+    transformers with random weights. A UserError if the description cannot be read or is not supported.
     """
     described = getattr(network, "pretrained_cfg", None)
     if described and any(base.__module__.startswith("timm.") for base in type(network).__mro__):
@@ -129,17 +113,8 @@ def _of_timm(network: Any, img_size: int | tuple[int, int] | None = None) -> Ima
 def repository_preprocessing(name: str, **options: Any) -> AppliedTransform:
     """Preprocessing by the image processor of a repository or folder of Hugging Face.
 
-    Parameters
-    ----------
-    name : str
-        Name of the repository, or path of the folder.
-    **options
-        Options of ``transformers.AutoImageProcessor.from_pretrained``, such as ``revision``.
-
-    Raises
-    ------
-    UserError
-        If there is no image processor, or it cannot be read.
+    `options` are those of ``transformers.AutoImageProcessor.from_pretrained``, such as ``revision``. A UserError if
+    there is no image processor, or it cannot be read.
     """
     from brainscore_vision.model_helpers.libraries import library
 

@@ -44,30 +44,14 @@ _WRITERS = 4  # layers that are written at the same time
 
 @dataclass(frozen=True)
 class Response:
-    """A layer's response to the first stimulus, 1 × features or 1 × time × features.
+    """A layer's response to the first stimulus, 1 × features or 1 × time × features."""
 
-    Attributes
-    ----------
-    values : array
-        Values after reduction.
-    units : LayerUnits
-        Name of the layer, and positions of its units.
-    dtype : numpy.dtype
-        Type of the recorded layer.
-    steps : tuple of int
-        Number of time steps, or empty.
-    reduction : Reduction or None
-        Reduction of its features.
-    recorded : int or None
-        Number of features before reduction, if there is one.
-    """
-
-    values: NDArray[Any]
-    units: LayerUnits
-    dtype: np.dtype[Any]
-    steps: tuple[int, ...] = ()
-    reduction: Reduction | None = None
-    recorded: int | None = None
+    values: NDArray[Any]  # values after reduction
+    units: LayerUnits  # name of the layer, and positions of its units
+    dtype: np.dtype[Any]  # type of the recorded layer
+    steps: tuple[int, ...] = ()  # number of time steps, or empty
+    reduction: Reduction | None = None  # reduction of its features
+    recorded: int | None = None  # number of features before reduction, if there is one
 
     @property
     def row(self) -> tuple[int, ...]:
@@ -136,23 +120,9 @@ _logger = logging.getLogger(__name__)
 class ResponseRows:
     """Accepts outputs of any shape, writes each as one row of features, and compares them with the first response.
 
-    Parameters
-    ----------
-    target : object
-        Where rows are written.
-    response : Response
-        The first response.
-    row : int
-        Its row.
-    half : bool
-        Whether it is computed in half precision.
-    distances : ndarray
-        For each row, the distance of the responses of all layers from the first ones; that of this layer is added.
-
-    Attributes
-    ----------
-    repeats : bool
-        Whether the response in its row, which is computed among others, equals the first one.
+    Rows are written to `target`; `row` is the row of the first response. The distance of each row's response from the
+    first one is added to `distances`, which sum those of all layers. ``repeats`` says whether the response in its row,
+    which is computed among others, equals the first one.
     """
 
     def __init__(
@@ -189,12 +159,7 @@ class _StoredRows:
     Rows are thus written while the next batch is read, not beside a network whose threads would wait for each other.
     Two batches are in memory at most.
 
-    Parameters
-    ----------
-    writer : LayerWriter
-        Writes the layer into the store.
-    memory : array, optional
-        Where all rows stay.
+    All rows stay in `memory`, if it is given.
     """
 
     def __init__(self, writer: LayerWriter, memory: NDArray[Any] | None = None) -> None:
@@ -335,51 +300,24 @@ class RecordedLayers(NamedTuple):
 
 @dataclass
 class Recording:
-    """Records the responses of a model to the stimuli shown, into a store or memory.
+    """Records the responses of a model to the stimuli shown, into a store or memory."""
 
-    Attributes
-    ----------
-    run : Pass
-        The model and its input.
-    shown : ShownStimuli
-        The stimuli.
-    model : str
-        Name of the model.
-    batch_size : int
-        Requested number of stimuli in a batch.
-    input_bytes : int
-        Size of one preprocessed stimulus.
-    together : bool
-        Whether the layers will be in memory side by side.
-    max_memory : int or str or None
-        Memory limit.
-    store : ActivationStore or None
-        Where layers are stored.
-    key_parts : mapping or None
-        Parts of each layer's key that do not depend on its responses; None without a store.
-    half : bool
-        Whether the model is known to compute in half precision.
-    causes : callable
-        Returns what is known to make responses depend on more than the stimulus; see `known_causes`.
-    compared : set of str
-        Keys of layers that this model has stored, or read after a comparison of several stimuli. They are read again
-        after a comparison of the first stimulus. Keys are added.
-    repeats : bool
-        Whether the responses are a function of the stimulus, as far as is known afterwards; if not, none are stored.
-    """
-
-    run: Pass
-    shown: ShownStimuli
-    model: str
-    batch_size: int
-    input_bytes: int
-    together: bool
-    max_memory: int | str | None
-    store: ActivationStore | None
-    key_parts: KeyParts | None
-    half: bool
+    run: Pass  # the model and its input
+    shown: ShownStimuli  # the stimuli
+    model: str  # name of the model
+    batch_size: int  # requested number of stimuli in a batch
+    input_bytes: int  # size of one preprocessed stimulus
+    together: bool  # whether the layers will be in memory side by side
+    max_memory: int | str | None  # memory limit
+    store: ActivationStore | None  # where layers are stored
+    key_parts: KeyParts | None  # parts of each layer's key that do not depend on its responses; None without a store
+    half: bool  # whether the model is known to compute in half precision
+    # Returns what is known to make responses depend on more than the stimulus; see `known_causes`
     causes: Callable[..., list[Cause]]
+    # Keys of layers that this model has stored, or read after a comparison of several stimuli. They are read again
+    # after a comparison of the first stimulus. Keys are added.
     compared: set[str]
+    # Whether the responses are a function of the stimulus, as far as is known afterwards; if not, none are stored
     repeats: bool = field(default=True, init=False)
     _probes: list[int] = field(default_factory=list, init=False, repr=False)  # stimuli, besides the first
 

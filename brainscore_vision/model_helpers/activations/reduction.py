@@ -168,20 +168,9 @@ class Reduction(Protocol):
 def make_reduction(spec: str, *, seed: int = 0, fitted_on: str | None = None) -> Reduction:
     """Make a reduction from its name.
 
-    Parameters
-    ----------
-    spec : str
-        ``'projection'`` (sparse), ``'gaussian'`` or ``'pca'``, each with 1000 components, or with a number of
-        components, as in ``'pca:300'``.
-    seed : int
-        Seed of a random projection.
-    fitted_on : str, optional
-        Data that principal components are learned from, such as the hash of the stimuli.
-
-    Raises
-    ------
-    UserError
-        If the name is unknown.
+    The name is ``'projection'`` (sparse), ``'gaussian'`` or ``'pca'``, each with 1000 components, or with a number of
+    components, as in ``'pca:300'``; a UserError if it is unknown. `seed` is that of a random projection; `fitted_on`
+    names the data that principal components are learned from, such as the hash of the stimuli.
 
     Examples
     --------
@@ -240,15 +229,8 @@ class RandomProjection:
     def transform(self, X: ArrayLike) -> NDArray[np.floating]:
         """Project rows.
 
-        Parameters
-        ----------
-        X : array, rows × features
-            NaN and infinities affect the whole row.
-
-        Returns
-        -------
-        array, rows × components
-            float32 for float32 and narrower, else float64; `X` itself if it has no more features than components.
+        float32 for float32 and narrower, else float64; `X` itself if it has no more features than components. NaN and
+        infinities affect the whole row.
         """
         rows = _rows(X)
         if rows.shape[1] <= self.n_components:
@@ -349,19 +331,7 @@ class IncrementalPCA:
     def fit_batch(self, X: ArrayLike) -> IncrementalPCA:
         """Learn from rows.
 
-        Parameters
-        ----------
-        X : array, rows × features
-
-        Returns
-        -------
-        IncrementalPCA
-            This object.
-
-        Raises
-        ------
-        ValueError
-            If values are not finite, or the number of features differs from before.
+        A ValueError if values are not finite, or the number of features differs from before.
         """
         rows = _rows(X)
         self._check_features(rows)
@@ -390,14 +360,7 @@ class IncrementalPCA:
     def transform(self, X: ArrayLike) -> NDArray[np.floating]:
         """Compute coordinates of rows along the components.
 
-        Parameters
-        ----------
-        X : array, rows × features
-
-        Returns
-        -------
-        array, rows × components
-            float32 for float32 and narrower, else float64; `X` itself if it has no more features than components.
+        float32 for float32 and narrower, else float64; `X` itself if it has no more features than components.
         """
         rows = _rows(X)
         self._check_features(rows)

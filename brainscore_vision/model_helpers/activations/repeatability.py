@@ -39,12 +39,7 @@ _DROPOUT_NAME = re.compile(r"\w*Drop(out|Path|Block)\w*|StochasticDepth")
 def nearly_equal(before: NDArray[Any], now: NDArray[Any], *, half: bool = False) -> bool:
     """Whether two arrays of the same size are equal within the accuracy of the arithmetic.
 
-    Parameters
-    ----------
-    before, now : ndarray
-        Responses of a layer to one stimulus.
-    half : bool
-        Whether they are computed in half precision.
+    `half`: they are computed in half precision.
 
     Examples
     --------
@@ -69,20 +64,11 @@ def are_random(inputs: Iterable[Any]) -> bool:
 
 
 class Cause(NamedTuple):
-    """What makes responses depend on more than the stimulus.
+    """What makes responses depend on more than the stimulus."""
 
-    Attributes
-    ----------
-    text : str
-        Its name.
-    remedy : str
-        How to avoid it.
-    suffices : bool
-        Whether responses are not a function of the stimulus wherever it is used, even if two of them are equal.
-    """
-
-    text: str
-    remedy: str
+    text: str  # its name
+    remedy: str  # how to avoid it
+    # Whether responses are not a function of the stimulus wherever it is used, even if two of them are equal
     suffices: bool = False
 
 
@@ -101,12 +87,8 @@ def explanation(model: str, what: str, causes: Iterable[Cause]) -> str:
 def known_causes(preprocess: Any, model: Any, *, sufficient: bool = False) -> list[Cause]:
     """Find what is known by its name to be random, or to depend on a batch, in preprocessing and a model.
 
-    Parameters
-    ----------
-    preprocess, model : object
-        Functions or objects, whose closures, attributes, items and globals are searched.
-    sufficient : bool
-        Whether only those are needed that suffice: random transforms of libraries in preprocessing.
+    Closures, attributes, items and globals of both are searched. `sufficient`: only random transforms of libraries in
+    preprocessing are needed.
 
     Examples
     --------

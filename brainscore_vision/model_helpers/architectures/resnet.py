@@ -11,13 +11,6 @@ from torch import nn
 class BasicBlock(nn.Module):
     """Two 3 × 3 convolutions and a shortcut [1]_.
 
-    Parameters
-    ----------
-    inputs, width : int
-        Input and output channels.
-    stride : int
-        Stride of the first convolution.
-
     References
     ----------
     .. [1] He et al. 2016, https://doi.org/10.1109/CVPR.2016.90
@@ -42,12 +35,7 @@ class BasicBlock(nn.Module):
 class Bottleneck(nn.Module):
     """1 × 1, 3 × 3 and 1 × 1 convolutions and a shortcut [1]_; the 3 × 3 convolution has the stride.
 
-    Parameters
-    ----------
-    inputs, width : int
-        Input channels, and channels of the 3 × 3 convolution; there are four times `width` output channels.
-    stride : int
-        Stride of the 3 × 3 convolution.
+    There are four times `width` output channels.
 
     References
     ----------

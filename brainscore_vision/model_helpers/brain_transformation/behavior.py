@@ -227,19 +227,8 @@ def label_probabilities(
 ) -> NDArray[np.float64]:
     """Softmax of logits, aggregated over lists of classes.
 
-    Parameters
-    ----------
-    logits : array_like, stimuli × classes
-        Logits of any size: the maximum is subtracted first.
-    lists : sequence of sequences of int
-        Classes of each label.
-    aggregation : {'mean', 'max'}
-        Aggregation over the classes of a label.
-
-    Returns
-    -------
-    ndarray, stimuli × labels
-        Means do not sum to 1, since each is over the classes of its own label only.
+    `logits` (stimuli × classes) are of any size: the maximum is subtracted first. Means do not sum to 1, since each is
+    over the classes of its own label only.
 
     Examples
     --------
@@ -349,19 +338,7 @@ class OddOneOut:
 def odd_one_out(features: ArrayLike, triplets: NDArray[np.integer], *, cosine: bool = False) -> NDArray[np.int64]:
     """Find the position of the odd row of each triplet.
 
-    Parameters
-    ----------
-    features : array_like, stimuli × features
-        Compared by dot product.
-    triplets : ndarray of int, triplets × 3
-        Rows of `features`.
-    cosine : bool
-        Whether to divide by the lengths.
-
-    Returns
-    -------
-    ndarray of int, triplets
-        0, 1 or 2.
+    Rows are compared by dot product, with `cosine` divided by their lengths.
 
     Examples
     --------

@@ -28,58 +28,30 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class LayerScore:
-    """Score of one layer.
+    """Score of one layer."""
 
-    Attributes
-    ----------
-    layer : str
-        Name of the layer.
-    features : int
-        Number of its features.
-    score : float
-        The benchmark's score, not clamped to [0, 1]; NaN if it is not defined.
-    error : float
-        Standard error of the score, or NaN.
-    ci : tuple of float
-        Confidence interval of the score, or NaN.
-    raw : float
-        Score before division by the ceiling.
-    halves : tuple of (float, float)
-        For each random division of the stimuli, the raw scores on its two halves.
-    reason : str or None
-        Why the metric cannot score this layer; all numbers are then NaN.
-    """
-
-    layer: str
-    features: int
-    score: float
-    error: float
-    ci: tuple[float, float]
-    raw: float
+    layer: str  # name of the layer
+    features: int  # number of its features
+    score: float  # the benchmark's score, not clamped to [0, 1]; NaN if it is not defined
+    error: float  # standard error of the score, or NaN
+    ci: tuple[float, float]  # confidence interval of the score, or NaN
+    raw: float  # score before division by the ceiling
+    # For each random division of the stimuli, the raw scores on its two halves
     halves: tuple[tuple[float, float], ...] = ()
-    reason: str | None = None
+    reason: str | None = None  # why the metric cannot score this layer; all numbers are then NaN
 
 
 class HeldOut(NamedTuple):
-    """Result of choosing the best layer on one half of the stimuli and scoring it on the other, over random divisions.
+    """Results of choosing the best layer on one half of the stimuli and scoring it on the other, by random division."""
 
-    Attributes
-    ----------
-    value, sd : float
-        Mean and standard deviation of the raw score, on one half, of the layer with the highest raw score on the other.
-    optimism : float
-        Mean raw score of chosen layers on the half on which they were chosen, minus that on the other half.
-    chosen : dict of str to float
-        How often each layer was chosen, as a share of all choices; without layers that were never chosen.
-    times : int
-        Number of choices: two for each division.
-    """
-
+    # Mean and standard deviation of the raw score, on one half, of the layer with the highest raw score on the other
     value: float
     sd: float
+    # Mean raw score of chosen layers on the half on which they were chosen, minus that on the other half
     optimism: float
+    # How often each layer was chosen, as a share of all choices; without layers that were never chosen
     chosen: dict[str, float]
-    times: int
+    times: int  # number of choices: two for each division
 
 
 @dataclass(frozen=True)

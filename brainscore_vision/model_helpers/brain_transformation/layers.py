@@ -76,21 +76,9 @@ def layer_names(activations_model: Any) -> list[str] | None:
 def resolve_layers(wanted: str | Sequence[str], known: Sequence[str] | None, *, identifier: str) -> list[str]:
     """Resolve names and patterns of layers, without duplicates.
 
-    Parameters
-    ----------
-    wanted : str or sequence of str
-        Names, or patterns as for
-        :func:`~brainscore_vision.model_helpers.activations.networks.match_layers`. ``'logits'`` and names with a time
-        step (``'IT.output-t1'``) are accepted if the network has the layer without the step.
-    known : sequence of str, optional
-        All layers in order; None if they are not known: names are then not checked.
-    identifier : str
-        Name of the model, for messages.
-
-    Raises
-    ------
-    UnknownLayer
-        If a name or a pattern matches no layer.
+    Names, or patterns as for :func:`~brainscore_vision.model_helpers.activations.networks.match_layers`. ``'logits'``
+    and names with a time step (``'IT.output-t1'``) are accepted if the network has the layer without the step. Names
+    are not checked if `known` is None. UnknownLayer if a name or a pattern matches no layer.
 
     Examples
     --------
@@ -304,10 +292,7 @@ class RegionLayerMap(Mapping[str, list[str]]):
 def layers_of_regions(identifier: str, given: Mapping[str, str | Sequence[str]] | None = None) -> list[str]:
     """Layers in a map from region to layers, without duplicates: the given map, or the file of the plugin.
 
-    Raises
-    ------
-    UserError
-        If neither exists.
+    A UserError if neither exists.
     """
     if given is None:
         file = _file_of(identifier)
@@ -324,15 +309,8 @@ def layers_of_regions(identifier: str, given: Mapping[str, str | Sequence[str]] 
 def load_region_layer_map(path: Path) -> dict[str, str | list[str]]:
     """Read a map from region to layer, or to a list of layers.
 
-    Parameters
-    ----------
-    path : Path
-        JSON, such as ``{"V1": "layer1", "IT": ["layer3", "layer4"]}``.
-
-    Raises
-    ------
-    UserError
-        If the file does not contain such a map.
+    The file is JSON, such as ``{"V1": "layer1", "IT": ["layer3", "layer4"]}``; a UserError if it does not contain such
+    a map.
     """
     try:
         content: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -382,27 +360,10 @@ def repeated_layers(
     ``layer1`` … ``layer4`` of a ResNet or ``blocks.0`` … ``blocks.11`` of a ViT, with modules before them that have
     parts, such as the stem. Stages with blocks of attention are replaced by their blocks. The network runs once.
 
-    Parameters
-    ----------
-    model : torch.nn.Module
-        The network.
-    inputs : torch.Tensor
-        Input of the network for one or more stimuli.
-    limit : int
-        Largest number of layers; of more, some are left out evenly.
-    remarks : list of str, optional
-        Gets a sentence about blocks or stages that cannot be recorded.
-
-    Returns
-    -------
-    tuple of (list of str, str)
-        Blocks or stages in the order of computation, none if the network has no such modules; and the last layer, such
-        as the logits.
-
-    Raises
-    ------
-    UserError
-        If the network fails on the input, or no layer returns a tensor whose first axis is the stimuli.
+    Of more than `limit` layers, some are left out evenly; `remarks` gets a sentence about blocks or stages that cannot
+    be recorded. Returns the blocks or stages in the order of computation, none if the network has no such modules; and
+    the last layer, such as the logits. A UserError if the network fails on the input, or no layer returns a tensor
+    whose first axis is the stimuli.
 
     Examples
     --------
@@ -488,26 +449,8 @@ def candidate_layers(
     under the shortest name. Levels of nesting are added as long as there are at most `limit` layers: blocks are
     preferred to their parts.
 
-    Parameters
-    ----------
-    model : torch.nn.Module
-        The network.
-    inputs : torch.Tensor
-        Input of the network for one or more stimuli.
-    limit : int
-        Largest number of layers.
-    remarks : list of str, optional
-        Gets a sentence about layers that cannot be recorded.
-
-    Returns
-    -------
-    list of str
-        Names as in ``model.named_modules()``.
-
-    Raises
-    ------
-    UserError
-        If no layer returns a tensor whose first axis is the stimuli.
+    `remarks` gets a sentence about layers that cannot be recorded. A UserError if no layer returns a tensor whose first
+    axis is the stimuli.
 
     Examples
     --------

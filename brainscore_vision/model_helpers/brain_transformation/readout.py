@@ -55,18 +55,9 @@ class LogisticReadout:
 class FittedReadout:
     """Labels of stimuli for a model without logits of ImageNet, from a readout that is fitted on labelled images.
 
-    Parameters
-    ----------
-    identifier : str
-        Name of the model, for messages.
-    activations_model : callable
-        ``(stimuli, layers=[layer])`` → presentation × neuroid.
-    layers : list of str
-        Layers to read out from: the behavioral readout layer.
-    stimuli : StimulusSet, str or callable
-        Images with a column ``image_label``, which are not placed on a screen, so that each fills the model's input;
-        the name of a registered stimulus set; or a function that returns one. Image labels are the labels to choose
-        from, or synsets of ImageNet.
+    The readout is fitted on `stimuli`: images with a column ``image_label``, which are not placed on a screen, so that
+    each fills the model's input; the name of a registered stimulus set; or a function that returns one. Image labels
+    are the labels to choose from, or synsets of ImageNet.
     """
 
     def __init__(
@@ -87,10 +78,7 @@ class FittedReadout:
         The readout is fitted on the images with one of `choice_labels`; if these are not labels of the images, on the
         images of their ImageNet classes, whose probabilities are aggregated like those of logits.
 
-        Raises
-        ------
-        UserError
-            If no image has one of the labels.
+        A UserError if no image has one of the labels.
         """
         classes = self._classes(choice_labels)
         readout, description = self._fit(tuple(dict.fromkeys(name for names in classes.values() for name in names)))
@@ -198,14 +186,8 @@ class FittedReadout:
 class ReadoutChoices:
     """Choices of a fitted readout.
 
-    Attributes
-    ----------
-    labels : ndarray of str
-        One label per presentation.
-    features : NeuroidAssembly
-        Features of the stimuli, with the coordinates of their presentations.
-    description : str
-        What the readout was fitted on.
+    One label per presentation; features have the coordinates of the presentations; the description says what the
+    readout was fitted on.
     """
 
     def __init__(self, labels: NDArray[Any], features: NeuroidAssembly, description: str) -> None:

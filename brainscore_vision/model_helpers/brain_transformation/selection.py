@@ -70,10 +70,7 @@ nor V4, for which V1 and IT are used."""
 def load_selection_benchmark(identifier: str) -> "Benchmark":
     """Load a registered benchmark, or ``Simulated2026-selection.V1`` or ``.IT`` with ``-pls`` or ``-rdm``.
 
-    Raises
-    ------
-    UnknownIdentifier
-        If the name is unknown.
+    UnknownIdentifier if the name is unknown.
     """
     if identifier.startswith(f"{_SIMULATED}."):
         from brainscore_vision.simulated_experiment.layer_selection import selection_benchmark
@@ -102,16 +99,8 @@ class ShowsScoredStimuli(BrainScoreError):
 class SinglePassActivations:
     """An activations model that records all of its layers in one pass when the first layer is requested.
 
-    Parameters
-    ----------
-    activations_model : callable
-        The underlying activations model.
-    layers : sequence of str
-        All layers that will be requested.
-    components : int, optional
-        Layers with more features are reduced to this number of principal components, if there are more stimuli.
-    avoid : frozenset of str
-        Hashes of files (:func:`stimulus_hashes`) that must not be shown.
+    Layers with more features than `components` are reduced to this number of principal components, if there are more
+    stimuli. Files with a hash in `avoid` (:func:`stimulus_hashes`) must not be shown.
     """
 
     def __init__(
@@ -155,12 +144,8 @@ class SinglePassActivations:
     ) -> NeuroidAssembly:
         """Activations of one layer.
 
-        Raises
-        ------
-        ShowsScoredStimuli
-            Before anything runs, if the stimuli are among those to avoid.
-        RecordingDone
-            With `record_only`, once all layers are recorded.
+        ShowsScoredStimuli, before anything runs, if the stimuli are among those to avoid; RecordingDone, with
+        `record_only`, once all layers are recorded.
         """
         contents = stimulus_hashes(stimuli)
         if not self._avoid.isdisjoint(contents):
@@ -289,10 +274,7 @@ class LayerScorer:
     def __call__(self, benchmark: "Benchmark") -> str:
         """Select the layer with the highest score.
 
-        Raises
-        ------
-        UserError
-            If no layer has a score.
+        A UserError if no layer has a score.
         """
         return _best(self.profile(benchmark))
 
@@ -301,29 +283,11 @@ class LayerScorer:
     ) -> LayerProfile:
         """Score all layers.
 
-        Parameters
-        ----------
-        benchmark : Benchmark
-            Benchmark to score on. Each layer in turn is recorded, or used as the readout layer for behavior.
-        halves : int
-            Number of random divisions of the stimuli into two halves, so that the choice on one half is scored on the
-            other (:attr:`LayerProfile.held_out`); it costs 2 × `halves` more scores per layer.
-        seed : int
-            Seed of the divisions.
-        avoid : frozenset of str
-            SHA-256 hashes of stimulus files that the benchmark must not show.
-
-        Returns
-        -------
-        LayerProfile
-            Scores in the order of the layers; NaN with a reason for layers that the metric cannot score.
-
-        Raises
-        ------
-        ShowsScoredStimuli
-            If the benchmark shows stimuli in `avoid`; nothing is run in this case.
-        NotApplicable
-            If the model cannot do what the benchmark requires.
+        Each layer in turn is recorded, or used as the readout layer for behavior; its score is NaN with a reason if the
+        metric cannot score it. `halves` are random divisions of the stimuli into two halves, so that the choice on one
+        half is scored on the other (:attr:`LayerProfile.held_out`); they cost 2 × `halves` more scores per layer.
+        ShowsScoredStimuli, before anything runs, if the benchmark shows stimuli whose file has a SHA-256 in `avoid`;
+        NotApplicable if the model cannot do what the benchmark requires.
         """
         return self.profile_with_contents(benchmark, halves=halves, seed=seed, avoid=avoid)[0]
 
@@ -433,23 +397,9 @@ def select_layers(
 
     The first benchmark is used whose measurements are available and whose stimuli are not among `stimuli`.
 
-    Parameters
-    ----------
-    model : SelectableModel
-        The model.
-    region : str
-        The region.
-    stimuli : StimulusSet, optional
-        Stimuli that are being shown, and therefore scored: the selection must not use measurements of them.
-    commit : callable
-        Makes a model of a layer, as ``ModelCommitment`` does.
-    benchmarks : mapping of str to sequence of (str or Benchmark), optional
-        Region → benchmarks to select on; by default, and for other regions, :data:`SELECTION_BENCHMARKS`.
-
-    Raises
-    ------
-    UserError
-        If there is no benchmark to select on.
+    `stimuli` are being shown, and therefore scored: the selection must not use measurements of them. `commit` makes a
+    model of a layer, as ``ModelCommitment`` does. `benchmarks` map regions to benchmarks to select on; by default, and
+    for other regions, :data:`SELECTION_BENCHMARKS`. A UserError if there is no benchmark to select on.
     """
     candidates = [*((benchmarks or {}).get(region) or SELECTION_BENCHMARKS.get(region, ()))]
     avoid = frozenset() if stimuli is None else stimulus_hashes(stimuli)

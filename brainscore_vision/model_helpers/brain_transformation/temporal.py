@@ -53,10 +53,7 @@ class TemporalAligned:
 def checked_time_bins(time_bins: Any) -> list[tuple[float, float]] | None:
     """Convert time bins to pairs of numbers; None stays None.
 
-    Raises
-    ------
-    UserError
-        If the sequence is empty, or a time bin is not a pair or ends before it starts.
+    A UserError if the sequence is empty, or a time bin is not a pair or ends before it starts.
 
     Examples
     --------
@@ -81,18 +78,9 @@ def checked_time_bins(time_bins: Any) -> list[tuple[float, float]] | None:
 def time_align(source_time_bins: ArrayLike, target_time_bins: ArrayLike, mode: Mode = "portion") -> NDArray[np.float64]:
     """Weights of source time bins in target time bins.
 
-    Parameters
-    ----------
-    source_time_bins, target_time_bins : array_like, bins × 2
-        Start and end of each, in milliseconds.
-    mode : {'portion', 'center'}
-        ``'portion'``: the share of a source bin that is in the target bin. ``'center'``: 1 for a source bin that
-        contains the middle of the target bin.
-
-    Returns
-    -------
-    ndarray, targets × sources
-        All 0 for a target that the sources do not cover (``'portion'``: completely; ``'center'``: at its middle).
+    Targets × sources, of bins in milliseconds. ``'portion'``: the share of a source bin that is in the target bin.
+    ``'center'``: 1 for a source bin that contains the middle of the target bin. All 0 for a target that the sources do
+    not cover (``'portion'``: completely; ``'center'``: at its middle).
 
     Examples
     --------
@@ -209,13 +197,8 @@ def in_time_bins(responses: NeuroidAssembly, time_bins: TimeBins | None) -> Neur
 def steps_for(when: Mapping[int, tuple[float, float]], time_bins: TimeBins | None) -> list[int]:
     """Time step of a recurrent model for each time bin.
 
-    Parameters
-    ----------
-    when : mapping of int to (start, end)
-        Time of each step, in milliseconds.
-    time_bins : sequence of (start, end), optional
-        Each gets the step whose start is nearest to its start, the earlier of two equally near ones, as published for
-        CORnet-S (https://doi.org/10.48550/arXiv.1909.06161). None: every step once.
+    Times are in milliseconds. Each bin gets the step whose start is nearest to its start, the earlier of two equally
+    near ones, as published for CORnet-S (https://doi.org/10.48550/arXiv.1909.06161). Without bins, every step once.
 
     Examples
     --------
@@ -234,19 +217,8 @@ def steps_in_time(
 ) -> NeuroidAssembly:
     """Combine responses of a recurrent model, one step per time bin.
 
-    Parameters
-    ----------
-    responses : mapping of int to NeuroidAssembly
-        Responses of the same neuroids at each step, presentation × neuroid.
-    steps : sequence of int
-        Step of each time bin.
-    time_bins : sequence of (start, end)
-        One per step, in milliseconds.
-
-    Returns
-    -------
-    NeuroidAssembly
-        presentation × neuroid, with × time_bin if there are several.
+    Responses are presentation × neuroid, of the same neuroids at each step; the result has × time_bin if there are
+    several.
     """
     first = responses[steps[0]]
     if len(time_bins) == 1:

@@ -85,10 +85,7 @@ def check_base_models(module: str | ModuleType) -> None:
 def check_brain_model_processing(model: Any) -> None:
     """Check one `BrainModel`; see :func:`brainscore_core.plugins.check_model`.
 
-    Raises
-    ------
-    ConformanceError
-        If it fails a check.
+    A ConformanceError if it fails a check.
     """
     check_model(model)
 

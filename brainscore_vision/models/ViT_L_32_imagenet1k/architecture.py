@@ -74,18 +74,7 @@ class _Positions(nn.Module):
 class VisionTransformer(nn.Module):
     """Vision transformer [1]_: patches as tokens after a class token, learned positions, norms before each part.
 
-    Parameters
-    ----------
-    image_size, patch_size : int
-        Height and width, in pixels.
-    width : int
-        Of a token.
-    layers, heads : int
-        Blocks, and heads of attention in each.
-    inner : int
-        Width inside the feed-forward part.
-    classes : int
-        Width of the classifier, which reads the class token.
+    `width` is that of a token, `inner` that inside the feed-forward part; the classifier reads the class token.
 
     References
     ----------

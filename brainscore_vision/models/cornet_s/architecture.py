@@ -20,13 +20,6 @@ class Area(nn.Module):
     The first time step halves the resolution, so the state of the later ones is its own input. Convolutions are
     shared over time, batch normalisations are not. ``output`` runs once a time step.
 
-    Parameters
-    ----------
-    inputs, outputs : int
-        Channels.
-    times : int
-        Time steps.
-
     References
     ----------
     .. [1] Kubilius, Schrimpf et al. 2019, https://doi.org/10.48550/arXiv.1909.06161
@@ -69,11 +62,6 @@ class CORnetS(nn.Module):
     """CORnet-S [1]_: V1 (one pass), V2 (2 time steps), V4 (4), IT (2), and a linear decoder.
 
     The areas follow one another: each takes what the one before gives after its last time step.
-
-    Parameters
-    ----------
-    classes : int
-        Width of the decoder.
 
     References
     ----------

@@ -27,13 +27,8 @@ _STAGES = (
 class EfficientNetLite(nn.Module):
     """A network for 1,000 classes, with the modules of the published weights under readable names.
 
-    Parameters
-    ----------
-    width, depth : float
-        Factors of the numbers of channels and of blocks; those of stem and head, and the numbers of blocks of the first
-        and the last stage, stay.
-    dropout : float
-        Share of features that are set to 0 before the classifier in training.
+    `width` and `depth` are factors of the numbers of channels and of blocks; those of stem and head, and the numbers of
+    blocks of the first and the last stage, stay.
     """
 
     def __init__(self, *, width: float, depth: float, dropout: float) -> None:

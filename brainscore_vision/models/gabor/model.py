@@ -33,20 +33,8 @@ class V1Bank:
     position [2]_, so that contrast saturates. Simple and complex cells as parallel outputs of one Gabor bank with
     parameters from neurophysiology: as in the front end of [3]_ (there without normalisation).
 
-    Parameters
-    ----------
-    filters : GaborFilters
-        One simple and one complex cell each, at each position.
-    phases : ndarray
-        Phase of each filter's simple cell, in radians.
-    size : int
-        Height and width of images in pixels.
-    visual_degrees : float
-        Visual angle that they span.
-    grid : int
-        Positions in a row and in a column.
-    semi_saturation : float
-        σ, in units of contrast.
+    There are one simple and one complex cell for each filter at each position. Phases are in radians, `size` is in
+    pixels, `grid` the number of positions in a row and in a column, `semi_saturation` is σ, in units of contrast.
 
     References
     ----------

@@ -27,15 +27,8 @@ VISUAL_DEGREES: Final = 3
 class RecordedNetwork(RecordedDecisions):
     """A network's published decisions; stimuli that it was not tested on are not applicable.
 
-    Parameters
-    ----------
-    identifier : str
-        Name of the model.
-    decisions : dict
-        stimulus_id → choice.
-    other_names : dict, optional
-        Identifier of a stimulus set → other names of its stimuli → stimulus_id: the Brain-Score platform names the
-        authors' images by their last part only.
+    `decisions` map the stimulus_id to the choice; `other_names` the identifier of a stimulus set to other names of its
+    stimuli, and these to the stimulus_id: the Brain-Score platform names the authors' images by their last part only.
     """
 
     def __init__(
@@ -50,10 +43,7 @@ class RecordedNetwork(RecordedDecisions):
     ) -> BehavioralAssembly:
         """Choices for these stimuli, in their order.
 
-        Raises
-        ------
-        NotApplicable
-            If the network's decisions on some of them are not published.
+        NotApplicable if the network's decisions on some of them are not published.
         """
         shown_ids = stimuli["stimulus_id"]
         tested_ids = shown_ids.map(lambda name: self._other_names.get(str(stimuli.identifier), {}).get(name, name))
@@ -72,10 +62,7 @@ class RecordedNetwork(RecordedDecisions):
 def load_recorded(identifier: str) -> RecordedNetwork:
     """Make one of the recorded models.
 
-    Parameters
-    ----------
-    identifier : str
-        One of :data:`NETWORKS`.
+    The identifier is one of :data:`NETWORKS` [1]_.
 
     References
     ----------

@@ -17,16 +17,8 @@ class GatedRecurrentLayer(nn.Module):
     unit, that is, how large its receptive field becomes [1]_. Each convolution follows its batch normalisation and
     ReLU. Weights of the gate are shared over time, those of the bottleneck and all normalisations are not.
 
-    Parameters
-    ----------
-    inputs : int
-        Channels of the input.
-    width : int
-        Channels inside the bottleneck; the layer has four times as many.
-    steps : int
-        T.
-    downsample : bool
-        Whether a residual unit of half the resolution follows.
+    `width` is that inside the bottleneck, and the layer has four times as many channels; `steps` is T. With
+    `downsample` a residual unit of half the resolution follows.
 
     References
     ----------
@@ -78,11 +70,6 @@ class GatedRecurrentLayer(nn.Module):
 
 class GRCNN(nn.Module):
     """GRCNN-55: a stem and four gated recurrent layers [1]_.
-
-    Parameters
-    ----------
-    classes : int
-        Width of the classifier.
 
     References
     ----------

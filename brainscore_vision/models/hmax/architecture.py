@@ -33,16 +33,8 @@ _SIGMA = 1.0  # of the tuning of S2
 def gabor_filters(size: int) -> NDArray[np.float32]:
     r"""The four S1 filters of one size [1]_.
 
-    Parameters
-    ----------
-    size : int
-        Side in pixels: 7, 9, … 37.
-
-    Returns
-    -------
-    ndarray of float32, 4 × size × size
-        :math:`\exp(-(x^2 + γ^2 y^2) / 2σ^2) \cos(2πx/λ)` inside a circle, of mean 0 and norm 1. With the size, λ grows
-        from 3.5 to 22.8 pixels, σ = 0.8 λ.
+    :math:`\exp(-(x^2 + γ^2 y^2) / 2σ^2) \cos(2πx/λ)` inside a circle, of mean 0 and norm 1. With the size (7, 9, … 37
+    pixels), λ grows from 3.5 to 22.8 pixels, σ = 0.8 λ.
 
     References
     ----------
@@ -72,13 +64,7 @@ def gabor_filters(size: int) -> NDArray[np.float32]:
 
 
 class S1Layer(nn.Module):
-    """Simple cells: |cosine| between each neighbourhood of the image and four filters.
-
-    Parameters
-    ----------
-    size : int
-        Side of the filters.
-    """
+    """Simple cells: |cosine| between each neighbourhood of the image and four filters."""
 
     filters: torch.Tensor
 
@@ -97,10 +83,7 @@ class S1Layer(nn.Module):
 class C1Layer(nn.Module):
     """Complex cells: the maximum over a neighbourhood and over two sizes of filters.
 
-    Parameters
-    ----------
-    size : int
-        Side of the neighbourhood; neighbourhoods overlap by half.
+    Neighbourhoods, whose side is `size`, overlap by half.
     """
 
     def __init__(self, size: int) -> None:
@@ -114,12 +97,7 @@ class C1Layer(nn.Module):
 class S2Layer(nn.Module):
     r"""Units tuned to patches of C1: :math:`\exp(-\lVert c - p \rVert^2 / 2σ^2)`, σ = 1, at each position.
 
-    Parameters
-    ----------
-    size : int
-        Side of the patches.
-    patches : int
-        How many.
+    `size` is the side of the patches.
     """
 
     def __init__(self, size: int, patches: int = PATCHES) -> None:
@@ -149,11 +127,6 @@ class HMAX(nn.Module):
     Layers ``s1_07`` … ``s1_37`` (by size of the filters), ``c1_08`` … ``c1_22`` (by size of the neighbourhoods),
     ``s2_0`` … ``s2_7`` and ``c2_0`` … ``c2_7`` (by size of the patches). The patches are random until
     :func:`read_patches` gives others.
-
-    Parameters
-    ----------
-    patches : int
-        Patches of each size.
 
     References
     ----------
@@ -196,21 +169,9 @@ class HMAX(nn.Module):
 def read_patches(path: str | os.PathLike[str]) -> list[NDArray[np.float32]]:
     """Read a set of S2 patches from a MATLAB file.
 
-    Parameters
-    ----------
-    path : path
-        With the cell array ``patches`` (a matrix each: values of a patch × patches, in MATLAB's order: row, column,
-        orientation) and ``patchSizes`` (rows, columns, orientations, patches × sizes).
-
-    Returns
-    -------
-    list of ndarray of float32, patches × orientations × rows × columns
-        For each size.
-
-    Raises
-    ------
-    UserError
-        If the file cannot be read or has another layout.
+    It has the cell array ``patches`` (a matrix each: values of a patch × patches, in MATLAB's order: row, column,
+    orientation) and ``patchSizes`` (rows, columns, orientations, patches × sizes). Returned are patches × orientations
+    × rows × columns for each size. A UserError if the file cannot be read or has another layout.
     """
     from scipy.io import loadmat
 

@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 def read_network(path: str | os.PathLike[str]) -> "ResNet":
     """The network whose weights a file holds; its ``fc`` says how wide the embedding is.
 
-    Raises
-    ------
-    UserError
-        If the file holds the weights of another architecture.
+    A UserError if the file holds the weights of another architecture.
     """
     weights = state_dict_of(read_checkpoint(path), source=os.fspath(path))
     last = weights.get("fc.weight")

@@ -26,22 +26,8 @@ def gabor_kernels(
 ) -> NDArray[np.float32]:
     r"""Gabor functions as convolution kernels.
 
-    Parameters
-    ----------
-    filters : GaborFilters
-        Their parameters, in degrees of visual angle.
-    phases : ndarray
-        φ of each, in radians.
-    size : int
-        Side of the kernels in pixels, odd.
-    pixels_per_degree : float
-        Resolution of the image.
-
-    Returns
-    -------
-    ndarray of float32, filters × size × size
-        :math:`\exp(-x'^2/2σ_x^2 - y'^2/2σ_y^2) \cos(2πfx' + φ) / 2πσ_xσ_y`, x' across the preferred stripes, σ in
-        pixels [1]_.
+    :math:`\exp(-x'^2/2σ_x^2 - y'^2/2σ_y^2) \cos(2πfx' + φ) / 2πσ_xσ_y`, x' across the preferred stripes, σ in pixels
+    [1]_. The filters' parameters are in degrees of visual angle, φ in radians; `size` is odd.
 
     References
     ----------
@@ -66,16 +52,7 @@ class VOneBlock(nn.Module):
     The response of filter i of phase φ is :math:`q_0`, that of the filter a quarter of a period on :math:`q_1`. A
     simple cell responds with :math:`k \max(q_0, 0)`, a complex cell with :math:`k \sqrt{(q_0^2 + q_1^2) / 2}`.
 
-    Parameters
-    ----------
-    simple_channels, complex_channels : int
-        Cells of each kind at each position; the simple ones come first.
-    kernel_size : int
-        Side of the filters, in pixels.
-    stride : int
-        Distance of neighbouring positions, in pixels.
-    k_exc : float
-        k, the gain.
+    Simple cells come first in the output. Sizes and distances are in pixels; `k_exc` is k, the gain.
 
     References
     ----------
@@ -115,13 +92,6 @@ class VOneBlock(nn.Module):
 
 class VOneResNet50(nn.Module):
     """A `VOneBlock`, a 1 × 1 convolution down to 64 channels, and ResNet-50 without its stem [1]_.
-
-    Parameters
-    ----------
-    vone_block : VOneBlock
-        The front end.
-    classes : int
-        Width of the classifier.
 
     References
     ----------

@@ -43,14 +43,8 @@ def build(
     The filters are drawn from distributions measured in macaques, as those of the model ``gabor``; the checkpoint
     brings others.
 
-    Parameters
-    ----------
-    stride : int
-        Distance of neighbouring positions of V1, in pixels.
-    k_exc : float
-        Gain of V1.
-    simple_channels, complex_channels : int
-        Cells at each position.
+    `stride` is the distance of neighbouring positions of V1 in pixels, `k_exc` the gain of V1; simple and complex
+    channels are cells at each position.
 
     Examples
     --------
@@ -74,10 +68,7 @@ def build(
 def read_network(path: str | os.PathLike[str]) -> "VOneResNet50":
     """The network that a checkpoint holds, made as its flags say.
 
-    Raises
-    ------
-    UserError
-        If the network of the checkpoint has noise or another architecture, or its weights do not fit.
+    A UserError if the network of the checkpoint has noise or another architecture, or its weights do not fit.
     """
     checkpoint = read_checkpoint(path, allow=[argparse.Namespace])
     source = os.fspath(path)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from brainscore_core.numerics._decomposition import centred_eigh
+from brainscore_core.numerics._matrices import centred_eigh
 
 
 def _gram(n, *, spectrum=1.0, seed=0):

@@ -1,10 +1,16 @@
 import numpy as np
 import pytest
 
-from brainscore_core.numerics import corrected, rank_intervals, tie_groups
-from brainscore_core.numerics.ranks import ranks_from_tests, significantly_better
+from brainscore_core.numerics import corrected, rank_intervals
+from brainscore_core.numerics.ranks import ranks_from_tests, significantly_better, tie_matrix
 
 SURE, OPEN = 1e-9, 0.9
+
+
+def tie_groups(values, different):
+    """Positions of the members of each group, the highest value first."""
+    order = np.argsort(-np.asarray(values, dtype=float), kind="stable")
+    return [tuple(order[row].tolist()) for row in tie_matrix(np.asarray(values, dtype=float), different)[:, order]]
 
 
 def table(*pairs, k):

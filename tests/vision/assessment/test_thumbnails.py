@@ -11,10 +11,9 @@ from brainscore_core.receipts.assessment_results import result_of
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.results.validity import pair_pictures
 from brainscore_vision.assessment import tasks
-from brainscore_vision.assessment.audit import Audit
+from brainscore_vision.assessment.audit import Audit, add_thumbnails, thumbnail
 from brainscore_vision.assessment.duplicates import Pair
 from brainscore_vision.assessment.tasks import Task, run_task
-from brainscore_vision.assessment.thumbnails import add_thumbnails, thumbnail
 
 BENCHMARK = "Simulated2026.V1-rdm"
 

@@ -56,7 +56,7 @@ def test_without_a_store_they_do(store):
 
 
 def test_the_batch_shrinks_to_the_limit(store):
-    options = {"store": store, "working_bytes": 50_000_000}
+    options = {"store": store, "input_bytes": 12_000_000}
     wide = planned(limit="8GB", **options)
     narrow = planned(limit="2.4GB", **options)
     assert wide.batch_size == 64
@@ -76,13 +76,6 @@ def test_several_layers_side_by_side_are_in_memory(store):
     assert together.numbers["metric"] - alone.numbers["metric"] == 5000 * FEATURES * 4
 
 
-def test_a_metric_that_copies(store):
-    alone = planned(store=store)
-    copies = planned(store=store, metric_factor=2, limit="12GB")
-    # and the wide layer alone, not both, is what it copies
-    assert copies.numbers["metric"] - alone.numbers["metric"] == 2 * 5000 * (FEATURES - 1000) * 4
-
-
 def test_reduction_where_it_is_asked_for(store):
     found = planned(store=store, reduction="projection:200")
     assert found.reduction == "projection:200"
@@ -96,16 +89,16 @@ def test_reduction_where_it_is_asked_for(store):
 def test_reduction_only_where_it_must_be(store, tmp_path):
     assert planned(store=store, reduction="auto").reduction is None
     assert planned(store=ActivationStore(tmp_path, max_bytes="1GB"), reduction="auto").reduction == "projection"
-    assert planned(metric_factor=1, reduction="auto").reduction == "projection"
+    assert planned(reduction="auto").reduction == "projection"
 
 
 def test_too_much_memory(store):
     with pytest.raises(UserError) as refused:
-        planned(store=store, metric_factor=7)
+        planned(store=store, groups=[["conv1", "fc"]])
     assert f"5000 stimuli × {FEATURES} features do not fit" in refused.value.message
-    assert "29.4 GB of memory needed, 4.0 GB allowed" in refused.value.message
+    assert "6.2 GB of memory needed, 4.0 GB allowed" in refused.value.message
     assert "process and network 500.0 MB" in refused.value.message
-    assert "metric 28.7 GB" in refused.value.message
+    assert "metric 5.5 GB" in refused.value.message
     assert "--max-memory" in refused.value.remedy
     assert "reduction='projection'" in refused.value.remedy
     assert "disk" not in str(refused.value)
@@ -113,7 +106,7 @@ def test_too_much_memory(store):
 
 def test_one_stimulus_too_much(store):
     with pytest.raises(UserError, match=r"5\.\d GB of memory needed, 4\.0 GB allowed\n.*batch of 1 in the network 5"):
-        planned(store=store, working_bytes=5 * 10**9)
+        planned(store=store, input_bytes=1_250_000_000)
 
 
 def test_too_much_disk(tmp_path):

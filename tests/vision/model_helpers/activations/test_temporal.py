@@ -11,7 +11,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations.core import _bytes_of
 from brainscore_vision.model_helpers.activations.microsaccades import shift_images, spiral
-from brainscore_vision.model_helpers.activations.temporal.inputs import Clip, Image
+from brainscore_vision.model_helpers.activations.temporal.inputs import Image
 from brainscore_vision.model_helpers.activations.temporal.model.pytorch import ClipTimeline
 from brainscore_vision.model_helpers.activations.temporal.utils import download_weight_file, get_specified_layers
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
@@ -55,7 +55,7 @@ def test_an_image_is_a_clip_in_which_nothing_moves(wrapper, stimuli):
     assert list(zip(found["time_bin_start"].values, found["time_bin_end"].values, strict=True)) == [
         (0, 200), (200, 400), (400, 600), (600, 800), (800, 1000)
     ]  # fmt: skip
-    still = Clip(stimuli.get_stimulus("s1"), 5, 1000).set_size((4, 3)).to_numpy()[0].transpose(2, 0, 1) / 255
+    still = Image.from_path(stimuli.get_stimulus("s1")).set_size((4, 3)).to_numpy().transpose(2, 0, 1) / 255
     wanted = still.reshape(-1, 1) * np.arange(1, 6)
     of_frames = found.sel(layer="frames")
     np.testing.assert_allclose(of_frames.sel(stimulus_id="s1").values[0], wanted, rtol=1e-6)

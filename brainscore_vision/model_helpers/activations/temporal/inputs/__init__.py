@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GREY",
-    "Clip",
     "FramePreprocessing",
     "Image",
     "Stimulus",
@@ -39,21 +38,9 @@ __all__ = [
 def batch_2d_resize(arr: NDArray[Any], size: tuple[int, int], mode: Literal["bilinear", "pool"]) -> NDArray[Any]:
     """Resize frames or feature maps.
 
-    Parameters
-    ----------
-    arr : ndarray, frames × height × width × channels
-        Frames to resize.
-    size : (int, int)
-        Width and height of the result.
-    mode : {'bilinear', 'pool'}
-        ``'bilinear'``: between the two nearest pixels in each direction, not antialiased, as in OpenCV's
-        ``INTER_LINEAR``.
-        ``'pool'``: the mean over the area that a pixel of the result covers.
-
-    Returns
-    -------
-    ndarray, frames × height × width × channels
-        Same type as `arr`; integer values are rounded.
+    `arr` is frames × height × width × channels, `size` width and height. ``'bilinear'`` is between the two nearest
+    pixels in each direction, not antialiased, as in OpenCV's ``INTER_LINEAR``; ``'pool'`` the mean over the area that a
+    pixel of the result covers. The type stays; integer values are rounded.
 
     Examples
     --------
@@ -164,10 +151,7 @@ class Image(Stimulus):
 def image_size(path: str | os.PathLike[str]) -> tuple[int, int]:
     """Width and height of an image file, upright.
 
-    Raises
-    ------
-    UserError
-        If the file cannot be read as an image.
+    A UserError if the file cannot be read as an image.
     """
     try:
         return load_image(path).size
@@ -386,42 +370,9 @@ class VideoFromImage(Video):
         return _Original(self._fps, 1, image_size(self._path))
 
 
-class Clip(VideoFromImage):
-    """Earlier name of :class:`VideoFromImage`.
-
-    Parameters
-    ----------
-    path : path
-        Image file.
-    fps : float
-        Frames per second.
-    duration : float
-        Duration in milliseconds.
-    frame_size : (int, int), optional
-        Width and height of the frames; by default the image's own.
-    """
-
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        fps: float,
-        duration: float,
-        frame_size: tuple[int, int] | None = None,
-    ) -> None:
-        super().__init__(path, fps, 0, duration, image_size(path) if frame_size is None else frame_size)
-
-
 @dataclass(frozen=True)
 class FramePreprocessing:
     """Preprocesses each frame of a video as an image.
-
-    Parameters
-    ----------
-    frame : ImagePreprocessing or AppliedTransform
-        Preprocessing of a frame.
-    channels_first : bool
-        Whether channels come before frames, as in networks of torchvision; otherwise frames come first, as in networks
-        of transformers.
 
     Examples
     --------
@@ -434,7 +385,9 @@ class FramePreprocessing:
     (3, 3, 4, 4)
     """
 
-    frame: ImagePreprocessing | AppliedTransform
+    frame: ImagePreprocessing | AppliedTransform  # preprocessing of a frame
+    # Whether channels come before frames, as in networks of torchvision; otherwise frames come first, as in networks
+    # of transformers
     channels_first: bool
 
     def __call__(self, video: Video) -> NDArray[np.float32]:
@@ -452,15 +405,9 @@ class FramePreprocessing:
 
 @dataclass(frozen=True)
 class TorchvisionPreprocessing:
-    """Prepares videos by the transforms of torchvision's video networks: ``R3D_18_Weights.DEFAULT.transforms()``.
+    """Prepares videos by the transforms of torchvision's video networks: ``R3D_18_Weights.DEFAULT.transforms()``."""
 
-    Parameters
-    ----------
-    transforms : callable
-        Tensor of frames × channels × height × width → channels × frames × height × width.
-    """
-
-    transforms: Any
+    transforms: Any  # tensor of frames × channels × height × width → channels × frames × height × width
 
     def __call__(self, video: Video) -> Any:
         """Channels × frames × height × width."""

@@ -40,18 +40,6 @@ _ORDER = "KCHW"  # order of the other axes, after the time axis
 class ClipTimeline:
     """Aligns the layers of a temporal network to one time axis.
 
-    Parameters
-    ----------
-    formats : dict of str to str
-        Layer → the axes of its output for one clip, in order: T (time), C (channel), H (height), W (width), K (token).
-    fps : float
-        Frames per second of the clip, and of the result.
-    duration : float
-        Duration of the clip, in milliseconds.
-    alignment : {'evenly_spaced', 'ignore_time', 'estimate_layer_fps', 'per_frame_aligned'}
-        Times of a layer's steps: spread evenly over the clip; all in one bin, as more features; at the nearest multiple
-        of a frame's duration to even spreading; one step per frame.
-
     Examples
     --------
     >>> timeline = ClipTimeline({"fc": "TC"}, fps=4, duration=1000, alignment="evenly_spaced")
@@ -61,9 +49,12 @@ class ClipTimeline:
     [(0.0, 250.0), (250.0, 500.0), (500.0, 750.0), (750.0, 1000.0)]
     """
 
+    # Layer → the axes of its output for one clip, in order: T (time), C (channel), H (height), W (width), K (token)
     formats: Mapping[str, str]
-    fps: float
-    duration: float
+    fps: float  # frames per second of the clip, and of the result
+    duration: float  # duration of the clip, in milliseconds
+    # Times of a layer's steps: spread evenly over the clip; all in one bin, as more features; at the nearest multiple
+    # of a frame's duration to even spreading; one step per frame
     alignment: str = "evenly_spaced"
 
     def __post_init__(self) -> None:
@@ -231,14 +222,7 @@ class TimeAxes:
 
     The axis that doubles if the number of frames does; the order of tokens is known for some networks of transformers.
 
-    Parameters
-    ----------
-    network : torch.nn.Module
-        The network.
-    example : callable
-        Returns an input of one window, stimuli first.
-    axis : int
-        Axis of frames in the input.
+    `example` returns an input of one window, stimuli first; `axis` is that of frames in it.
     """
 
     def __init__(self, network: "torch.nn.Module", example: Callable[[], "torch.Tensor"], axis: int) -> None:
