@@ -114,12 +114,12 @@ def find_moved_copies(grey: Array, groups: Rows) -> list[tuple[int, int, float]]
     >>> find_moved_copies(np.stack([picture, picture[::-1].T, picture[:, ::-1]]), np.arange(3))
     [(0, 2, 1.0)]
     """
-    bare = _without_margins(grey)
-    first, second, versions = _candidates(bare, groups)
+    grey = _without_margins(grey)
+    first, second, versions = _candidates(grey, groups)
     determined = _determined(grey)
     both = determined[first] & determined[second]
     first, second, versions = first[both], second[both], versions[both]
-    coarse, fine = (_band_passed(bare, band) for band in (_BAND, 2 * _BAND))
+    coarse, fine = (_band_passed(grey, band) for band in (_BAND, 2 * _BAND))
     copies: dict[tuple[int, int], float] = {}
     matrices = np.stack([version.matrix() for version in _VERSIONS])
     for start in range(0, len(first), _BLOCK):
@@ -313,9 +313,7 @@ def _determined(grey: Array) -> NDArray[np.bool_]:
         down, right = (
             slope.reshape(len(pictures), -1) * inside for slope in np.gradient(_smoothed(pictures), axis=(1, 2))
         )
-        slopes = np.stack(
-            [right * grid[0] + down * grid[1], down * grid[0] - right * grid[1], right, down], axis=1
-        )
+        slopes = np.stack([right * grid[0] + down * grid[1], down * grid[0] - right * grid[1], right, down], axis=1)
         length = np.hypot(down, right)
         scale = np.stack([np.linalg.norm(side, axis=1) for side in (length * distance, length)], axis=1)
         slopes /= np.maximum(scale, 1e-3)[:, [0, 0, 1, 1], None]
