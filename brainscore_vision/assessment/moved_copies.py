@@ -384,7 +384,8 @@ def _agreement_of_slopes(first: Array, second: Array, weights: Array) -> Array:
     """Magnitude of the correlation of the slopes of smoothed pictures, whose means are 0 by nature."""
     sides = []
     for pictures in (first, second):
-        slopes = np.stack(np.gradient(_smoothed(pictures), axis=(1, 2)), axis=1) * weights[:, None]
+        down, right = np.gradient(_smoothed(pictures), axis=(1, 2))
+        slopes = np.stack([down, right], axis=1) * weights[:, None]
         sides.append(slopes.reshape(len(slopes), -1))
     lengths = np.linalg.norm(sides[0], axis=1) * np.linalg.norm(sides[1], axis=1)
     return np.asarray(np.abs(np.einsum("ij,ij->i", *sides)) / np.maximum(lengths, 1e-6))
