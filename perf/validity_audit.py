@@ -272,7 +272,7 @@ def moves(simulations):
             return found.n_near, found.alike
 
         for key, aligned in (("aligned", True), ("in place", False)):
-            nothing = patch.object(duplicates, "find_moved_copies", lambda grey, groups: [])
+            nothing = patch.object(duplicates, "find_moved_copies", lambda grey, groups, load: [])
             with nothing if not aligned else tempfile.TemporaryFile():
                 result[key] = {"pairs of different pictures": pairs()[0]}
                 for name, options in MOVES.items():
@@ -303,13 +303,14 @@ def neighbours(simulations):
     counts = {}
     for title, (load, members) in NEIGHBOURS.items():
         with tempfile.TemporaryDirectory() as folder:
-            grey = np.stack([load_grey(path, size=64) for path in write(folder, load())[1].values()])
+            paths = write(folder, load())[1].values()
+            grey, detailed = (np.stack([load_grey(path, size=size) for path in paths]) for size in (64, 128))
         grey = grey.astype(np.float32)
         of_class = np.arange(len(grey)) // members
         similarity = np.minimum(*(np.abs(side @ side.T) for side in (small_pixels(grey), contours(grey))))
         same = np.triu(of_class[:, None] == of_class, 1)
         place = {tuple(pair) for pair in np.argwhere(same & (similarity > 0.9)).tolist()}
-        moved_pairs = {pair[:2] for pair in find_moved_copies(grey, np.arange(len(grey)))}
+        moved_pairs = {pair[:2] for pair in find_moved_copies(grey, np.arange(len(grey)), detailed.__getitem__)}
         within = {pair for pair in moved_pairs if same[pair]} - place
         counts[title] = {
             "pairs": int(same.sum()),

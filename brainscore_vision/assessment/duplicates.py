@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,7 +158,11 @@ def find_duplicates(
         reason = reason or "the stimuli have no files"
         return Duplicates(equal, equal, len(of_equal), 0, tuple(pairs), None, reason)
     small, outlines = small_pixels(grey), contours(grey)
-    number, nearest, groups = _near(grey, (small, outlines), threshold)
+
+    def detailed(rows: Codes) -> Array:
+        return np.stack([load_grey(str(files[row]), size=2 * _SIZE) for row in shown[rows]]).astype(np.float32)
+
+    number, nearest, groups = _near(grey, (small, outlines), threshold, detailed)
     pairs += [pair(shown[a], shown[b], similarity, False) for a, b, similarity in nearest]
     of_distinct_groups = np.arange(len(first)) + len(shown)
     of_distinct_groups[equal[shown]] = groups
@@ -301,7 +305,9 @@ def _normalised(features: Array) -> Array:
     return np.where(varies, centred / np.where(varies, length, 1), 0).astype(np.float32)
 
 
-def _near(grey: Array, features: Sequence[Array], threshold: float) -> tuple[int, list[tuple[int, int, float]], Codes]:
+def _near(
+    grey: Array, features: Sequence[Array], threshold: float, detailed: Callable[[Codes], Array]
+) -> tuple[int, list[tuple[int, int, float]], Codes]:
     """Number of pairs whose smallest |r| is above the threshold, the most similar ones, and connected groups."""
     n = len(features[0])
     groups, number = np.arange(n, dtype=np.intp), 0
@@ -320,7 +326,7 @@ def _near(grey: Array, features: Sequence[Array], threshold: float) -> tuple[int
         groups = _connected(groups, a[near] + start, b[near] + start)
     zoomed = _near_at_other_zooms(grey, nearly, threshold)
     groups = _connected(groups, *_numbers(zoomed))
-    moved = find_moved_copies(grey, groups)
+    moved = find_moved_copies(grey, groups, detailed)
     groups = _connected(groups, *_numbers(moved))
     for found in (zoomed, moved):
         best = _most_similar(best, *_numbers(found), [similarity for _, _, similarity in found], LISTED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -13,25 +13,30 @@ from scipy.ndimage import gaussian_filter
 SIMILARITY = 0.93
 """Correlation of grey levels and of contours from which an aligned picture is a moved copy."""
 
-EVIDENCE = 30.0
+EVIDENCE = 24.0
 """Details that must agree: −½ ln(1 − r²) of the slopes of grey levels, times the effective number of contours."""
+
+DIFFERENCE = 0.1
+"""Largest difference of two aligned pictures at any place, as a share of the range of levels."""
 
 _SIZE = 64
 _CELLS = 8
 _ORIENTATIONS = 8
 _BLOCK = 512
+_DETAILED_BLOCK = 64
 _NEAREST = 10
 _LEAST = 0.35  # correlation of descriptors below which pictures are not aligned
 _AGREEMENT = 0.65  # correlation of band-passed pictures below which an alignment is given up
 _OVERLAP = 0.7  # share of a shifted or rotated picture that the other one shows, too
 _SAME_SIZE = 0.03
+_PART = 0.95  # share of a part of a picture that the other one shows, too
 _LARGEST_TURN = 0.25
 _EVERYWHERE = 0.88  # mean agreement of all places with contours
 _FAINT = 1.0  # levels a pixel below which a place has no contours
 _EVEN = 8.0  # levels by which a margin may differ from one level
 _RARE = 0.2  # share of other pixels that may have the level of a margin
 _BORDER = 3 / _SIZE  # width of the margin that filters blur, and that is not compared
-_UNDETERMINED = 0.002  # share of the slopes that no shift, turn or zoom explains in place of another one
+_UNDETERMINED = 0.001  # share of the slopes that no shift, turn or zoom explains in place of another one
 _SLOPES = 0.85  # least correlation of the slopes of grey levels
 _BAND = 4.0  # cycles per picture
 _FAINT_BAND = 10.0  # levels below which contrast is not equalised
@@ -73,7 +78,9 @@ def _versions() -> tuple[_Version, ...]:
 _VERSIONS = _versions()
 
 
-def find_moved_copies(grey: Array, groups: Rows) -> list[tuple[int, int, float]]:
+def find_moved_copies(
+    grey: Array, groups: Rows, load: Callable[[Rows], Array]
+) -> list[tuple[int, int, float]]:
     """Find pairs of pictures that are equal after one of both was moved.
 
     Parameters
@@ -82,6 +89,8 @@ def find_moved_copies(grey: Array, groups: Rows) -> list[tuple[int, int, float]]
         Grey levels.
     groups : array of int
         Group of each picture; pictures of one group are not compared.
+    load : callable
+        Grey levels of pictures of given numbers, pictures × 128 × 128; called for pairs that nearly agree.
 
     Returns
     -------
@@ -98,9 +107,10 @@ def find_moved_copies(grey: Array, groups: Rows) -> list[tuple[int, int, float]]
     pictures without fine detail. An aligned pair counts if both correlations are above `SIMILARITY`, and if enough
     details agree (`EVIDENCE`): the fewer contours two pictures have, the more exactly they must agree, since simple
     shapes, such as strokes, can be moved onto each other without being copies. Weak contours must agree as well, so
-    that the same shape elsewhere, on another ground, is not a copy. A copy has the size of the other picture, or is a
-    part of it. Pictures that some movement does not change, such as gratings, discs or a single corner, are not
-    aligned.
+    that the same shape elsewhere, on another ground, is not a copy. At last pairs are aligned at 128 × 128 pixels, where
+    smoothed pictures may differ nowhere by more than `DIFFERENCE`: outlines of one kind may agree almost everywhere.
+    A copy has the size of the other picture, or is a part of it. Pictures that some movement does not change, such as
+    gratings, discs or a straight edge, are not aligned.
 
     References
     ----------
@@ -110,16 +120,17 @@ def find_moved_copies(grey: Array, groups: Rows) -> list[tuple[int, int, float]]
     Examples
     --------
     >>> levels = np.random.default_rng(0).uniform(0, 255, (32, 32))
-    >>> picture = levels.repeat(2, 0).repeat(2, 1).astype(np.float32)
-    >>> find_moved_copies(np.stack([picture, picture[::-1].T, picture[:, ::-1]]), np.arange(3))
+    >>> picture = levels.repeat(4, 0).repeat(4, 1).astype(np.float32)
+    >>> shown = np.stack([picture, picture[::-1].T, picture[:, ::-1]])
+    >>> find_moved_copies(pooled(shown, 64).reshape(3, 64, 64), np.arange(3), shown.__getitem__)
     [(0, 2, 1.0)]
     """
-    grey = _without_margins(grey)
-    first, second, versions = _candidates(grey, groups)
+    bare = _without_margins(grey)
+    first, second, versions = _candidates(bare, groups)
     determined = _determined(grey)
     both = determined[first] & determined[second]
     first, second, versions = first[both], second[both], versions[both]
-    coarse, fine = (_band_passed(grey, band) for band in (_BAND, 2 * _BAND))
+    coarse, fine = (_band_passed(bare, band) for band in (_BAND, 2 * _BAND))
     copies: dict[tuple[int, int], float] = {}
     matrices = np.stack([version.matrix() for version in _VERSIONS])
     for start in range(0, len(first), _BLOCK):
@@ -133,8 +144,9 @@ def find_moved_copies(grey: Array, groups: Rows) -> list[tuple[int, int, float]]
             continue
         pictures, rows = np.unique(np.concatenate([one, other]), return_inverse=True)
         matrix = _aligned(_smoothed(grey[pictures]), rows[: len(one)], rows[len(one) :], matrix, steps=3)
+        matrix, difference = _aligned_in_detail(load, one, other, matrix)
         similarity, evidence = _compared(grey, one, other, matrix)
-        found = (similarity > SIMILARITY) & (evidence > EVIDENCE)
+        found = (similarity > SIMILARITY) & (evidence > EVIDENCE) & (difference < DIFFERENCE) & _is_plausible(matrix)
         for a, b, value in zip(one[found], other[found], similarity[found], strict=True):
             pair = (int(min(a, b)), int(max(a, b)))
             copies[pair] = max(copies.get(pair, 0), round(float(value), 4))
@@ -375,7 +387,7 @@ def _compared(grey: Array, one: Rows, other: Rows, matrices: Array) -> tuple[Arr
     everywhere = _mean_agreement(energy[0], energy[1], area)
     details = np.min([each.sum(axis=1) ** 2 / np.maximum((each**2).sum(axis=1), 1e-6) for each in energy], axis=0)
     slopes = _agreement_of_slopes(moved, still, weights)
-    possible = _is_plausible(matrices, x, y) & (everywhere > _EVERYWHERE) & (slopes > _SLOPES)
+    possible = (everywhere > _EVERYWHERE) & (slopes > _SLOPES)
     similarity = np.where(possible, np.minimum(np.abs(pixels), outlines), 0)
     return similarity, -0.5 * np.log(1 - np.clip(slopes, 0, 0.9995) ** 2) * details
 
@@ -402,13 +414,46 @@ def _mean_agreement(first: Array, second: Array, area: Array) -> Array:
     return np.asarray((correlation * used).sum(axis=1) / np.maximum(used.sum(axis=1), 1))
 
 
-def _is_plausible(matrices: Array, x: Array, y: Array) -> NDArray[np.bool_]:
-    """Whether a picture may be a copy of the other one: of equal size, or a part of it."""
+def _aligned_in_detail(
+    load: Callable[[Rows], Array], one: Rows, other: Rows, matrices: Array
+) -> tuple[Array, Array]:
+    """Improve positions at a higher resolution; also the largest difference of the aligned pictures."""
+    result, difference = np.empty_like(matrices), np.empty(len(one))
+    for start in range(0, len(one), _DETAILED_BLOCK):
+        block = slice(start, start + _DETAILED_BLOCK)
+        numbers, rows = np.unique(np.concatenate([one[block], other[block]]), return_inverse=True)
+        pictures = np.asarray(load(numbers), dtype=np.float32)
+        first, second = np.split(rows, 2)
+        result[block] = _aligned(pictures, first, second, matrices[block], steps=5)
+        difference[block] = _largest_difference(pictures, first, second, result[block])
+    return result, difference
+
+
+def _largest_difference(pictures: Array, one: Rows, other: Rows, matrices: Array) -> Array:
+    """Largest difference of pictures where they overlap, after their levels were matched."""
+    size = pictures.shape[1]
+    grid = _grid(size)
+    x, y = _moved(matrices, grid)
+    inside = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.abs(grid).max(axis=0)) < 0.5 - _BORDER
+    number = np.maximum(inside.sum(axis=1, keepdims=True), 1)
+    moved, still = (
+        (side - (side * inside).sum(axis=1, keepdims=True) / number) * inside
+        for side in (_sampled(pictures, one, x, y), pictures.reshape(len(pictures), -1)[other])
+    )
+    gain = (moved * still).sum(axis=1, keepdims=True) / np.maximum((moved**2).sum(axis=1, keepdims=True), 1e-6)
+    difference = (gain * moved - still).reshape(-1, size, size)
+    difference = gaussian_filter(difference, (0, size / _SIZE, size / _SIZE))
+    return np.asarray(np.abs(difference).max(axis=(1, 2)) / np.maximum(np.ptp(still, axis=1), 1e-6))
+
+
+def _is_plausible(matrices: Array) -> NDArray[np.bool_]:
+    """Whether one picture may be a copy of the other: of equal size, or a part."""
     zoom = np.abs(np.linalg.det(matrices[:, :, :2])) ** -0.5
+    x, y = _moved(matrices, _grid(_SIZE))
     shared = (np.maximum(np.abs(x), np.abs(y)) <= 0.5).mean(axis=1)
     turn = np.abs(matrices[:, :, 0]).min(axis=1) * zoom  # sine of the angle to the next quarter of a turn
     same_size = (np.abs(zoom - 1) < _SAME_SIZE) & (shared >= _OVERLAP)
-    return np.asarray((turn < _LARGEST_TURN) & (same_size | ((zoom > 1) & (shared > 0.97))))
+    return np.asarray((turn < _LARGEST_TURN) & (same_size | (shared * np.maximum(1, zoom**-2) > _PART)))
 
 
 def _correlation(first: Array, second: Array, used: NDArray[np.bool_]) -> Array:
