@@ -78,9 +78,7 @@ def _versions() -> tuple[_Version, ...]:
 _VERSIONS = _versions()
 
 
-def find_moved_copies(
-    grey: Array, groups: Rows, load: Callable[[Rows], Array]
-) -> list[tuple[int, int, float]]:
+def find_moved_copies(grey: Array, groups: Rows, load: Callable[[Rows], Array]) -> list[tuple[int, int, float]]:
     """Find pairs of pictures that are equal after one of both was moved.
 
     Parameters
@@ -107,7 +105,7 @@ def find_moved_copies(
     pictures without fine detail. An aligned pair counts if both correlations are above `SIMILARITY`, and if enough
     details agree (`EVIDENCE`): the fewer contours two pictures have, the more exactly they must agree, since simple
     shapes, such as strokes, can be moved onto each other without being copies. Weak contours must agree as well, so
-    that the same shape elsewhere, on another ground, is not a copy. At last pairs are aligned at 128 × 128 pixels, where
+    that the same shape elsewhere, on another ground, is not a copy. Pairs are aligned at 128 × 128 pixels, too, where
     smoothed pictures may differ nowhere by more than `DIFFERENCE`: outlines of one kind may agree almost everywhere.
     A copy has the size of the other picture, or is a part of it. Pictures that some movement does not change, such as
     gratings, discs or a straight edge, are not aligned.
@@ -414,9 +412,7 @@ def _mean_agreement(first: Array, second: Array, area: Array) -> Array:
     return np.asarray((correlation * used).sum(axis=1) / np.maximum(used.sum(axis=1), 1))
 
 
-def _aligned_in_detail(
-    load: Callable[[Rows], Array], one: Rows, other: Rows, matrices: Array
-) -> tuple[Array, Array]:
+def _aligned_in_detail(load: Callable[[Rows], Array], one: Rows, other: Rows, matrices: Array) -> tuple[Array, Array]:
     """Improve positions at a higher resolution; also the largest difference of the aligned pictures."""
     result, difference = np.empty_like(matrices), np.empty(len(one))
     for start in range(0, len(one), _DETAILED_BLOCK):
