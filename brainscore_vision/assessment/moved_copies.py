@@ -414,7 +414,7 @@ def _mean_agreement(first: Array, second: Array, area: Array) -> Array:
 
 def _aligned_in_detail(load: Callable[[Rows], Array], one: Rows, other: Rows, matrices: Array) -> tuple[Array, Array]:
     """Improve positions at a higher resolution; also the largest difference of the aligned pictures."""
-    result, difference = np.empty_like(matrices), np.empty(len(one))
+    result, difference = np.empty_like(matrices), np.empty(len(one), dtype=np.float32)
     for start in range(0, len(one), _DETAILED_BLOCK):
         block = slice(start, start + _DETAILED_BLOCK)
         numbers, rows = np.unique(np.concatenate([one[block], other[block]]), return_inverse=True)
