@@ -121,7 +121,7 @@ def find_moved_copies(grey: Array, groups: Rows, load: Callable[[Rows], Array]) 
     >>> picture = levels.repeat(4, 0).repeat(4, 1).astype(np.float32)
     >>> shown = np.stack([picture, picture[::-1].T, picture[:, ::-1]])
     >>> find_moved_copies(pooled(shown, 64).reshape(3, 64, 64), np.arange(3), shown.__getitem__)
-    [(0, 2, 1.0)]
+    [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0)]
     """
     bare = _without_margins(grey)
     first, second, versions = _candidates(bare, groups)
