@@ -177,10 +177,12 @@ MOVES = {
     "10 % cut off, a corner": {"cut": 0.1},
     "15 % cut off, a corner": {"cut": 0.15},
     "20 % cut off, a corner": {"cut": 0.2},
+    "25 % cut off, a corner": {"cut": 0.25},
     "shifted by 4 %, both ways": {"shift": 0.04},
-    "shifted by 8 %, both ways": {"shift": 0.08},
+    "shifted by 10 %, both ways": {"shift": 0.1},
     "rotated by 5°": {"degrees": 5, "centred": True},
-    "rotated by 8°": {"degrees": 8, "centred": True},
+    "rotated by 10°": {"degrees": 10, "centred": True},
+    "upside down": {"degrees": 180, "centred": True},
     "mirrored, 10 % cut off, a corner": {"mirrored": True, "cut": 0.1},
 }
 
@@ -204,8 +206,11 @@ def windows(size=160):
                     yield photo[y : y + size, x : x + size]
 
 
-def characters(number):
-    """Drawings of Lake et al. (2015), evenly spaced, from the folder BRAINSCORE_MIRROR."""
+def characters(number, people=None):
+    """Drawings of Lake et al. (2015), evenly spaced, from the folder BRAINSCORE_MIRROR.
+
+    With `people`, characters are evenly spaced, and so many drawings of each follow each other.
+    """
     import os
     from zipfile import ZipFile
 
@@ -214,7 +219,16 @@ def characters(number):
     (archive,) = Path(os.environ["BRAINSCORE_MIRROR"]).rglob("images_background_small1.zip")
     with ZipFile(archive) as content:
         names = sorted(name for name in content.namelist() if name.endswith(".png") and "MACOSX" not in name)
-        for name in names[:: len(names) // number][:number]:
+        chosen = names[:: len(names) // number][:number]
+        if people is not None:
+            folders = sorted({name.rsplit("/", 1)[0] for name in names})
+            step = len(folders) // (number // people)
+            chosen = [
+                name
+                for folder in folders[::step][: number // people]
+                for name in [name for name in names if name.startswith(f"{folder}/")][:people]
+            ]
+        for name in chosen:
             with content.open(name) as file:
                 yield np.asarray(Image.open(file).convert("L"))
 
@@ -258,7 +272,7 @@ def moves(simulations):
             return found.n_near, found.alike
 
         for key, aligned in (("aligned", True), ("in place", False)):
-            nothing = patch.object(duplicates, "find_moved_copies", lambda grey, groups: [])
+            nothing = patch.object(duplicates, "find_moved_copies", lambda grey, groups, load: [])
             with nothing if not aligned else tempfile.TemporaryFile():
                 result[key] = {"pairs of different pictures": pairs()[0]}
                 for name, options in MOVES.items():
@@ -269,6 +283,42 @@ def moves(simulations):
                         result[key][name] += int((groups[:n] == groups[n:]).sum())
         counts[title] = result
         print(title, result, flush=True)
+    return counts
+
+
+NEIGHBOURS = {
+    "characters, by 20 people each": (lambda: list(characters(460, 20)), 20),
+    "cue conflicts of one shape": (SETS["cue conflicts"], 10),
+    "line drawings of one class": (SETS["line drawings"], 10),
+    "silhouettes of one class": (SETS["silhouettes"], 10),
+}
+
+
+def neighbours(simulations):
+    """Pairs of different pictures of one class that are found: in place, and by alignment."""
+    from brainscore_vision.assessment.duplicates import contours, small_pixels
+    from brainscore_vision.assessment.moved_copies import find_moved_copies
+    from brainscore_vision.model_helpers.images import load_grey
+
+    counts = {}
+    for title, (load, members) in NEIGHBOURS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            paths = write(folder, load())[1].values()
+            grey, detailed = (np.stack([load_grey(path, size=size) for path in paths]) for size in (64, 128))
+        grey = grey.astype(np.float32)
+        of_class = np.arange(len(grey)) // members
+        similarity = np.minimum(*(np.abs(side @ side.T) for side in (small_pixels(grey), contours(grey))))
+        same = np.triu(of_class[:, None] == of_class, 1)
+        place = {tuple(pair) for pair in np.argwhere(same & (similarity > 0.9)).tolist()}
+        moved_pairs = {pair[:2] for pair in find_moved_copies(grey, np.arange(len(grey)), detailed.__getitem__)}
+        within = {pair for pair in moved_pairs if same[pair]} - place
+        counts[title] = {
+            "pairs": int(same.sum()),
+            "in place": len(place),
+            "by alignment": len(within),
+            "of two classes": len(moved_pairs) - sum(bool(same[pair]) for pair in moved_pairs),
+        }
+        print(title, counts[title], sorted(within), flush=True)
     return counts
 
 
@@ -409,6 +459,7 @@ def cost(simulations):
 PARTS = {
     "pictures": (pictures, 200),
     "moves": (moves, 1),
+    "neighbours": (neighbours, 1),
     "order": (order, 500),
     "severity": (severity, 200),
     "cost": (cost, 1),
@@ -455,6 +506,15 @@ def tables(store):
             "without alignment. The last row counts pairs that are found among the different pictures of a set, "
             "without alignment + by alignment:\n\n"
             + table(["copies of", *kinds, "all, without alignment"], [numbers, *rows])
+        )
+    if "neighbours" in store:
+        rows = [
+            [name, *(f"{each[key]}" for key in ("pairs", "in place", "by alignment", "of two classes"))]
+            for name, each in store["neighbours"].items()
+        ]
+        parts.append(
+            "Different pictures of one class that are taken for copies, and pictures of two classes that are aligned:"
+            "\n\n" + table(["pairs of", "pairs", "in place", "by alignment", "of two classes"], rows)
         )
     if "order" in store:
         rows = [

@@ -203,7 +203,8 @@ def audit(benchmark: Any, *, model: BrainModel | None = None, seed: int = 0) -> 
         table, duplicates = stimulus_table(parts)
         notes = list(parts.notes)
         if duplicates.reason is not None:
-            notes.append(f"pictures were not compared: {duplicates.reason}")
+            compared = "no pictures" if duplicates.pixels is None else "all other pictures"
+            notes.append(f"{compared} were compared: {duplicates.reason}")
         if undeclared := grouping_of_parts(parts).question:
             notes.append(undeclared)
         codes = groups_of(table, duplicates)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest
-from brainscore_core.supported_data_standards.brainio.images import naming_stimuli
+from brainscore_core.supported_data_standards.brainio.images import ImageError, naming_stimuli
 from brainscore_vision.assessment.moved_copies import find_moved_copies, orientation_energy, pooled
 from brainscore_vision.model_helpers.images import load_grey
 
@@ -74,7 +74,7 @@ class Duplicates:
     # (stimuli, 256): grey levels of 16 × 16 pixels, 0 to 255; NaN for stimuli without a picture. None if there are no
     # pictures.
     pixels: Array | None
-    reason: str | None  # why pictures were not compared
+    reason: str | None  # why pictures, or some of them, were not compared
 
 
 def find_duplicates(
@@ -82,7 +82,8 @@ def find_duplicates(
 ) -> Duplicates:
     """Find files with the same content, and pictures that are nearly the same.
 
-    Stimuli without a file equal no other stimulus; a UserError if a file does not exist. Two pictures are
+    Stimuli without a file equal no other stimulus; a UserError if a file does not exist. A file that is not a readable
+    picture is left out of the comparison, and named by `Duplicates.reason`. Two pictures are
     near-duplicates if the magnitudes of both correlations are above the threshold: that of their grey levels
     (:func:`small_pixels`) and that of their contours (:func:`contours`).
 
@@ -113,7 +114,6 @@ def find_duplicates(
     >>> found.n_near, found.alike.tolist(), (found.pairs[0].first, found.pairs[0].second)
     (1, [0, 0, 1], ('a', 'b'))
     """
-    n = len(stimulus_ids)
     files = [Path(paths[name]) if name in paths else None for name in stimulus_ids]
     digests = _in_threads(_digest, files)
     known = [f"{number} has no file" if digest is None else digest for number, digest in enumerate(digests)]
@@ -125,25 +125,24 @@ def find_duplicates(
 
     pairs = [pair(a, b, 1.0, True) for a, b in of_equal[:LISTED]]
     first = np.unique(equal, return_index=True)[1]
-    of_distinct = [files[row] for row in first]
-    try:
-        with naming_stimuli(paths):
-            grey = _read([file for file in of_distinct if file is not None])
-    except UserError as error:
-        return Duplicates(equal, equal, len(of_equal), 0, tuple(pairs), None, error.message)
-    if not len(grey):
-        reason = "the stimuli have no files"
+    grey, readable, reason = _read([files[row] for row in first], paths)
+    shown = first[readable]
+    if not len(shown):
+        reason = reason or "the stimuli have no files"
         return Duplicates(equal, equal, len(of_equal), 0, tuple(pairs), None, reason)
-    shown = first[[file is not None for file in of_distinct]]
     small, outlines = small_pixels(grey), contours(grey)
-    number, nearest, groups = _near(grey, (small, outlines), threshold)
+
+    def detailed(rows: Codes) -> Array:
+        return np.stack([load_grey(str(files[row]), size=2 * _SIZE) for row in shown[rows]]).astype(np.float32)
+
+    number, nearest, groups = _near(grey, (small, outlines), threshold, detailed)
     pairs += [pair(shown[a], shown[b], similarity, False) for a, b, similarity in nearest]
     of_distinct_groups = np.arange(len(first)) + len(shown)
     of_distinct_groups[equal[shown]] = groups
     alike = _numbered(of_distinct_groups[equal].tolist())
     pixels = np.full((len(first), _PIXELS**2), np.nan, dtype=np.float32)
     pixels[equal[shown]] = pooled(grey, _PIXELS)
-    return Duplicates(equal, alike, len(of_equal), number, tuple(pairs), pixels[equal], None) if n else _nothing()
+    return Duplicates(equal, alike, len(of_equal), number, tuple(pairs), pixels[equal], reason)
 
 
 def small_pixels(grey: ArrayLike) -> Array:
@@ -190,11 +189,6 @@ def merge_groups(first: ArrayLike, second: ArrayLike) -> Codes:
     return _numbered(labels[a].tolist())
 
 
-def _nothing() -> Duplicates:
-    none = np.zeros(0, dtype=np.intp)
-    return Duplicates(none, none, 0, 0, (), None, "there are no stimuli")
-
-
 def _numbered(values: Sequence[Any]) -> Codes:
     """Groups of equal values, numbered as they occur."""
     numbers: dict[Any, int] = {}
@@ -229,16 +223,36 @@ def _in_threads(function: Any, values: Sequence[Any]) -> list[Any]:
         return list(pool.map(function, values))
 
 
-def _read(paths: Sequence[Path]) -> Array:
-    grey = np.empty((len(paths), _SIZE, _SIZE), dtype=np.float32)
-    for start in range(0, len(paths), _READ):
-        part = paths[start : start + _READ]
-        grey[start : start + len(part)] = _in_threads(_grey, part)
-    return grey
+def _read(files: Sequence[Path | None], paths: Mapping[str, str | Path]) -> tuple[Array, Codes, str | None]:
+    """Pictures of the files that can be read, their rows, and the first error with the number of such files."""
+    known = [row for row, file in enumerate(files) if file is not None]
+    grey = np.empty((len(known), _SIZE, _SIZE), dtype=np.float32)
+    readable: list[int] = []
+    errors: list[ImageError] = []
+    for start in range(0, len(known), _READ):
+        rows = known[start : start + _READ]
+        for row, picture in zip(rows, _in_threads(_grey, [files[row] for row in rows]), strict=True):
+            if isinstance(picture, ImageError):
+                errors.append(picture)
+            else:
+                grey[len(readable)] = picture
+                readable.append(row)
+    reason = None
+    if errors:
+        try:
+            with naming_stimuli(paths):
+                raise errors[0]
+        except ImageError as error:
+            more = f", and {len(errors) - 1} more" if len(errors) > 1 else ""
+            reason = f"{error.message}{more}"
+    return grey[: len(readable)], np.array(readable, dtype=np.intp), reason
 
 
-def _grey(path: Path) -> NDArray[np.uint8]:
-    return load_grey(path, size=_SIZE)
+def _grey(path: Path) -> NDArray[np.uint8] | ImageError:
+    try:
+        return load_grey(path, size=_SIZE)
+    except ImageError as error:
+        return error
 
 
 def _normalised(features: Array) -> Array:
@@ -248,7 +262,9 @@ def _normalised(features: Array) -> Array:
     return np.where(varies, centred / np.where(varies, length, 1), 0).astype(np.float32)
 
 
-def _near(grey: Array, features: Sequence[Array], threshold: float) -> tuple[int, list[tuple[int, int, float]], Codes]:
+def _near(
+    grey: Array, features: Sequence[Array], threshold: float, detailed: Callable[[Codes], Array]
+) -> tuple[int, list[tuple[int, int, float]], Codes]:
     """Number of pairs whose smallest |r| is above the threshold, the most similar ones, and connected groups."""
     n = len(features[0])
     groups, number = np.arange(n, dtype=np.intp), 0
@@ -267,7 +283,7 @@ def _near(grey: Array, features: Sequence[Array], threshold: float) -> tuple[int
         groups = _connected(groups, a[near] + start, b[near] + start)
     zoomed = _near_at_other_zooms(grey, nearly, threshold)
     groups = _connected(groups, *_numbers(zoomed))
-    moved = find_moved_copies(grey, groups)
+    moved = find_moved_copies(grey, groups, detailed)
     groups = _connected(groups, *_numbers(moved))
     for found in (zoomed, moved):
         best = _most_similar(best, *_numbers(found), [similarity for _, _, similarity in found], LISTED)

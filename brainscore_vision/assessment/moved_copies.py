@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dctn, idctn
+from scipy.ndimage import gaussian_filter
 
 SIMILARITY = 0.93
 """Correlation of grey levels and of contours from which an aligned picture is a moved copy."""
 
-EVIDENCE = 75.0
-"""Details that must agree: −½ ln(1 − r²) of the contours, times the effective number of contours."""
+EVIDENCE = 24.0
+"""Details that must agree: −½ ln(1 − r²) of the slopes of grey levels, times the effective number of contours."""
+
+DIFFERENCE = 0.1
+"""Largest difference of two aligned pictures at any place, as a share of the range of levels."""
 
 _SIZE = 64
 _CELLS = 8
 _ORIENTATIONS = 8
 _BLOCK = 512
-_NEAREST = 5
+_DETAILED_BLOCK = 64
+_NEAREST = 10
 _LEAST = 0.35  # correlation of descriptors below which pictures are not aligned
-_AGREEMENT = 0.4  # correlation of band-passed pictures below which an alignment is given up
+_AGREEMENT = 0.65  # correlation of band-passed pictures below which an alignment is given up
 _OVERLAP = 0.7  # share of a shifted or rotated picture that the other one shows, too
 _SAME_SIZE = 0.03
+_PART = 0.95  # share of a part of a picture that the other one shows, too
 _LARGEST_TURN = 0.25
 _EVERYWHERE = 0.88  # mean agreement of all places with contours
 _FAINT = 1.0  # levels a pixel below which a place has no contours
+_EVEN = 8.0  # levels by which a margin may differ from one level
+_RARE = 0.2  # share of other pixels that may have the level of a margin
 _BORDER = 3 / _SIZE  # width of the margin that filters blur, and that is not compared
-_ONE_ORIENTATION = 0.05  # ratio of eigenvalues of the structure tensor
+_UNDETERMINED = 0.001  # share of the slopes that no shift, turn or zoom explains in place of another one
+_SLOPES = 0.85  # least correlation of the slopes of grey levels
 _BAND = 4.0  # cycles per picture
+_FAINT_BAND = 10.0  # levels below which contrast is not equalised
 _WINDOW = 0.7
 _POINTS = 10
 
@@ -56,34 +66,39 @@ class _Version(NamedTuple):
 
 def _versions() -> tuple[_Version, ...]:
     """Pairs are compared in both orders, so that the inverse of a version needs no version."""
-    step = 0.07
-    moves = [(1.0, 0.0, x * step, y * step) for x, y in ((0, 0), (1, 0), (0, 1), (1, 1), (1, -1))]
-    moves += [(1.18, 0.0, x * step, y * step) for x in (-1, 0, 1) for y in (-1, 0, 1)]
-    moves += [(1.36, 0.0, x * step, y * step) for x in range(-2, 3) for y in range(-2, 3) if abs(x) + abs(y) < 3]
-    moves += [(1.0, 7.0, 0.0, 0.0), (1.18, 7.0, 0.0, 0.0), (1.18, -7.0, 0.0, 0.0)]
+    moves = [(1.0, 0.0, x * 0.05, y * 0.05) for y in range(3) for x in range(-2, 3) if (y, x) >= (0, 0)]
+    for zoom, step, most in ((1.12, 0.05, 1), (1.22, 0.045, 2), (1.33, 0.0625, 2)):
+        steps = np.arange(-most, most + 1) * step
+        moves += [(zoom, 0.0, x, y) for x in steps for y in steps]
+    moves += [(1.0, 7.0, 0.0, 0.0), (1.15, 7.0, 0.0, 0.0), (1.15, -7.0, 0.0, 0.0)]
+    moves += [(1.0, degrees, 0.0, 0.0) for degrees in (90.0, 180.0, 270.0)]
     return tuple(_Version(mirrored, *move) for mirrored in (False, True) for move in moves)
 
 
 _VERSIONS = _versions()
 
 
-def find_moved_copies(grey: Array, groups: Rows) -> list[tuple[int, int, float]]:
+def find_moved_copies(grey: Array, groups: Rows, load: Callable[[Rows], Array]) -> list[tuple[int, int, float]]:
     """Find pairs of pictures that are equal after one of both was moved.
 
-    `grey` is pictures × 64 × 64; pictures of one group are not compared. Returned are two pictures, the first with the
+    `grey` is pictures × 64 × 64; pictures of one group are not compared. `load` returns the grey levels of pictures of
+    given numbers (pictures × 128 × 128), and is called for pairs that nearly agree. Returned are two pictures, the first with the
     smaller number, and their similarity: the smaller of the correlations of their grey levels and contours where they
     overlap.
 
     Notes
     -----
-    The middle of each picture, without its lowest and highest frequencies, is compared with the middle of each other
-    one, with parts shifted by up to 10 % of the width, enlarged by up to 1.5, and rotated by up to 10°, also mirrored.
-    The 5 most similar pictures of each are aligned: the similarity transform that minimises the squared difference of
-    band-passed pictures is found by the Gauss-Newton method [1]_. An aligned pair counts if both correlations are above
-    `SIMILARITY`, and if enough details agree (`EVIDENCE`): simple shapes, such as strokes or discs, can be moved onto
-    each other without being copies. Weak contours must agree as well, so that the same shape elsewhere, on another
-    ground, is not a copy. A copy has the size of the other picture, or is a part of it. Pictures with contours of one
-    orientation, such as gratings, are not aligned, since a shift along the contours changes nothing.
+    The middle of each picture, without its lowest and highest frequencies and with equal contrast everywhere, is
+    compared with the middle of each other one, with parts shifted by up to 10 % of the width, enlarged by up to 1.33,
+    and rotated by up to 10° or by quarters of a turn, also mirrored. The 10 most similar pictures of each are aligned:
+    the similarity transform that minimises the squared difference is found by the Gauss-Newton method [1]_, first of
+    pictures without fine detail. An aligned pair counts if both correlations are above `SIMILARITY`, and if enough
+    details agree (`EVIDENCE`): the fewer contours two pictures have, the more exactly they must agree, since simple
+    shapes, such as strokes, can be moved onto each other without being copies. Weak contours must agree as well, so
+    that the same shape elsewhere, on another ground, is not a copy. Pairs are aligned at 128 × 128 pixels, too, where
+    smoothed pictures may differ nowhere by more than `DIFFERENCE`: outlines of one kind may agree almost everywhere.
+    A copy has the size of the other picture, or is a part of it. Pictures that some movement does not change, such as
+    gratings, discs or a straight edge, are not aligned.
 
     References
     ----------
@@ -93,32 +108,33 @@ def find_moved_copies(grey: Array, groups: Rows) -> list[tuple[int, int, float]]
     Examples
     --------
     >>> levels = np.random.default_rng(0).uniform(0, 255, (32, 32))
-    >>> picture = levels.repeat(2, 0).repeat(2, 1).astype(np.float32)
-    >>> find_moved_copies(np.stack([picture, picture[::-1].T, picture[:, ::-1]]), np.arange(3))
-    [(0, 2, 1.0)]
+    >>> picture = levels.repeat(4, 0).repeat(4, 1).astype(np.float32)
+    >>> shown = np.stack([picture, picture[::-1].T, picture[:, ::-1]])
+    >>> find_moved_copies(pooled(shown, 64).reshape(3, 64, 64), np.arange(3), shown.__getitem__)
+    [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0)]
     """
-    first, second, versions = _candidates(grey, groups)
-    detailed = _detailed(grey)
-    both = detailed[first] & detailed[second]
+    bare = _without_margins(grey)
+    first, second, versions = _candidates(bare, groups)
+    determined = _determined(grey)
+    both = determined[first] & determined[second]
     first, second, versions = first[both], second[both], versions[both]
-    fine = np.concatenate([_halved(_smoothed(grey[start : start + _BLOCK])) for start in range(0, len(grey), _BLOCK)])
-    coarse = _halved(_band_passed(grey, _BAND))
+    coarse, fine = (_band_passed(bare, band) for band in (_BAND, 2 * _BAND))
     copies: dict[tuple[int, int], float] = {}
     matrices = np.stack([version.matrix() for version in _VERSIONS])
     for start in range(0, len(first), _BLOCK):
         one, other, version = (rows[start : start + _BLOCK] for rows in (first, second, versions))
-        matrix = _aligned(coarse, one, other, matrices[version], steps=3)
-        close = _agreement(coarse, one, other, matrix) > _AGREEMENT
-        one, other = one[close], other[close]
+        matrix = matrices[version]
+        for band in (coarse, fine):
+            matrix = _aligned(band, one, other, matrix, steps=5)
+            close = _agreement(band, one, other, matrix) > _AGREEMENT
+            one, other, matrix = one[close], other[close], matrix[close]
         if not len(one):
             continue
-        matrix = _aligned(fine, one, other, matrix[close], steps=5)
-        close = _agreement(fine, one, other, matrix) > SIMILARITY - 0.1
-        one, other, matrix = one[close], other[close], matrix[close]
-        if not len(one):
-            continue
+        pictures, rows = np.unique(np.concatenate([one, other]), return_inverse=True)
+        matrix = _aligned(_smoothed(grey[pictures]), rows[: len(one)], rows[len(one) :], matrix, steps=3)
+        matrix, difference = _aligned_in_detail(load, one, other, matrix)
         similarity, evidence = _compared(grey, one, other, matrix)
-        found = (similarity > SIMILARITY) & (evidence > EVIDENCE)
+        found = (similarity > SIMILARITY) & (evidence > EVIDENCE) & (difference < DIFFERENCE) & _is_plausible(matrix)
         for a, b, value in zip(one[found], other[found], similarity[found], strict=True):
             pair = (int(min(a, b)), int(max(a, b)))
             copies[pair] = max(copies.get(pair, 0), round(float(value), 4))
@@ -165,19 +181,36 @@ def _smoothed(pictures: Array) -> Array:
     return pictures
 
 
+def _without_margins(grey: Array) -> Array:
+    """Pictures whose margins of one level, which occurs almost nowhere else, are replaced by the nearest row inside."""
+    grey = grey.copy()
+    for side in range(4):
+        turned = np.rot90(grey, side, (1, 2))  # a view
+        level = turned[:, :1, :1]
+        even = np.abs(turned - level).max(axis=2) < _EVEN
+        width = np.cumprod(even, axis=1).sum(axis=1)
+        for picture in np.flatnonzero((width > 0) & (width <= _SIZE // 5)):
+            rows = slice(width[picture] + 1, None)  # the first row inside may be mixed with the margin
+            if (np.abs(turned[picture, rows] - level[picture]) < _EVEN).mean() < _RARE:
+                turned[picture, : rows.start] = turned[picture, rows.start]
+    return grey
+
+
 def _halved(pictures: Array) -> Array:
     size = pictures.shape[1] // 2
     return pooled(pictures, size).reshape(-1, size, size)
 
 
 def _band_passed(grey: Array, centre: float) -> Array:
-    """Pictures of half the size without low and high frequencies; borders are mirrored."""
+    """Pictures of half the size without low and high frequencies, with equal contrast everywhere."""
     cycles = np.hypot(*np.meshgrid(np.arange(_SIZE) / 2, np.arange(_SIZE) / 2))
     transfer = (cycles * np.exp(-((cycles / centre) ** 2))).astype(np.float32)
     result = np.empty((len(grey), _SIZE // 2, _SIZE // 2), dtype=np.float32)
     for start in range(0, len(grey), _BLOCK):
         spectrum = dctn(grey[start : start + _BLOCK], axes=(1, 2), norm="ortho")
-        result[start : start + _BLOCK] = _halved(idctn(spectrum * transfer, axes=(1, 2), norm="ortho"))
+        band = _halved(idctn(spectrum * transfer, axes=(1, 2), norm="ortho"))
+        contrast = np.sqrt(gaussian_filter(band**2, (0, 3, 3)) + _FAINT_BAND**2)
+        result[start : start + _BLOCK] = band / contrast
     return result
 
 
@@ -260,14 +293,22 @@ def _first_of(values: Rows) -> NDArray[np.bool_]:
     return first
 
 
-def _detailed(grey: Array) -> NDArray[np.bool_]:
-    """Whether contours of a picture have more than one orientation, so that a shift in each direction changes it."""
+def _determined(grey: Array) -> NDArray[np.bool_]:
+    """Whether each shift, turn and zoom changes a picture, and each in another way."""
+    grid = _grid(_SIZE)
+    distance = np.hypot(*grid)
+    inside = np.abs(grid).max(axis=0) < 0.5 - _BORDER
     result = np.empty(len(grey), dtype=bool)
     for start in range(0, len(grey), _BLOCK):
-        down, right = np.gradient(_smoothed(grey[start : start + _BLOCK]), axis=(1, 2))
-        both = np.stack([slope.reshape(len(result[start : start + _BLOCK]), -1) for slope in (down, right)], axis=1)
-        least, most = np.linalg.eigvalsh(both @ both.transpose(0, 2, 1)).T
-        result[start : start + _BLOCK] = least > _ONE_ORIENTATION * most
+        pictures = grey[start : start + _BLOCK]
+        down, right = (
+            slope.reshape(len(pictures), -1) * inside for slope in np.gradient(_smoothed(pictures), axis=(1, 2))
+        )
+        slopes = np.stack([right * grid[0] + down * grid[1], down * grid[0] - right * grid[1], right, down], axis=1)
+        length = np.hypot(down, right)
+        scale = np.stack([np.linalg.norm(side, axis=1) for side in (length * distance, length)], axis=1)
+        slopes /= np.maximum(scale, 1e-3)[:, [0, 0, 1, 1], None]
+        result[start : start + _BLOCK] = np.linalg.eigvalsh(slopes @ slopes.transpose(0, 2, 1))[:, 0] > _UNDETERMINED
     return result
 
 
@@ -324,9 +365,21 @@ def _compared(grey: Array, one: Rows, other: Rows, matrices: Array) -> tuple[Arr
     outlines = _correlation(energy[0], energy[1], cells)
     everywhere = _mean_agreement(energy[0], energy[1], area)
     details = np.min([each.sum(axis=1) ** 2 / np.maximum((each**2).sum(axis=1), 1e-6) for each in energy], axis=0)
-    possible = _is_plausible(matrices, x, y) & (everywhere > _EVERYWHERE)
+    slopes = _agreement_of_slopes(moved, still, weights)
+    possible = (everywhere > _EVERYWHERE) & (slopes > _SLOPES)
     similarity = np.where(possible, np.minimum(np.abs(pixels), outlines), 0)
-    return similarity, -0.5 * np.log(1 - np.clip(outlines, 0, 0.999) ** 2) * details
+    return similarity, -0.5 * np.log(1 - np.clip(slopes, 0, 0.9995) ** 2) * details
+
+
+def _agreement_of_slopes(first: Array, second: Array, weights: Array) -> Array:
+    """Magnitude of the correlation of the slopes of smoothed pictures, whose means are 0 by nature."""
+    sides = []
+    for pictures in (first, second):
+        down, right = np.gradient(_smoothed(pictures), axis=(1, 2))
+        slopes = np.stack([down, right], axis=1) * weights[:, None]
+        sides.append(slopes.reshape(len(slopes), -1))
+    lengths = np.linalg.norm(sides[0], axis=1) * np.linalg.norm(sides[1], axis=1)
+    return np.asarray(np.abs(np.einsum("ij,ij->i", *sides)) / np.maximum(lengths, 1e-6))
 
 
 def _mean_agreement(first: Array, second: Array, area: Array) -> Array:
@@ -340,13 +393,44 @@ def _mean_agreement(first: Array, second: Array, area: Array) -> Array:
     return np.asarray((correlation * used).sum(axis=1) / np.maximum(used.sum(axis=1), 1))
 
 
-def _is_plausible(matrices: Array, x: Array, y: Array) -> NDArray[np.bool_]:
-    """Whether a picture may be a copy of the other one: of equal size, or a part of it."""
+def _aligned_in_detail(load: Callable[[Rows], Array], one: Rows, other: Rows, matrices: Array) -> tuple[Array, Array]:
+    """Improve positions at a higher resolution; also the largest difference of the aligned pictures."""
+    result, difference = np.empty_like(matrices), np.empty(len(one), dtype=np.float32)
+    for start in range(0, len(one), _DETAILED_BLOCK):
+        block = slice(start, start + _DETAILED_BLOCK)
+        numbers, rows = np.unique(np.concatenate([one[block], other[block]]), return_inverse=True)
+        pictures = np.asarray(load(numbers), dtype=np.float32)
+        first, second = np.split(rows, 2)
+        result[block] = _aligned(pictures, first, second, matrices[block], steps=5)
+        difference[block] = _largest_difference(pictures, first, second, result[block])
+    return result, difference
+
+
+def _largest_difference(pictures: Array, one: Rows, other: Rows, matrices: Array) -> Array:
+    """Largest difference of pictures where they overlap, after their levels were matched."""
+    size = pictures.shape[1]
+    grid = _grid(size)
+    x, y = _moved(matrices, grid)
+    inside = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.abs(grid).max(axis=0)) < 0.5 - _BORDER
+    number = np.maximum(inside.sum(axis=1, keepdims=True), 1)
+    moved, still = (
+        (side - (side * inside).sum(axis=1, keepdims=True) / number) * inside
+        for side in (_sampled(pictures, one, x, y), pictures.reshape(len(pictures), -1)[other])
+    )
+    gain = (moved * still).sum(axis=1, keepdims=True) / np.maximum((moved**2).sum(axis=1, keepdims=True), 1e-6)
+    difference = (gain * moved - still).reshape(-1, size, size)
+    difference = gaussian_filter(difference, (0, size / _SIZE, size / _SIZE))
+    return np.asarray(np.abs(difference).max(axis=(1, 2)) / np.maximum(np.ptp(still, axis=1), 1e-6))
+
+
+def _is_plausible(matrices: Array) -> NDArray[np.bool_]:
+    """Whether one picture may be a copy of the other: of equal size, or a part."""
     zoom = np.abs(np.linalg.det(matrices[:, :, :2])) ** -0.5
+    x, y = _moved(matrices, _grid(_SIZE))
     shared = (np.maximum(np.abs(x), np.abs(y)) <= 0.5).mean(axis=1)
-    turn = np.abs(matrices[:, 1, 0]) * zoom  # sine of the angle
+    turn = np.abs(matrices[:, :, 0]).min(axis=1) * zoom  # sine of the angle to the next quarter of a turn
     same_size = (np.abs(zoom - 1) < _SAME_SIZE) & (shared >= _OVERLAP)
-    return np.asarray((turn < _LARGEST_TURN) & (same_size | ((zoom > 1) & (shared > 0.97))))
+    return np.asarray((turn < _LARGEST_TURN) & (same_size | (shared * np.maximum(1, zoom**-2) > _PART)))
 
 
 def _correlation(first: Array, second: Array, used: NDArray[np.bool_]) -> Array:

@@ -178,6 +178,15 @@ class TestDuplicates:
         assert (found.n_equal, found.n_near, found.equal.tolist()) == (1, 0, [0, 1, 0])
         assert "cannot be read as an image" in found.reason
 
+    def test_a_damaged_picture_is_named_and_the_others_are_compared(self, tmp_path):
+        shown = pictures(3)
+        names, paths = save(tmp_path, np.stack([*shown, shown[1][:, ::-1]]))
+        paths[names[0]].write_bytes(b"damaged")
+        found = find_duplicates(names, paths)
+        assert f"stimulus {names[0]!r}: " in found.reason
+        assert (found.n_near, found.alike.tolist()) == (1, [0, 1, 2, 1])
+        assert np.isfinite(found.pixels).all(axis=1).tolist() == [False, True, True, True]
+
     def test_missing_files(self, tmp_path):
         with pytest.raises(UserError, match="cannot be read"):
             find_duplicates(["a"], {"a": tmp_path / "a.png"})

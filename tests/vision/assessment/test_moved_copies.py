@@ -5,7 +5,7 @@ import pytest
 from scipy.ndimage import map_coordinates
 
 from brainscore_vision.assessment import moved_copies
-from brainscore_vision.assessment.moved_copies import find_moved_copies
+from brainscore_vision.assessment.moved_copies import find_moved_copies, pooled
 
 SIZE = 64
 
@@ -19,16 +19,16 @@ def clouds(n, seed=0, size=160):
     return 128 + 45 * values / values.std((1, 2), keepdims=True)
 
 
-def seen(picture, matrix=None, outside=None):
-    """64 × 64 levels of a large picture at moved positions."""
+def seen(picture, matrix=None, outside=None, size=SIZE):
+    """Levels of a large picture at moved positions."""
     matrix = np.eye(2, 3) if matrix is None else matrix
     large = len(picture)
-    line = (np.arange(SIZE) + 0.5) / SIZE - 0.5
+    line = (np.arange(size) + 0.5) / size - 0.5
     grid = np.stack([axis.ravel() for axis in np.meshgrid(line, line)])
     x, y = matrix[:, :2] @ grid + matrix[:, 2:]
     options = {"mode": "nearest"} if outside is None else {"mode": "constant", "cval": outside}
     places = [(axis + 0.5) * large - 0.5 for axis in (y, x)]
-    return map_coordinates(picture, places, order=1, **options).reshape(SIZE, SIZE).astype(np.float32)
+    return map_coordinates(picture, places, order=1, **options).reshape(size, size).astype(np.float32)
 
 
 def move(*, mirrored=False, zoom=1.0, degrees=0.0, shift=(0.0, 0.0)):
@@ -37,13 +37,24 @@ def move(*, mirrored=False, zoom=1.0, degrees=0.0, shift=(0.0, 0.0)):
     return np.column_stack([turned @ np.diag([-1 if mirrored else 1, 1]), shift])
 
 
+def copies(shown, groups=None):
+    """Moved copies among pictures of twice the size."""
+    shown = np.asarray(shown, dtype=np.float32)
+    small = pooled(shown, SIZE).reshape(-1, SIZE, SIZE)
+    return find_moved_copies(small, np.arange(len(shown)) if groups is None else groups, shown.__getitem__)
+
+
 @pytest.mark.parametrize(
     "options",
     [
         {"mirrored": True},
         {"zoom": 1 / 0.9, "shift": (0.05, -0.05)},
         {"zoom": 1 / 0.8, "shift": (-0.1, -0.1)},
+        {"zoom": 1 / 0.75, "shift": (0.125, 0.125)},
         {"shift": (0.04, 0.04)},
+        {"shift": (-0.1, 0.1)},
+        {"degrees": 90},
+        {"mirrored": True, "degrees": 180},
         {"degrees": 5},
         {"degrees": -8},
         {"mirrored": True, "zoom": 1 / 0.9, "shift": (0.05, 0.05)},
@@ -53,8 +64,8 @@ def move(*, mirrored=False, zoom=1.0, degrees=0.0, shift=(0.0, 0.0)):
 @pytest.mark.parametrize("outside", [None, 0])
 def test_a_moved_copy_is_found_and_nothing_else(options, outside):
     pictures = clouds(12)
-    shown = [*(seen(picture) for picture in pictures), 255 - seen(pictures[5], move(**options), outside)]
-    ((first, second, similarity),) = find_moved_copies(np.stack(shown), np.arange(13))
+    changed = 255 - seen(pictures[5], move(**options), outside, 2 * SIZE)
+    ((first, second, similarity),) = copies([*(seen(picture, size=2 * SIZE) for picture in pictures), changed])
     assert (first, second) == (5, 12)
     assert 0.93 < similarity <= 1
 
@@ -71,19 +82,30 @@ def test_the_alignment_is_the_true_one():
 
 def test_a_group_is_not_compared():
     picture = clouds(1)[0]
-    shown = np.stack([seen(picture), seen(picture, move(mirrored=True))])
-    assert len(find_moved_copies(shown, np.arange(2))) == 1
-    assert find_moved_copies(shown, np.zeros(2, dtype=int)) == []
+    shown = [seen(picture, matrix, size=2 * SIZE) for matrix in (None, move(mirrored=True))]
+    assert len(copies(shown)) == 1
+    assert copies(shown, np.zeros(2, dtype=int)) == []
 
 
 def test_simple_shapes_are_no_evidence():
     """Discs of two sizes, strokes at two places, and gratings of two phases fit if they are moved."""
-    y, x = np.mgrid[:SIZE, :SIZE] / SIZE - 0.5
-    discs = [255 * (np.hypot(x, y) > radius) for radius in (0.3, 0.34)]
+    size = 2 * SIZE
+    y, x = np.mgrid[:size, :size] / size - 0.5
+    discs = [255 * np.clip((np.hypot(x, y) - radius) * size, 0, 1) for radius in (0.3, 0.34)]
     strokes = [255 * ((abs(x - shift) > 0.03) | (abs(y) > 0.25)) for shift in (0, 0.05)]
     gratings = [127 + 100 * np.sin(30 * x + 12 * y + phase) for phase in (0, 1.5)]
     for shown in (discs, strokes, gratings):
-        assert find_moved_copies(np.stack(shown).astype(np.float32), np.arange(2)) == []
+        assert copies(shown) == []
+
+
+def test_outlines_that_differ_at_one_place_are_no_copies():
+    """Two bottles, of which one has a label that stands out, and a bottle and its mirror image."""
+    size = 2 * SIZE
+    y, x = np.mgrid[:size, :size] / size - 0.5
+    bottle = (abs(x) < 0.18) & (abs(y) < 0.4) & ((y > -0.1) | (abs(x + 0.04) < 0.08))
+    label = bottle | ((abs(x - 0.2) < 0.06) & (abs(y - 0.2) < 0.05))
+    assert copies(255.0 * np.stack([bottle, label[:, ::-1]])) == []
+    assert [pair[:2] for pair in copies(255.0 * np.stack([bottle, bottle[:, ::-1]]))] == [(0, 1)]
 
 
 def test_candidates_are_those_of_a_search_over_all_pairs():
@@ -93,6 +115,6 @@ def test_candidates_are_those_of_a_search_over_all_pairs():
     similarity = np.abs(np.einsum("id,vjd->vij", parts[0], parts)).max(axis=0)
     np.fill_diagonal(similarity, 0)
     for picture in range(20):
-        best = [partner for partner in np.argsort(-similarity[picture])[:5] if similarity[picture, partner] > 0.35]
+        best = [partner for partner in np.argsort(-similarity[picture])[:10] if similarity[picture, partner] > 0.35]
         assert one[other == picture].tolist() == best
     assert version.max() < len(moved_copies._VERSIONS)
