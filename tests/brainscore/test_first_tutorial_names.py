@@ -23,8 +23,8 @@ from brainio.assemblies import BehavioralAssembly
 )
 def test_names(module, name, defined):
     found = importlib.import_module(f"brainscore.{module}")
-    value = getattr(found, name)
-    assert (value.__module__, value.__qualname__) == (defined, name)
+    value, expected = getattr(found, name), getattr(importlib.import_module(defined), name)
+    assert (value.__module__, value.__qualname__) == (expected.__module__, expected.__qualname__)
     assert name in found.__all__
 
 
