@@ -82,9 +82,9 @@ def find_moved_copies(grey: Array, groups: Rows, load: Callable[[Rows], Array]) 
     """Find pairs of pictures that are equal after one of both was moved.
 
     `grey` is pictures × 64 × 64; pictures of one group are not compared. `load` returns the grey levels of pictures of
-    given numbers (pictures × 128 × 128), and is called for pairs that nearly agree. Returned are two pictures, the first
-    with the smaller number, and their similarity: the smaller of the correlations of their grey levels and contours
-    where they overlap.
+    given numbers (pictures × 128 × 128), and is called for pairs that nearly agree. Returned are two pictures, the
+    first with the smaller number, and their similarity: the smaller of the correlations of their grey levels and
+    contours where they overlap.
 
     Notes
     -----
