@@ -294,19 +294,19 @@ def _quantile(level: float) -> float:
 
 def _correlation(score: Score, ceiling: Score) -> float:
     """Correlation of score and ceiling over the units that both vary with; 0 if these are not known."""
-    predicted = [one.attrs.get("predictivity") for one in (score, ceiling)]
-    errors = np.nan_to_num([float(one.attrs.get("error", 0.0)) for one in (score, ceiling)])
-    own = np.zeros(2)
-    if all(isinstance(one, PredictivityOfUnits) for one in predicted):
+    predicted = [side.attrs.get("predictivity") for side in (score, ceiling)]
+    errors = np.nan_to_num([float(side.attrs.get("error", 0.0)) for side in (score, ceiling)])
+    variances = np.zeros(2)
+    if all(isinstance(side, PredictivityOfUnits) for side in predicted):
         covariance = predictivity_covariance(*predicted)  # type: ignore[arg-type] # see above
     else:
-        ours, theirs = (_influences(one) for one in (score, ceiling))
+        ours, theirs = (_influences(side) for side in (score, ceiling))
         pairs = [pair for first in ours for second in theirs if (pair := _matched(first, second)) is not None]
         covariance = sum(float(np.cov(*pair)[0, 1]) / len(pair[0]) for pair in pairs)
         for pair in pairs:
-            own += [part.var(ddof=1) / len(part) for part in pair]
+            variances += [values.var(ddof=1) / len(values) for values in pair]
     # a part of the variance may come from elsewhere, such as splits, and the covariance then does not
-    spread = np.maximum(errors, np.sqrt(own))
+    spread = np.maximum(errors, np.sqrt(variances))
     if not (math.isfinite(covariance) and np.isfinite(spread).all() and spread.all()):
         return 0.0
     return min(1.0, max(-1.0, covariance / float(spread.prod())))
@@ -314,14 +314,14 @@ def _correlation(score: Score, ceiling: Score) -> float:
 
 def _influences(score: Score) -> list[DataArray]:
     """Influence of each kind of units; of two crossed kinds, the means over the other one."""
-    found = [score.attrs[key] for key in INFLUENCE_KEYS if isinstance(score.attrs.get(key), DataArray)]
-    parts = []
-    for influence in found:
+    influences = [score.attrs[key] for key in INFLUENCE_KEYS if isinstance(score.attrs.get(key), DataArray)]
+    means = []
+    for influence in influences:
         for dim in influence.dims:
-            part = influence.mean([other for other in influence.dims if other != dim])
-            part.attrs = influence.attrs
-            parts.append(part)
-    return parts
+            mean = influence.mean([further_dim for further_dim in influence.dims if further_dim != dim])
+            mean.attrs = influence.attrs
+            means.append(mean)
+    return means
 
 
 def _matched(first: DataArray, second: DataArray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -329,12 +329,12 @@ def _matched(first: DataArray, second: DataArray) -> tuple[np.ndarray, np.ndarra
     names = sorted((name for name in first.coords if name in second.coords), key=str)
     if first.dims != second.dims or not names or not (first.attrs.get("paired", 1) and second.attrs.get("paired", 1)):
         return None
-    ids = [list(zip(*(one[name].values.tolist() for name in names), strict=True)) for one in (first, second)]
-    places = {unit: place for place, unit in enumerate(ids[1])}
+    ids = [list(zip(*(side[name].values.tolist() for name in names), strict=True)) for side in (first, second)]
+    rows = {unit: row for row, unit in enumerate(ids[1])}
     n = len(ids[0])
-    if len(places) != len(ids[1]) or len(ids[1]) != n or set(places) != set(ids[0]) or n < 2:
+    if len(rows) != len(ids[1]) or len(ids[1]) != n or set(rows) != set(ids[0]) or n < 2:
         return None
-    return first.values, second.values[[places[unit] for unit in ids[0]]]
+    return first.values, second.values[[rows[unit] for unit in ids[0]]]
 
 
 def _ratio(value: float, ceiling: float) -> float:

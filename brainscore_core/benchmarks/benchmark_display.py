@@ -74,7 +74,7 @@ def _measurement_rows(measurements: Measurements) -> Iterator[tuple[str, str]]:
 
 def benchmark_plot(benchmark: BenchmarkBase, results: str | os.PathLike[str] | None) -> Plot:
     """Draw the data, the ceiling, and baseline models if they were assessed."""
-    parts = [panel for panel in map(_data_panel, _data(benchmark)) if panel is not None]
+    data_panels = [panel for panel in map(_data_panel, _data(benchmark)) if panel is not None]
     try:
         ceiling = benchmark.ceiling
     except NotImplementedError:
@@ -95,10 +95,10 @@ def benchmark_plot(benchmark: BenchmarkBase, results: str | os.PathLike[str] | N
     chart = Dots(
         rows=rows, title="Ceiling and baseline models", x_title="value, 95 % interval", kinds=kinds, reference=0.0
     )
-    if rows or not parts:
-        parts.append(Panel(chart=chart, heading="Ceiling and baseline models", notes=notes))
+    if rows or not data_panels:
+        data_panels.append(Panel(chart=chart, heading="Ceiling and baseline models", notes=notes))
     title = f"{benchmark.identifier}: data, ceiling and baseline models"
-    return Plot(panels([[part] for part in parts], title=title), benchmark.identifier)
+    return Plot(panels([[data_panel] for data_panel in data_panels], title=title), benchmark.identifier)
 
 
 def _data(benchmark: BenchmarkBase) -> list[DataAssembly]:
@@ -135,9 +135,11 @@ def _choices_panel(assembly: DataAssembly) -> Panel | None:
 def _controls(benchmark: str, results: str | os.PathLike[str] | None) -> Assessment | None:
     from brainscore_core.results.assessments import AssessmentStore
 
-    found, _ = AssessmentStore(results).newest(benchmark)
-    assessed = [one for one in found if one.part == "controls" and one.state == "assessed"]
-    return max(assessed, key=lambda one: str(one.created), default=None)
+    assessments, _ = AssessmentStore(results).newest(benchmark)
+    assessed = [
+        assessment for assessment in assessments if assessment.part == "controls" and assessment.state == "assessed"
+    ]
+    return max(assessed, key=lambda assessment: str(assessment.created), default=None)
 
 
 def _row(label: str, value: Any, ci: Any, kind: int) -> DotsRow:

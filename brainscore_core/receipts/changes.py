@@ -111,25 +111,25 @@ def _changes(a: Receipt, b: Receipt, unknown: list[str]) -> Iterator[Change]:
 
 def _machine(a: Receipt, b: Receipt) -> Iterator[Change]:
     here, there = a.environment, b.environment
-    for cause, item, left, right in (
+    for cause, item, first, second in (
         ("python", "", here.python, there.python),
         ("platform", "", here.platform, there.platform),
         ("processor", "", here.cpu, there.cpu),
         ("processor", "cores", here.cpu_count, there.cpu_count),
         ("processor", "threads", here.threads, there.threads),
     ):
-        if left and right and left != right:
-            yield Change(part=cause, item=item, a=str(left), b=str(right))
+        if first and second and first != second:
+            yield Change(part=cause, item=item, a=str(first), b=str(second))
 
 
 def _code(part: str, a: PluginCode | None, b: PluginCode | None, unknown: list[str]) -> Iterator[Change]:
-    left, right = (plugin.sha256 if plugin else None for plugin in (a, b))
-    if left is None or right is None:
-        if left or right:
-            unknown.append(f"{part} (only the {'first' if left else 'second'} receipt has its hash)")
+    first, second = (plugin.sha256 if plugin else None for plugin in (a, b))
+    if first is None or second is None:
+        if first or second:
+            unknown.append(f"{part} (only the {'first' if first else 'second'} receipt has its hash)")
         else:
             unknown.append(f"{part} (neither receipt has its hash)")
-    elif left != right and a is not None and b is not None:
+    elif first != second and a is not None and b is not None:
         yield Change(part=part, item=a.name, a=_version(a), b=_version(b))
 
 
@@ -139,37 +139,37 @@ def _version(plugin: PluginCode) -> str:
 
 
 def _data(a: Iterable[DataItem], b: Iterable[DataItem], complete: bool, unknown: list[str]) -> Iterator[Change]:
-    left, right = (
+    first, second = (
         {(item.kind, item.identifier): item.plugin for item in items if item.kind not in ("collection", "study")}
         for items in (a, b)
     )
-    for key in sorted(left.keys() | right.keys()):
+    for key in sorted(first.keys() | second.keys()):
         kind, identifier = key
         cause = "metric code" if kind == "metric" else "data"
         noun = f"{kind.replace('_', ' ')} {identifier}"
-        if key in left and key in right:
-            for change in _code(noun, left[key], right[key], unknown):
+        if key in first and key in second:
+            for change in _code(noun, first[key], second[key], unknown):
                 yield Change(part=cause, item=f"code of the {noun}", a=change.a, b=change.b)
         elif complete:
-            yield _in_one(cause, noun, "", key in left)
+            yield _in_one(cause, noun, "", key in first)
 
 
 def _files(a: Iterable[FileItem], b: Iterable[FileItem], complete: bool, unknown: list[str]) -> Iterator[Change]:
     """Compare files by their contents, regardless of where they were read from."""
-    left, right = list(a), list(b)
-    for file in [*left]:
-        same = next((candidate for candidate in right if _same_content(file, candidate)), None)
+    first_files, second_files = list(a), list(b)
+    for file in [*first_files]:
+        same = next((candidate for candidate in second_files if _same_content(file, candidate)), None)
         if same is not None:
-            left.remove(file)
-            right.remove(same)
-    for file in left:
+            first_files.remove(file)
+            second_files.remove(same)
+    for file in first_files:
         name = _name(file)
-        candidate = next((candidate for candidate in right if _name(candidate) == name), None)
+        candidate = next((candidate for candidate in second_files if _name(candidate) == name), None)
         if candidate is None:
             if complete:
                 yield _in_one("data", f"file {name}", _short(file.sha256 or file.sha1), True)
             continue
-        right.remove(candidate)
+        second_files.remove(candidate)
         hashes = next(
             ((x, y) for x, y in ((file.sha256, candidate.sha256), (file.sha1, candidate.sha1)) if x and y), (None, None)
         )
@@ -178,7 +178,7 @@ def _files(a: Iterable[FileItem], b: Iterable[FileItem], complete: bool, unknown
         else:
             yield Change(part="data", item=f"file {name}", a=_short(hashes[0]), b=_short(hashes[1]))
     if complete:
-        for file in right:
+        for file in second_files:
             yield _in_one("data", f"file {_name(file)}", _short(file.sha256 or file.sha1), False)
 
 
@@ -193,25 +193,25 @@ def _name(file: FileItem) -> str:
 
 
 def _weights(a: Receipt, b: Receipt, complete: bool, unknown: list[str]) -> Iterator[Change]:
-    left, right = ({item.identifier: item.sha256 for item in receipt.weights} for receipt in (a, b))
-    if not left or not right:
-        if left or right:
-            unknown.append(f"weights (only the {'first' if left else 'second'} receipt has their hash)")
+    first, second = ({item.identifier: item.sha256 for item in receipt.weights} for receipt in (a, b))
+    if not first or not second:
+        if first or second:
+            unknown.append(f"weights (only the {'first' if first else 'second'} receipt has their hash)")
         return
-    for name in sorted(left.keys() | right.keys() if complete else left.keys() & right.keys()):
-        if left.get(name) != right.get(name):
-            hashes = (_short(side[name]) if name in side else None for side in (left, right))
+    for name in sorted(first.keys() | second.keys() if complete else first.keys() & second.keys()):
+        if first.get(name) != second.get(name):
+            hashes = (_short(side[name]) if name in side else None for side in (first, second))
             yield Change(part="weights", item=name, a=next(hashes), b=next(hashes))
 
 
 def _settings(a: Receipt, b: Receipt, complete: bool) -> Iterator[Change]:
     """Compare notes, which contain what was chosen for a model, such as layers and preprocessing."""
-    left, right = ([note for note in receipt.notes if complete and _is_setting(note)] for receipt in (a, b))
-    for note in left:
-        if note not in right:
+    first, second = ([note for note in receipt.notes if complete and _is_setting(note)] for receipt in (a, b))
+    for note in first:
+        if note not in second:
             yield Change(part="settings", item=note, a="", b=None)
-    for note in right:
-        if note not in left:
+    for note in second:
+        if note not in first:
             yield Change(part="settings", item=note, a=None, b="")
     isolated = ["yes" if receipt.run is not None and receipt.run.isolated else "no" for receipt in (a, b)]
     if isolated[0] != isolated[1]:

@@ -73,20 +73,20 @@ def array_difference(kind: str, a: Any, b: Any) -> ArrayDifference:
     for name in _IDENTITIES:
         if name in a.coords and name in b.coords and not np.array_equal(a[name].values, b[name].values):
             return ArrayDifference(kind=kind, problem=f"the arrays differ in {name} or its order")
-    left, right = (np.asarray(array.values, dtype=np.float64) for array in (a, b))
-    if not left.size:
+    first, second = (np.asarray(array.values, dtype=np.float64) for array in (a, b))
+    if not first.size:
         return ArrayDifference(kind=kind, problem="the arrays are empty")
-    missing = np.isnan(left)
-    if not np.array_equal(missing, np.isnan(right)):
-        count = int((missing != np.isnan(right)).sum())
+    missing = np.isnan(first)
+    if not np.array_equal(missing, np.isnan(second)):
+        count = int((missing != np.isnan(second)).sum())
         return ArrayDifference(kind=kind, problem=f"{count} values are undefined in only one of the arrays")
     with np.errstate(invalid="ignore"):  # the same infinity on both sides
-        distances = np.where(left == right, 0.0, np.abs(left - right))[~missing]
-    finite = np.isfinite(left)
+        distances = np.where(first == second, 0.0, np.abs(first - second))[~missing]
+    finite = np.isfinite(first)
     return ArrayDifference(
         kind=kind,
         largest=float(distances.max(initial=0.0)),
-        spread=float(np.std(left[finite])) if finite.any() else None,
+        spread=float(np.std(first[finite])) if finite.any() else None,
         values=int(distances.size),
     )
 
@@ -274,10 +274,10 @@ def _numbers(a: Receipt, b: Receipt, tolerance: Tolerance) -> tuple[NumberDiffer
         names = ["score", "raw", "ceiling"]
     differences = []
     for name in names:
-        left, right = _values(getattr(a, name)), _values(getattr(b, name))
-        errors = [error for error in (left.get("error"), right.get("error")) if error]
+        first, second = _values(getattr(a, name)), _values(getattr(b, name))
+        errors = [error for error in (first.get("error"), second.get("error")) if error]
         for entry in _ENTRIES:
-            x, y = left.get(entry), right.get(entry)
+            x, y = first.get(entry), second.get(entry)
             if x is None and y is None:
                 continue
             allowed = None if x is None else tolerance.allowed(x, min(errors, default=None))

@@ -161,8 +161,8 @@ def _software(receipt: Receipt) -> Iterator[str]:
     versions = environment.packages | (receipt.run.packages if receipt.run else {})
     names = [f"{name} {versions[name]}" for name in _PACKAGES if name in versions]
     platform = versions.get("brainscore")
-    parts = [f"Brain-Score {platform}" if platform else "", environment.python, *names]
-    listed = ", ".join(part for part in parts if part)
+    texts = [f"Brain-Score {platform}" if platform else "", environment.python, *names]
+    listed = ", ".join(text for text in texts if text)
     if listed:
         yield f"Software: {listed}, on {receipt.device}."
     if receipt.notes:
@@ -174,9 +174,9 @@ def _software(receipt: Receipt) -> Iterator[str]:
         *((f"{kind} {name}", plugin.sha256) for kind, name, plugin in _plugins(receipt) if plugin is not None),
         *((f"weights {item.identifier}", item.sha256) for item in receipt.weights),
     ]
-    known = [f"{name} {digest[:12]}" for name, digest in hashes if digest]
-    if known:
-        yield f"SHA-256 of the code and weights (first 12 digits): {', '.join(known)}."
+    short_hashes = [f"{name} {digest[:12]}" for name, digest in hashes if digest]
+    if short_hashes:
+        yield f"SHA-256 of the code and weights (first 12 digits): {', '.join(short_hashes)}."
     if receipt.id:
         yield f"Receipt {receipt.id}."
 
@@ -221,15 +221,15 @@ def _formula(score: Estimate, raw: Estimate | None, ceiling: CeilingEstimate) ->
         / ceiling.value**2,
         "not divided by the ceiling": raw.value,
     }
-    found = [
+    matching = [
         text for text, result in rules.items() if value is not None and abs(result - value) <= 1e-6 * max(abs(value), 1)
     ]
-    return found[0] if len(found) == 1 else None
+    return matching[0] if len(matching) == 1 else None
 
 
 def _references(sources: Sequence[Source]) -> tuple[list[str], list[str]]:
     """References, each once, with the plugins that give them; and plugins without any."""
-    found: dict[str, tuple[str, list[str]]] = {}
+    by_text: dict[str, tuple[str, list[str]]] = {}
     unread = []
     for source in sources:
         texts = [text for entry in source.bibtex or () for text in _cited(entry)]
@@ -237,8 +237,8 @@ def _references(sources: Sequence[Source]) -> tuple[list[str], list[str]]:
         if not texts:
             unread.append(name)
         for text in texts:
-            found.setdefault(text.casefold(), (text, []))[1].append(name)
-    return [f"- {text} ({', '.join(dict.fromkeys(names))})" for text, names in found.values()], unread
+            by_text.setdefault(text.casefold(), (text, []))[1].append(name)
+    return [f"- {text} ({', '.join(dict.fromkeys(names))})" for text, names in by_text.values()], unread
 
 
 def _cited(bibtex: str) -> Iterator[str]:
@@ -258,7 +258,7 @@ def _estimate(estimate: Estimate) -> str:
 
 
 def _joined(*parts: str | None) -> str:
-    return "; ".join(part for part in parts if part)
+    return "; ".join(text for text in parts if text)
 
 
 def _listed(value: Any) -> str:

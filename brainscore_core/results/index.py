@@ -147,19 +147,19 @@ def read_table(backend: Backend) -> ReceiptTable:
         unchanged[is_known] &= old.folders[numbers[is_known], 2] == times[is_known]
         new_numbers[numbers[is_known]] = count + np.flatnonzero(is_known)
         is_unchanged[numbers[unchanged]] = True
-        for place in np.flatnonzero(~unchanged).tolist():
-            rows = old.rows_of(int(numbers[place]))
-            present = {name.removesuffix(".json") for name in survey.receipts(survey.folders[place])}
+        for folder in np.flatnonzero(~unchanged).tolist():
+            rows = old.rows_of(int(numbers[folder]))
+            present = {name.removesuffix(".json") for name in survey.receipts(survey.folders[folder])}
             unchanged_rows[[row for identifier, row in rows.items() if identifier in present]] = True
             changes += len(rows.keys() - present)
-            pair = f"{survey.name}/{survey.folders[place]}"
+            pair = f"{survey.name}/{survey.folders[folder]}"
             unread = [f"{pair}/{identifier}.json" for identifier in sorted(present - rows.keys())]
             for entry in read_entries(backend, unread, Receipt.from_json):
                 if isinstance(entry, Problem):
                     problems.append(entry)
-                    block[place, 2] = 0  # it is reported again
+                    block[folder, 2] = 0  # it is reported again
                 else:
-                    builder.add(entry, count + place)
+                    builder.add(entry, count + folder)
                     changes += 1
         changes += int((times[~unchanged] > 0).sum()) // 10
         blocks.append(block)
@@ -231,10 +231,10 @@ class _Index:
     def numbers_of(self, upper: str, names: list[str]) -> NDArray[np.intp]:
         """Numbers of folders in a benchmark's folder; -1 if they are not known."""
         numbers = self._below.get(upper, range(0))
-        known = [self.texts[text] for text in self.folders[numbers.start : numbers.stop, 1].tolist()]
-        if known == names:  # a folder that has not changed is listed in the same order
+        indexed_names = [self.texts[text] for text in self.folders[numbers.start : numbers.stop, 1].tolist()]
+        if indexed_names == names:  # a folder that has not changed is listed in the same order
             return np.arange(numbers.start, numbers.stop)
-        numbers_of = dict(zip(known, numbers, strict=True))
+        numbers_of = dict(zip(indexed_names, numbers, strict=True))
         return np.array([numbers_of.get(name, -1) for name in names], np.intp)
 
     def rows_of(self, folder: int) -> dict[str, int]:

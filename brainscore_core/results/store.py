@@ -635,11 +635,11 @@ def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
             predictions, targets = attrs["predictions"], attrs.get("targets")
             if isinstance(predictions, xr.DataArray):
                 groups = {"targets": _storable(targets)} if isinstance(targets, xr.DataArray) else {}
-                kept = _storable(predictions)
+                stored = _storable(predictions)
                 if isinstance(training := attrs.get("training_influence"), xr.DataArray):
                     groups["training"] = training
-                    kept.attrs["training"] = 1
-                arrays["predictions"] = Arrays(kept, groups)
+                    stored.attrs["training"] = 1
+                arrays["predictions"] = Arrays(stored, groups)
             else:
                 notes.append(f"predictions were not stored: a {type(predictions).__name__} is not an assembly")
         influence = attrs.get("influence")

@@ -183,10 +183,10 @@ class Controls:
         The largest of the one-sided p-values (intersection–union test); None if a baseline model was not tested, or
         there is none.
         """
-        wanted = [control for control in self.scored if kind is None or control.kind == kind]
-        values = [None if control.difference is None else control.difference.p for control in wanted]
-        known = [value for value in values if value is not None]
-        return max(known) if known and len(known) == len(values) else None
+        of_kind = [control for control in self.scored if kind is None or control.kind == kind]
+        values = [None if control.difference is None else control.difference.p for control in of_kind]
+        p_values = [value for value in values if value is not None]
+        return max(p_values) if p_values and len(p_values) == len(values) else None
 
     def above(self, kind: Kind | None = None) -> bool | None:
         """Whether the model is significantly better than every baseline model, or every one of a kind.
@@ -194,10 +194,10 @@ class Controls:
         True if every one-sided test of a baseline model with a score is significant at 5 %; False if one is not; None
         if this is not known, or there is no baseline model.
         """
-        wanted = [control.surpassed for control in self.scored if kind is None or control.kind == kind]
-        if False in wanted:
+        surpassed = [control.surpassed for control in self.scored if kind is None or control.kind == kind]
+        if False in surpassed:
             return False
-        return None if None in wanted or not wanted else True
+        return None if None in surpassed or not surpassed else True
 
     def to_dict(self) -> dict[str, Any]:
         """All values as JSON types, with those that follow from the tests."""
@@ -384,8 +384,8 @@ class _Scoring:
         if score is not None:
             self._model_score = score
             self._model_name = name or str(score.attrs.get("model_identifier", "the model"))
-        known = _coordinates(self._measurements)
-        labels = labels_of(stimuli, known, getattr(self._measurements.splits, "group_coord", None))
+        coordinates = _coordinates(self._measurements)
+        labels = labels_of(stimuli, coordinates, getattr(self._measurements.splits, "group_coord", None))
         coded = f"orthogonal codes of {_list(list(labels)) or 'labels'}"
         timed = "smooth functions of presentation time"
         if self._scale is not None:
@@ -402,7 +402,7 @@ class _Scoring:
             ),
             self._scored("labels", "baseline", coded, lambda: code_features(labels)),
             *self._twins(model, self._model_name),
-            self._scored("time codes", "artefact check", timed, lambda: time_features(known, stimuli)),
+            self._scored("time codes", "artefact check", timed, lambda: time_features(coordinates, stimuli)),
             self._shuffled(labels, source),
         ]
         value, ci = (None, None) if score is None else _numbers(score)
@@ -445,24 +445,24 @@ class _Scoring:
         if self._model_score is None or value is None:
             return control
         try:
-            found = compare_scores(self._model_score, score, names=(self._model_name, name))
+            comparison = compare_scores(self._model_score, score, names=(self._model_name, name))
         except UserError as error:
             return replace(control, reason=error.message)
-        if found.difference is None:
-            return replace(control, reason=found.reason)
-        p = found.p
+        if comparison.difference is None:
+            return replace(control, reason=comparison.reason)
+        p = comparison.p
         if p is not None:
-            p = p / 2 if found.difference > 0 else 1 - p / 2
+            p = p / 2 if comparison.difference > 0 else 1 - p / 2
         return replace(
             control,
             difference=Difference(
-                value=found.difference,
-                ci=found.ci,
+                value=comparison.difference,
+                ci=comparison.ci,
                 p=p,
-                units=found.units,
-                condition=found.condition,
-                reason=found.reason,
-                notes=found.notes,
+                units=comparison.units,
+                condition=comparison.condition,
+                reason=comparison.reason,
+                notes=comparison.notes,
             ),
         )
 
@@ -733,12 +733,12 @@ def _reason(score: Score) -> str | None:
 
 def _table_of(shown: Sequence[StimulusSet]) -> pd.DataFrame:
     """Columns of all stimuli that were shown, by identifier, with their files as ``_file``."""
-    parts = []
+    tables = []
     for stimuli in shown:
-        part = pd.DataFrame({str(name): stimuli[name].to_numpy() for name in stimuli.columns})
-        part["_file"] = [str(stimuli.get_stimulus(name)) for name in stimuli["stimulus_id"]]
-        parts.append(part)
-    table = pd.concat(parts, ignore_index=True)
+        columns = pd.DataFrame({str(name): stimuli[name].to_numpy() for name in stimuli.columns})
+        columns["_file"] = [str(stimuli.get_stimulus(name)) for name in stimuli["stimulus_id"]]
+        tables.append(columns)
+    table = pd.concat(tables, ignore_index=True)
     return table.drop_duplicates("stimulus_id").set_index("stimulus_id")
 
 
@@ -787,5 +787,5 @@ def _list(names: Sequence[str]) -> str:
 def _plain(value: Any) -> Any:
     """Tuples as lists, throughout."""
     if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

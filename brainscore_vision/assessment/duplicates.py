@@ -116,8 +116,8 @@ def find_duplicates(
     """
     files = [Path(paths[name]) if name in paths else None for name in stimulus_ids]
     digests = _in_threads(_digest, files)
-    known = [f"{number} has no file" if digest is None else digest for number, digest in enumerate(digests)]
-    equal = _numbered(known)
+    contents = [f"{number} has no file" if digest is None else digest for number, digest in enumerate(digests)]
+    equal = _numbered(contents)
     of_equal = _pairs_within(equal)
 
     def pair(a: int, b: int, similarity: float, same: bool) -> Pair:
@@ -165,8 +165,8 @@ def contours(grey: ArrayLike) -> Array:
            https://doi.org/10.1109/CVPR.2005.177
     """
     pictures = np.asarray(grey, dtype=np.float32)
-    parts = [orientation_energy(pictures[start : start + _READ]) for start in range(0, len(pictures), _READ)]
-    return _normalised(np.concatenate(parts))
+    energies = [orientation_energy(pictures[start : start + _READ]) for start in range(0, len(pictures), _READ)]
+    return _normalised(np.concatenate(energies))
 
 
 def merge_groups(first: ArrayLike, second: ArrayLike) -> Codes:
@@ -285,8 +285,8 @@ def _near(
     groups = _connected(groups, *_numbers(zoomed))
     moved = find_moved_copies(grey, groups, detailed)
     groups = _connected(groups, *_numbers(moved))
-    for found in (zoomed, moved):
-        best = _most_similar(best, *_numbers(found), [similarity for _, _, similarity in found], LISTED)
+    for moved_pairs in (zoomed, moved):
+        best = _most_similar(best, *_numbers(moved_pairs), [similarity for _, _, similarity in moved_pairs], LISTED)
     return number + len(zoomed) + len(moved), best, groups
 
 
@@ -324,9 +324,9 @@ def _near_at_other_zooms(
     if not pairs:
         return []
     shown = sorted({picture for first, second, _ in pairs for picture in (first, second)})
-    place = {picture: number for number, picture in enumerate(shown)}
-    a = np.array([place[first] for first, _, _ in pairs])
-    b = np.array([place[second] for _, second, _ in pairs])
+    position = {picture: number for number, picture in enumerate(shown)}
+    a = np.array([position[first] for first, _, _ in pairs])
+    b = np.array([position[second] for _, second, _ in pairs])
     highest = np.array([pair[2] for pair in pairs])
     before = [feature(grey[shown]) for feature in (small_pixels, contours)]
     for zoom in _ZOOMS:
@@ -336,8 +336,8 @@ def _near_at_other_zooms(
             both = [np.abs(np.einsum("ij,ij->i", x[first], y[second])) for x, y in zip(before, after, strict=True)]
             highest = np.maximum(highest, np.minimum(*both))
     return [
-        (one, other, round(float(similarity), 4))
-        for (one, other, _), similarity in zip(pairs, highest, strict=True)
+        (first, second, round(float(similarity), 4))
+        for (first, second, _), similarity in zip(pairs, highest, strict=True)
         if similarity > threshold
     ]
 

@@ -122,20 +122,20 @@ def find_moved_copies(grey: Array, groups: Rows, load: Callable[[Rows], Array]) 
     copies: dict[tuple[int, int], float] = {}
     matrices = np.stack([version.matrix() for version in _VERSIONS])
     for start in range(0, len(first), _BLOCK):
-        one, other, version = (rows[start : start + _BLOCK] for rows in (first, second, versions))
+        left_rows, right_rows, version = (rows[start : start + _BLOCK] for rows in (first, second, versions))
         matrix = matrices[version]
         for band in (coarse, fine):
-            matrix = _aligned(band, one, other, matrix, steps=5)
-            close = _agreement(band, one, other, matrix) > _AGREEMENT
-            one, other, matrix = one[close], other[close], matrix[close]
-        if not len(one):
+            matrix = _aligned(band, left_rows, right_rows, matrix, steps=5)
+            close = _agreement(band, left_rows, right_rows, matrix) > _AGREEMENT
+            left_rows, right_rows, matrix = left_rows[close], right_rows[close], matrix[close]
+        if not len(left_rows):
             continue
-        pictures, rows = np.unique(np.concatenate([one, other]), return_inverse=True)
-        matrix = _aligned(_smoothed(grey[pictures]), rows[: len(one)], rows[len(one) :], matrix, steps=3)
-        matrix, difference = _aligned_in_detail(load, one, other, matrix)
-        similarity, evidence = _compared(grey, one, other, matrix)
-        found = (similarity > SIMILARITY) & (evidence > EVIDENCE) & (difference < DIFFERENCE) & _is_plausible(matrix)
-        for a, b, value in zip(one[found], other[found], similarity[found], strict=True):
+        pictures, rows = np.unique(np.concatenate([left_rows, right_rows]), return_inverse=True)
+        matrix = _aligned(_smoothed(grey[pictures]), rows[: len(left_rows)], rows[len(left_rows) :], matrix, steps=3)
+        matrix, difference = _aligned_in_detail(load, left_rows, right_rows, matrix)
+        similarity, evidence = _compared(grey, left_rows, right_rows, matrix)
+        is_copy = (similarity > SIMILARITY) & (evidence > EVIDENCE) & (difference < DIFFERENCE) & _is_plausible(matrix)
+        for a, b, value in zip(left_rows[is_copy], right_rows[is_copy], similarity[is_copy], strict=True):
             pair = (int(min(a, b)), int(max(a, b)))
             copies[pair] = max(copies.get(pair, 0), round(float(value), 4))
     return [(*pair, similarity) for pair, similarity in sorted(copies.items())]
@@ -147,8 +147,8 @@ def orientation_energy(pictures: Array, weights: Array | None = None) -> Array:
     Pictures × 512, of grey levels that are smoothed before (binomial filter of 5 pixels); `weights` are of the pixels.
     """
     width = _SIZE // _CELLS
-    place = np.arange(_SIZE) // width
-    cells = (place[:, None] * _CELLS + place) * _ORIENTATIONS
+    cell_index = np.arange(_SIZE) // width
+    cells = (cell_index[:, None] * _CELLS + cell_index) * _ORIENTATIONS
     number = _CELLS**2 * _ORIENTATIONS
     down, right = np.gradient(_smoothed(pictures), axis=(1, 2))
     length = np.hypot(down, right)
@@ -245,9 +245,9 @@ def _descriptors(grey: Array) -> Iterator[Array]:
         if version.zoom != zoom:
             zoom = version.zoom
             band = _band_passed(grey, _BAND * zoom)
-        parts = _sampled(band, everything, *_moved(version.matrix()[None], grid))
-        parts -= parts.mean(axis=1, keepdims=True)
-        yield parts / np.maximum(np.linalg.norm(parts, axis=1, keepdims=True), 1e-3)
+        windows = _sampled(band, everything, *_moved(version.matrix()[None], grid))
+        windows -= windows.mean(axis=1, keepdims=True)
+        yield windows / np.maximum(np.linalg.norm(windows, axis=1, keepdims=True), 1e-3)
 
 
 def _candidates(grey: Array, groups: Rows) -> tuple[Rows, Rows, Rows]:
@@ -257,16 +257,16 @@ def _candidates(grey: Array, groups: Rows) -> tuple[Rows, Rows, Rows]:
     partner = np.full((n, _NEAREST), -1)
     version = np.zeros((n, _NEAREST), dtype=np.intp)
     order = sorted(range(len(_VERSIONS)), key=lambda number: _VERSIONS[number].zoom)
-    for number, parts in zip(order, _descriptors(grey), strict=True):
+    for number, windows in zip(order, _descriptors(grey), strict=True):
         if number == 0:
-            middle = parts
+            middle = windows
         for start in range(0, n, _BLOCK):
             block = slice(start, start + _BLOCK)
-            similarity = middle[block] @ parts.T
+            similarity = middle[block] @ windows.T
             np.abs(similarity, out=similarity)
             row, column = np.divmod(np.flatnonzero(similarity > value[block, -1:]), n)
-            other = groups[row + start] != groups[column]
-            row, column = row[other], column[other]
+            in_other_group = groups[row + start] != groups[column]
+            row, column = row[in_other_group], column[in_other_group]
             if not len(row):
                 continue
             rows = np.concatenate([np.repeat(np.arange(len(similarity)), _NEAREST), row])
@@ -275,15 +275,15 @@ def _candidates(grey: Array, groups: Rows) -> tuple[Rows, Rows, Rows]:
             numbers = np.concatenate([version[block].ravel(), np.full(len(row), number)])
             best = np.lexsort((-values, rows))
             pair = rows[best] * (n + 1) + partners[best]
-            known = (partners[best] >= 0) & ~_first_of(pair)
-            best = best[~known]
+            repeated = (partners[best] >= 0) & ~_first_of(pair)
+            best = best[~repeated]
             rank = np.arange(len(best)) - np.searchsorted(rows[best], rows[best])
             best = best[rank < _NEAREST]
             value[block], partner[block], version[block] = (
                 array[best].reshape(-1, _NEAREST) for array in (values, partners, numbers)
             )
-    picture, place = np.nonzero(partner >= 0)
-    return partner[picture, place], picture, version[picture, place]
+    picture, rank_of_pair = np.nonzero(partner >= 0)
+    return partner[picture, rank_of_pair], picture, version[picture, rank_of_pair]
 
 
 def _first_of(values: Rows) -> NDArray[np.bool_]:

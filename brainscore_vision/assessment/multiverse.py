@@ -142,9 +142,9 @@ class Multiverse:
 
     def _flips_of(self, pairs: pd.DataFrame, choice: str, first: str, second: str) -> "Iterator[_Flip]":
         at_reference = self._near_reference(pairs, choice, first, second)
-        for one, other in combinations(self.models, 2):
+        for first_model, second_model in combinations(self.models, 2):
             before, after = (
-                np.sign(pairs[f"{one}{side}"].to_numpy() - pairs[f"{other}{side}"].to_numpy())
+                np.sign(pairs[f"{first_model}{side}"].to_numpy() - pairs[f"{second_model}{side}"].to_numpy())
                 for side in ("_first", "_second")
             )
             compared = np.abs(before * after) == 1
@@ -152,7 +152,9 @@ class Multiverse:
             if compared.any():
                 here = compared & at_reference
                 reference = bool(flipped[here].any()) if here.any() else None
-                yield _Flip(choice, first, second, one, other, int(compared.sum()), int(flipped.sum()), reference)
+                yield _Flip(
+                    choice, first, second, first_model, second_model, int(compared.sum()), int(flipped.sum()), reference
+                )
 
     def _near_reference(self, pairs: pd.DataFrame, choice: str, first: str, second: str) -> NDArray[np.bool_]:
         """Which pairs of analyses differ from the reference only in this choice, on one side."""
@@ -190,8 +192,10 @@ class Multiverse:
         lines.append("Single choices that change an order, in all analyses:")
         ever = flips.groupby(["choice", "model", "other"], sort=False)[["compared", "flipped"]].sum()
         lines += [
-            f"  {choice}: {model} and {other}, in {flipped} of {compared} comparisons"
-            for (choice, model, other), (compared, flipped) in zip(ever.index, ever.to_numpy().tolist(), strict=True)
+            f"  {choice}: {model} and {second_model}, in {flipped} of {compared} comparisons"
+            for (choice, model, second_model), (compared, flipped) in zip(
+                ever.index, ever.to_numpy().tolist(), strict=True
+            )
             if flipped
         ] or ["  none"]
         lines.append(
@@ -308,12 +312,12 @@ def multiverse(
     scalings, reductions, layers, normalisations = (
         list(dict.fromkeys(values)) for values in (scalings, reductions, layers, normalisations)
     )
-    for names, known, what in (
+    for names, valid, noun in (
         (scalings, SCALINGS, "scaling"),
         (layers, LAYERS, "layer rule"),
         (normalisations, NORMALISATIONS, "normalisation"),
     ):
-        _check_known(names, known, what)
+        _check_known(names, valid, noun)
     for reduction in reductions:
         if reduction != "none":
             make_reduction(reduction)
@@ -328,24 +332,24 @@ def multiverse(
         of_models[name] = []
         known_layers: dict[str, str] = {}
         for rule in layers:
-            found = of_layers.get(rule)
-            if found is not None and found.layers is not None and found.layers in known_layers:
-                of_models[name] += _copied(of_models[name], known_layers[found.layers], rule)
+            of_rule = of_layers.get(rule)
+            if of_rule is not None and of_rule.layers is not None and of_rule.layers in known_layers:
+                of_models[name] += _copied(of_models[name], known_layers[of_rule.layers], rule)
                 continue
-            features = None if found is None else Features(found.values, seed)
-            if found is not None:
+            features = None if of_rule is None else Features(of_rule.values, seed)
+            if of_rule is not None:
                 used.append(rule)
-                known_layers |= {} if found.layers is None else {found.layers: rule}
+                known_layers |= {} if of_rule.layers is None else {of_rule.layers: rule}
             combined = list(product(scalings, reductions))
             for scaling, reduction in track(combined, f"features of {name}", len(combined), unit="transformations"):
-                of_layer = None if found is None else found.layers
+                of_layer = None if of_rule is None else of_rule.layers
                 choices = {"scaling": scaling, "reduction": reduction, "layer": rule, "layers": of_layer}
                 reason = problem or f"{name!r} has no {rule} layer"
                 of_models[name] += _analyses(name, recordings, features, choices, normalisations, reason)
-    kept = [rule for rule in layers if rule in used] or list(layers[:1])
-    analyses = [analysis for name in subjects for analysis in of_models[name] if analysis.layer in kept]
+    used_rules = [rule for rule in layers if rule in used] or list(layers[:1])
+    analyses = [analysis for name in subjects for analysis in of_models[name] if analysis.layer in used_rules]
     metric, split = next(iter(recordings.metrics))
-    first = (metric, split, scalings[0], reductions[0], kept[0], normalisations[0])
+    first = (metric, split, scalings[0], reductions[0], used_rules[0], normalisations[0])
     reference = dict(zip(CHOICES, first, strict=True))
     return Multiverse(loaded.identifier, tuple(subjects), reference, tuple(analyses))
 
@@ -368,8 +372,12 @@ class _Recordings:
                 f"{name!r} cannot be analysed in other ways",
                 remedy="name a benchmark that compares averaged recordings of one set of stimuli",
             )
-        own = _metric_of(name)
-        names = list(metrics) if metrics is not None else list(dict.fromkeys([*([own] if own else []), *METRICS]))
+        own_metric = _metric_of(name)
+        names = (
+            list(metrics)
+            if metrics is not None
+            else list(dict.fromkeys([*([own_metric] if own_metric else []), *METRICS]))
+        )
         for metric in names:
             check_name(metric)
             check_assembly(metric, load_metric(metric), measurements)
@@ -378,7 +386,7 @@ class _Recordings:
         self.target = as_table(assembly, ("presentation", "neuroid"), role="recordings")
         finite_values(self.target, role="recordings")
         self.benchmark = benchmark
-        self.own = own
+        self.own = own_metric
         self.groups = self._groups(groups)
         self.metrics = dict(self._with_splits(names))
         self._geometries: dict[tuple[str, str], Any] = {}
@@ -521,9 +529,9 @@ def _recorded(
     if not isinstance(model, ModelCommitment):
         return
     every = model.layers
-    places = {"first": 0, "middle": len(every) // 2, "last": len(every) - 1}
-    wanted = {rule: every[places[rule]] for rule in rules if rule in places}
-    if not wanted:
+    indices = {"first": 0, "middle": len(every) // 2, "last": len(every) - 1}
+    layer_of_rule = {rule: every[indices[rule]] for rule in rules if rule in indices}
+    if not layer_of_rule:
         return
     require_stimuli(assembly)
     stimuli = place_on_screen(
@@ -532,22 +540,22 @@ def _recorded(
         source_visual_degrees=measurements.visual_degrees,
     )
     activations = model.activations(
-        stimuli, list(dict.fromkeys(wanted.values())), number_of_trials=measurements.number_of_trials
+        stimuli, list(dict.fromkeys(layer_of_rule.values())), number_of_trials=measurements.number_of_trials
     )
     in_bin = without_single_time_bin(in_time_bins(activations, measurements.recorded_time_bins))
     of_neuroids = in_bin["layer"].values.astype(str)
-    for rule, layer in wanted.items():
-        part = in_bin.isel(neuroid=np.flatnonzero(of_neuroids == layer))
-        yield rule, _Found(_in_order(part, target, name), layer)
+    for rule, layer in layer_of_rule.items():
+        of_layer = in_bin.isel(neuroid=np.flatnonzero(of_neuroids == layer))
+        yield rule, _Found(_in_order(of_layer, target, name), layer)
 
 
 def _in_order(features: DataAssembly, target: DataAssembly, name: str) -> NDArray[Any]:
     """Features of the recorded stimuli, in their order."""
     role = f"features of {name!r}"
     table = as_table(features, ("presentation", "neuroid"), role=role)
-    known = np.isin(table["stimulus_id"].values, target["stimulus_id"].values)
-    if not known.all():  # precomputed features may be of more stimuli
-        table = table.isel(presentation=np.flatnonzero(known))
+    measured = np.isin(table["stimulus_id"].values, target["stimulus_id"].values)
+    if not measured.all():  # precomputed features may be of more stimuli
+        table = table.isel(presentation=np.flatnonzero(measured))
     order = match_rows(table, target, roles=(role, "benchmark"))
     values = finite_values(table, role=role)
     return values if np.array_equal(order, np.arange(len(order))) else values[order]
@@ -575,7 +583,7 @@ def _analyses(
             sources[True] = _source(compact, recordings.target)
         except UserError as error:
             problem = error.message
-    made = []
+    analyses = []
     for metric, split in recordings.metrics:
         if features is None or problem is not None:
             value, reason = math.nan, problem or "undefined"
@@ -591,22 +599,22 @@ def _analyses(
         for normalisation in normalisations:
             result, why = value, reason
             if normalisation == "ceiling" and math.isfinite(value):
-                result, found = recordings.normalised(metric, split, value)
-                why = found or "undefined"
-            given = math.isfinite(result)
-            made.append(
+                result, why_undefined = recordings.normalised(metric, split, value)
+                why = why_undefined or "undefined"
+            is_finite = math.isfinite(result)
+            analyses.append(
                 Analysis(
                     model=name,
                     metric=metric,
                     split=split,
                     normalisation=normalisation,
-                    score=result if given else None,
-                    reason=None if given else why,
+                    score=result if is_finite else None,
+                    reason=None if is_finite else why,
                     **choices,
                     **size,
                 )
             )
-    return made
+    return analyses
 
 
 def _source(values: Array, target: DataAssembly) -> NeuroidAssembly:
@@ -616,7 +624,7 @@ def _source(values: Array, target: DataAssembly) -> NeuroidAssembly:
 
 def _copied(analyses: Sequence[Analysis], rule: str, other: str) -> list[Analysis]:
     """Analyses of the same layer under another rule."""
-    return [Analysis(**asdict(one) | {"layer": other}) for one in analyses if one.layer == rule]
+    return [Analysis(**asdict(analysis) | {"layer": other}) for analysis in analyses if analysis.layer == rule]
 
 
 def _differing_in(wide: pd.DataFrame, choice: str, first: str, second: str) -> pd.DataFrame:
@@ -625,8 +633,8 @@ def _differing_in(wide: pd.DataFrame, choice: str, first: str, second: str) -> p
     same = [name for name in CHOICES if name != choice and not (choice == "metric" and name == "split")]
     pairs = sides[0].merge(sides[1], on=same, suffixes=("_first", "_second"))
     if choice == "metric":
-        one, other = pairs["split_first"], pairs["split_second"]
-        pairs = pairs[(one == other) | (one == ALL_STIMULI) | (other == ALL_STIMULI)]
+        first_split, second_split = pairs["split_first"], pairs["split_second"]
+        pairs = pairs[(first_split == second_split) | (first_split == ALL_STIMULI) | (second_split == ALL_STIMULI)]
     return pairs
 
 
@@ -645,8 +653,8 @@ class _Flip(NamedTuple):
 
 def _position(scores: pd.DataFrame, reference: Mapping[str, str]) -> int:
     """Row of an analysis in a table of scores; -1 if it is not there."""
-    wanted = tuple(reference[name] for name in CHOICES)
-    return next((row for row, index in enumerate(scores.index) if index == wanted), -1)
+    reference_index = tuple(reference[name] for name in CHOICES)
+    return next((row for row, index in enumerate(scores.index) if index == reference_index), -1)
 
 
 def _other_than(reference: str, row: _Flip) -> str:
@@ -661,8 +669,8 @@ def _figure(result: Multiverse, width: float) -> Svg:
     values = {model: scores[model].to_numpy() for model in result.models}
     reference = max(0, _position(scores, result.reference))
     differing = np.zeros(len(scores), dtype=int)
-    for one, other in combinations(result.models, 2):
-        order = np.sign(values[one] - values[other])
+    for first_model, second_model in combinations(result.models, 2):
+        order = np.sign(values[first_model] - values[second_model])
         differing += order != order[reference]
     scores = scores.iloc[np.argsort(differing, kind="stable")]
     ranks = scores.rank(axis=1, ascending=False)

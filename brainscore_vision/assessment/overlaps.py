@@ -87,7 +87,7 @@ def split_findings(benchmark: Any) -> list[Finding]:
     table, duplicates = stimulus_table(parts)
     codes = groups_of(table, duplicates)
     splits, reason = splits_of(parts, table)
-    found = []
+    findings = []
     for overlap in find_overlaps(codes, duplicates, splits, reason):
         if not overlap.across:
             continue
@@ -99,7 +99,7 @@ def split_findings(benchmark: Any) -> list[Finding]:
             remedy = f"keep them together: {together}"
         else:
             remedy = f"give similar stimuli the same value of a coordinate 'group', and keep them together: {together}"
-        found.append(
+        findings.append(
             Finding(
                 f"splits divide {overlap.kind}" if overlap.pairs is not None else f"splits divide values of {coord!r}",
                 f"{percent(overlap.share)} of the test stimuli share a group with training stimuli "
@@ -108,7 +108,7 @@ def split_findings(benchmark: Any) -> list[Finding]:
                 source="splits",
             )
         )
-    return found
+    return findings
 
 
 def parts_of(benchmark: Any) -> Parts:
@@ -119,7 +119,7 @@ def parts_of(benchmark: Any) -> Parts:
         return first._replace(name=name, notes=(f"only {first.name!r} was examined", *first.notes))
     measurements = measurements_of(benchmark)
     if measurements.compares == "recordings":
-        parts = [without_single_time_bin(content_of(part)) for part in measurements.parts]
+        parts = [without_single_time_bin(content_of(assembly)) for assembly in measurements.parts]
         return Parts(name, benchmark, True, parts, None)
     measured = measurements.averaged()
     stimuli = measured if isinstance(measured, StimulusSet) else getattr(measured, "stimulus_set", None)
@@ -149,10 +149,10 @@ def stimulus_table(parts: Parts) -> tuple[pd.DataFrame, Duplicates]:
         table = pd.DataFrame({"stimulus_id": ids, "part": number, **columns})
         stimuli = recordings.attrs.get("stimulus_set")
         if stimuli is not None:
-            known = stimuli.drop_duplicates("stimulus_id").set_index("stimulus_id")
+            of_stimulus = stimuli.drop_duplicates("stimulus_id").set_index("stimulus_id")
             for name in ORIGINS:
-                if name in known.columns and name not in table:
-                    table[name] = known[name].reindex(ids).to_numpy()
+                if name in of_stimulus.columns and name not in table:
+                    table[name] = of_stimulus[name].reindex(ids).to_numpy()
             paths.update(_with_files(stimuli).stimulus_paths)
         tables.append(table)
     if parts.stimuli is not None:
@@ -161,29 +161,35 @@ def stimulus_table(parts: Parts) -> tuple[pd.DataFrame, Duplicates]:
         paths.update(parts.stimuli.stimulus_paths)
     table = pd.concat(tables, ignore_index=True).drop_duplicates(["stimulus_id", "part"], ignore_index=True)
     distinct = table["stimulus_id"].unique().tolist()
-    found = find_duplicates(distinct, paths)
+    duplicates = find_duplicates(distinct, paths)
     row = pd.Index(distinct).get_indexer(table["stimulus_id"])
-    pixels = None if found.pixels is None else found.pixels[row]
+    pixels = None if duplicates.pixels is None else duplicates.pixels[row]
     return table, Duplicates(
-        found.equal[row], found.alike[row], found.n_equal, found.n_near, found.pairs, pixels, found.reason
+        duplicates.equal[row],
+        duplicates.alike[row],
+        duplicates.n_equal,
+        duplicates.n_near,
+        duplicates.pairs,
+        pixels,
+        duplicates.reason,
     )
 
 
 def groups_of(table: pd.DataFrame, duplicates: Duplicates) -> dict[str, Codes]:
     """Group of each stimulus, by what groups it; only what groups any."""
-    found = {"equal files": duplicates.equal, "near-duplicates": duplicates.alike}
+    groups = {"equal files": duplicates.equal, "near-duplicates": duplicates.alike}
     if not duplicates.n_equal:
-        found.pop("equal files")
+        groups.pop("equal files")
     if not duplicates.n_near:
-        found.pop("near-duplicates")
+        groups.pop("near-duplicates")
     for name in ORIGINS:
         if name in table:
             codes, values = pd.factorize(table[name], use_na_sentinel=True)
             single = codes < 0
             codes[single] = len(values) + np.arange(single.sum())
             if FEWEST_GROUPS <= len(values) < (~single).sum():
-                found[name] = np.asarray(codes, dtype=np.intp)
-    return found
+                groups[name] = np.asarray(codes, dtype=np.intp)
+    return groups
 
 
 def grouping_of_parts(parts: Parts) -> Grouping:
@@ -210,8 +216,8 @@ def splits_of(parts: Parts, table: pd.DataFrame) -> tuple[list[SplitRows], str |
     if not parts.neural:
         return [], "the benchmark makes no splits of its stimuli that are known here"
     if len(parts.recordings) > 1:
-        part = table["part"].to_numpy()
-        return [SplitRows(np.flatnonzero(part == 1), np.flatnonzero(part == 0))], None
+        side = table["part"].to_numpy()
+        return [SplitRows(np.flatnonzero(side == 1), np.flatnonzero(side == 0))], None
     validation = _cross_validation(parts)
     if validation is None:
         return [], _NOT_FITTED

@@ -97,14 +97,14 @@ def find_losses(
     rng = np.random.default_rng(seed)
     recorded = None if model is None else record(model, visual_measurements_of(parts.benchmark), parts.recordings)
     for rule, codes in rules.items():
-        place = None
+        positions = None
         if rule == BLOCKS and order is not None:
-            place = order.place[pd.Index(order.ids).get_indexer(table["stimulus_id"])]
-        both = partial(_both, parts, table, codes, place)
+            positions = order.place[pd.Index(order.ids).get_indexer(table["stimulus_id"])]
+        both = partial(_both, parts, table, codes, positions)
         if recorded is not None:
             yield _loss(parts, rule, str(getattr(model, "identifier", "model")), both, recorded)
             continue
-        yield _loss_of_unrelated(parts, table, rule, codes, place, both, rng)
+        yield _loss_of_unrelated(parts, table, rule, codes, positions, both, rng)
         if duplicates.pixels is not None and np.isfinite(duplicates.pixels).all():
             pixels = duplicates.pixels.astype(np.float64)
             pixels = (pixels - pixels.mean(axis=0)) / np.maximum(pixels.std(axis=0), 1e-6)
@@ -113,8 +113,8 @@ def find_losses(
 
 def blocks_of_time(table: pd.DataFrame, order: Order) -> Codes:
     """Ten blocks of successive stimuli."""
-    place = order.place[pd.Index(order.ids).get_indexer(table["stimulus_id"])]
-    ranks = np.argsort(np.argsort(place, kind="stable"))
+    positions = order.place[pd.Index(order.ids).get_indexer(table["stimulus_id"])]
+    ranks = np.argsort(np.argsort(positions, kind="stable"))
     return np.asarray(ranks * _BLOCKS // len(table), dtype=np.intp)
 
 
@@ -136,8 +136,8 @@ def _slow(place: Codes, rng: np.random.Generator) -> Array:
 def _per_stimulus(table: pd.DataFrame, features: Array) -> Array:
     """The same features for the same stimulus, also if it is in training and test recordings."""
     first = ~table["stimulus_id"].duplicated()
-    known = pd.Index(table.loc[first, "stimulus_id"])
-    return features[np.flatnonzero(first)[known.get_indexer(table["stimulus_id"])]]
+    stimuli = pd.Index(table.loc[first, "stimulus_id"])
+    return features[np.flatnonzero(first)[stimuli.get_indexer(table["stimulus_id"])]]
 
 
 def _as_recordings(parts: Parts, table: pd.DataFrame, features: Array) -> list[DataAssembly]:
@@ -231,8 +231,8 @@ def _both(
         metric.stimulus_groups = _UNITS
     targets = []
     for number, recordings in enumerate(parts.recordings):
-        own = np.flatnonzero(table["part"].to_numpy() == number)
-        row = own[_rows(table["stimulus_id"].to_numpy()[own], recordings)]
+        rows_of_part = np.flatnonzero(table["part"].to_numpy() == number)
+        row = rows_of_part[_rows(table["stimulus_id"].to_numpy()[rows_of_part], recordings)]
         targets.append(recordings.assign_coords({_UNITS: ("presentation", codes[row])}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -249,11 +249,11 @@ def _both(
                 preprocess_indices=None if place is None else _without_neighbours,
             )
             return default, metric(source, targets[0])
-        kept = np.flatnonzero(~np.isin(targets[1][_UNITS].values, targets[0][_UNITS].values))
-        if len(kept) < _FEWEST_TRAINING:
-            raise UserError(f"only {len(kept)} training stimuli share no group with test stimuli", remedy="")
+        unshared = np.flatnonzero(~np.isin(targets[1][_UNITS].values, targets[0][_UNITS].values))
+        if len(unshared) < _FEWEST_TRAINING:
+            raise UserError(f"only {len(unshared)} training stimuli share no group with test stimuli", remedy="")
         scores = []
-        for rows in (np.arange(targets[1].sizes["presentation"]), kept):
+        for rows in (np.arange(targets[1].sizes["presentation"]), unshared):
             training = targets[1].isel(presentation=rows)
             scores.append(
                 metric(
@@ -270,18 +270,18 @@ def _both(
 
 def _rows(ids: Any, assembly: DataAssembly) -> Codes:
     """Position among the ids of each presentation's stimulus."""
-    wanted = coord_values(assembly, "stimulus_id", role="recordings")
-    return np.asarray(pd.Index(ids).get_indexer(wanted), dtype=np.intp)
+    stimuli = coord_values(assembly, "stimulus_id", role="recordings")
+    return np.asarray(pd.Index(ids).get_indexer(stimuli), dtype=np.intp)
 
 
 def _without_neighbours(train: Codes, test: Codes, source: DataAssembly) -> tuple[Codes, Codes]:
     """Training stimuli that were not presented shortly before or after a test stimulus."""
-    place = source[_PLACE].values
-    tested = np.sort(place[test])
-    after = np.searchsorted(tested, place[train])
+    positions = source[_PLACE].values
+    tested = np.sort(positions[test])
+    after = np.searchsorted(tested, positions[train])
     distance = np.minimum(
-        np.abs(place[train] - tested[np.maximum(after - 1, 0)]),
-        np.abs(place[train] - tested[np.minimum(after, len(tested) - 1)]),
+        np.abs(positions[train] - tested[np.maximum(after - 1, 0)]),
+        np.abs(positions[train] - tested[np.minimum(after, len(tested) - 1)]),
     )
     return train[distance > _GAP], test
 

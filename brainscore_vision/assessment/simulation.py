@@ -77,12 +77,14 @@ class Mixture:
         self._parts = (first.features, second.features)
         self._factors = (1 - weight, weight * first.spread / second.spread)
         self._places = [
-            np.concatenate([rng.permutation(part.units) for _ in range(math.ceil(self.units / part.units))])
-            for part in self._parts
+            np.concatenate([rng.permutation(features.units) for _ in range(math.ceil(self.units / features.units))])
+            for features in self._parts
         ]
 
     def columns(self, places: Rows) -> Array:
-        first, second = (part.columns(own[places]) for part, own in zip(self._parts, self._places, strict=True))
+        first, second = (
+            features.columns(columns_of[places]) for features, columns_of in zip(self._parts, self._places, strict=True)
+        )
         return self._factors[0] * first + self._factors[1] * second
 
 
@@ -138,8 +140,10 @@ def _rotated(blocks: Iterator[Array], n: int) -> Array:
         products += block @ block.T
     products -= np.outer(total, total) / number
     values, vectors = np.linalg.eigh(products)
-    kept = values > max(values[-1], 0.0) * n * np.finfo(np.float64).eps
-    coordinates = np.column_stack([total / math.sqrt(number), vectors[:, kept] * np.sqrt(values[kept])])
+    above_rounding = values > max(values[-1], 0.0) * n * np.finfo(np.float64).eps
+    coordinates = np.column_stack(
+        [total / math.sqrt(number), vectors[:, above_rounding] * np.sqrt(values[above_rounding])]
+    )
     axis = np.full(coordinates.shape[1], 1 / math.sqrt(coordinates.shape[1]))
     axis[0] -= 1
     length = float(axis @ axis)
@@ -150,8 +154,8 @@ def _lean(target: DataAssembly) -> NeuroidAssembly:
     """Recordings without coordinates and attributes that few metrics use, which take time to copy."""
     rank = np.empty(len(target), dtype=np.intp)
     rank[canonical_rows(target)] = np.arange(len(target))
-    kept = [name for name in ("stimulus_id", STIMULUS_GROUPS) if name in target.coords]
-    coords: dict[str, Any] = {name: ("presentation", target[name].values) for name in kept}
+    names = [name for name in ("stimulus_id", STIMULUS_GROUPS) if name in target.coords]
+    coords: dict[str, Any] = {name: ("presentation", target[name].values) for name in names}
     coords[PUBLISHED_ORDER] = ("presentation", rank)  # splits depend on it
     coords |= {str(name): ("neuroid", variable.values) for name, variable in coords_for_dim(target, "neuroid").items()}
     return NeuroidAssembly(target.values, coords=coords, dims=["presentation", "neuroid"])
@@ -173,8 +177,8 @@ def _reliability(moments: ResponseMoments) -> Array:
     mean = float(noise.mean())
     chance = mean**2 * (2 / (n - 1) + 2 / free)
     spread = float(noise.var(ddof=1)) if len(noise) > 1 else 0.0
-    kept = max(0.0, 1 - chance / spread) if spread > 0 else 0.0
-    return np.asarray(np.clip(1 - mean - kept * (noise - mean), 0.0, 1.0))
+    shrinkage = max(0.0, 1 - chance / spread) if spread > 0 else 0.0
+    return np.asarray(np.clip(1 - mean - shrinkage * (noise - mean), 0.0, 1.0))
 
 
 @dataclass
@@ -199,20 +203,20 @@ class Experiment:
 
     @classmethod
     def of(cls, benchmark: Any, reliability: float | None) -> Experiment:
-        what = f"recovery on {benchmark.identifier!r}"
+        purpose = f"recovery on {benchmark.identifier!r}"
         target: DataAssembly
         training: NDArray[np.bool_] | None = None
         measurements = visual_measurements_of(benchmark)
         if measurements.training is not None:
-            target, training = _joined(measurements, what)
+            target, training = _joined(measurements, purpose)
         else:
             if measurements.compares == "recordings" and measurements.metric is None:
                 raise UserError(
-                    f"{what} cannot be simulated: it compares with each subject, whose reliability its averaged "
+                    f"{purpose} cannot be simulated: it compares with each subject, whose reliability its averaged "
                     "recordings do not tell",
                     remedy="compare the recordings with the metric 'rdm' in a NeuralBenchmark",
                 )
-            target = averaged_recordings(benchmark, what=what)
+            target = averaged_recordings(benchmark, what=purpose)
         with errors_naming_data(target, benchmark.identifier):
             finite_values(target, role="recordings")
         n, m = target.shape
@@ -220,13 +224,13 @@ class Experiment:
             return cls(benchmark, target, target, np.full(m, reliability), np.eye(m), np.ones(n), training)
         try:
             if training is None:
-                moments = moments_of_recordings(benchmark, target, what=what)
+                moments = moments_of_recordings(benchmark, target, what=purpose)
             else:
                 repeated = measurements.single_repetitions()
                 tested = target.isel(presentation=np.flatnonzero(~training))
                 moments = moments_of_repetitions(benchmark.identifier, repeated, tested)
         except UserError as error:
-            error.message, error.remedy = f"{what}: {error.message}", f"{error.remedy}; or state reliability=…"
+            error.message, error.remedy = f"{purpose}: {error.message}", f"{error.remedy}; or state reliability=…"
             raise
         deviations = np.sqrt(np.diag(moments.noise))
         correlations = moments.noise / np.where(deviations > 0, np.outer(deviations, deviations), 1.0)
@@ -287,11 +291,11 @@ class Experiment:
         if rows is None and places is None:
             return self.target.copy(data=values)
         rows = np.arange(self.stimuli) if rows is None else rows
-        part = self.target.isel(presentation=rows)
+        drawn = self.target.isel(presentation=rows)
         if places is None:
-            return part.copy(data=values)
-        coords: dict[str, Any] = dict(coords_for_dim(part, "presentation"))
-        for name, variable in coords_for_dim(part, "neuroid").items():
+            return drawn.copy(data=values)
+        coords: dict[str, Any] = dict(coords_for_dim(drawn, "presentation"))
+        for name, variable in coords_for_dim(drawn, "neuroid").items():
             coords[str(name)] = ("neuroid", np.asarray(variable.values)[places])
         coords["neuroid_id"] = ("neuroid", np.arange(len(places)))
         return NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
@@ -362,11 +366,11 @@ class Experiment:
         n, m = self.stimuli, self.neuroids
         if places is None:
             return rng.standard_normal((n, m)) @ self.noise.T * self.amplitude[:, None]
-        parts = [
+        draws = [
             (rng.standard_normal((n, m)) @ self.noise.T)[:, places[start : start + m]]
             for start in range(0, len(places), m)
         ]
-        return np.concatenate(parts, axis=1) * self.amplitude[:, None]
+        return np.concatenate(draws, axis=1) * self.amplitude[:, None]
 
 
 class Generator:
@@ -418,29 +422,29 @@ def _standardised(values: Array) -> Array:
 
 def _joined(measurements: VisualMeasurements, what: str) -> tuple[NeuroidAssembly, NDArray[np.bool_]]:
     """Recordings for training and testing in one assembly, and which of them are for training."""
-    parts = [
-        as_table(without_single_time_bin(part), ("presentation", "neuroid"), role="recordings")
-        for part in (measurements.training, measurements.measured)
+    assemblies = [
+        as_table(without_single_time_bin(assembly), ("presentation", "neuroid"), role="recordings")
+        for assembly in (measurements.training, measurements.measured)
     ]
-    groups_of_neuroids(measurements, parts[::-1])  # an error if their neuroids differ
-    train, test = (set(part["stimulus_id"].values.tolist()) for part in parts)
+    groups_of_neuroids(measurements, assemblies[::-1])  # an error if their neuroids differ
+    train, test = (set(assembly["stimulus_id"].values.tolist()) for assembly in assemblies)
     if train & test:
         raise UserError(
             f"{what} cannot be simulated: {len(train & test)} stimuli are both for training and for testing",
             remedy="leave them out of one of the assemblies",
         )
-    levels = [coords_for_dim(part, "presentation") for part in parts]
+    levels = [coords_for_dim(assembly, "presentation") for assembly in assemblies]
     coords: dict[str, Any] = {
-        str(name): ("presentation", np.concatenate([part[name].values for part in parts]))
+        str(name): ("presentation", np.concatenate([assembly[name].values for assembly in assemblies]))
         for name in levels[0]
         if name in levels[1] and name != PUBLISHED_ORDER
     }
     coords |= {
-        str(name): ("neuroid", variable.values) for name, variable in coords_for_dim(parts[1], "neuroid").items()
+        str(name): ("neuroid", variable.values) for name, variable in coords_for_dim(assemblies[1], "neuroid").items()
     }
-    values = np.concatenate([part.values for part in parts])
+    values = np.concatenate([assembly.values for assembly in assemblies])
     joined = NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
-    return joined, np.arange(len(values)) < len(parts[0])
+    return joined, np.arange(len(values)) < len(assemblies[0])
 
 
 def _in_order(features: DataAssembly, target: DataAssembly, role: str) -> Array:
@@ -461,11 +465,11 @@ def features_of(experiment: Experiment, name: str, candidate: Any) -> Array:
         measurements = experiment.measurements
         training = np.zeros(len(target), dtype=bool) if experiment.training is None else experiment.training
         recorded = record(candidate, measurements, measurements.parts)
-        parts = zip(recorded, (~training, training)[: len(recorded)], strict=True)
+        assemblies = zip(recorded, (~training, training)[: len(recorded)], strict=True)
         candidate = np.concatenate(
             [
-                _in_order(part, target.isel(presentation=np.flatnonzero(rows)), role)
-                for part, rows in reversed(list(parts))  # training comes first
+                _in_order(assembly, target.isel(presentation=np.flatnonzero(rows)), role)
+                for assembly, rows in reversed(list(assemblies))  # training comes first
             ]
         )
     if isinstance(candidate, DataAssembly):
