@@ -46,6 +46,8 @@ def command(ctx: click.Context, output: Path, results: Path | None, jobs: int | 
 
     console = Console(stderr=json_, highlight=False, soft_wrap=True)
     store = ResultsStore(results or output / "results")
+    store.require_writable()
+    output.mkdir(parents=True, exist_ok=True)
     plan = plan_demo()
     without = f" Left out: {'; '.join(plan.left_out)}." if plan.left_out else ""
     echo(f"Scoring {len(plan.pairs)} pairs of model and benchmark.{without}", err=json_)

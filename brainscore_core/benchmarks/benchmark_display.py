@@ -42,11 +42,16 @@ def benchmark_rows(benchmark: BenchmarkBase) -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     if benchmark.parent is not None:
         rows.append(("parent", benchmark.parent))
-    measurements = measurements_or_none(benchmark)
-    if measurements is None:
-        rows.append(("measurements", "not known: it does not define measurements()"))
+    try:
+        measurements = measurements_or_none(benchmark)
+    except UserError as error:
+        rows.append(("measurements", f"not known: {error.message}"))
     else:
-        rows += _measurement_rows(measurements)
+        rows += (
+            [("measurements", "not known: it does not define measurements()")]
+            if measurements is None
+            else _measurement_rows(measurements)
+        )
     ceiling = benchmark.estimated_ceiling
     rows.append(("ceiling", "not estimated yet" if ceiling is None else _ceiling_text(ceiling)))
     return rows

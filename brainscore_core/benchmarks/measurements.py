@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 from brainscore_core.benchmarks import normalise
-from brainscore_core.errors import UserError
+from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.lazy import content_of
 from brainscore_core.metrics import Score
 from brainscore_core.metrics.declarations import declarations_of
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +71,16 @@ class Measurements:
     time_bins: tuple[tuple[float, float], ...] | None = None
     number_of_trials: int = 1
 
+    def __post_init__(self) -> None:
+        self.require("compares", str)
+        self.require("region", str | None)
+        self.require("number_of_trials", Real)
+
+    def require(self, name: str, kind: Any) -> None:
+        """Raise a UserError if an attribute is of another type."""
+        if not isinstance(value := getattr(self, name), kind):
+            raise UserError(f"{name} of the measurements of {self.benchmark!r} is {value!r}")
+
     @property
     def splits(self) -> Any:
         """How the metric divides stimuli (its ``cross_validation``); None if it does not."""
@@ -80,8 +92,13 @@ class Measurements:
         return [self.measured] if self.training is None else [self.measured, self.training]
 
     def averaged(self) -> DataAssembly:
-        """Load `measured`."""
+        """Load `measured`; a UserError if it is no assembly and no stimulus set."""
         assembly: DataAssembly = content_of(self.measured)
+        if not isinstance(assembly, DataAssembly | StimulusSet):
+            raise UserError(
+                f"what {self.benchmark!r} measured is a {type(assembly).__name__}, not an assembly or a stimulus set",
+                remedy="pass measured=… an assembly in measurements()",
+            )
         return assembly
 
     def single_repetitions(self) -> DataAssembly:
@@ -112,10 +129,26 @@ class Measurements:
 
 
 def measurements_or_none(benchmark: Any) -> Measurements | None:
-    """What a benchmark measures; None if it does not say."""
+    """What a benchmark measures; None if it does not say, a UserError if it says something else."""
     define = getattr(benchmark, "measurements", None)
-    measurements: Measurements | None = define() if callable(define) else None
+    if not callable(define):
+        return None
+    try:
+        measurements = define()
+    except (UserError, DataUnavailable):
+        raise
+    except Exception as error:
+        raise UserError(f"measurements() of {_name(benchmark)} failed: {type(error).__name__}: {error}") from error
+    if measurements is not None and not isinstance(measurements, Measurements):
+        raise UserError(
+            f"measurements() of {_name(benchmark)} returned a {type(measurements).__name__}",
+            remedy="return a Measurements (of vision: VisualMeasurements), or None",
+        )
     return measurements
+
+
+def _name(benchmark: Any) -> str:
+    return repr(str(getattr(benchmark, "identifier", type(benchmark).__name__)))
 
 
 def measurements_of(benchmark: Any) -> Measurements:
@@ -138,7 +171,7 @@ def measurements_of(benchmark: Any) -> Measurements:
     measurements = measurements_or_none(benchmark)
     if measurements is None:
         raise UserError(
-            f"{str(getattr(benchmark, 'identifier', type(benchmark).__name__))!r} does not say what it measures",
+            f"{_name(benchmark)} does not say what it measures",
             remedy="define measurements() in its class",
         )
     return measurements

@@ -136,7 +136,7 @@ class LeftOut(ABC):
         Parameters
         ----------
         slopes : array, n_test × q
-            The sum of each column is 0.
+            The sum of each column is 0, but for rounding.
         trained, tested : array of int, n_train and n_test
             Group of each row; those of the training rows are numbered from 0 on.
 
@@ -151,6 +151,7 @@ class LeftOut(ABC):
         ----------
         .. [1] Bell & McCaffrey (2002). Survey Methodology 28, 169–181.
         """
+        slopes = slopes - slopes.mean(axis=0)  # rounding would count where predictions are nearly constant
         short = slopes.size * len(trained) < SHORT_PRODUCT
         with one_thread() if short else nullcontext():
             hat, residuals = self.hat(), self.residuals(trained)

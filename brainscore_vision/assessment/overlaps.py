@@ -118,10 +118,10 @@ def parts_of(benchmark: Any) -> Parts:
         first = parts_of(benchmark.first_part())
         return first._replace(name=name, notes=(f"only {first.name!r} was examined", *first.notes))
     measurements = measurements_of(benchmark)
+    measured = measurements.averaged()
     if measurements.compares == "recordings":
         parts = [without_single_time_bin(content_of(assembly)) for assembly in measurements.parts]
         return Parts(name, benchmark, True, parts, None)
-    measured = measurements.averaged()
     stimuli = measured if isinstance(measured, StimulusSet) else getattr(measured, "stimulus_set", None)
     if isinstance(stimuli, StimulusSet):
         note = f"only the pictures were examined: the benchmark compares {measurements.compares}, not recordings"

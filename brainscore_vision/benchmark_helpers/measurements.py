@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,10 @@ class VisualMeasurements(Measurements):
     """
 
     visual_degrees: float | None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require("visual_degrees", Real | None)
 
     @property
     def recorded_region(self) -> str:

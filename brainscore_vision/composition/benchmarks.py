@@ -194,7 +194,7 @@ def compose(identifier: str) -> Benchmark:
         metric=metric,
         training=recorded.training if held_out else None,
         fitted_by=recorded.fitted_by if held_out and ceiling is not None else None,  # subjects have no ceiling either
-        relate=partial(_relate, scale=declared.scale or "similarity"),
+        relate=partial(_relate, scale=declared.scale or "similarity", metric=name.metric),
     )
     estimate = _no_ceiling if ceiling is None else partial(_estimate, ceiling, recorded, base, name.ceiling is not None)
     return (_ComposedTrainTest if held_out else _Composed)(name.metric, base, measurements, estimate)
@@ -304,7 +304,9 @@ def _divides_stimuli(metric: Any) -> bool:
     )
 
 
-def _relate(raw: Score, ceiling: Score, *, scale: str) -> Score:
+def _relate(raw: Score, ceiling: Score, *, scale: str, metric: str) -> Score:
+    if not isinstance(raw, Score):
+        raise UserError(f"the metric {metric!r} returned a {type(raw).__name__}", remedy="return a Score")
     raw.attrs.setdefault("scale", scale)
     return relate_to_ceiling(raw, ceiling)
 

@@ -267,21 +267,25 @@ def _check_training(metadata: ModelMetadata | BenchmarkMetadata) -> Check:
 def _check_neural_benchmark(benchmark: Any) -> Iterator[Check]:
     """Findings of the checklist for neural benchmarks."""
     from brainscore_core.benchmarks.measurements import measurements_or_none
-    from brainscore_core.errors import DataUnavailable
+    from brainscore_core.errors import DataUnavailable, UserError
     from brainscore_core.plugins import Check
     from brainscore_vision.benchmark_helpers.neural_checks import neural_findings
 
     name = "its recordings are fit for it"
-    measurements = measurements_or_none(benchmark)
-    if measurements is None:
-        yield Check(name, "not applicable", "it does not say what it measures; define measurements()")
-        return
-    if not measurements.compares.startswith("recordings"):
-        return
     try:
+        measurements = measurements_or_none(benchmark)
+        if measurements is None:
+            yield Check(name, "not applicable", "it does not say what it measures; define measurements()")
+            return
+        if not measurements.compares.startswith("recordings"):
+            return
+        measurements.averaged()
         findings = list(neural_findings(benchmark))
     except DataUnavailable as error:
         yield Check(name, "not applicable", error.message)
+        return
+    except UserError as error:
+        yield Check(name, "failed", error.message, error.remedy or "")
         return
     for finding in findings:
         check = f"recordings: {finding.check}"

@@ -128,6 +128,14 @@ def test_a_failure_ends_with_an_exit_code(fakes, monkeypatch, tmp_path):
     assert list(told["skipped"]) == ["Far2026-rdm"]
 
 
+def test_a_folder_that_cannot_be_written_is_refused_at_once(fakes, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(demo, "plan_demo", lambda: pytest.fail("it was planned"))
+    result = CliRunner().invoke(command, ["--output", str(tmp_path / "file" / "out")])
+    assert result.exit_code != 0
+    assert "file" in str(result.exception)
+
+
 @pytest.mark.slow(reason="scores three models")
 def test_a_real_pair(tmp_path):
     outcome = score_pair(Pair("gabor", "Simulated2026.V1-rdm"), tmp_path)

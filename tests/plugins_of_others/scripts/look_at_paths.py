@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from brainscore_vision.model_helpers.activations.callables import CallableWrapper
+from brainscore_vision.model_helpers.static_features import CallableWrapper
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 from brainscore_vision.model_interface import BrainModel
 

@@ -13,7 +13,7 @@ from brainscore_vision.metric_helpers.temporal import PerTimeRegression, SpanTim
 from brainscore_vision.metric_helpers.xarray_utils import XarrayRegression
 from brainscore_vision.metrics.internal_consistency.ceiling import PearsonCorrelation
 from brainscore_vision.metrics.regression_correlation.metric import TrainTestSplitCorrelation, single_regression
-from brainscore_vision.model_helpers.activations.callables import CallableWrapper
+from brainscore_vision.model_helpers.static_features import CallableWrapper
 from brainscore_vision.model_helpers.activations.core import flatten
 from brainscore_vision.model_helpers.activations.temporal.inputs import Image, Stimulus, Video
 from brainscore_vision.model_helpers.activations.temporal.utils import batch_2d_resize
