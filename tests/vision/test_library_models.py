@@ -11,7 +11,7 @@ import pytest
 
 from brainscore_core.errors import UserError
 from brainscore_core.provenance import recording
-from brainscore_vision import load_model, registered_folder
+from brainscore_vision import load_model, registered_folder, registries
 from brainscore_vision.model_sources import libraries
 from brainscore_vision.model_sources.libraries import (
     LibraryModel,
@@ -336,7 +336,8 @@ def test_receipts_plans_and_verification(cached_repository, tmp_path, monkeypatc
     other_version = tmp_path / "transformers"
     other_version.mkdir()
     (other_version / "version.py").write_text("")
-    monkeypatch.setattr("brainscore_vision.registries.library_folder", lambda identifier: other_version)
+    resolver = registries._RESOLVERS["model"]._replace(folder=lambda identifier: other_version)
+    monkeypatch.setitem(registries._RESOLVERS, "model", resolver)
     assert [(entry.why, entry.detail) for entry in plan_selection(selection, store).pending] == [
         ("code changed", "of the model")
     ]

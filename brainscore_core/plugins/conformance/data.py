@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -110,13 +111,29 @@ def _table(tested: DataUnderTest) -> None:
     _raise_among(tested, {finding.check for finding in tested.findings} - _NAMES - _IDS - _FILES)
 
 
+def _hashes_in_tables(folder: Path) -> Iterator[tuple[str, str]]:
+    """Where SHA-1 hashes stand in tables of a plugin, and what stands there."""
+    for file in sorted(folder.glob("*.csv")):
+        with file.open(encoding="utf-8", newline="") as stream:
+            for number, row in enumerate(csv.DictReader(stream), start=2):
+                for column, value in row.items():
+                    if column and "sha1" in column:
+                        yield f"{file.name}:{number}: {column}", value or ""
+
+
 def _hashes(tested: DataUnderTest) -> None:
     folder = tested.folder
     if folder is None:
         raise NotApplicable("the plugin's folder is not given")
-    calls = list(_loading_calls(folder))
-    if not calls:
+    calls, in_tables = list(_loading_calls(folder)), list(_hashes_in_tables(folder))
+    if not calls and not in_tables:
         raise NotApplicable("the plugin fetches nothing from S3")
+    for where, value in in_tables:
+        if not _SHA1.fullmatch(value.lower()):
+            raise Failed(
+                f"{where} is {value!r}, which is not a SHA-1",
+                "register the hash that packaging printed: 40 hexadecimal digits",
+            )
     for file, call, name in calls:
         for argument, position in _HASHES[name].items():
             value = _argument(call, argument, position)
