@@ -128,10 +128,10 @@ def _hashes(tested: DataUnderTest) -> None:
     calls, in_tables = list(_loading_calls(folder)), list(_hashes_in_tables(folder))
     if not calls and not in_tables:
         raise NotApplicable("the plugin fetches nothing from S3")
-    for where, value in in_tables:
-        if not _SHA1.fullmatch(value.lower()):
+    for cell, sha1 in in_tables:
+        if not _SHA1.fullmatch(sha1.lower()):
             raise Failed(
-                f"{where} is {value!r}, which is not a SHA-1",
+                f"{cell} is {sha1!r}, which is not a SHA-1",
                 "register the hash that packaging printed: 40 hexadecimal digits",
             )
     for file, call, name in calls:
