@@ -97,11 +97,11 @@ def error_consistency(test, model):
     return abs(np.nanmean(with_model)), np.nanmean([kappa(*pair) for pair in pairs])
 
 
-def cues(table):
+def cues(decisions):
     """Decisions for shape and for texture, of images in which both differ."""
-    names = table["image"].str.extract(r"_([a-z]+)\d+-([a-z]+)\d+\.png$")
+    names = decisions["image"].str.extract(r"_([a-z]+)\d+-([a-z]+)\d+\.png$")
     conflict = names[0] != names[1]
-    return (table["answer"] == names[0])[conflict], (table["answer"] == names[1])[conflict]
+    return (decisions["answer"] == names[0])[conflict], (decisions["answer"] == names[1])[conflict]
 
 
 def shape_bias(model):
@@ -114,8 +114,8 @@ def shape_bias(model):
     people = people[people["image"].isin(answers)].reset_index(drop=True)
     shape, texture = cues(people)
     of_people = shape.sum() / (shape.sum() + texture.sum())
-    own = cues(pd.DataFrame({"image": list(answers), "answer": list(answers.values())}))
-    bias = own[0].sum() / (own[0].sum() + own[1].sum())
+    of_model = cues(pd.DataFrame({"image": list(answers), "answer": list(answers.values())}))
+    bias = of_model[0].sum() / (of_model[0].sum() + of_model[1].sum())
     observers = people["observer"][shape.index]
     close = []
     for observer in observers.unique():

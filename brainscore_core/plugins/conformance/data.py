@@ -114,11 +114,16 @@ def _table(tested: DataUnderTest) -> None:
 def _hashes_in_tables(folder: Path) -> Iterator[tuple[str, str]]:
     """Where SHA-1 hashes stand in tables of a plugin, and what stands there."""
     for file in sorted(folder.glob("*.csv")):
-        with file.open(encoding="utf-8", newline="") as stream:
-            for number, row in enumerate(csv.DictReader(stream), start=2):
-                for column, value in row.items():
-                    if column and "sha1" in column:
-                        yield f"{file.name}:{number}: {column}", value or ""
+        with file.open(encoding="utf-8", errors="replace", newline="") as stream:
+            try:
+                for number, row in enumerate(csv.DictReader(stream), start=2):
+                    for column, value in row.items():
+                        if column and "sha1" in column:
+                            yield f"{file.name}:{number}: {column}", value or ""
+            except csv.Error as error:
+                raise Failed(
+                    f"{file.name} cannot be read: {error}", "write it as a table of comma-separated values"
+                ) from error
 
 
 def _hashes(tested: DataUnderTest) -> None:
