@@ -1,4 +1,7 @@
-"""What each process of the site does first: set up Django, check its database, lock its folder, end with its parent."""
+"""What each process of the site does first, such as setting up Django and locking its folder.
+
+``python -m brainscore_web.processes PARENT QUEUE`` runs the django-tasks worker of a queue.
+"""
 
 from __future__ import annotations
 
@@ -78,3 +81,17 @@ def end_with_parent(parent: int) -> None:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         raise SystemExit(0)
+
+
+def run_tasks(parent: int, queue: str) -> None:
+    """Run the database worker of django-tasks until it is stopped."""
+    end_with_parent(parent)
+    set_up()
+    from django.core.management import call_command
+
+    call_command("db_worker", queue_name=queue, verbosity=0, startup_delay=False, reload=False, interval=0.5)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C also reaches the worker, which then ends this process
+    run_tasks(int(sys.argv[1]), sys.argv[2])

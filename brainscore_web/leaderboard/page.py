@@ -17,10 +17,9 @@ from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_core.populations import population
 from brainscore_core.results.board import fewest_scores
 from brainscore_vision.training_data import MARKS, compare
-from brainscore_web.leaderboard.assessments import BADGES
 from brainscore_web.leaderboard.board import STATES, Board, BoardNode, mean_parts
 from brainscore_web.leaderboard.cards.formatting import estimate, limits
-from brainscore_web.leaderboard.descriptions import plain_name
+from brainscore_web.leaderboard.descriptions import BADGES, plain_name
 from brainscore_web.leaderboard.exposure import EXPOSURE_PAGE, EXPOSURES
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, tree_checkboxes
 from brainscore_web.leaderboard.models import Score, Visitor

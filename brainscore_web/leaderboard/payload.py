@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import number_text, range_text
 from brainscore_core.plurals import counted
-from brainscore_web.leaderboard.assessments import Badge, badge_of
 from brainscore_web.leaderboard.board import SHADES, STATES, Board, BoardNode
-from brainscore_web.leaderboard.descriptions import plain_name
+from brainscore_web.leaderboard.descriptions import Badge, badge_of, plain_name
 from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models
 from brainscore_web.leaderboard.state import COVERAGE, BoardState
 

@@ -30,7 +30,7 @@ from brainscore_core.paths import site_home
 from brainscore_web.jobs.leases import has_ended, process_label
 from brainscore_web.jobs.models import Heartbeat
 from brainscore_web.processes import serving_lock
-from brainscore_web.uploads.storage.bucket import BucketStorage
+from brainscore_web.uploads.storage import BucketStorage
 
 _FILES_OF_UPLOADS = """
     SELECT f.bucket, f.key, f.version_id, f.token, f.size, f.sha256, u.state

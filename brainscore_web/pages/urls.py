@@ -3,7 +3,7 @@
 from django.urls import path
 
 from brainscore_web.pages import views
-from brainscore_web.pages.feeds import feed
+from brainscore_web.pages.views import feed
 
 app_name = "pages"
 urlpatterns = [

@@ -1,17 +1,16 @@
-"""Pages of a user's own account.
-
-Logging in, addresses, passwords and second factors are views of django-allauth.
-"""
+"""Pages of a user's own account, and their forms."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, TypeVar, cast
 
 from allauth.account.adapter import get_adapter
 from allauth.account.models import EmailAddress
 from allauth.mfa.utils import is_mfa_enabled
+from django import forms
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
@@ -24,15 +23,96 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.models import ApiToken, User
+from brainscore_web.accounts.adapter import clean_name
+from brainscore_web.accounts.forms import ReauthenticateForm
+from brainscore_web.accounts.models import SCOPES, ApiToken, User
 from brainscore_web.accounts.permissions import current_user
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write
-from brainscore_web.profile.forms import DeleteForm, NameForm, TokenForm
-from brainscore_web.profile.personal_data import delete_account, personal_data_of
+from brainscore_web.profile.personal_data import PrivateModels, delete_account, personal_data_of
 from brainscore_web.submissions.models import Submission
 from brainscore_web.uploads.models import Upload
 from brainscore_web.uploads.receiving import bytes_used, limits
+
+_MOST_TOKENS = 50
+
+
+class NameForm(forms.ModelForm):
+    """Change the display name."""
+
+    class Meta:
+        """The editable field."""
+
+        model = User
+        fields = ("display_name",)
+
+    def clean_display_name(self) -> str:
+        """Normalise the display name."""
+        return clean_name(self.cleaned_data["display_name"])
+
+
+class TokenForm(forms.Form):
+    """Create an API token.
+
+    Scopes without effect for the user are not offered.
+    """
+
+    name = forms.CharField(max_length=100, help_text="What the token is used for.")
+    scopes = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, label="Permissions")
+    days = forms.TypedChoiceField(
+        label="Expires",
+        choices=(("30", "in 30 days"), ("90", "in 90 days"), ("365", "in a year"), ("0", "never")),
+        coerce=int,
+        initial="90",
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, label_suffix="", **kwargs)
+        self.user = user
+        offered = dict(SCOPES)
+        if not user.has_perm("leaderboard.add_score"):
+            offered.pop("receipts:write")
+        if not user.has_perm("scoring.run_jobs"):
+            offered.pop("jobs:run")
+        field = self.fields["scopes"]
+        assert isinstance(field, forms.MultipleChoiceField)
+        field.choices = tuple(offered.items())
+        field.initial = ["read"]
+
+    def clean(self) -> dict[str, Any] | None:
+        """Limit the number of valid tokens."""
+        if self.user.tokens.filter(revoked=False).count() >= _MOST_TOKENS:
+            raise forms.ValidationError(f"You have {_MOST_TOKENS} tokens. Revoke one first.")
+        return super().clean()
+
+    def issue(self) -> tuple[ApiToken, str]:
+        """Create the token; its text is returned only once."""
+        data = self.cleaned_data
+        expires = timezone.now() + timedelta(days=data["days"]) if data["days"] else None
+        return ApiToken.issue(self.user, data["name"], data["scopes"], expires=expires)
+
+
+class DeleteForm(ReauthenticateForm):
+    """Delete the account: asks for the password and, if the user has private models, what happens to them."""
+
+    leftover = forms.ChoiceField(
+        label="Your private models",
+        choices=PrivateModels.choices,
+        initial=PrivateModels.KEEP,
+        widget=forms.RadioSelect,
+    )
+    field_order = ("leftover", "password")
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, user=user, **kwargs)
+        if not user.models.filter(visibility="private").exists():
+            del self.fields["leftover"]
+
+    @property
+    def chosen(self) -> PrivateModels:
+        """What happens to private models."""
+        return PrivateModels(self.cleaned_data.get("leftover", PrivateModels.KEEP))
+
 
 _PAGE_SIZE = 50
 

@@ -227,7 +227,7 @@ class _TaskProcess:
     """A process that runs the tasks of a queue, started again if it ends."""
 
     def __init__(self, queue: str) -> None:
-        self._command = [sys.executable, "-m", "brainscore_web.jobs.task_process", str(os.getpid()), queue]
+        self._command = [sys.executable, "-m", "brainscore_web.processes", str(os.getpid()), queue]
         self._queue = queue
         self._process: subprocess.Popen[bytes] | None = None
 

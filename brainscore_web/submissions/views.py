@@ -1,4 +1,4 @@
-"""Pages of submissions (list, status, code, changes), and the actions of their submitters."""
+"""Pages of submissions (list, status, code, changes), their forms, and the actions of submitters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
+from django import forms
 from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
@@ -24,8 +26,7 @@ from brainscore_web.accounts.permissions import current_user
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.assessments import assessment_states, assessments_of
-from brainscore_web.submissions.examining import Refused, limits
-from brainscore_web.submissions.forms import RevisionForm, SubmissionForm
+from brainscore_web.submissions.examining import Refused, Source, Zip, limits, source_at
 from brainscore_web.submissions.models import PluginKind, Revision, Step, Submission
 from brainscore_web.submissions.pairs import progress_of
 from brainscore_web.submissions.permissions import confirmed_only, own_submission, revision_of, visible_submission
@@ -35,6 +36,87 @@ from brainscore_web.submissions.review.decisions import announced_decision, revi
 from brainscore_web.submissions.source_code import FileText, highlighted, texts_of
 from brainscore_web.submissions.source_code import file_diffs as changes_between
 from brainscore_web.submissions.status import count_pairs, status_of, step_status
+
+_WHO = {
+    "public": "everyone sees their scores",
+    "private": "only you and the administrators see them and their scores; you can publish them later",
+}
+
+
+class RevisionForm(forms.Form):
+    """A new revision: a ZIP file or an address, and a note."""
+
+    archive = forms.FileField(
+        label="ZIP file",
+        required=False,
+        widget=forms.ClearableFileInput(attrs={"accept": ".zip,application/zip"}),
+        help_text="A plugin's folder, a folder with models/, benchmarks/, data/ or metrics/, or a whole repository.",
+    )
+    address = forms.CharField(
+        label="Or a Git repository, or a pull request",
+        required=False,
+        max_length=500,
+        widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false", "autocomplete": "off"}),
+        help_text="https://github.com/you/vision.git, or https://github.com/brain-score/vision/pull/123.",
+    )
+    commit = forms.CharField(
+        label="Commit",
+        required=False,
+        max_length=250,
+        widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
+        help_text="A commit hash, branch or tag; the newest commit if empty. Not needed for a pull request.",
+    )
+    note = forms.CharField(
+        label="Note",
+        required=False,
+        max_length=5_000,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="For the reviewer: what the plugins do, their paper, the scores that you expect.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, label_suffix="", **kwargs)
+
+    def clean(self) -> dict[str, Any]:
+        """Determine the source of the plugins."""
+        data = super().clean() or self.cleaned_data
+        archive, address = data.get("archive"), data.get("address")
+        if archive and address and not self.errors:
+            raise forms.ValidationError("Choose a ZIP file or give an address, not both.")
+        if not archive and not address and not self.errors:
+            raise forms.ValidationError("Choose a ZIP file, or give the address of a repository or a pull request.")
+        if not self.errors:
+            try:
+                data["source"] = _source(archive, address or "", data.get("commit") or "")
+            except Refused as error:
+                self.add_error("address", f"{error.message}: {error.remedy}.")
+        return data
+
+    @property
+    def source(self) -> Source:
+        """The source of the plugins; available once the form is valid."""
+        source: Source = self.cleaned_data["source"]
+        return source
+
+
+class SubmissionForm(RevisionForm):
+    """A new submission: its first revision, and who may see its models."""
+
+    visibility = forms.ChoiceField(
+        label="Your models",
+        choices=[(value, f"{value}: {text}") for value, text in _WHO.items()],
+        widget=forms.RadioSelect,
+        initial=Visibility.PUBLIC,
+        help_text="Scores of benchmarks are always public.",
+    )
+    field_order = ("archive", "address", "commit", "visibility", "note")
+
+
+def _source(archive: UploadedFile | None, address: str, commit: str) -> Source:
+    if archive is not None and archive.file is not None:
+        return Zip(archive.file, archive.name or "")
+    return source_at(address, commit)
+
 
 _PAGE_SIZE = 50
 _MAX_FINDINGS = 300  # on one page

@@ -1,4 +1,4 @@
-"""Pages of uploads: list, creation, file upload, status, code, withdrawal and download."""
+"""Pages of uploads (list, creation, status, code, withdrawal, download), their form, and the receipt of files."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import uuid
 from typing import Any, cast
 
 from csp.decorators import csp_update
+from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db import transaction
@@ -32,12 +33,68 @@ from brainscore_web.accounts.rates import computing_exceeded
 from brainscore_web.leaderboard.models import Visibility, Visitor
 from brainscore_web.uploads import receiving
 from brainscore_web.uploads.checking import begin_checks, resume
-from brainscore_web.uploads.forms import StartForm
-from brainscore_web.uploads.models import Upload, UploadedFile, sees_all_uploads
+from brainscore_web.uploads.models import CLASSES, Upload, UploadedFile, sees_all_uploads
 from brainscore_web.uploads.plugin_code import address_of, copy_code, registration_of, scaffold_of, zipped_scaffold
 from brainscore_web.uploads.receiving import bytes_used, limits
 from brainscore_web.uploads.storage import StorageFailure, storage
 from brainscore_web.uploads.withdrawal import withdraw
+
+_WHO = {
+    "public": "everyone can load the data",
+    "private": "only you and the administrators can load the data; scores on its benchmarks are still public",
+}
+
+
+class StartForm(forms.ModelForm):
+    """Name, class and visibility of a data set."""
+
+    identifier = forms.CharField(
+        max_length=200, help_text="The name used for packaging: AuthorYear, or AuthorYear.subset.", label="Stimulus set"
+    )
+    assembly_identifier = forms.CharField(
+        max_length=200, required=False, label="Assembly", help_text="Empty if it has the name of the stimulus set."
+    )
+    assembly_class = forms.ChoiceField(
+        label="Class of the assembly", choices=[(name, name) for name in CLASSES], required=False
+    )
+    visibility = forms.ChoiceField(
+        label="Who may load it",
+        choices=[(value, f"{value}: {text}") for value, text in _WHO.items()],
+        widget=forms.RadioSelect,
+        initial=Visibility.PUBLIC,
+    )
+
+    class Meta:
+        """The fields of an upload."""
+
+        model = Upload
+        fields = ("identifier", "assembly_identifier", "assembly_class", "visibility")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs["label_suffix"] = ""
+        super().__init__(*args, **kwargs)
+
+    def clean_identifier(self) -> str:
+        """Refuse identifiers that cannot be file names."""
+        return _usable(self.cleaned_data["identifier"])
+
+    def clean_assembly_identifier(self) -> str:
+        """By default, use the name of the stimulus set."""
+        return _usable(self.cleaned_data["assembly_identifier"] or self.cleaned_data.get("identifier") or "X")
+
+    def clean_assembly_class(self) -> str:
+        """By default, use the first class."""
+        return self.cleaned_data["assembly_class"] or CLASSES[0]
+
+
+def _usable(identifier: str) -> str:
+    from brainscore_core.supported_data_standards.brainio.validation import check_identifier
+
+    for finding in check_identifier(identifier):
+        if finding.severity == "error":
+            raise forms.ValidationError(f"{finding.culprit}: {finding.remedy}.")
+    return identifier
+
 
 _PAGE_SIZE = 50
 _STATE_LABELS = {

@@ -25,14 +25,14 @@ from brainscore_web.leaderboard.cards.benchmark import (
     BenchmarkCard,
     benchmark_card,
     benchmark_data,
+    croissant_document,
     find_benchmark,
     models_chart,
     near_benchmarks,
 )
-from brainscore_web.leaderboard.cards.croissant import croissant_document
 from brainscore_web.leaderboard.cards.facts import citation_of
 from brainscore_web.leaderboard.cards.formatting import STATES, histogram
-from brainscore_web.leaderboard.cards.history import history_lines, means_chart, means_lines, newest
+from brainscore_web.leaderboard.cards.history import CAUSES, history_lines, means_chart, means_lines, newest, rank_steps
 from brainscore_web.leaderboard.cards.lists import benchmark_lines, chips, model_list, sorts, unscored
 from brainscore_web.leaderboard.cards.model import (
     ModelCard,
@@ -44,7 +44,6 @@ from brainscore_web.leaderboard.cards.model import (
     rank_days,
     training_of,
 )
-from brainscore_web.leaderboard.cards.rank_history import CAUSES, rank_steps
 from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
 from brainscore_web.leaderboard.cards.validity import load_validity
 from brainscore_web.leaderboard.code_links import code_link

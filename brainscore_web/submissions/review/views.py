@@ -1,10 +1,11 @@
-"""Pages and actions of reviewers: the queue, revisions, files, comments and decisions."""
+"""Pages, forms and actions of reviewers: the queue, revisions, files, comments and decisions."""
 
 from __future__ import annotations
 
 import uuid
 from typing import Any
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -19,19 +20,101 @@ from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.accounts.permissions import current_user, return_address
 from brainscore_web.environment import email_destination
-from brainscore_web.submissions.models import Comment, Review, Revision, Step, Submission, reviews_submissions
+from brainscore_web.submissions.models import (
+    ASPECTS,
+    Comment,
+    PluginKind,
+    Review,
+    Revision,
+    Step,
+    Submission,
+    reviews_submissions,
+)
 from brainscore_web.submissions.notifications import notify_comment
 from brainscore_web.submissions.pairs import progress_of
 from brainscore_web.submissions.permissions import members_only, reviewed_revision, reviewers_only, visible_submission
 from brainscore_web.submissions.review import assignments, comments, decisions
 from brainscore_web.submissions.review.assignments import assigned_since, queued_submissions, reviewer_key
 from brainscore_web.submissions.review.checklist import compute_checklist, material_of
-from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, comment_anchor, discussion
+from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, MAX_COMMENT_LENGTH, comment_anchor, discussion
 from brainscore_web.submissions.review.decisions import earlier_notes, review_case, reviews_of
-from brainscore_web.submissions.review.forms import FilterForm, VerdictForm
 from brainscore_web.submissions.source_code import file_diffs as changes_between
 from brainscore_web.submissions.source_code import live_files, previous_revision, texts_of
 from brainscore_web.submissions.status import count_pairs, step_status
+
+_FINE = {"fine": True, "not": False, "none": None}
+_NOTE = 2_000
+
+
+class FilterForm(forms.Form):
+    """Filters of the queue."""
+
+    state = forms.ChoiceField(
+        label="State",
+        required=False,
+        choices=(
+            ("review", "waits for review"),
+            ("changes", "waits for changes"),
+            ("queued", "being tested"),
+            ("all", "all"),
+        ),
+    )
+    kind = forms.ChoiceField(label="Plugins", required=False, choices=(("", "any"), *PluginKind.choices[1:]))
+    who = forms.ChoiceField(
+        label="Reviewer", required=False, choices=(("", "any"), ("mine", "me"), ("nobody", "not assigned"))
+    )
+    text = forms.CharField(label="Name", required=False, max_length=100)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, label_suffix="", **kwargs)
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The requested filters; invalid ones are ignored."""
+        self.is_valid()
+        return {name: value for name, value in self.cleaned_data.items() if value}
+
+
+class VerdictForm(forms.Form):
+    """A decision with its explanation and a judgement of each aspect."""
+
+    verdict = forms.ChoiceField(choices=Review.Verdict.choices)
+    text = forms.CharField(
+        label="Explanation",
+        required=False,
+        max_length=MAX_COMMENT_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text="Sent to the submitter, with all open comments.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, label_suffix="", **kwargs)
+        for name, label in ASPECTS.items():
+            self.fields[f"aspect-{name}"] = forms.ChoiceField(
+                label=label,
+                required=False,
+                widget=forms.RadioSelect,
+                choices=(("fine", "fine"), ("not", "not fine"), ("none", "does not apply")),
+            )
+            self.fields[f"note-{name}"] = forms.CharField(
+                label=f"Note on {label[0].lower()}{label[1:]}", required=False, max_length=_NOTE
+            )
+
+    @property
+    def rows(self) -> list[Any]:
+        """The fields of each aspect."""
+        return [(label, self[f"aspect-{name}"], self[f"note-{name}"]) for name, label in ASPECTS.items()]
+
+    @property
+    def aspects(self) -> dict[str, dict[str, Any]]:
+        """The judged aspects."""
+        data = self.cleaned_data
+        return {
+            name: {"fine": _FINE[data[f"aspect-{name}"]], "note": data[f"note-{name}"].strip()}
+            for name in ASPECTS
+            if data.get(f"aspect-{name}") in _FINE
+        }
+
 
 _PAGE_SIZE = 50
 _LOG = 40_000

@@ -7,8 +7,8 @@ from django.contrib.auth.models import AnonymousUser
 
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.cards.history import CAUSES, rank_steps
 from brainscore_web.leaderboard.cards.model import find_model, model_data, rank_days
-from brainscore_web.leaderboard.cards.rank_history import CAUSES, rank_steps
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState

@@ -326,7 +326,7 @@ def stored(site, places, settings, s3_server, monkeypatch):
     back_up(places / "backup")
     server = FaultyServer(s3_server)
     monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
-    monkeypatch.setattr("brainscore_web.uploads.storage.bucket._ATTEMPTS", 1)
+    monkeypatch.setattr("brainscore_web.uploads.storage._ATTEMPTS", 1)
     yield server, client
     server.shutdown()
     server.server_close()
@@ -358,7 +358,7 @@ def test_a_bucket_that_fails_during_a_restore_leaves_the_site_as_before(stored, 
 @pytest.mark.slow(reason="its bucket answers slowly")
 def test_a_slow_bucket_and_one_that_fails_at_times_are_no_obstacle(stored, places, monkeypatch):
     server, _ = stored
-    monkeypatch.setattr("brainscore_web.uploads.storage.bucket._ATTEMPTS", 4)
+    monkeypatch.setattr("brainscore_web.uploads.storage._ATTEMPTS", 4)
     server.fail("error", after=5, times=1)
     restore(places / "backup", replace=True)
     server.fail("slow", times=3)

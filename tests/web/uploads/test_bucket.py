@@ -246,7 +246,7 @@ def test_a_storage_that_is_down(bucket, start, send, client, packages, monkeypat
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
-    monkeypatch.setattr("brainscore_web.uploads.storage.bucket._ATTEMPTS", 1)
+    monkeypatch.setattr("brainscore_web.uploads.storage._ATTEMPTS", 1)
     upload = start()
     answer = send(upload, "csv", packages.csv)
     assert answer.status_code == 503
@@ -267,7 +267,7 @@ def test_faults_of_a_bucket_during_a_check(bucket, start, client, packages, monk
     server = FaultyServer(s3_server)
     try:
         monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
-        monkeypatch.setattr("brainscore_web.uploads.storage.bucket._ATTEMPTS", 1)
+        monkeypatch.setattr("brainscore_web.uploads.storage._ATTEMPTS", 1)
         server.fail(fault, methods=(method,), after=1)
         client.post(f"/uploads/{upload.pk}/check/")
         assert server.failed

@@ -42,7 +42,7 @@ def nothing_is_left(root, upload):
 
 @pytest.mark.parametrize("where", ["write", "fsync", "replace"])
 def test_a_full_disk(start, send, root, packages, monkeypatch, where):
-    from brainscore_web.uploads.storage.folder import FolderStorage
+    from brainscore_web.uploads.storage import FolderStorage
 
     upload = start()
 
@@ -263,7 +263,7 @@ def test_a_checker_that_is_killed(start, send, packages, monkeypatch, root, clie
     """The next process repeats the checks; there is one version of each file, and nothing else."""
     from brainscore_web.uploads import checking
     from brainscore_web.uploads.models import Upload
-    from brainscore_web.uploads.storage.folder import FolderStorage
+    from brainscore_web.uploads.storage import FolderStorage
 
     class Killed(BaseException): ...
 
@@ -309,7 +309,7 @@ def test_a_storage_that_takes_longer_than_the_lease(start, send, packages, monke
     from brainscore_web.jobs import leases
     from brainscore_web.uploads import checking
     from brainscore_web.uploads.models import Upload
-    from brainscore_web.uploads.storage.folder import FolderStorage
+    from brainscore_web.uploads.storage import FolderStorage
 
     upload = start()
     send(upload, "csv", b"stimulus_id\na\n")
@@ -342,8 +342,7 @@ def test_a_storage_that_takes_longer_than_the_lease(start, send, packages, monke
 def test_a_storage_that_fails_is_tried_again(start, send, packages, monkeypatch, client):
     from brainscore_web.uploads import checking
     from brainscore_web.uploads.models import Upload
-    from brainscore_web.uploads.storage import StorageFailure
-    from brainscore_web.uploads.storage.folder import FolderStorage
+    from brainscore_web.uploads.storage import FolderStorage, StorageFailure
 
     upload = start()
     send(upload, "csv", b"stimulus_id\na\n")

@@ -1,20 +1,215 @@
-"""Storage in a bucket of S3 or a compatible server; browsers send files there directly."""
+"""Storage of uploaded files: a folder that the site serves, or an S3 bucket."""
 
 from __future__ import annotations
 
+import functools
+import os
+import secrets
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
+from django.conf import settings
+
 from brainscore_core.errors import UserError
+from brainscore_core.files import PART_SUFFIX
 from brainscore_core.supported_data_standards.brainio.buckets import S3Object, is_public, object_url, signed_client
-from brainscore_web.uploads.storage.base import Grant, LocalFile, Place, Published, StorageFailure
+
+
+class StorageFailure(UserError):
+    """The storage is unreachable, refuses, or is full; no partial file remains."""
+
+
+@dataclass(frozen=True)
+class Grant:
+    """Permission for a browser to send a file: address, form fields to send before the file, and duration."""
+
+    url: str
+    fields: dict[str, str] = field(default_factory=dict)
+    lasts: timedelta = timedelta(0)
+
+
+@dataclass(frozen=True)
+class Place:
+    """The final place of a file below the storage's prefix, with a version from `new_version`."""
+
+    folder: str
+    name: str
+    version_id: str
+    private: bool
+
+
+@dataclass(frozen=True)
+class Published:
+    """A file in its final place."""
+
+    bucket: str
+    key: str
+    version_id: str
+    everybody: bool
+
+
+@dataclass(frozen=True)
+class LocalFile:
+    """A file on this machine; `seal` changes if another file is sent with its token."""
+
+    path: Path
+    seal: str = ""
+
+
+class Storage(Protocol):
+    """The interface of storages. A file arrives under a token, is checked, and is then published under a key."""
+
+    bucket: str
+
+    @property
+    def origin(self) -> str | None:
+        """The origin to which browsers send files directly; None if they send them to this site."""
+
+    def scratch(self, token: str) -> Path:
+        """A file on this machine for the body of a request; `take` moves it."""
+
+    def take(self, token: str) -> None:
+        """Store the complete file that was written to `scratch`."""
+
+    def grant(self, token: str, *, name: str, size: int) -> Grant | None:
+        """Let a browser send exactly `size` bytes directly to the storage; None if that is not possible."""
+
+    def size(self, token: str) -> int | None:
+        """The size of the file that arrived under a token; None if none did."""
+
+    def at_hand(self, token: str, key: str, version_id: str) -> AbstractContextManager[LocalFile]:
+        """Provide the file of a token on this machine, even if it is already published."""
+
+    def new_version(self) -> str:
+        """A version id for publishing; empty if the storage creates version ids itself."""
+
+    def key_of(self, place: Place) -> str:
+        """The key of a place."""
+
+    def publish(self, token: str, place: Place, *, seal: str) -> Published:
+        """Move a file to its place if it still has this seal; repeating this changes nothing."""
+
+    def drop(self, token: str) -> None:
+        """Remove all files of a token."""
+
+    def delete(self, key: str, version_id: str) -> None:
+        """Remove a published file."""
+
+    def path(self, key: str, version_id: str) -> Path | None:
+        """The path of a published file; None if it is not on this machine."""
+
+    def signed(self, key: str, version_id: str) -> str:
+        """A signed address of a published file, valid for some minutes."""
+
+    def leftovers(self, older_than: float) -> Iterator[str]:
+        """Tokens of unpublished files that arrived at least this many seconds ago."""
+
+
+_BUCKET = "brainscore-storage"
+_PREFIX = "brainscore-vision/data"
+
+
+class FolderStorage:
+    """Files below a folder: ``incoming/<token>`` until they are checked, then ``<bucket>/<key>/<version>``.
+
+    The folder is created when the first file arrives.
+    """
+
+    origin: str | None = None
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.bucket = _BUCKET
+        self._incoming = root / "incoming"
+
+    def scratch(self, token: str) -> Path:
+        self._incoming.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return self._incoming / f"{token}{PART_SUFFIX}"
+
+    def take(self, token: str) -> None:
+        os.replace(self.scratch(token), self._incoming / token)
+        _sync_to_disk(self._incoming)
+
+    def grant(self, token: str, *, name: str, size: int) -> Grant | None:
+        return None
+
+    def size(self, token: str) -> int | None:
+        try:
+            return (self._incoming / token).stat().st_size
+        except FileNotFoundError:
+            return None
+
+    @contextmanager
+    def at_hand(self, token: str, key: str, version_id: str) -> Iterator[LocalFile]:
+        path = self._incoming / token
+        if version_id and not (token and path.exists()):
+            path = self._place(key, version_id)
+        if not path.exists():
+            raise StorageFailure("an uploaded file is no longer in the storage", remedy="upload it again")
+        yield LocalFile(path)
+
+    def new_version(self) -> str:
+        return secrets.token_urlsafe(24)
+
+    def key_of(self, place: Place) -> str:
+        # private files need no separate place: the site checks permissions for each download
+        return f"{_PREFIX}/{place.folder}/{place.name}"
+
+    def publish(self, token: str, place: Place, *, seal: str) -> Published:
+        key = self.key_of(place)
+        path = self._place(key, place.version_id)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):  # it was moved earlier
+            os.replace(self._incoming / token, path)
+        if not path.exists():
+            raise StorageFailure("an uploaded file is no longer in the storage", remedy="upload it again")
+        path.chmod(0o400)
+        _sync_to_disk(path.parent)
+        return Published(self.bucket, key, place.version_id, everybody=False)
+
+    def drop(self, token: str) -> None:
+        for path in (self.scratch(token), self._incoming / token):
+            path.unlink(missing_ok=True)
+
+    def delete(self, key: str, version_id: str) -> None:
+        path = self._place(key, version_id)
+        path.unlink(missing_ok=True)
+        with suppress(OSError):  # other versions exist
+            path.parent.rmdir()
+
+    def path(self, key: str, version_id: str) -> Path | None:
+        return self._place(key, version_id)
+
+    def signed(self, key: str, version_id: str) -> str:
+        raise NotImplementedError("the site serves these files itself")
+
+    def leftovers(self, older_than: float) -> Iterator[str]:
+        limit = time.time() - older_than
+        for path in self._incoming.glob("*"):
+            with suppress(FileNotFoundError):
+                if path.lstat().st_mtime < limit:
+                    yield path.name.removesuffix(PART_SUFFIX)
+
+    def _place(self, key: str, version_id: str) -> Path:
+        return self.root / self.bucket / key / version_id
+
+
+def _sync_to_disk(folder: Path) -> None:
+    """Write the folder to disk, so that names survive a crash of the machine."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
 
 _FOR_SENDING = 3600  # seconds for which a grant is valid
 _FOR_READING = 600
@@ -217,3 +412,22 @@ def _storage_errors(doing: str) -> Iterator[None]:
         ) from error
     except (BotoCoreError, Boto3Error) as error:
         raise StorageFailure(f"cannot {doing} the bucket: {type(error).__name__}", remedy="try again later") from error
+
+
+__all__ = ["Grant", "LocalFile", "Place", "Published", "Storage", "StorageFailure", "storage"]
+
+
+def storage() -> Storage:
+    """Return the storage of the settings."""
+    return _made(str(settings.UPLOADS["address"]))
+
+
+@functools.lru_cache(maxsize=8)
+def _made(address: str) -> Storage:
+    if address.startswith("s3://"):
+        return BucketStorage(address)
+    if "://" in address:
+        raise UserError(
+            f"BRAINSCORE_SITE_UPLOADS is {address!r}", remedy="set it to a folder, or to s3://bucket/prefix"
+        )
+    return FolderStorage(Path(address).expanduser().absolute())
