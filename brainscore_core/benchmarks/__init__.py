@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from numbers import Real
 from statistics import NormalDist
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -456,7 +457,7 @@ class BenchmarkBase(Benchmark):
     ----------
     identifier : str
         Unique name.
-    ceiling_func : callable
+    ceiling_func : callable, optional
         Called without arguments, at most once, when the ceiling is first needed; returns a `Score` or a number.
     version : int or str
         Increases whenever a change to the benchmark changes scores.
@@ -464,6 +465,13 @@ class BenchmarkBase(Benchmark):
         The benchmark that groups this one in the leaderboard tree.
     bibtex : str, optional
         Citation of the measurements.
+    ceiling : Score or None, optional
+        In place of `ceiling_func`: the ceiling itself, or None for a benchmark without one.
+
+    Raises
+    ------
+    TypeError
+        If neither or both of `ceiling_func` and `ceiling` are passed, or the version is missing.
 
     Examples
     --------
@@ -480,12 +488,17 @@ class BenchmarkBase(Benchmark):
     def __init__(
         self,
         identifier: str,
-        ceiling_func: Callable[[], Score | float],
-        version: int | str,
+        ceiling_func: Callable[[], Score | float] | None = None,
+        version: int | str | None = None,
         parent: str | None = None,
         bibtex: str | None = None,
+        ceiling: Score | EllipsisType | None = ...,
     ) -> None:
-        if not callable(ceiling_func):
+        if version is None:
+            raise TypeError(f"benchmark {identifier!r}: pass its version, such as version=1")
+        if ceiling is not ... and ceiling_func is not None:
+            raise TypeError(f"benchmark {identifier!r}: pass ceiling_func or ceiling, not both")
+        if ceiling is ... and not callable(ceiling_func):
             raise TypeError(
                 f"benchmark {identifier!r}: ceiling_func must be a function without arguments, such as "
                 f"`lambda: {ceiling_func!r}`"
@@ -495,7 +508,7 @@ class BenchmarkBase(Benchmark):
         self._version = version
         self._parent = parent
         self._bibtex = bibtex
-        self._ceiling: Score | None = None
+        self._ceiling = None if ceiling is ... else ceiling
 
     @property
     def identifier(self) -> str:
@@ -520,9 +533,9 @@ class BenchmarkBase(Benchmark):
     @property
     def ceiling(self) -> Score:
         """The value that the best possible model would reach; estimated once for this object."""
-        if self._ceiling is None:
+        if self._ceiling is None and self._ceiling_func is not None:
             self._ceiling = as_score(self._ceiling_func(), f"ceiling_func of benchmark {self.identifier!r}")
-        return self._ceiling
+        return self._ceiling  # type: ignore[return-value]  # None only where the benchmark has no ceiling
 
     @property
     def estimated_ceiling(self) -> Score | None:

@@ -4,7 +4,7 @@ import logging
 import math
 import operator
 import warnings
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from numbers import Real
 from typing import Any, Literal, Self, TypeVar
 
@@ -289,6 +289,17 @@ class Score(DataAssembly):
 
         return pd.DataFrame([score_record(self)])
 
+    def __setitem__(self, key: Any, value: Any, _apply_raw: bool = True) -> None:
+        """Set values, or a coordinate, which raw values of the same length of its dimension get, too."""
+        super().__setitem__(key, value)
+        if isinstance(key, str) and _apply_raw:
+            for name, raw in self.attrs.items():
+                if self.RAW_VALUES_KEY in str(name) and isinstance(raw, DataAssembly):
+                    try:
+                        raw[key] = value
+                    except ValueError as error:  # raw values may have other dimensions
+                        _logger.debug("the coordinate %r was not set on the attribute %r: %s", key, name, error)
+
     def sel(self, *args: Any, _apply_raw: bool = True, **kwargs: Any) -> Self:
         """Select by value, as for an assembly; the raw values follow."""
         return self._followed_by_raw(super().sel(*args, **kwargs), "sel", args, kwargs, _apply_raw)
@@ -334,7 +345,12 @@ class Score(DataAssembly):
         return result
 
     @classmethod
-    def merge(cls, *scores: "Score", exception_handling: Literal["ignore", "warn", "raise"] = "ignore") -> "Score":
+    def merge(
+        cls,
+        *scores: "Score",
+        exception_handling: Literal["ignore", "warn", "raise"] = "ignore",
+        ignore_exceptions: bool | None = None,
+    ) -> "Score":
         """Merge scores of different entries into one score, and their raw values likewise.
 
         Parameters
@@ -343,6 +359,8 @@ class Score(DataAssembly):
             Scores with the same dimensions, as for :func:`merge_data_arrays`.
         exception_handling : {'ignore', 'warn', 'raise'}
             What to do if raw values cannot be merged: leave them out, with or without a warning, or raise an error.
+        ignore_exceptions : bool, optional
+            Earlier form: True for 'ignore', False for 'raise'.
 
         Returns
         -------
@@ -360,6 +378,8 @@ class Score(DataAssembly):
         >>> Score.merge(a, b).values
         array([1, 2])
         """
+        if ignore_exceptions is not None:
+            exception_handling = "ignore" if ignore_exceptions else "raise"
         if exception_handling not in ("ignore", "warn", "raise"):
             raise ValueError(f"exception_handling is 'ignore', 'warn' or 'raise', got {exception_handling!r}")
         if not scores:
@@ -435,6 +455,8 @@ class Score(DataAssembly):
 
         The raw values stay, or are reduced in the same way with `_apply_raw`.
         """
+        if isinstance(dim, Iterator):
+            dim = tuple(dim)
         result = super().reduce(func, dim, axis=axis, keep_attrs=keep_attrs, keepdims=keepdims, **kwargs)
         over = dim if dim is not None else "all dimensions"
         attrs = {key: value for key, value in self.attrs.items() if key not in INFLUENCE_KEYS} if keep_attrs else {}

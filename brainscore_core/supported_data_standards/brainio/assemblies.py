@@ -3,7 +3,7 @@
 import functools
 import os
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -538,7 +538,7 @@ class DataAssembly(xr.DataArray):
         ----------
         func : callable
             As for :meth:`xarray.DataArray.reduce`; ``mean``, ``median``, ``std``, ``sum`` etc. use this method.
-        dim : str or sequence of str, optional
+        dim : str or iterable of str, optional
             Dimensions, levels or both; by default all dimensions.
         axis, keepdims
             For dimensions only.
@@ -546,6 +546,8 @@ class DataAssembly(xr.DataArray):
             Whether to keep the attributes (default: True).
         """
         keep_attrs = keeps_attrs(keep_attrs)
+        if isinstance(dim, Iterator):  # xarray itself passes generators
+            dim = tuple(dim)
         names = [dim] if isinstance(dim, str) else [] if dim is None or dim is ... else list(dim)
         unknown = [name for name in names if name is not ... and name not in self.dims]
         if not unknown:

@@ -37,6 +37,18 @@ def test_ceiling_of_a_wrong_type_names_the_benchmark():
         _ = make(lambda: "0.5").ceiling
 
 
+@pytest.mark.parametrize("ceiling", [Score(0.5), None])
+def test_the_ceiling_itself(ceiling):
+    assert Constant(identifier="Author2024", ceiling=ceiling, version=1, parent=None).ceiling is ceiling
+
+
+def test_a_benchmark_has_a_version_and_one_ceiling():
+    with pytest.raises(TypeError, match=r"Author2024.* version"):
+        Constant(identifier="Author2024", ceiling=None)
+    with pytest.raises(TypeError, match="not both"):
+        Constant(identifier="Author2024", ceiling_func=lambda: 1.0, ceiling=None, version=1)
+
+
 def test_ceiling_func_must_be_callable():
     with pytest.raises(TypeError, match="lambda"):
         make(0.5)

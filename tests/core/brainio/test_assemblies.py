@@ -459,6 +459,13 @@ class TestReductions:
         np.testing.assert_allclose(assembly.std("repetition", ddof=0).values, [np.std([1, 4, 6]), 0])
         assert assembly.count("repetition").values.tolist() == [3, 1]
 
+    def test_generators_of_dimensions(self):
+        assembly = DataAssembly(
+            [[1.0, 0.0], [0.0, 0.0]], coords={"a": ("p", [1, 2]), "b": ("n", [1, 2])}, dims=["p", "n"]
+        )
+        assert (assembly > 0).any(dim=(dim for dim in ["p"])).values.tolist() == [True, False]
+        assert assembly.where(assembly > 0, drop=True).values.tolist() == [[1.0]]
+
     def test_missing_values_in_levels_drop_nothing(self):
         assembly = DataAssembly(
             [1.0, 3.0, 5.0, 7.0],

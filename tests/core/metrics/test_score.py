@@ -185,6 +185,25 @@ def test_merged_scores_have_merged_raw_values():
     assert set(merged.attrs) == {"raw"}
 
 
+def test_coordinates_that_are_set_are_merged_with_raw_values():
+    scores = [split_score(values=(1.0, 2.0)), split_score(values=(3.0, 4.0))]
+    for subject, score in enumerate(scores):
+        score["subject"] = "split", [subject] * 2
+        score["unit"] = "split", [subject] * 2
+    assert "subject" in scores[0].raw.coords
+    merged = Score.merge(*scores, ignore_exceptions=True)
+    assert merged.raw["subject"].values.tolist() == merged["subject"].values.tolist() == [0, 0, 1, 1]
+
+
+def test_coordinates_that_do_not_fit_raw_values_or_are_for_the_score_alone():
+    score = split_score()
+    score.attrs["raw"] = score.raw.isel(split=slice(2))
+    score["subject"] = "split", [0, 1, 2]
+    score.__setitem__("neuroids", ("split", [7, 8, 9]), _apply_raw=False)
+    assert score["subject"].values.tolist() == [0, 1, 2]
+    assert not {"subject", "neuroids"} & set(score.raw.coords)
+
+
 @pytest.mark.parametrize("handling", ["ignore", "warn", "raise"])
 def test_raw_values_that_cannot_be_merged(handling):
     one, other = split_score(), split_score(first=3)
