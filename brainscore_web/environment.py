@@ -17,7 +17,7 @@ import dj_database_url
 
 from brainscore_core.errors import UserError
 from brainscore_core.paths import site_home
-from brainscore_core.plugins.errors import LIBRARIES
+from brainscore_core.plugins.loading import LIBRARIES
 
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 

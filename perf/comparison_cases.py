@@ -16,8 +16,7 @@ from coverage_cases.case import coords
 from scipy.special import ndtr
 
 from brainscore_core.metrics import Score
-from brainscore_core.numerics.mean_differences import mean_differences
-from brainscore_core.numerics.means import rank_means
+from brainscore_core.numerics.means import mean_differences, rank_means
 from brainscore_core.numerics.ranks import significantly_better
 from brainscore_core.statistics.comparison import compare_scores, side_of
 from brainscore_core.statistics.units import influence_of

@@ -133,8 +133,7 @@ def export(file: Path, results: str | None, filters: Filters, newest: bool, asse
 
 def _export_assessments(file: Path, results: str | None, filters: Filters, newest: bool, json_: bool) -> None:
     from brainscore_core.receipts.assessment import Assessment
-    from brainscore_core.results.assessment_export import ASSESSMENT_COLUMNS, export_assessments
-    from brainscore_core.results.assessments import AssessmentStore
+    from brainscore_core.results.assessments import ASSESSMENT_COLUMNS, AssessmentStore, export_assessments
 
     if filters.states or filters.run:
         raise UserError(

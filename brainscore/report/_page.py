@@ -26,8 +26,8 @@ from brainscore.report._plots import controls_figure, training_figures
 from brainscore.report._report import Report
 from brainscore.report._view import LETTERS, STATES, scale_of
 from brainscore_core.errors import UserError
+from brainscore_core.figures.colour_tables import HEAT, cell_text, dark_text, heat_class
 from brainscore_core.figures.export import STYLE
-from brainscore_core.figures.heat_plot import HEAT, cell_text, dark_text, heat_class
 from brainscore_core.files import replacing
 from brainscore_core.formatting import estimate_text, number_text, p_text
 from brainscore_core.memory import format_size

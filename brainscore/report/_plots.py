@@ -26,8 +26,8 @@ from brainscore_core.figures import (
     training_plot,
 )
 from brainscore_core.figures.axes import clipped
+from brainscore_core.figures.colour_tables import Pattern
 from brainscore_core.figures.export import save_figure
-from brainscore_core.figures.heat_plot import Pattern
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.identifiers import series_point
 from brainscore_core.numerics.correlation import Association, association

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from brainscore_core.receipts.assessment import PARTS, Assessment
-from brainscore_core.receipts.assessment_results import Controls, ControlScore, Recovery
+from brainscore_core.receipts.assessment import PARTS, Assessment, Controls, ControlScore, Recovery
 from brainscore_core.results.validity import Summary, summary_of
 
 _PICTURES = 2_000_000  # characters of all pictures of similar stimuli in a report

@@ -24,7 +24,7 @@ from brainscore_core.isolation.tables import KINDS
 from brainscore_core.isolation.values import Decoder, Encoder
 from brainscore_core.isolation.wire import PROTOCOL, Channel, Closed, Limits
 from brainscore_core.memory import available_memory
-from brainscore_core.plugins.errors import MissingRequirementError, missing_package
+from brainscore_core.plugins.loading import MissingRequirementError, missing_package
 from brainscore_core.provenance import recording
 from brainscore_core.strict_json import plain
 from brainscore_core.supported_data_standards.brainio.downloads import Offline, is_unreachable

@@ -37,7 +37,7 @@ from brainscore_core.isolation.wire import (
     too_much_text,
 )
 from brainscore_core.plugins import MissingRequirementError, PluginWarning
-from brainscore_core.plugins.errors import LIBRARIES, is_absent
+from brainscore_core.plugins.loading import LIBRARIES, is_absent
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio import downloads
 

@@ -28,6 +28,8 @@ from brainscore_core.numerics.noise import (
     noise_ceiling_fraction,
     response_moments,
     signal_to_noise,
+    spearman_brown,
+    split_half_reliability,
 )
 from brainscore_core.numerics.one_to_one import OneToOne
 from brainscore_core.numerics.pls import PLS
@@ -39,7 +41,6 @@ from brainscore_core.numerics.ranks import (
     ranks_from_influence,
 )
 from brainscore_core.numerics.ratios import Uncertain, ratio_limits, undetermined_by
-from brainscore_core.numerics.reliability import spearman_brown, split_half_reliability
 from brainscore_core.numerics.resampling import (
     Interval,
     bootstrap_interval,

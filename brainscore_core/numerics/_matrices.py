@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.blas import dgemm
 
-from brainscore_core.numerics._devices import import_torch, to_device
+from brainscore_core.numerics._processors import import_torch, to_device
 
 if TYPE_CHECKING:
     import torch

@@ -8,9 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from brainscore_core.numerics._devices import to_numpy
 from brainscore_core.numerics._matrices import as_array_like
-from brainscore_core.numerics._threads import WorkerThreads
+from brainscore_core.numerics._processors import WorkerThreads, to_numpy
 
 _DENSE = 24
 """Size of a matrix up to which a full eigendecomposition is cheaper."""

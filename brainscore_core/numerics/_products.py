@@ -13,9 +13,17 @@ from scipy.linalg.blas import dsymv, dsyr, dsyr2, dsyrk, get_blas_funcs
 
 from brainscore_core.memory import memory_limit
 from brainscore_core.numerics import _matrices
-from brainscore_core.numerics._devices import on_device, to_device, to_numpy
 from brainscore_core.numerics._matrices import Array, chunk_columns, chunks
-from brainscore_core.numerics._threads import SHORT_PRODUCT, Result, in_blocks, one_thread, worker_threads
+from brainscore_core.numerics._processors import (
+    SHORT_PRODUCT,
+    Result,
+    in_blocks,
+    on_device,
+    one_thread,
+    to_device,
+    to_numpy,
+    worker_threads,
+)
 
 if TYPE_CHECKING:
     import torch

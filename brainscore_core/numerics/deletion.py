@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._matrices import Array, as_matrix, chunk_columns, chunks
-from brainscore_core.numerics._threads import in_parallel
+from brainscore_core.numerics._processors import in_parallel
 from brainscore_core.numerics.correlation import Ranks, mean_ranks, rank_observations, spearman, standardised
 from brainscore_core.numerics.dissimilarity import Dissimilarity, expanded, number_of_stimuli, rdm
 from brainscore_core.numerics.similarity import centred_kernel

@@ -5,10 +5,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from brainscore_core.numerics._devices import resolve_device
 from brainscore_core.numerics._matrices import Array, as_matrix
+from brainscore_core.numerics._processors import in_blocks, resolve_device
 from brainscore_core.numerics._products import FLAT, centred_gram, mirrored, row_gram
-from brainscore_core.numerics._threads import in_blocks
 
 Dissimilarity = Literal["correlation", "cosine", "euclidean", "sqeuclidean"]
 

@@ -25,8 +25,8 @@ from brainscore_core.numerics._matrices import (
     product,
     require_finite,
 )
+from brainscore_core.numerics._processors import SHORT_PRODUCT, one_thread
 from brainscore_core.numerics._products import centred_gram, gram, moments
-from brainscore_core.numerics._threads import SHORT_PRODUCT, one_thread
 
 Scores = Callable[[], Array]
 

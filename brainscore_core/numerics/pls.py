@@ -10,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._devices import import_torch, on_device, resolve_device, to_numpy
 from brainscore_core.numerics._matrices import (
     Array,
     as_array_like,
@@ -20,8 +19,15 @@ from brainscore_core.numerics._matrices import (
     require_finite,
 )
 from brainscore_core.numerics._pls_components import FORMED, Components, dot, extract
+from brainscore_core.numerics._processors import (
+    WorkerThreads,
+    import_torch,
+    on_device,
+    resolve_device,
+    to_numpy,
+    worker_threads,
+)
 from brainscore_core.numerics._products import FLAT, fast_gram, gram_on, moments_on, scaled_features
-from brainscore_core.numerics._threads import WorkerThreads, worker_threads
 from brainscore_core.numerics.linear_regression import LeftOutOfScores, LinearFit, Scores, SplitFit
 
 _KEPT = 0.1

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._devices import import_torch, resolve_device, to_device, to_numpy
 from brainscore_core.numerics._matrices import (
     CONDITION_LIMIT,
     Array,
@@ -27,8 +26,15 @@ from brainscore_core.numerics._matrices import (
     eigh,
     product,
 )
+from brainscore_core.numerics._processors import (
+    import_torch,
+    in_parallel,
+    resolve_device,
+    to_device,
+    to_numpy,
+    worker_threads,
+)
 from brainscore_core.numerics._products import gram_on
-from brainscore_core.numerics._threads import in_parallel, worker_threads
 from brainscore_core.numerics.linear_regression import (
     LeftOut,
     LinearFit,

@@ -8,8 +8,8 @@ from brainscore_core.plugins.conformance.checks import (
     check_model,
     example_stimuli,
 )
-from brainscore_core.plugins.errors import DuplicateRegistrationError, MissingRequirementError, PluginWarning
 from brainscore_core.plugins.index import Location, PluginIndex
+from brainscore_core.plugins.loading import DuplicateRegistrationError, MissingRequirementError, PluginWarning
 from brainscore_core.plugins.registry import Registry
 
 __all__ = [

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple, Protocol
 
 from brainscore_core.files import replacing
 from brainscore_core.paths import plugin_index_file
-from brainscore_core.plugins.errors import PluginWarning
 from brainscore_core.plugins.loading import (
     Plugin,
     PluginFinder,
+    PluginWarning,
     Root,
     belongs_to,
     entry_point_roots,

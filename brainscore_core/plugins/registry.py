@@ -14,9 +14,14 @@ from types import FrameType
 from typing import Any, Generic, TypeVar
 
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
-from brainscore_core.plugins.errors import DuplicateRegistrationError
 from brainscore_core.plugins.index import Location, PluginIndex
-from brainscore_core.plugins.loading import Plugin, belongs_to, explain_missing_module, same_file
+from brainscore_core.plugins.loading import (
+    DuplicateRegistrationError,
+    Plugin,
+    belongs_to,
+    explain_missing_module,
+    same_file,
+)
 from brainscore_core.plugins.source import parse
 
 _MAX_PLUGINS = 3

@@ -1,17 +1,380 @@
-"""Receipts of assessments: what a benchmark's scores are worth, and how this was computed."""
+"""Receipts of assessments: what a benchmark's scores are worth, and how this was computed.
 
+Results are typed objects, which `result_of` reads from a stored assessment. A missing field has its default; a field of
+another type is an error, with the same text for all readers of the file.
+"""
+
+from __future__ import annotations
+
+import functools
 import json
-from dataclasses import asdict, dataclass, field, replace
+import math
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
 from importlib import resources
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
-from brainscore_core.receipts.assessment_results import Result, result_of
+from brainscore_core.populations import UNRECORDED, condition_of_benchmark
 from brainscore_core.receipts.receipt import ErrorInfo
 from brainscore_core.receipts.schema import Check, ReceiptError, parse, quick_check
 from brainscore_core.strict_json import dumps, plain
+
+LEVEL = 0.05
+"""Level of all tests."""
+
+MOST_MISSED = 0.2
+"""Share of its experiments in which a candidate may be missed if candidates count as recovered."""
+
+Interval = tuple[float, float]
+"""Limits, infinite on a side without a limit, which is null in files."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlap:
+    """Stimuli that belong together: near-duplicates, or those with an equal value of a column."""
+
+    kind: str  # ``'equal files'``, ``'near-duplicates'``, or the column
+    # number of groups of such stimuli, and of stimuli in them
+    groups: int = 0
+    stimuli: int = 0
+    pairs: int | None = None  # number of pairs; None for a column
+    # share of the test stimuli with another one of their group among the training stimuli; None if not examined
+    share: float | None = None
+    reason: str | None = None  # why it was not examined
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copies:
+    """Presentations (`presentations` `of` all) with the same responses as an earlier one, such as `examples`."""
+
+    kind: str
+    presentations: int = 0
+    of: int = 0
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SerialTest:
+    """A test of whether responses depend on the `order` of presentations; p after Holm's correction."""
+
+    kind: str
+    order: str = ""
+    recordings: str = ""
+    within: str = ""
+    value: float | None = None
+    p_corrected: float | None = None
+
+    @property
+    def significant(self) -> bool:
+        """Whether there is such a dependence."""
+        return self.p_corrected is not None and self.p_corrected <= LEVEL
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loss:
+    """How much a score decreases when stimuli that belong together stay on one side of splits."""
+
+    rule: str  # what stays together
+    model: str  # the scored model or features
+    # metric's value by the benchmark's splits, with groups kept together, and their difference
+    default: float | None = None
+    # 95 % intervals of the three.
+    default_ci: Interval | None = None
+    grouped: float | None = None
+    grouped_ci: Interval | None = None
+    loss: float | None = None
+    ci: Interval | None = None
+    p: float | None = None  # p-value of the difference
+    reason: str | None = None  # why a number is missing
+
+
+@dataclass(frozen=True, kw_only=True)
+class StimulusPair:
+    """Two similar or equal stimuli; the pictures are data URIs, if the stimuli are public."""
+
+    first: str
+    second: str
+    similarity: float | None = None
+    equal: bool = False
+    first_picture: str | None = None
+    second_picture: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """Result of an audit."""
+
+    stimuli: int = 0  # number of stimuli
+    independent: int | None = None  # number of independent units
+    units: Mapping[str, int] = field(default_factory=dict)  # unit → number of independent ones
+    # what was examined
+    overlaps: tuple[Overlap, ...] = ()
+    copies: tuple[Copies, ...] = ()
+    tests: tuple[SerialTest, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    pairs: tuple[StimulusPair, ...] = ()
+    notes: tuple[str, ...] = ()  # what was not examined, and why
+    clean: bool | None = None  # whether there is no finding
+
+    @property
+    def outcome(self) -> str:
+        """``'no finding'`` or ``'findings'``; empty if this is not stored."""
+        return "" if self.clean is None else "no finding" if self.clean else "findings"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """Model minus baseline model, its 95 % interval, and the one-sided p-value that the model is not better.
+
+    `condition` states for which few subjects or groups alone this holds; empty if it holds for new ones.
+    """
+
+    value: float | None = None
+    ci: Interval | None = None
+    p: float | None = None
+    condition: str = UNRECORDED
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlScore:
+    """Score of a baseline model, and the model's difference to it."""
+
+    # name, ``'baseline'`` or ``'artefact check'``, and what the features are
+    name: str
+    kind: str
+    description: str = ""
+    score: float | None = None  # score before it is clamped to [0, 1]
+    ci: Interval | None = None  # its 95 % interval
+    # of the model to it; without values if there is no model
+    difference: Difference = field(default_factory=Difference)
+    reason: str | None = None  # why there is no score
+
+    @property
+    def surpassed(self) -> bool | None:
+        """Whether the model is significantly better, one-sided at 5 %; None if this was not tested."""
+        return None if self.difference.p is None else self.difference.p <= LEVEL
+
+
+@dataclass(frozen=True, kw_only=True)
+class Controls:
+    """Scores of baseline models, with those of a model beside them."""
+
+    model: str | None = None  # the model; None for baseline models alone
+    score: float | None = None  # its score before it is clamped to [0, 1]
+    ci: Interval | None = None  # its 95 % interval
+    reason: str | None = None  # why it has no score
+    controls: tuple[ControlScore, ...] = ()  # also those without a score
+    # whether the model is above all baseline models with a score; None if this is not known
+    above_all_controls: bool | None = None
+    p_above_all_controls: float | None = None  # largest p-value
+
+    @property
+    def outcome(self) -> str:
+        """Empty: a model that is not above a baseline is not a fault of the benchmark."""
+        return ""
+
+    @property
+    def condition(self) -> str:
+        """For which few subjects or groups alone the tests of the model hold; empty if they hold for new ones."""
+        tested = [each.difference for each in self.controls if each.difference.p is not None]
+        return condition_of_benchmark(each.condition for each in tested)
+
+    @property
+    def scored(self) -> tuple[ControlScore, ...]:
+        """The baseline models with a score."""
+        return tuple(control for control in self.controls if control.score is not None)
+
+    @property
+    def best(self) -> ControlScore | None:
+        """The baseline model with the highest score; None if none has a score."""
+        return max(self.scored, key=lambda control: control.score or 0.0, default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """A share of a number of experiments, with its 95 % limits."""
+
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
+    experiments: int = 0
+
+    @property
+    def ci(self) -> Interval | None:
+        """The limits."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confusion:
+    """Which candidate scores best in experiments of one generator, by the candidate that is true."""
+
+    generator: str  # how responses were simulated
+    # experiments in which the candidate of the column scored best, and that of the row was true
+    counts: tuple[tuple[int, ...], ...] = ()
+    found: tuple[Share, ...] = ()  # how often each candidate scored best where it was true
+    overall: Share = field(default_factory=Share)  # the same for all candidates together
+
+    @property
+    def shares(self) -> list[list[float]]:
+        """Shares of the experiments of each true candidate; NaN if there are none."""
+        return [[count / sum(row) if sum(row) else math.nan for count in row] for row in self.counts]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixture:
+    """How often a mixture (1 − w) · first + w · second scores higher than `first`, where the mixture is true."""
+
+    # how responses were simulated, and the candidates that are mixed
+    generator: str
+    first: str
+    second: str
+    weights: tuple[float, ...] = ()  # values of w
+    found: tuple[Share, ...] = ()  # for each weight
+    smallest: float | None = None  # smallest w from which on the share is at least 80 %
+    reason: str | None = None  # why there is none
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """Recovery with other numbers of stimuli and neuroids; without `overall`, the reason why it was not simulated."""
+
+    generator: str
+    stimuli: int = 0
+    neuroids: int = 0
+    overall: Share | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recovery:
+    """Whether the true one of several candidates scores best in simulated experiments."""
+
+    # models, and how their responses were simulated
+    candidates: tuple[str, ...] = ()
+    generators: tuple[str, ...] = ()
+    # of the experiments
+    stimuli: int | None = None
+    neuroids: int | None = None
+    reliability: float | None = None  # median reliability of the neuroids
+    reliability_source: str = "unknown source"  # where it is from
+    # the results
+    confusions: tuple[Confusion, ...] = ()
+    mixtures: tuple[Mixture, ...] = ()
+    sizes: tuple[Size, ...] = ()
+    notes: tuple[str, ...] = ()
+    holds_for: str = ""  # what the shares hold for
+
+    def __post_init__(self) -> None:
+        n = len(self.candidates)
+        for number, confusion in enumerate(self.confusions):
+            if confusion.counts and [len(row) for row in confusion.counts] != [n] * n:
+                raise _error(f"result.confusions[{number}].counts", f"not a table of {n} × {n} candidates")
+        for number, mixture in enumerate(self.mixtures):
+            if mixture.found and len(mixture.found) != len(mixture.weights):
+                raise _error(f"result.mixtures[{number}].found", f"not one for each of {len(mixture.weights)} weights")
+
+    @property
+    def outcome(self) -> str:
+        """``'recovered'`` if no candidate is missed often, else ``'not recovered'``; empty if this is unknown."""
+        shares = [found_share.share for confusion in self.confusions for found_share in confusion.found]
+        numbers = [share for share in shares if share is not None]
+        if not numbers or len(numbers) < len(shares):
+            return ""
+        return "recovered" if min(numbers) >= 1 - MOST_MISSED else "not recovered"
+
+
+Result = Audit | Controls | Recovery
+_KINDS: Mapping[str, type[Audit | Controls | Recovery]] = {"audit": Audit, "controls": Controls, "recovery": Recovery}
+
+
+def result_of(part: str, result: Any) -> Result:
+    """Read the result of a part of an assessment.
+
+    `part` is ``'audit'``, ``'controls'`` or ``'recovery'``; `result` is the ``result`` of a stored assessment. Raises
+    ReceiptError if a field has another type, or a name is missing.
+
+    Examples
+    --------
+    >>> result_of("audit", {"stimuli": 90, "clean": True}).outcome
+    'no finding'
+    >>> result_of("audit", {"stimuli": "many"})
+    Traceback (most recent call last):
+        ...
+    brainscore_core.receipts.schema.ReceiptError: not a valid assessment: result.stimuli is 'many', not a whole number
+    """
+    if part not in _KINDS:
+        raise _error("part", f"{part!r:.40}, not one of {', '.join(_KINDS)}")
+    return _read(_KINDS[part], result, "result")
+
+
+def _error(path: str, problem: str) -> ReceiptError:
+    return ReceiptError(f"not a valid assessment: {path} is {problem}")
+
+
+@functools.cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def _read(kind: type[T], data: Any, path: str) -> T:
+    if not isinstance(data, Mapping):
+        raise _error(path, f"{data!r:.40}, not an object")
+    values, hints = {}, _hints(kind)  # type: ignore[arg-type] # classes are hashable
+    for declared in fields(kind):  # type: ignore[arg-type] # a dataclass
+        value = data.get(declared.name)
+        has_default = declared.default is not MISSING or declared.default_factory is not MISSING
+        if value is not None:
+            values[declared.name] = _value(hints[declared.name], value, f"{path}.{declared.name}")
+        elif not has_default:
+            raise _error(f"{path}.{declared.name}", "missing")
+    return kind(**values)
+
+
+_TYPES: Mapping[Any, tuple[Any, str]] = {
+    str: ((str,), "a text"),
+    bool: ((bool,), "true or false"),
+    int: ((int,), "a whole number"),
+    float: ((int, float), "a number"),
+}
+
+
+def _value(hint: Any, value: Any, path: str) -> Any:
+    if isinstance(hint, types.UnionType):
+        hint = next(choice for choice in typing.get_args(hint) if choice is not types.NoneType)
+    if hint == Interval:
+        if not isinstance(value, list | tuple) or len(value) != 2:
+            raise _error(path, f"{value!r:.40}, not two limits")
+        low, high = (None if limit is None else _value(float, limit, path) for limit in value)
+        if low is None and high is None:
+            return None
+        return -math.inf if low is None else low, math.inf if high is None else high
+    if typing.get_origin(hint) is tuple:
+        if not isinstance(value, list | tuple):
+            raise _error(path, f"{value!r:.40}, not a list")
+        kind = typing.get_args(hint)[0]
+        return tuple(_value(kind, item, f"{path}[{number}]") for number, item in enumerate(value))
+    if typing.get_origin(hint) is Mapping:
+        if not isinstance(value, Mapping):
+            raise _error(path, f"{value!r:.40}, not an object")
+        return {str(name): _value(int, number, f"{path}.{name:.40}") for name, number in value.items()}
+    if is_dataclass(hint):
+        return _read(hint, value, path)  # type: ignore[arg-type] # a class
+    allowed, name = _TYPES[hint]
+    if not isinstance(value, allowed) or (isinstance(value, bool) and hint is not bool):
+        raise _error(path, f"{value!r:.40}, not {name}")
+    if isinstance(value, int | float) and not abs(value) < (2**63 if hint is int else 1e300):
+        raise _error(path, "too large a number" if value == value else "not a number")
+    return float(value) if hint is float else value
+
 
 SCHEMA_VERSION = 1
 

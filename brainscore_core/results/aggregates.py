@@ -11,8 +11,16 @@ from scipy import special
 
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.influence import ScoreInfluence, shared_variances, variance_of_mean
-from brainscore_core.results.counting import LEAF_STATES, Counting, LeafState, ResultState, counting
-from brainscore_core.results.tree import Tree, TreeError, TreeNode
+from brainscore_core.results.tree import (
+    LEAF_STATES,
+    Counting,
+    LeafState,
+    ResultState,
+    Tree,
+    TreeError,
+    TreeNode,
+    counting,
+)
 
 if TYPE_CHECKING:
     from brainscore_core.receipts.receipt import Receipt

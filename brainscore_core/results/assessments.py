@@ -1,14 +1,21 @@
-"""The store of assessments, beside the receipts of scores."""
+"""Assessments of a store, and their export as one table."""
 
+from __future__ import annotations
+
+import math
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from os import PathLike
 from pathlib import PurePosixPath
+from typing import Any
 
 from brainscore_core.identifiers import to_folder_name
 from brainscore_core.paths import default_results_address
-from brainscore_core.receipts.assessment import Assessment, Part
+from brainscore_core.receipts.assessment import Assessment, Audit, Controls, Interval, Part, Recovery, Result, result_of
+from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.claims import Claim, claim_pair
+from brainscore_core.results.export import Column, write_table
 from brainscore_core.results.store import Problem, ResultsStore, backend_of, read_entries
 
 _FOLDER = ".assessments"  # names with a dot are not read as receipts of scores
@@ -139,3 +146,175 @@ class AssessmentStore:
 
 def _place(benchmark: str, part: str) -> str:
     return f"{to_folder_name(benchmark)}/{part}"
+
+
+ASSESSMENT_COLUMNS: tuple[Column, ...] = (
+    Column("id", "text", "the receipt of the assessment"),
+    Column("created", "time", "when it was made (UTC)"),
+    Column("benchmark", "text", "identifier of the benchmark"),
+    Column("version", "text", "version of the benchmark"),
+    Column("part", "text", "`audit`, `controls` or `recovery`"),
+    Column("models", "text", "models that take part, separated by `; `"),
+    Column("state", "text", "`assessed`, `not applicable` or `failed`"),
+    Column("reason", "text", "why there is no result, or no number"),
+    Column("kind", "text", "what the row is about, see the table of kinds; missing without a result"),
+    Column("name", "text", "of the finding, baseline model or candidate"),
+    Column("group", "text", "kind of baseline model; features of a loss; generator of a recovery"),
+    Column("value", "number", "the score, share or statistic"),
+    Column("ci_low", "number", "lower limit of its 95 % interval"),
+    Column("ci_high", "number", "upper limit of its 95 % interval"),
+    Column("difference", "number", "model minus baseline model; score that is lost with grouped splits"),
+    Column("difference_ci_low", "number", "lower limit of its 95 % interval"),
+    Column("difference_ci_high", "number", "upper limit of its 95 % interval"),
+    Column("p", "number", "p-value; of serial tests after Holm's correction"),
+    Column("count", "integer", "stimuli, presentations, independent units or experiments"),
+    Column("code", "text", "hash of the platform's code"),
+    Column("seconds", "number", "duration"),
+    Column("condition", "text", "for which few subjects or groups alone a test against a baseline model holds"),
+)
+"""The columns, in order; later versions may add columns at the end, and remove none."""
+
+Row = dict[str, Any]
+
+
+def assessment_rows(documents: Iterable[Mapping[str, Any]]) -> list[Row]:
+    """Convert assessments to rows: str, float, int or None by column.
+
+    The order is kept. An assessment whose result cannot be read has a single row with the error as its reason.
+
+    Examples
+    --------
+    >>> from brainscore_core.receipts.assessment import Used
+    >>> control = {"name": "pixels", "kind": "baseline", "score": 0.2, "difference": {"value": 0.3, "p": 0.01}}
+    >>> found = Assessment(part="controls", benchmark=Used(kind="benchmark", identifier="Some2026-pls"),
+    ...                    state="assessed", result={"controls": [control]})
+    >>> (row,) = assessment_rows([found.identified().to_dict()])
+    >>> row["kind"], row["name"], row["value"], row["difference"]
+    ('control', 'pixels', 0.2, 0.3)
+    """
+    empty: Row = dict.fromkeys(column.name for column in ASSESSMENT_COLUMNS)
+    rows = []
+    for document in documents:
+        about, result = {**empty, **_about(document)}, document.get("result")
+        try:
+            lines = [] if result is None else list(_lines(result_of(about["part"], result)))
+        except ReceiptError as error:
+            lines = [{"reason": str(error)}]
+        rows += [{**about, **line} for line in lines or [{}]]
+    return rows
+
+
+def export_assessments(assessments: Iterable[Assessment], path: str | PathLike[str]) -> int:
+    """Write a table of assessments, whole or not at all; return the number of rows.
+
+    The order is kept. The path ends in ``.csv`` or ``.parquet``, as for
+    :func:`~brainscore_core.results.export.export_table`. Raises UserError if the name has another ending, pyarrow is
+    missing, or the file cannot be written.
+    """
+    return write_table(
+        lambda: assessment_rows(assessment.to_dict() for assessment in assessments), ASSESSMENT_COLUMNS, path
+    )
+
+
+def _about(document: Mapping[str, Any]) -> Row:
+    benchmark = document["benchmark"]
+    return {
+        **{name: document[name] or None for name in ("id", "created", "part", "state", "reason", "code")},
+        "benchmark": benchmark["identifier"],
+        "version": None if benchmark["version"] is None else str(benchmark["version"]),
+        "models": "; ".join(model["identifier"] for model in document["models"]) or None,
+        "seconds": float(document["seconds"]),
+    }
+
+
+def _lines(result: Result) -> Iterator[Row]:
+    if isinstance(result, Audit):
+        return _audit(result)
+    return _controls(result) if isinstance(result, Controls) else _recovery(result)
+
+
+def _audit(audit: Audit) -> Iterator[Row]:
+    yield {"kind": "stimuli", "count": audit.stimuli}
+    for name, count in audit.units.items():
+        yield {"kind": "independent units", "name": name, "count": count}
+    for overlap in audit.overlaps:
+        yield {
+            "kind": "overlap",
+            "name": overlap.kind,
+            "value": overlap.share,
+            "count": overlap.stimuli,
+            "reason": overlap.reason,
+        }
+    for copies in audit.copies:
+        yield {"kind": "equal responses", "name": copies.kind, "count": copies.presentations}
+    for test in audit.tests:
+        yield {
+            "kind": "serial test",
+            "name": test.kind,
+            "group": test.recordings or None,
+            "value": test.value,
+            "p": test.p_corrected,
+        }
+    for loss in audit.losses:
+        yield {
+            "kind": "loss",
+            "name": loss.rule,
+            "group": loss.model,
+            "value": loss.grouped,
+            **_limits(loss.grouped_ci, "ci"),
+            "difference": loss.loss,
+            **_limits(loss.ci, "difference_ci"),
+            "p": loss.p,
+            "reason": loss.reason,
+        }
+
+
+def _controls(controls: Controls) -> Iterator[Row]:
+    if controls.model:
+        yield {
+            "kind": "model",
+            "name": controls.model,
+            "value": controls.score,
+            **_limits(controls.ci, "ci"),
+            "reason": controls.reason,
+        }
+    for control in controls.controls:
+        yield {
+            "kind": "control",
+            "name": control.name,
+            "group": control.kind,
+            "value": control.score,
+            **_limits(control.ci, "ci"),
+            "difference": control.difference.value,
+            **_limits(control.difference.ci, "difference_ci"),
+            "p": control.difference.p,
+            "reason": control.reason or control.difference.reason,
+            "condition": None if control.difference.value is None else control.difference.condition or None,
+        }
+
+
+def _recovery(recovery: Recovery) -> Iterator[Row]:
+    for confusion in recovery.confusions:
+        named = [*zip(recovery.candidates, confusion.found, strict=False), ("all candidates", confusion.overall)]
+        for name, share in named:
+            yield {
+                "kind": "recovered",
+                "name": name,
+                "group": confusion.generator,
+                "value": share.share,
+                **_limits(share.ci, "ci"),
+                "count": share.experiments,
+            }
+    for mixture in recovery.mixtures:
+        yield {
+            "kind": "smallest mixture",
+            "name": f"{mixture.first} and {mixture.second}",
+            "group": mixture.generator,
+            "value": mixture.smallest,
+            "reason": mixture.reason,
+        }
+
+
+def _limits(limits: Interval | None, column: str) -> Row:
+    low, high = (None, None) if limits is None else (limit if math.isfinite(limit) else None for limit in limits)
+    return {f"{column}_low": low, f"{column}_high": high}

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 from brainscore_core.formatting import count_text, estimate_text, number_text, p_text, range_text
 from brainscore_core.plurals import plural
-from brainscore_core.receipts.assessment import Assessment
-from brainscore_core.receipts.assessment_results import (
+from brainscore_core.receipts.assessment import (
     MOST_MISSED,
+    Assessment,
     Audit,
     Controls,
     Interval,

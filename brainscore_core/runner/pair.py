@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from brainscore_core.errors import BrainScoreError, DataUnavailable, NotApplicable, UserError
-from brainscore_core.plugins.errors import MissingRequirementError, missing_package
+from brainscore_core.plugins.loading import MissingRequirementError, missing_package
 from brainscore_core.progress import stage
 from brainscore_core.provenance import Record, recording
 from brainscore_core.receipts.environment import current_environment, describe_plugin

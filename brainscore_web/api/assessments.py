@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from brainscore_core.results.assessment_export import ASSESSMENT_COLUMNS, assessment_rows
+from brainscore_core.results.assessments import ASSESSMENT_COLUMNS, assessment_rows
 from brainscore_core.results.export import write_rows
 from brainscore_web.api.authentication import caller_of
 from brainscore_web.api.problems import Problem, problem_responses

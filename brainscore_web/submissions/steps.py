@@ -16,7 +16,7 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
-from brainscore_core.isolation.sandbox.sandbox import platform_folders
+from brainscore_core.isolation.sandbox import platform_folders
 from brainscore_web.jobs.leases import Lease, LeaseQueue, RetryPolicy, claim, expired_leases
 from brainscore_web.jobs.queue import wake
 from brainscore_web.submissions.models import Step

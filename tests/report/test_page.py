@@ -336,7 +336,7 @@ def test_the_heat_map_as_a_picture_shows_each_pair(simulated):
 
 
 def test_every_colour_of_the_heat_map_can_be_read_on():
-    from brainscore_core.figures.heat_plot import HEAT, contrast, dark_text
+    from brainscore_core.figures.colour_tables import HEAT, contrast, dark_text
 
     brightness = [contrast(colour, "#000000") for colour in HEAT]
     assert brightness == sorted(brightness, reverse=True)

@@ -79,7 +79,7 @@ outcome = run_pair(model, "Simulated2026.IT-rdm", results="results")
 print(outcome.receipt.state, len(ResultsStore("results").listing().receipts))
 """
 
-SANDBOX = {"brainscore_core.isolation.sandbox._launch", "brainscore_core.isolation._guard"}  # programs for Linux
+SANDBOX = {"brainscore_core.isolation._launch", "brainscore_core.isolation._guard"}  # programs for Linux
 
 
 def _run(code, folder):

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from brainscore_core.metrics import Ceiling, Score
 from brainscore_core.numerics import pearson, split_half_reliability
+from brainscore_core.numerics.noise import half_means, spearman_brown
 from brainscore_core.numerics.predictions import FEWEST, PredictivityOfSplits
-from brainscore_core.numerics.reliability import half_means, spearman_brown
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers._draws import shuffle_splits
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from django.utils.safestring import SafeString
 
 from brainscore_core.formatting import count_text, p_text
-from brainscore_core.receipts.assessment_results import (
+from brainscore_core.receipts.assessment import (
     Audit,
     Confusion,
     Controls,

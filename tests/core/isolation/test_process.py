@@ -23,7 +23,7 @@ from brainscore_core.isolation import (
 )
 from brainscore_core.isolation.values import raise_error, take_over
 from brainscore_core.isolation.wire import WireError
-from brainscore_core.plugins.errors import MissingRequirementError
+from brainscore_core.plugins.loading import MissingRequirementError
 from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio.downloads import IncompleteDownload, Offline
 

@@ -15,7 +15,8 @@ import pytest
 
 import brainscore_core
 from brainscore_core.errors import UserError
-from brainscore_core.isolation.sandbox import HOME, Sandbox, _groups, require_sandbox, run_in_sandbox, sandbox
+from brainscore_core.isolation import _launch, sandbox
+from brainscore_core.isolation.sandbox import HOME, Sandbox, require_sandbox, run_in_sandbox
 
 
 def can_sandbox():
@@ -122,7 +123,7 @@ def machine(tmp_path_factory):
             "secrets": {**secrets, "shadow": "/etc/shadow", "mounts": "/proc/1/root/etc/shadow"},
             "scorer": os.getpid(),
             "shown": str(shown),
-            "platform": str(Path(require_sandbox.__code__.co_filename).parents[3]),
+            "platform": str(Path(require_sandbox.__code__.co_filename).parents[2]),
         }
         os.unlink(path)
 
@@ -479,7 +480,7 @@ class TestMissing:
             require_sandbox()
 
     def test_no_control_group(self, monkeypatch, tmp_path):
-        monkeypatch.setattr(_groups, "_ROOT", tmp_path)
+        monkeypatch.setattr(_launch, "_GROUPS_ROOT", tmp_path)
         sandbox._limits_memory.cache_clear()
         require_sandbox()
         with pytest.raises(UserError, match=r"no control group(?s:.*)Delegate=yes"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics import Ridge, _devices, _matrices, cka, rdm
+from brainscore_core.numerics import Ridge, _matrices, _processors, cka, rdm
 
 torch = pytest.importorskip("torch")
 
@@ -69,7 +69,7 @@ def test_cka(device, options):
 def test_features_in_a_file_are_read_in_chunks(device, tmp_path, monkeypatch):
     monkeypatch.setattr(_matrices, "CHUNK_BYTES", 2**21)
     monkeypatch.setattr(_matrices, "_MAX_GPU_CHUNK_BYTES", 2**21)
-    monkeypatch.setattr(_devices, "_STAGED_BYTES", 2**19)
+    monkeypatch.setattr(_processors, "_STAGED_BYTES", 2**19)
     rng = np.random.default_rng(2)
     np.save(tmp_path / "features.npy", rng.standard_normal((300, 3001), dtype=np.float32) + 3)
     X = np.load(tmp_path / "features.npy", mmap_mode="r")

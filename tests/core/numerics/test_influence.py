@@ -16,7 +16,7 @@ from brainscore_core.numerics.influence import (
     unit_influence,
     variance_of_mean,
 )
-from brainscore_core.numerics.mean_differences import mean_differences
+from brainscore_core.numerics.means import mean_differences
 
 
 def score(values, ids=None, *, kind="stimuli", data="Some2026", own="", value=0.5, **options):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from brainscore_core.numerics import mean_differences as module
+from brainscore_core.numerics import means as module
 from brainscore_core.numerics.influence import (
     ScoreInfluence,
     influence_of_difference,
@@ -9,7 +9,7 @@ from brainscore_core.numerics.influence import (
     unit_influence,
     variance_of_mean,
 )
-from brainscore_core.numerics.mean_differences import mean_differences
+from brainscore_core.numerics.means import mean_differences
 
 WEIGHTS = np.array([0.1, 0.2, 0.3, 0.15, 0.25])
 GROUPS = ["A", "A", "B", "B", "C"]

@@ -16,11 +16,10 @@ from brainscore_core.numerics import (
     PLS,
     Ridge,
     RidgeCV,
-    _devices,
     _matrices,
     _pls_components,
+    _processors,
     _products,
-    _threads,
     linear_kernel,
     pls,
     rdm,
@@ -192,9 +191,9 @@ def test_cuda_equals_numpy():
 
 def test_devices():
     torch = pytest.importorskip("torch")
-    assert _devices.resolve_device(None) is None
-    assert _devices.resolve_device("cpu") == _devices.resolve_device(torch.device("cpu")) == torch.device("cpu")
-    assert _devices.resolve_device("auto") == (torch.device("cuda") if torch.cuda.is_available() else None)
+    assert _processors.resolve_device(None) is None
+    assert _processors.resolve_device("cpu") == _processors.resolve_device(torch.device("cpu")) == torch.device("cpu")
+    assert _processors.resolve_device("auto") == (torch.device("cuda") if torch.cuda.is_available() else None)
     for device, message in (
         ("mps", "does not support float64"),
         ("cuda:99", "not available"),
@@ -204,14 +203,14 @@ def test_devices():
         with pytest.raises(UserError, match=message):
             PLS(device=device).fit(*_data(40, 30, 2))
     values = np.arange(6.0).reshape(2, 3).T
-    tensor = _devices.to_device(values.astype(np.float32), torch.device("cpu"))
+    tensor = _processors.to_device(values.astype(np.float32), torch.device("cpu"))
     assert tensor.dtype == torch.float64
-    np.testing.assert_array_equal(_devices.to_numpy(tensor), values)
+    np.testing.assert_array_equal(_processors.to_numpy(tensor), values)
 
 
 def test_without_torch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert _devices.resolve_device("auto") is None
+    assert _processors.resolve_device("auto") is None
     with pytest.raises(UserError, match=r"pip install 'brainscore\[torch\]'"):
         PLS(device="cpu").fit(*_data(40, 30, 2))
 
@@ -391,41 +390,41 @@ def test_one_stimulus_without_variation_among_others(tmp_path):
 
 
 def test_functions_in_several_threads():
-    if not _threads.blas_libraries().info():
+    if not _processors.blas_libraries().info():
         pytest.skip("this version of threadpoolctl does not know NumPy's BLAS")
 
     def inner(i):
-        return _threads.in_parallel([partial(pow, i, power) for power in (1, 2, 3)], numbers=10**6)
+        return _processors.in_parallel([partial(pow, i, power) for power in (1, 2, 3)], numbers=10**6)
 
     with threadpool_limits(2):
-        assert _threads.in_parallel([partial(inner, i) for i in range(4)], numbers=10**6) == [
+        assert _processors.in_parallel([partial(inner, i) for i in range(4)], numbers=10**6) == [
             [i, i**2, i**3] for i in range(4)
         ]
         with pytest.raises(ZeroDivisionError):
-            _threads.in_parallel([partial(divmod, 1, i) for i in range(2)], numbers=10**6)
-        assert _threads.blas_threads() == 2  # as before
+            _processors.in_parallel([partial(divmod, 1, i) for i in range(2)], numbers=10**6)
+        assert _processors.blas_threads() == 2  # as before
         here = threading.get_ident()
-        assert _threads.in_parallel([threading.get_ident] * 2, numbers=100) == [here] * 2
-        assert here not in _threads.in_parallel([threading.get_ident] * 2, numbers=10**6)
+        assert _processors.in_parallel([threading.get_ident] * 2, numbers=100) == [here] * 2
+        assert here not in _processors.in_parallel([threading.get_ident] * 2, numbers=10**6)
 
 
 @pytest.mark.parametrize("p", [150, 60])
 @pytest.mark.parametrize("q", [30, 70])
 def test_splits_in_several_threads(p, q, monkeypatch):
     """Also if one of the groups, which share their products, has fewer components than the others."""
-    if not _threads.blas_libraries().info():
+    if not _processors.blas_libraries().info():
         pytest.skip("this version of threadpoolctl does not know NumPy's BLAS")
     X, Y = _data(90, p, q)
     X[:20] = X[:20, :1]
     splits = [(np.arange(20), np.arange(30)), *_splits(90)]
     monkeypatch.setattr(pls, "_FEW_STIMULI", 0)
-    monkeypatch.setattr(_threads, "_FEW_NUMBERS", 0)
+    monkeypatch.setattr(_processors, "_FEW_NUMBERS", 0)
     results = []
     for threads in (1, 3, len(splits)):
         with threadpool_limits(threads):
             with pytest.warns(UserWarning, match="stopped after 1 of 6"):
                 results.append(list(PLS(6).cross_predict(X, Y, splits)))
-            assert {library["num_threads"] for library in _threads.blas_libraries().info()} == {threads}  # as before
+            assert {library["num_threads"] for library in _processors.blas_libraries().info()} == {threads}  # as before
     for together in results[1:]:
         for found, expected in zip(together, results[0], strict=True):
             np.testing.assert_allclose(found, expected, atol=1e-11)

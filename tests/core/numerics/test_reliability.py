@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import ShuffleSplit
 
-from brainscore_core.numerics import reliability, spearman_brown, split_half_reliability
+from brainscore_core.numerics import noise, spearman_brown, split_half_reliability
 
 
 def _presentations(n=30, r=6, q=4, *, seed=0, noise=1.0):
@@ -39,7 +39,7 @@ def _reference(values, stimuli, repetitions, halves):
 @pytest.mark.parametrize("kind", ["balanced", "unbalanced", "missing values", "shuffled"])
 @pytest.mark.parametrize("chunk", [2**12, 2**26])
 def test_equals_a_plain_loop(kind, r, chunk, monkeypatch):
-    monkeypatch.setattr(reliability, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(noise, "CHUNK_BYTES", chunk)
     values, stimuli, repetitions = _presentations(r=r)
     rng = np.random.default_rng(2)
     if kind == "unbalanced":

@@ -7,7 +7,7 @@ import pytest
 
 from brainscore_core.errors import UserError
 from brainscore_core.receipts.assessment import Assessment, Used
-from brainscore_core.results.assessment_export import ASSESSMENT_COLUMNS, assessment_rows, export_assessments
+from brainscore_core.results.assessments import ASSESSMENT_COLUMNS, assessment_rows, export_assessments
 
 LOSS = {"rule": "scene", "model": "pixels", "default": 0.3, "grouped": 0.1, "grouped_ci": [0.0, 0.2], "loss": 0.2,
         "ci": [0.15, 0.25], "p": 0.001, "reason": None}  # fmt: skip

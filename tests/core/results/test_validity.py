@@ -6,10 +6,9 @@ import re
 
 import pytest
 
-from brainscore_core.receipts.assessment import Assessment, Used
-from brainscore_core.receipts.assessment_results import StimulusPair, result_of
+from brainscore_core.receipts.assessment import Assessment, StimulusPair, Used, result_of
 from brainscore_core.receipts.schema import ReceiptError
-from brainscore_core.results.assessment_export import assessment_rows
+from brainscore_core.results.assessments import assessment_rows
 from brainscore_core.results.validity import pair_pictures, summary_of
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from brainscore_core.receipts.assessment_results import result_of
+from brainscore_core.receipts.assessment import result_of
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.results.validity import pair_pictures
 from brainscore_vision.assessment import tasks

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.isolation.values import raise_error
-from brainscore_core.plugins import errors as plugin_errors
+from brainscore_core.plugins import loading as plugin_errors
 from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt
 from brainscore_core.runner.pair import describe_error, run_pair, write_failed
 from brainscore_core.scoring import ResultsStore

@@ -1,4 +1,8 @@
-"""Sandboxes: what they need of this machine, what is visible in them, and their limits."""
+"""Sandboxes: what they need of this machine, what is visible in them, their limits, and commands in them.
+
+Code runs without network access, sees only what it is given, and has limited resources. Bubblewrap creates sandboxes
+from namespaces of Linux. If started as root, the code runs as an unprivileged user.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,8 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,7 +24,7 @@ from typing import Any, Literal, NamedTuple
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
-from brainscore_core.isolation.sandbox._groups import Groups
+from brainscore_core.isolation.children import Output, end, ender, ending_text, guarded
 from brainscore_core.memory import format_size
 from brainscore_core.plugins.environments.base import base_of
 
@@ -77,6 +82,8 @@ def require_sandbox(*, control_group: bool = False) -> None:
 
 @cache
 def _limits_memory(process: int) -> bool:
+    from brainscore_core.isolation._launch import Groups  # only on Linux
+
     groups = Groups("try", memory=1 << 30, processes=16)
     try:
         return groups.limit_memory
@@ -129,7 +136,7 @@ _PLATFORM = ("brainio", "brainscore", "brainscore_core", "brainscore_vision")  #
 @cache
 def platform_folders() -> tuple[Path, ...]:
     """Folders of this platform's packages."""
-    root = Path(__file__).absolute().parents[3]
+    root = Path(__file__).absolute().parents[2]
     return tuple(root / name for name in _PLATFORM if (root / name / "__init__.py").is_file())
 
 
@@ -486,3 +493,118 @@ def _outermost(folders: Sequence[Path]) -> list[Path]:
         if not lies_in(folder, [*map(Path, SYSTEM), *outermost]):
             outermost.append(folder)
     return outermost
+
+
+Cause = Literal["", "exit", "crash", "timeout", "memory", "processes", "scratch", "entries", "output", "stopped"]
+
+_TICK = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """How a command ended.
+
+    Attributes
+    ----------
+    cause : str
+        Empty for exit status 0; ``'exit'`` for another one; ``'crash'`` for a signal; ``'stopped'``; or the limit that
+        was exceeded: ``'timeout'``, ``'memory'``, ``'processes'``, ``'scratch'``, ``'entries'``, ``'output'``.
+    status : int
+        Exit status; negative for a signal.
+    message : str
+        Description of the cause; empty for exit status 0.
+    output : str
+        What it printed; if that is very long, the beginning and the end.
+    seconds : float
+        Run time.
+    """
+
+    cause: Cause
+    status: int
+    message: str
+    output: str
+    seconds: float
+
+
+def run_in_sandbox(
+    command: Sequence[str],
+    sandbox: Sandbox,
+    *,
+    timeout: float,
+    max_output: int = 16 << 20,
+    on_output: Callable[[str], None] | None = None,
+    stopped: Callable[[], bool] | None = None,
+) -> Ended:
+    """Run a command in a sandbox until it ends.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Program, by its path in the sandbox, and arguments.
+    sandbox : Sandbox
+        What the command sees and may use.
+    timeout : float
+        Seconds after which it is killed.
+    max_output : int
+        Bytes that it may print before it is killed.
+    on_output : callable, optional
+        Called, from another thread, with each piece of text that it prints.
+    stopped : callable, optional
+        Called several times a second; returns whether to end the command.
+
+    Returns
+    -------
+    Ended
+        How it ended.
+
+    Raises
+    ------
+    UserError
+        If this machine cannot run a sandbox.
+    """
+    started = time.monotonic()
+    with sandbox.opened() as opened:
+        process = guarded([*opened.prefix, *command])
+        assert process.stdout is not None
+        output = Output(os.dup(process.stdout.fileno()), limit=max_output, on_flood=ender(process), on_text=on_output)
+        process.stdout.close()
+        try:
+            reason = _wait(process, started + timeout, stopped)
+        finally:
+            status = end(process, os.getpid())
+            output.finish(2.0)
+        seconds = time.monotonic() - started
+        verdict = opened.verdict
+    if verdict is not None and verdict.cause == "start":
+        raise UserError(
+            f"the command {verdict.message}", remedy="see docs/operators/sandbox.md for what a sandbox requires"
+        )
+    cause, message = _cause(status, verdict)
+    if output.flooded:
+        cause, message = "output", f"printed more than {format_size(max_output)}"
+    elif reason == "timeout":
+        cause, message = "timeout", f"ran longer than {timeout:,g} s"
+    elif reason == "stopped":
+        cause, message = "stopped", "was stopped"
+    return Ended(cause=cause, status=status, message=message, output=output.text, seconds=seconds)
+
+
+def _wait(process: subprocess.Popen[bytes], deadline: float, stopped: Callable[[], bool] | None) -> Cause:
+    while True:
+        try:
+            process.wait(_TICK)
+            return ""
+        except subprocess.TimeoutExpired:
+            if time.monotonic() > deadline:
+                return "timeout"
+            if stopped is not None and stopped():
+                return "stopped"
+
+
+def _cause(status: int, verdict: Verdict | None) -> tuple[Cause, str]:
+    if verdict is not None and verdict.cause != "start":
+        return verdict.cause, verdict.message
+    if status == 0:
+        return "", ""
+    signalled = status < 0 or 128 < status <= 192
+    return ("crash" if signalled else "exit"), ending_text(status)
