@@ -194,7 +194,7 @@ def _module_name(file: Path) -> str | None:
     if not {"benchmarks", "data", "metrics", "models"}.intersection(file.parts):
         return None
     from brainscore_vision import plugin_index
-    from brainscore_vision.catalogue.plugin_folders import PLUGINS_VARIABLE, make_discoverable, plugin_folder_of
+    from brainscore_vision.catalogue.plugins import PLUGINS_VARIABLE, make_discoverable, plugin_folder_of
 
     folder = plugin_folder_of(file.parent)
     if folder is None or "_registry" not in (folder / "__init__.py").read_text(errors="replace"):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from brainscore_core.errors import UserError, nearest
-from brainscore_vision.catalogue.plugin_folders import (
+from brainscore_vision.catalogue.plugins import (
     PLUGIN_KINDS,
     PLUGINS_VARIABLE,
     make_discoverable,

@@ -79,7 +79,7 @@ def _find(identifier: str) -> list[dict[str, Any]]:
     if is_from_library(identifier):
         return [_describe_library_model(identifier)]
     if ":" in identifier:
-        from brainscore_vision.composition.names import base_keys
+        from brainscore_vision.composition import base_keys
 
         base = base_keys(identifier)[0]
         return [{**_describe("benchmarks", base, benchmarks), "identifier": identifier, "recordings_of": base}]
@@ -144,7 +144,7 @@ def _network(model: Any) -> dict[str, Any]:
 
 
 def _describe(kind: str, identifier: str, registry: Any) -> dict[str, Any]:
-    from brainscore_vision.catalogue.plugin_metadata import bibtex_entries
+    from brainscore_vision.catalogue.plugins import bibtex_entries
 
     locations: list[Location] = registry.locations(identifier)
     location = locations[0]

@@ -97,7 +97,7 @@ def command(kind: str | None, pattern: str | None, like: str | None, library: st
         [(row["identifier"], row["package"], _origin(row)) for row in rows],
     )
     if kind == "benchmarks" and sys.stdout.isatty():
-        from brainscore_vision.composition.names import NAME_FORM
+        from brainscore_vision.composition import NAME_FORM
 
         echo(f"Any metric on the recordings of a benchmark is a benchmark, too: {NAME_FORM}", err=True)
 

@@ -64,7 +64,7 @@ def new_model(name: str, folder: Path | None) -> None:
 
 def _write(kind: str, name: str, folder: Path | None, *, behavioral: bool | None = None) -> None:
     from brainscore.scaffold import default_root, write_plugin
-    from brainscore_vision.catalogue.plugin_folders import PLUGINS_VARIABLE, is_discoverable
+    from brainscore_vision.catalogue.plugins import PLUGINS_VARIABLE, is_discoverable
 
     root = (folder or default_root()).absolute()
     before, visible = os.environ.get(PLUGINS_VARIABLE), is_discoverable(root)

@@ -295,7 +295,7 @@ def _local_folder(local: Path) -> Path:
 
 
 def _register_locally(package: Mapping[str, Any], folder: Path, stimulus_set: str | None, *, as_json: bool) -> None:
-    from brainscore_vision.catalogue.plugin_folders import PLUGINS_VARIABLE, is_discoverable
+    from brainscore_vision.catalogue.plugins import PLUGINS_VARIABLE, is_discoverable
     from brainscore_vision.data_sources.local import register_package
 
     file = register_package(package, folder, stimulus_set=stimulus_set)

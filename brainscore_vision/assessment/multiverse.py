@@ -28,8 +28,8 @@ from brainscore_vision.benchmark_helpers.measurements import (
 )
 from brainscore_vision.benchmark_helpers.neural_common import record, relate_to_ceiling
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.composition import parse_name
 from brainscore_vision.composition.benchmarks import check_assembly, check_metric, check_name
-from brainscore_vision.composition.names import parse_name
 from brainscore_vision.metric_helpers.alignment import as_table, finite_values, match_rows
 from brainscore_vision.metric_helpers.geometry import GeometryMetric, matched
 from brainscore_vision.metric_helpers.transformations import CrossValidation

@@ -152,7 +152,7 @@ def calc_spatial_frequency_tuning(
 def calc_size_tuning(size_curve: ArrayLike, radius: ArrayLike) -> tuple[Any, Any, Any, Any]:
     """Grating summation field, surround diameter, their ratio, and surround suppression index.
 
-    See :func:`~brainscore_vision.benchmark_helpers.neuronal_properties.tuning`.
+    See :func:`~brainscore_vision.benchmark_helpers.neuronal_properties.properties`.
     """
     return tuple(properties.size_tuning(size_curve, radius))
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
 from brainscore_vision.catalogue.leaderboard import listed_benchmark
-from brainscore_vision.catalogue.plugin_metadata import PluginMetadata, bibtex_entries, read_plugin_metadata
+from brainscore_vision.catalogue.plugins import PluginMetadata, bibtex_entries, read_plugin_metadata
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.model_sources.tables import table_regions
 from brainscore_vision.registries import benchmark_registry, model_registry, plugin_index

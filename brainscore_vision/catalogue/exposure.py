@@ -7,7 +7,7 @@ from functools import cache
 
 from brainscore_core.errors import UserError
 from brainscore_vision.catalogue.contents import catalogue, stated_by
-from brainscore_vision.composition.names import base_keys
+from brainscore_vision.composition import base_keys
 from brainscore_vision.registries import benchmark_registry, model_registry, resolve_benchmark
 from brainscore_vision.training_data import Exposure, Finding, Training, compare, inherited
 

@@ -1,16 +1,102 @@
-"""Composed benchmarks: any metric and ceiling on the recordings of a registered benchmark."""
+"""Composed benchmarks, ``<data set>.<region>:<metric>[@<ceiling>]``: any metric on recordings of another benchmark."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brainscore_vision.composition.names import base_keys
 from brainscore_vision.registries import Resolver, add_resolver, benchmark_registry
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from brainscore_core.benchmarks import Benchmark
+
+import re
+from typing import NamedTuple
+
+from brainscore_core.errors import UserError, nearest
+from brainscore_vision.registries import metric_registry
+
+NAME_FORM = "<data set>.<region>:<metric>[@<ceiling>]"
+"""Form of the name of a composed benchmark."""
+
+NO_CEILING = "none"
+"""Used in place of a ceiling's identifier: the score of the metric is not divided by a ceiling."""
+
+_NAME = re.compile(r"([^:@\s]+):([^:@\s]+)(?:@([^:@\s]+))?")
+_EXAMPLE = "MajajHong2015public.IT:cka_cv or MajajHong2015public.IT:ridge@internal_consistency"
+
+
+class ComposedName(NamedTuple):
+    """Parts of the identifier of a composed benchmark."""
+
+    measurements: str
+    """The part before the last ``-`` of a registered benchmark's identifier."""
+    metric: str
+    ceiling: str | None
+
+
+def parse_name(identifier: str) -> ComposedName:
+    """Split the identifier of a composed benchmark into its parts.
+
+    Raises
+    ------
+    UserError
+        If the identifier does not have the form :data:`NAME_FORM`.
+
+    Examples
+    --------
+    >>> parse_name("MajajHong2015public.IT:ridge@internal_consistency")
+    ComposedName(measurements='MajajHong2015public.IT', metric='ridge', ceiling='internal_consistency')
+    """
+    match = _NAME.fullmatch(identifier)
+    if match is None:
+        raise UserError(
+            f"{identifier!r} is not a benchmark, and does not have the form {NAME_FORM}",
+            remedy=f"write it as {_EXAMPLE}",
+        )
+    return ComposedName(*match.groups())
+
+
+def base_keys(identifier: str) -> list[str]:
+    """Registered benchmarks that may provide the recordings of a composed benchmark; no plugin is imported.
+
+    Parameters
+    ----------
+    identifier : str
+        Identifier of a composed benchmark.
+
+    Returns
+    -------
+    list of str
+        Keys ``<measurements>-<metric>``, sorted.
+
+    Raises
+    ------
+    UserError
+        If there are none, or `identifier` does not have the form.
+    UnknownIdentifier
+        If the metric or ceiling is not registered.
+
+    Examples
+    --------
+    >>> base_keys("Simulated2026.IT:cka_cv")
+    ['Simulated2026.IT-pls', 'Simulated2026.IT-rdm']
+    """
+    name = parse_name(identifier)
+    metric_registry.location(name.metric)
+    if name.ceiling not in {None, NO_CEILING}:
+        metric_registry.location(str(name.ceiling))
+    prefix = f"{name.measurements}-"
+    keys = [key for key in benchmark_registry if key.startswith(prefix) and "-" not in key[len(prefix) :]]
+    if not keys:
+        known = sorted({key.rpartition("-")[0] for key in benchmark_registry})
+        near = nearest(name.measurements, known)
+        raise UserError(
+            f"{identifier!r} needs the recordings of a benchmark {prefix}<metric>, but none is registered",
+            remedy=f"nearest: {', '.join(near)}" if near else "list all benchmarks with: brainscore list benchmarks",
+        )
+    return keys
 
 
 def _folder(identifier: str) -> Path | None:

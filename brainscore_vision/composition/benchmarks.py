@@ -23,7 +23,7 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     relate_to_ceiling,
     timebins_from_assembly,
 )
-from brainscore_vision.composition.names import NO_CEILING, base_keys, parse_name
+from brainscore_vision.composition import NO_CEILING, base_keys, parse_name
 from brainscore_vision.metric_helpers.geometry import CrossValidatedGeometry
 from brainscore_vision.metric_helpers.transformations import CrossValidation
 from brainscore_vision.model_interface import BrainModel

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from brainscore_vision.benchmark_helpers.metadata_checks import (
+from brainscore_vision.benchmark_helpers.metadata import (
     require_bibtex,
     require_count,
     require_notes,

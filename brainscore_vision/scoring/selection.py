@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError, nearest
 from brainscore_vision.catalogue.leaderboard import leaderboard_tree
-from brainscore_vision.composition.names import base_keys
+from brainscore_vision.composition import base_keys
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.model_sources.libraries import is_from_library, matching_library_models, require_library_model
 from brainscore_vision.model_sources.unregistered import is_file_reference

@@ -1,15 +1,20 @@
-"""Benchmarks on simulated measurements, and the ceiling of those that compare dissimilarity matrices."""
+"""Benchmarks on simulated measurements: of those that are scored, and of others, for the selection of layers."""
 
 from typing import Any
 
 import numpy as np
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.metrics import Ceiling, Score
 from brainscore_core.numerics import compare_rdms, influence_interval, rdm, spearman_brown
+from brainscore_core.paths import simulated_data_home
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.images import load_grey
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, average_repetition
 from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.registries import load_ceiling, load_metric
+from brainscore_vision.simulated_experiment.responses import REPETITIONS, EncodingModel, measured_assembly, simulate
+from brainscore_vision.simulated_experiment.stimuli import VISUAL_DEGREES, drawn_stimuli
 
 
 class ControlBenchmark(NeuralBenchmark):
@@ -106,3 +111,41 @@ class SplitHalfRDM(Ceiling):
 def _responses(assembly: DataAssembly, repetitions: np.ndarray) -> np.ndarray:
     half = assembly.isel(presentation=np.flatnonzero(np.isin(assembly["repetition"].values, repetitions)))
     return average_repetition(half).sortby("stimulus_id").transpose("presentation", "neuroid").values
+
+
+SELECTION = "Simulated2026-selection"
+EXEMPLARS = range(200, 230)  # Simulated2026 shows 0 to 99; the prototypes of its neuroids are 100 to 103
+_STREAMS = {"V1": 11, "IT": 12}
+
+
+def selection_benchmark(identifier: str) -> ControlBenchmark:
+    """Make ``Simulated2026-selection.V1`` or ``.IT`` with ``-pls`` or ``-rdm``.
+
+    Raises
+    ------
+    UnknownIdentifier
+        If the name is unknown.
+    """
+    region, _, metric = identifier.removeprefix(f"{SELECTION}.").partition("-")
+    if region not in _STREAMS or metric not in ("pls", "rdm"):
+        raise UnknownIdentifier(
+            f"there is no benchmark {identifier}",
+            remedy=f"known: {', '.join(f'{SELECTION}.{known}-pls and -rdm' for known in _STREAMS)}",
+        )
+    stimuli = drawn_stimuli(SELECTION, EXEMPLARS, simulated_data_home() / "selection-v1")
+    model = EncodingModel()
+    energies = np.stack([model.energies(load_grey(stimuli.get_stimulus(name))) for name in stimuli["stimulus_id"]])
+    expected = model.v1(energies) if region == "V1" else model.it(energies)
+    measured = measured_assembly(SELECTION, stimuli, {region: simulate(expected, stream=_STREAMS[region])})
+    ceiling: Ceiling = load_ceiling("internal_consistency") if metric == "pls" else SplitHalfRDM()
+    return ControlBenchmark(
+        identifier=identifier,
+        version=1,
+        assembly=average_repetition(measured),
+        similarity_metric=load_metric(metric),
+        visual_degrees=VISUAL_DEGREES,
+        number_of_trials=REPETITIONS,
+        ceiling_func=lambda: ceiling(measured),
+        repetitions=measured,
+        parent="control",
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from brainscore_core.errors import UserError
-from brainscore_vision.catalogue.plugin_folders import make_discoverable, registrations_in
+from brainscore_vision.catalogue.plugins import make_discoverable, registrations_in
 from brainscore_vision.model_sources.unregistered import is_file_reference, load_file_reference, to_unregistered_model
 from brainscore_vision.registries import LOADERS, REGISTRIES, load_model
 
@@ -230,8 +230,7 @@ def _check_metadata(reference: Reference) -> Iterator[Check]:
 
 def _remedy_without_metadata(reference: Reference) -> str:
     """Which class and fields describe a model or a benchmark."""
-    from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
-    from brainscore_vision.benchmark_helpers.metadata_checks import described_fields
+    from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata, described_fields
     from brainscore_vision.model_helpers.metadata import ModelMetadata
 
     model = reference.kind == "model"

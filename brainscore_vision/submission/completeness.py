@@ -14,8 +14,8 @@ from brainscore_vision.benchmark_helpers.metadata import (
     DataMetadata,
     MetricMetadata,
     StimuliMetadata,
+    required_fields,
 )
-from brainscore_vision.benchmark_helpers.metadata_checks import required_fields
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.submission.package import Finding, Package, SubmittedPlugin
 from brainscore_vision.submission.plugin_source import Source, called_name, expression_text

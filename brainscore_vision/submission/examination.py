@@ -17,9 +17,8 @@ from brainscore_core.identifiers import MAX_LENGTH, identifier_problem, similar_
 from brainscore_core.plugins.declared_tests import read_tests
 from brainscore_core.plugins.environments import RequirementsError
 from brainscore_core.plugins.environments.requirements import FILE_NAME, Line, Refusals, read_lines
-from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
-from brainscore_vision.benchmark_helpers.metadata_checks import described_fields
-from brainscore_vision.catalogue.plugin_metadata import METADATA_FILE, read_metadata_file
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata, described_fields
+from brainscore_vision.catalogue.plugins import METADATA_FILE, read_metadata_file
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.model_sources.libraries import names_library_model
 from brainscore_vision.submission.completeness import (

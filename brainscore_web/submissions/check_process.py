@@ -46,7 +46,7 @@ def _checks(kind: str, folder: str) -> Any:
 
 def _described(kind: str, folder: str) -> dict[str, Any]:
     from brainscore_vision.catalogue.contents import catalogue
-    from brainscore_vision.catalogue.plugin_folders import registrations_in
+    from brainscore_vision.catalogue.plugins import registrations_in
 
     names = [key for registry, key in registrations_in(Path(folder)) if registry == _SINGULAR[kind]]
     entries = catalogue(**{"models": [], "benchmarks": [], kind: sorted(set(names))}).as_dict()

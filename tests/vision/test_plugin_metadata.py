@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 from brainscore_core.errors import UserError
-from brainscore_vision.catalogue.plugin_metadata import read_metadata_file
+from brainscore_vision.catalogue.plugins import read_metadata_file
 
 pytest.importorskip("yaml")
 

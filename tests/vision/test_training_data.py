@@ -7,7 +7,7 @@ import pytest
 
 from brainscore_vision.catalogue.contents import catalogue
 from brainscore_vision.data import geirhos2021
-from brainscore_vision.data_sources.source_files import at_hand, fetch_sources, read_sources
+from brainscore_vision.data_sources.tables import at_hand, fetch_sources, read_sources
 from brainscore_vision.training_data import (
     Training,
     compare,

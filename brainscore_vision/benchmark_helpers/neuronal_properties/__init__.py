@@ -3,6 +3,23 @@
 Curves are neuroids × stimuli; a single curve gives single values. Undefined properties are NaN.
 """
 
+from brainscore_vision.benchmark_helpers.neuronal_properties.properties import (
+    MeanSquares,
+    OrientationTuning,
+    SizeTuning,
+    SpatialFrequencyTuning,
+    TextureModulation,
+    VarianceRatio,
+    circular_variance,
+    mean_squares,
+    orientation_tuning,
+    orthogonal_preferred_ratio,
+    size_tuning,
+    sparseness,
+    spatial_frequency_tuning,
+    texture_modulation,
+    variance_ratio,
+)
 from brainscore_vision.benchmark_helpers.neuronal_properties.responses import (
     Factorial,
     Harmonics,
@@ -15,25 +32,6 @@ from brainscore_vision.benchmark_helpers.neuronal_properties.responses import (
     rate_scale,
     receptive_field_centres,
     receptive_field_maps,
-)
-from brainscore_vision.benchmark_helpers.neuronal_properties.texture import (
-    MeanSquares,
-    TextureModulation,
-    VarianceRatio,
-    mean_squares,
-    sparseness,
-    texture_modulation,
-    variance_ratio,
-)
-from brainscore_vision.benchmark_helpers.neuronal_properties.tuning import (
-    OrientationTuning,
-    SizeTuning,
-    SpatialFrequencyTuning,
-    circular_variance,
-    orientation_tuning,
-    orthogonal_preferred_ratio,
-    size_tuning,
-    spatial_frequency_tuning,
 )
 
 __all__ = [

@@ -14,7 +14,7 @@ import pandas as pd
 from brainscore_core.errors import DataUnavailable
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.data_sources.source_files import fetch_sources, read_sources
+from brainscore_vision.data_sources.tables import fetch_sources, read_sources
 
 IMAGES_VARIABLE: Final = "BRAINSCORE_IMAGENET2012"
 """Environment variable that names the folder of the images."""

@@ -12,7 +12,7 @@ from brainscore_vision.benchmark_helpers import RecordedDecisions
 from brainscore_vision.benchmarks.imagenet import images as module
 from brainscore_vision.benchmarks.imagenet.benchmark import NUMBER_OF_TRIALS, Imagenet2012
 from brainscore_vision.benchmarks.imagenet.images import IMAGES_VARIABLE
-from brainscore_vision.data_sources.source_files import Source
+from brainscore_vision.data_sources.tables import Source
 from brainscore_vision.model_helpers.images import load_rgb
 from brainscore_vision.model_helpers.static_features import FeatureModel
 from brainscore_vision.stimuli.labels import imagenet_synsets

@@ -14,7 +14,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import Behavior
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.data.geirhos2019.folder import stimuli_in_folder
 from brainscore_vision.data.geirhos2019.trials import behavior, read_trials, stimulus_table
-from brainscore_vision.data_sources.source_files import Source, fetch_sources, read_sources
+from brainscore_vision.data_sources.tables import Source, fetch_sources, read_sources
 
 STIMULI_VARIABLE: Final = "BRAINSCORE_GEIRHOS2019_STIMULI"
 """Environment variable that names a folder with all images."""

@@ -30,7 +30,7 @@ from brainscore_vision.data.geirhos2021.published import (
     load_published_stimuli,
     under_authors_names,
 )
-from brainscore_vision.data_sources.source_files import at_hand, fetch_sources, read_sources
+from brainscore_vision.data_sources.tables import at_hand, fetch_sources, read_sources
 
 STIMULI_VARIABLE: Final = "BRAINSCORE_GEIRHOS2021_STIMULI"
 """Environment variable that names a folder with images, one folder a test below it."""

@@ -17,7 +17,7 @@ import numpy as np
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.data.kriegeskorte2008.images import image_folder, write_images
-from brainscore_vision.data_sources.source_files import fetch_sources, read_sources
+from brainscore_vision.data_sources.tables import fetch_sources, read_sources
 
 STIMULUS_IDS: Final = tuple(f"object_{number:02}" for number in range(1, 93))
 """Names of the objects in the order of the published files, which give them none."""

@@ -14,10 +14,9 @@ from brainscore_core.paths import simulated_data_home
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.simulated_experiment import encoding
-from brainscore_vision.simulated_experiment.measurements import drawn_stimuli, measured_assembly
-from brainscore_vision.simulated_experiment.responses import SEED, Simulation, simulate
-from brainscore_vision.simulated_experiment.stimuli import PER_CATEGORY
+from brainscore_vision.simulated_experiment import responses
+from brainscore_vision.simulated_experiment.responses import SEED, Simulation, measured_assembly, simulate
+from brainscore_vision.simulated_experiment.stimuli import PER_CATEGORY, drawn_stimuli
 from brainscore_vision.stimuli import gabor_bank
 
 IDENTIFIER = "Simulated2026"
@@ -44,7 +43,7 @@ def assembly() -> NeuroidAssembly:
     -------
     NeuroidAssembly
         presentation (800 stimuli × 12 repetitions) × neuroid (96 in V1, 96 in IT); the coordinates are those of
-        :func:`~brainscore_vision.simulated_experiment.measurements.measured_assembly`. No unit. The same on every
+        :func:`~brainscore_vision.simulated_experiment.responses.measured_assembly`. No unit. The same on every
         machine up to rounding (relative differences below 1e-6).
     """
     stimuli = stimulus_set()
@@ -65,7 +64,7 @@ def _expected_responses(paths: tuple[Path, ...]) -> dict[str, NDArray[np.float64
     They are kept beside the stimuli, under a hash of these files and of the code that computes them.
     """
     digest = sha256()
-    for path in (*paths, Path(encoding.__file__), Path(gabor_bank.__file__)):
+    for path in (*paths, Path(responses.__file__), Path(gabor_bank.__file__)):
         digest.update(sha256(path.read_bytes()).digest())
     file = paths[0].parents[1] / f"expected-{digest.hexdigest()[:32]}.npz"
     try:
@@ -74,7 +73,7 @@ def _expected_responses(paths: tuple[Path, ...]) -> dict[str, NDArray[np.float64
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):  # missing or damaged: it can be computed
         from PIL import Image
 
-    model = encoding.EncodingModel()
+    model = responses.EncodingModel()
     energies = np.stack([model.energies(np.asarray(Image.open(path))) for path in paths])
     expected = {"V1": model.v1(energies), "IT": model.it(energies)}
     with suppress(OSError), replacing(file) as stream:  # a folder that is not writable keeps nothing

@@ -18,15 +18,16 @@ from brainscore_core.supported_data_standards.brainio.images import naming_stimu
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import stimulus_files
 from brainscore_vision.model_helpers.activations.assemblies import (
+    EXTENT_DEGREES,
     LayerUnits,
     Presentations,
     ShownStimuli,
     make_assembly,
+    spiral,
     with_stimulus_columns,
 )
 from brainscore_vision.model_helpers.activations.fingerprints import Unhashable, calling_plugin, fingerprint
 from brainscore_vision.model_helpers.activations.layouts import Layout
-from brainscore_vision.model_helpers.activations.microsaccades import EXTENT_DEGREES, spiral
 from brainscore_vision.model_helpers.activations.passes import (
     Loader,
     OutputFormat,

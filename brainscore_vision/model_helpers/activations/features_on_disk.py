@@ -19,8 +19,8 @@ from brainscore_vision.model_helpers.activations.assemblies import (
     ShownStimuli,
     make_assembly,
     presentation_coords,
+    spiral,
 )
-from brainscore_vision.model_helpers.activations.microsaccades import spiral
 
 _IDS = "stimulus_id"
 

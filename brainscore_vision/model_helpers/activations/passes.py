@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.progress import stage
+from brainscore_vision.model_helpers.activations.assemblies import Shifts, shift_images
 from brainscore_vision.model_helpers.activations.layouts import Layout
-from brainscore_vision.model_helpers.activations.microsaccades import Shifts, shift_images
 from brainscore_vision.model_helpers.activations.preprocessing import as_image_preprocessing, pixel_values
 from brainscore_vision.model_helpers.activations.reduction import Pooling
 

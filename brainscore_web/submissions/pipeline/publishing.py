@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import plugin_hash
-from brainscore_vision.catalogue.plugin_metadata import bibtex_entries
+from brainscore_vision.catalogue.plugins import bibtex_entries
 from brainscore_vision.submission import Finding
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.leaderboard import revision as shown

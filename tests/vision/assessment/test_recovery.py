@@ -13,7 +13,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_ceiling, load_metric, load_model
-from brainscore_vision.assessment import parallel
+from brainscore_vision.assessment import recovery
 from brainscore_vision.assessment.recovery import recover
 from brainscore_vision.assessment.simulation import Candidate, Experiment, Generator, Mixture, Units
 from brainscore_vision.benchmark_helpers.neural_common import (
@@ -352,8 +352,8 @@ def test_processes_give_the_same_result(monkeypatch):
     benchmark, candidates = _benchmark(), _nested(40, seed=1)
     options = {"repetitions": 3, "stimuli": [20], "weights": [0.5]}
     alone = recover(benchmark, candidates, **options)
-    monkeypatch.setattr(parallel, "_processes", lambda: 2)
-    monkeypatch.setattr(parallel, "WORTHWHILE", 0)
+    monkeypatch.setattr(recovery, "_processes", lambda: 2)
+    monkeypatch.setattr(recovery, "WORTHWHILE", 0)
     states = []
     assert recover(benchmark, candidates, **options, on_progress=states.append) == alone
     assert [state.done for state in states] == list(range(states[0].total))

@@ -20,7 +20,7 @@ from brainscore_core.supported_data_standards.brainio.validation import (
     validate_stimulus_set,
 )
 from brainscore_vision import benchmark_registry, data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
-from brainscore_vision.data_sources import source_files as _sources
+from brainscore_vision.data_sources import tables as _sources
 from brainscore_vision.testing import list_stand_ins, serve_stand_ins
 from brainscore_vision.training_data import packaged_stimuli
 

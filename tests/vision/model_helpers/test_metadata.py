@@ -1,7 +1,7 @@
 import pytest
 
 from brainscore_vision import model_registry
-from brainscore_vision.catalogue.plugin_metadata import read_plugin_metadata
+from brainscore_vision.catalogue.plugins import read_plugin_metadata
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 GOOD = {

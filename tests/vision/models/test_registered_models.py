@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from brainscore_vision import model_registry
-from brainscore_vision.catalogue.plugin_metadata import read_plugin_metadata
+from brainscore_vision.catalogue.plugins import read_plugin_metadata
 from brainscore_vision.model_helpers.activations.networks import LayerNames
 from brainscore_vision.model_helpers.brain_transformation.layers import load_region_layer_map
 from brainscore_vision.model_helpers.metadata import ModelMetadata

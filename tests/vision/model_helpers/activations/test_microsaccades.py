@@ -5,8 +5,8 @@ import pytest
 from scipy import ndimage
 
 from brainscore_core.errors import UserError
+from brainscore_vision.model_helpers.activations.assemblies import shift_images, spiral
 from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper
-from brainscore_vision.model_helpers.activations.microsaccades import shift_images, spiral
 
 
 def test_points_are_those_of_the_formula():

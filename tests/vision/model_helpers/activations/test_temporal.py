@@ -9,8 +9,8 @@ import pytest
 
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.model_helpers.activations.assemblies import shift_images, spiral
 from brainscore_vision.model_helpers.activations.core import _bytes_of
-from brainscore_vision.model_helpers.activations.microsaccades import shift_images, spiral
 from brainscore_vision.model_helpers.activations.temporal.inputs import Image
 from brainscore_vision.model_helpers.activations.temporal.model.pytorch import ClipTimeline
 from brainscore_vision.model_helpers.activations.temporal.utils import download_weight_file, get_specified_layers

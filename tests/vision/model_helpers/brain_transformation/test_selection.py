@@ -277,10 +277,11 @@ def test_the_published_benchmarks_come_first():
 
 def test_simulated_measurements_for_selection_are_not_those_that_are_scored(monkeypatch):
     from brainscore_vision.data.simulated2026 import packages
-    from brainscore_vision.simulated_experiment import layer_selection, stimuli
+    from brainscore_vision.simulated_experiment import benchmark as simulated
+    from brainscore_vision.simulated_experiment import stimuli
 
-    assert min(layer_selection.EXEMPLARS) > stimuli.PER_CATEGORY + 3  # and the prototypes of the simulated neuroids
-    monkeypatch.setattr(layer_selection, "EXEMPLARS", range(200, 202))
+    assert min(simulated.EXEMPLARS) > stimuli.PER_CATEGORY + 3  # and the prototypes of the simulated neuroids
+    monkeypatch.setattr(simulated, "EXEMPLARS", range(200, 202))
     monkeypatch.setattr(packages, "PER_CATEGORY", 2)
     benchmark = selection_data.load_selection_benchmark("Simulated2026-selection.V1-pls")
     assert benchmark.control
