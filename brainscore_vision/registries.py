@@ -72,26 +72,12 @@ _ACCESS_WORD = re.compile("private|public", re.IGNORECASE)
 
 
 class Resolver(NamedTuple):
-    """Makes objects whose names no plugin registers, such as composed benchmarks and models of libraries.
+    """Makes objects whose names no plugin registers, such as composed benchmarks and models of libraries."""
 
-    Attributes
-    ----------
-    noun : str
-        The object in messages.
-    matches : callable
-        Whether a name has the form of these names.
-    require : callable
-        Raises an error for a name that cannot be made; imports no plugin.
-    folder : callable
-        Folder of the code of an object, or None.
-    make : callable
-        Makes an object.
-    """
-
-    noun: str
-    matches: Callable[[str], bool]
-    require: Callable[[str], object]
-    folder: Callable[[str], Path | None]
+    noun: str  # the object in messages
+    matches: Callable[[str], bool]  # whether a name has the form of these names
+    require: Callable[[str], object]  # raises an error for a name that cannot be made; imports no plugin
+    folder: Callable[[str], Path | None]  # folder of the code of an object, or None
     make: Callable[[str], Any]
 
 
@@ -118,10 +104,7 @@ def resolver_of(kind: str, identifier: str) -> Resolver | None:
 def resolve_benchmark(identifier: str) -> str:
     """Return the key of a registered benchmark, or the name of a composed benchmark; no plugin is imported.
 
-    Raises
-    ------
-    UserError
-        If there is neither a registered benchmark nor the parts of a composed benchmark.
+    A UserError if there is neither a registered benchmark nor the parts of a composed benchmark.
 
     Examples
     --------
@@ -183,17 +166,9 @@ def load_dataset(identifier: str) -> DataAssembly:
 def declared_groups(identifier: str) -> str | None:
     """Groups of stimuli that the plugin of a data set declares.
 
-    Parameters
-    ----------
-    identifier : str
-        Key of `data_registry`.
-
-    Returns
-    -------
-    str or None
-        Value of the longest pattern in the plugin's ``STIMULUS_GROUPS`` that matches `identifier`: a coordinate of the
-        presentations (or a column of the stimulus set), ``'none'`` if each stimulus varies on its own. None if it
-        declares nothing.
+    `identifier`: key of `data_registry`. Result: value of the longest pattern in the plugin's ``STIMULUS_GROUPS`` that
+    matches `identifier`: a coordinate of the presentations (or a column of the stimulus set), ``'none'`` if each
+    stimulus varies on its own. None if it declares nothing.
 
     Examples
     --------
@@ -356,14 +331,9 @@ def require_registered_model(model: str, identifier: str | None, options: Mappin
 
     No plugin is imported.
 
-    Parameters
-    ----------
-    model : str
-        Key of `model_registry`, or identifier of a library's model.
-    identifier : str or None
-        The identifier requested by the caller, which only models that are not registered can have.
-    options : mapping or None
-        Options of making a model, which only models that are not registered can have.
+    `model`: key of `model_registry`, or identifier of a library's model. `identifier`: the identifier requested by the
+    caller, which only models that are not registered can have. `options`: options of making a model, which only models
+    that are not registered can have.
     """
     superfluous = [*(["identifier"] if identifier is not None else []), *(options or {})]
     resolver = resolver_of("model", model)

@@ -45,27 +45,12 @@ def attainable(benchmark: Benchmark, *, simulations: int = 10, seed: int = 0) ->
     Not even such a model reaches 1: maps are fitted to few, noisy responses, and a penalty or a number of components
     need not suit them. The value tells what is left to gain. It is not a ceiling, and nothing is divided by it.
 
-    Parameters
-    ----------
-    benchmark : Benchmark
-        Its :meth:`~brainscore_core.benchmarks.Benchmark.measurements` have a metric, and single repetitions without
-        missing values.
-    simulations : int
-        Simulated experiments, at least 3; each calls the metric twice.
-    seed : int
-        Seed of the simulations.
-
-    Returns
-    -------
-    Score
-        Relative to the benchmark's ceiling and not clamped. ``error`` and ``ci`` are about the score of a single
-        perfect model on these recordings. ``raw``: scores of the simulated perfect models; ``reliability``: median over
-        neuroids. NaN with a reason if that is below 0.3.
-
-    Raises
-    ------
-    UserError
-        If the benchmark is of another kind, has several time bins, or single repetitions are unknown or incomplete.
+    `benchmark`: its :meth:`~brainscore_core.benchmarks.Benchmark.measurements` have a metric, and single repetitions
+    without missing values. `simulations`: simulated experiments, at least 3; each calls the metric twice. `seed`: seed
+    of the simulations. Result: relative to the benchmark's ceiling and not clamped. ``error`` and ``ci`` are about the
+    score of a single perfect model on these recordings. ``raw``: scores of the simulated perfect models;
+    ``reliability``: median over neuroids. NaN with a reason if that is below 0.3. A UserError if the benchmark is of
+    another kind, has several time bins, or single repetitions are unknown or incomplete.
 
     Notes
     -----

@@ -43,46 +43,21 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Audit:
-    """Findings about the stimuli, repetitions and splits of a benchmark.
-
-    Attributes
-    ----------
-    benchmark : str
-        Its identifier.
-    stimuli : int
-        Number of stimuli.
-    units : dict of str to int
-        Number of independent units if equal files and near-duplicates are merged (``'pictures'``), and if they are
-        merged with the groups of a coordinate (its name).
-    overlaps : tuple of Overlap
-        Deterministic: equal files, near-duplicates, groups.
-    copies : tuple of Copies
-        Deterministic: equal responses.
-    pairs : tuple of Pair
-        The most similar stimuli; at most 50 pairs of equal files and 50 near-duplicates.
-    tests : tuple of SerialTest
-        Statistical; empty unless the recordings tell the order of presentations.
-    losses : tuple of Loss
-        Severity of what was found across splits.
-    notes : tuple of str
-        What was not examined, and why.
-    threshold : float
-        Similarity of near-duplicates.
-    seed : int
-        Of permutations and random features.
-    """
+    """Findings about the stimuli, repetitions and splits of a benchmark."""
 
     benchmark: str
     stimuli: int
+    # Number of independent units if equal files and near-duplicates are merged (``'pictures'``), and if they are merged
+    # with the groups of a coordinate (its name)
     units: dict[str, int]
-    overlaps: tuple[Overlap, ...]
+    overlaps: tuple[Overlap, ...]  # deterministic: equal files, near-duplicates, groups
     copies: tuple[Copies, ...]
-    pairs: tuple[Pair, ...]
-    tests: tuple[SerialTest, ...]
-    losses: tuple[Loss, ...]
-    notes: tuple[str, ...]
-    threshold: float
-    seed: int
+    pairs: tuple[Pair, ...]  # the most similar stimuli; at most 50 pairs of equal files and 50 near-duplicates
+    tests: tuple[SerialTest, ...]  # statistical; empty unless the recordings tell the order of presentations
+    losses: tuple[Loss, ...]  # severity of what was found across splits
+    notes: tuple[str, ...]  # what was not examined, and why
+    threshold: float  # similarity of near-duplicates
+    seed: int  # of permutations and random features
 
     @property
     def independent(self) -> int:
@@ -114,21 +89,8 @@ class Audit:
     def picture(self, *, pairs: int = 8, size: int = 128) -> Any:
         """Show the most similar pairs, one above the other in each column.
 
-        Parameters
-        ----------
-        pairs : int
-            Number of pairs; near-duplicates come first.
-        size : int
-            Height and width of a picture, in pixels.
-
-        Returns
-        -------
-        PIL.Image.Image
-
-        Raises
-        ------
-        UserError
-            If there is no pair of pictures.
+        `pairs`: number of pairs; near-duplicates come first. `size`: height and width of a picture, in pixels. A
+        UserError if there is no pair of pictures.
         """
         from PIL import Image
 

@@ -38,24 +38,13 @@ Codes = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Pair:
-    """Two stimuli that show the same.
+    """Two stimuli that show the same."""
 
-    Attributes
-    ----------
-    first, second : str
-        Their ``stimulus_id``.
-    similarity : float
-        1 for files with the same content.
-    equal : bool
-        Whether the files have the same content.
-    first_path, second_path : str
-        Their files.
-    """
-
+    # first and second: their ``stimulus_id``
     first: str
     second: str
-    similarity: float
-    equal: bool
+    similarity: float  # 1 for files with the same content
+    equal: bool  # whether the files have the same content
     first_path: str
     second_path: str
 

@@ -32,28 +32,15 @@ Codes = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Overlap:
-    """Stimuli that are equal or belong together.
+    """Stimuli that are equal or belong together."""
 
-    Attributes
-    ----------
-    kind : str
-        ``'equal files'``, ``'near-duplicates'``, or the coordinate that groups stimuli.
-    groups, stimuli : int
-        Number of groups of at least two stimuli, and of stimuli in them.
-    pairs : int or None
-        Number of pairs; None for a coordinate.
-    share : float or None
-        Share of test stimuli whose group is also among the training stimuli, mean over splits.
-    reason : str or None
-        Why there is no share.
-    """
-
-    kind: str
+    kind: str  # ``'equal files'``, ``'near-duplicates'``, or the coordinate that groups stimuli
+    # groups and stimuli: number of groups of at least two stimuli, and of stimuli in them
     groups: int
     stimuli: int
-    pairs: int | None
-    share: float | None
-    reason: str | None
+    pairs: int | None  # number of pairs; None for a coordinate
+    share: float | None  # share of test stimuli whose group is also among the training stimuli, mean over splits
+    reason: str | None  # why there is no share
 
     @property
     def across(self) -> bool:

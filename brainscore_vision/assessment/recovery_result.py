@@ -77,71 +77,35 @@ class MixturePower:
 
 @dataclass(frozen=True)
 class SizeRecovery:
-    """Recovery with another number of stimuli or neuroids.
+    """Recovery with another number of stimuli or neuroids."""
 
-    Attributes
-    ----------
-    generator : str
-        How responses were simulated.
-    stimuli, neuroids : int
-        Numbers.
-    overall : Share or None
-        How often the true candidate scored best; None if this size cannot be simulated.
-    reason : str or None
-        Why it cannot.
-    """
-
-    generator: str
+    generator: str  # how responses were simulated
     stimuli: int
     neuroids: int
-    overall: Share | None
+    overall: Share | None  # how often the true candidate scored best; None if this size cannot be simulated
     reason: str | None
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """Whether a benchmark finds the true model; holds for these candidates and generators only.
-
-    Attributes
-    ----------
-    benchmark : str
-        Identifier.
-    candidates, generators : list of str
-        Names.
-    stimuli, neuroids : int
-        Numbers in the benchmark.
-    reliability : float
-        Median over neuroids of the share of variance that is signal.
-    reliability_source : str
-        ``'measured'`` or ``'stated'``.
-    repetitions, seed : int
-        Experiments for each true candidate, and their seed.
-    scores : list of (float or None), candidates
-        Scores of the recordings themselves, before the ceiling; None if undefined.
-    confusions : list of Confusion
-        One for each generator.
-    mixtures : list of MixturePower
-        For each pair and generator.
-    sizes : list of SizeRecovery
-        For each size and generator.
-    notes : list of str
-        What a reader needs to know about single candidates.
-    """
+    """Whether a benchmark finds the true model; holds for these candidates and generators only."""
 
     benchmark: str
     candidates: list[str]
     generators: list[str]
+    # stimuli and neuroids: numbers in the benchmark
     stimuli: int
     neuroids: int
-    reliability: float
-    reliability_source: str
+    reliability: float  # median over neuroids of the share of variance that is signal
+    reliability_source: str  # ``'measured'`` or ``'stated'``
+    # repetitions and seed: experiments for each true candidate, and their seed
     repetitions: int
     seed: int
-    scores: list[float | None]
-    confusions: list[Confusion]
-    mixtures: list[MixturePower]
-    sizes: list[SizeRecovery]
-    notes: list[str]
+    scores: list[float | None]  # scores of the recordings themselves, before the ceiling; None if undefined
+    confusions: list[Confusion]  # one for each generator
+    mixtures: list[MixturePower]  # for each pair and generator
+    sizes: list[SizeRecovery]  # for each size and generator
+    notes: list[str]  # what a reader needs to know about single candidates
 
     @property
     def holds_for(self) -> str:
@@ -180,10 +144,7 @@ class Recovery:
     def figure(self, generator: str) -> Svg:
         """Draw the confusion matrix of a generator: rows are true, columns score best.
 
-        Raises
-        ------
-        UserError
-            If responses were not simulated by this generator.
+        A UserError if responses were not simulated by this generator.
         """
         from brainscore_core.figures import HeatMap, heat_map
 

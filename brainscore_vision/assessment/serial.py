@@ -46,31 +46,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SerialTest:
-    """A permutation test of responses over the order of presentations.
+    """A permutation test of responses over the order of presentations."""
 
-    Attributes
-    ----------
-    kind : {'autocorrelation', 'drift'}
-        Correlation of successive responses; trend over the order.
-    recordings : {'averaged', 'repetitions'}
-        What was tested.
-    order : str
-        Coordinate with the order.
-    within : str
-        Coordinate within whose values responses were permuted; empty if it was all of them.
-    value : float
-        Mean correlation of successive responses, or root mean square over neuroids of the correlation with the order.
-    p, p_corrected : float
-        One-sided p-value, and the same by Holm's method over all tests of the audit.
-    presentations : int
-        Their number.
-    """
-
-    kind: str
-    recordings: str
-    order: str
-    within: str
+    kind: str  # 'autocorrelation' or 'drift'; correlation of successive responses; trend over the order
+    recordings: str  # 'averaged' or 'repetitions'
+    order: str  # coordinate with the order
+    within: str  # coordinate within whose values responses were permuted; empty if it was all of them
+    # Mean correlation of successive responses, or root mean square over neuroids of the correlation with the order
     value: float
+    # p and p_corrected: one-sided p-value, and the same by Holm's method over all tests of the audit
     p: float
     p_corrected: float
     presentations: int

@@ -46,24 +46,13 @@ _FUNCTIONS: Final[dict[Part, tuple[str, str]]] = {
 
 @dataclass(frozen=True)
 class Task:
-    """One part of the assessment of a benchmark.
-
-    Attributes
-    ----------
-    benchmark : str
-        Its identifier.
-    part : {'audit', 'controls', 'recovery'}
-        Which part.
-    models : tuple of str
-        The scored model, if one is assessed with the benchmark; the candidates of a recovery.
-    settings : dict
-        Further arguments of the part's function.
-    """
+    """One part of the assessment of a benchmark."""
 
     benchmark: str
-    part: Part
+    part: Part  # 'audit' or 'controls' or 'recovery'
+    # The scored model, if one is assessed with the benchmark; the candidates of a recovery
     models: tuple[str, ...] = ()
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)  # further arguments of the part's function
 
     @property
     def name(self) -> str:

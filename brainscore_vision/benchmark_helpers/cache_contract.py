@@ -11,10 +11,7 @@ def stimulus_identifier_is_cacheable(stimuli_identifier: str) -> bool:
     ``<registered identifier>--<what was done>``, as :func:`~brainscore_vision.benchmark_helpers.screen.place_on_screen`
     does.
 
-    Parameters
-    ----------
-    stimuli_identifier : str
-        Value of ``stimulus_set.identifier``.
+    `stimuli_identifier`: value of ``stimulus_set.identifier``.
 
     Examples
     --------

@@ -44,36 +44,21 @@ _GRID_AXES = ("position_y", "position_x")
 
 
 class ReceptiveFields(NamedTuple):
-    """Receptive fields of all neuroids.
+    """Receptive fields of all neuroids."""
 
-    Attributes
-    ----------
-    centres : array (neuroids, 2)
-        Vertical, horizontal, in degrees; NaN for neuroids that do not respond to gratings.
-    maps : array (neuroids, vertical positions, horizontal positions)
-        Largest responses minus the response to a blank.
-    position_y, position_x : array
-        Mapped positions.
-    coords : dict
-        Coordinates of the neuroids.
-    """
-
+    # neuroids × 2; vertical, horizontal, in degrees; NaN for neuroids that do not respond to gratings
     centres: NDArray[np.float64]
+    # neuroids × vertical positions × horizontal positions; largest responses minus the response to a blank
     maps: NDArray[np.floating]
     position_y: NDArray[np.float64]
     position_x: NDArray[np.float64]
-    coords: dict[str, Any]
+    coords: dict[str, Any]  # coordinates of the neuroids
 
 
 class FiringRates:
     """A model in an experiment; its receptive fields are mapped and its activations scaled once.
 
-    Parameters
-    ----------
-    model : BrainModel
-        Model whose recording was started.
-    region : str
-        Region whose recorded firing rates the activations are scaled to.
+    `region`: region whose recorded firing rates the activations are scaled to.
     """
 
     def __init__(self, model: BrainModel, region: str) -> None:
@@ -96,13 +81,7 @@ class FiringRates:
         return self._fields
 
     def near(self, position: ArrayLike, delta: float = RF_DELTA) -> NDArray[np.intp]:
-        """Neuroids whose receptive field's centre is within `delta` degrees of `position` (vertical, horizontal).
-
-        Raises
-        ------
-        NotApplicable
-            If there are none.
-        """
+        """Neuroids whose receptive field's centre is within `delta` degrees of `position` (vertical, horizontal)."""
         centres = self.receptive_fields().centres
         distance = np.linalg.norm(centres - np.asarray(position, dtype=np.float64), axis=1)
         neuroids = np.flatnonzero(distance <= delta)
@@ -121,12 +100,7 @@ class FiringRates:
     def scale(self) -> RateScale:
         """Scale from activations to spikes per second, computed on first use.
 
-        Raises
-        ------
-        NotApplicable
-            If no neuroid responds to gratings more than to a blank.
-        UserError
-            If firing rates of the region are not known.
+        A UserError if firing rates of the region are not known.
         """
         if self._scale is None:
             require_known_rates(self._region)
@@ -179,24 +153,10 @@ def require_known_rates(region: str) -> None:
 def record_from_model(model: BrainModel, stimulus_identifier: str, number_of_trials: int) -> NeuroidAssembly:
     """Show a registered stimulus set at the angle in its column ``degrees``.
 
-    Parameters
-    ----------
-    model : BrainModel
-        Model whose recording was started, in one time bin.
-    stimulus_identifier : str
-        Name in the stimulus set registry.
-    number_of_trials : int
-        How often each stimulus is shown; repetitions are averaged.
-
-    Returns
-    -------
-    NeuroidAssembly, presentation × neuroid
-        In the order of the stimulus set, with its columns on ``presentation``.
-
-    Raises
-    ------
-    UserError
-        If the model did not return each stimulus once, or several time bins.
+    `model`: model whose recording was started, in one time bin. `stimulus_identifier`: name in the stimulus set
+    registry. `number_of_trials`: how often each stimulus is shown; repetitions are averaged. Result: a NeuroidAssembly
+    (presentation × neuroid) in the order of the stimulus set, with its columns on ``presentation``. A UserError if the
+    model did not return each stimulus once, or several time bins.
     """
     from brainscore_vision.registries import load_stimulus_set
 

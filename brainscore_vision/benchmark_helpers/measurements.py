@@ -95,10 +95,7 @@ def choices_of(
 def visual_measurements_of(benchmark: Any) -> VisualMeasurements:
     """What a benchmark measures, with the visual angle of its stimuli.
 
-    Raises
-    ------
-    UserError
-        If it does not say what it measures, or at which visual angle.
+    A UserError if it does not say what it measures, or at which visual angle.
     """
     measurements = measurements_of(benchmark)
     if not isinstance(measurements, VisualMeasurements):
@@ -112,10 +109,7 @@ def visual_measurements_of(benchmark: Any) -> VisualMeasurements:
 def one_region(assembly: DataAssembly, benchmark: str) -> str:
     """The region of an assembly.
 
-    Raises
-    ------
-    MetricInputError
-        If there is no coordinate ``region``, or there are several regions.
+    A MetricInputError if there is no coordinate ``region``, or there are several regions.
     """
     if "region" not in assembly.coords:
         raise MetricInputError(
@@ -358,17 +352,7 @@ def temporally_varying(recordings: DataAssembly) -> bool:
 def select_with_preserved_index(assembly: DataAssembly, coord_dict: dict[str, Any]) -> DataAssembly:
     """Select neuroids by values of coordinates, and keep all coordinates.
 
-    Parameters
-    ----------
-    assembly : DataAssembly
-        With a dimension ``neuroid``.
-    coord_dict : dict
-        Coordinate → value.
-
-    Returns
-    -------
-    DataAssembly
-        As :meth:`DataAssembly.sel` returns it.
+    `assembly`: with a dimension ``neuroid``. Result: a DataAssembly as :meth:`DataAssembly.sel` returns it.
     """
     return assembly.sel(coord_dict)
 
@@ -431,16 +415,7 @@ def require_coords(assembly: DataAssembly, dim_of: Mapping[str, str]) -> None:
 def require_stimuli(assembly: DataAssembly) -> None:
     """Raise an error for measurements of stimuli that cannot be shown.
 
-    Parameters
-    ----------
-    assembly : DataAssembly
-        With ``stimulus_id`` on ``presentation``, and the ``stimulus_set``.
-
-    Raises
-    ------
-    UserError
-        The coordinate does not exist, or the stimulus set lacks some of its values; the message names data set, file
-        and coordinate.
+    `assembly`: with ``stimulus_id`` on ``presentation``, and the ``stimulus_set``.
     """
     require_coords(assembly, {"stimulus_id": "presentation"})
     known = set(assembly.stimulus_set["stimulus_id"].astype(str))
@@ -457,24 +432,8 @@ def require_stimuli(assembly: DataAssembly) -> None:
 def rows_with(data: DataAssembly | StimulusSet, name: str, wanted: Any) -> NDArray[np.intp]:
     """Rows of stimuli, or presentations, with certain values.
 
-    Parameters
-    ----------
-    data : DataAssembly or StimulusSet
-        With the coordinate or column.
-    name : str
-        Coordinate along ``presentation``, or column.
-    wanted : value or sequence
-        One value, or several.
-
-    Returns
-    -------
-    array of int
-        In the order of the data.
-
-    Raises
-    ------
-    UserError
-        If no value occurs; it shows both.
+    `data`: with the coordinate or column. `name`: coordinate along ``presentation``, or column. `wanted`: one value, or
+    several. Result: in the order of the data. A UserError if no value occurs; it shows both.
 
     Examples
     --------

@@ -320,17 +320,8 @@ class BenchmarkMetadata:
 def metadata_for(identifier: str, table: Mapping[str, BenchmarkMetadata]) -> BenchmarkMetadata | None:
     """Look up a benchmark in a plugin's ``METADATA``.
 
-    Parameters
-    ----------
-    identifier : str
-        Identifier of the benchmark.
-    table : mapping of str to BenchmarkMetadata
-        Metadata by identifier or pattern (``*`` any text, ``?`` any letter).
-
-    Returns
-    -------
-    BenchmarkMetadata or None
-        Metadata of the identifier itself, else of the longest matching pattern; None if none matches.
+    `identifier`: identifier of the benchmark. `table`: metadata by identifier or pattern (``*`` any text, ``?`` any
+    letter). Result: metadata of the identifier itself, else of the longest matching pattern; None if none matches.
 
     Examples
     --------

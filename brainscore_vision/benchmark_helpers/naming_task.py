@@ -31,24 +31,12 @@ def label(
 ) -> Answers:
     """Let a model name the stimuli of an experiment.
 
-    Parameters
-    ----------
-    candidate : BrainModel
-        Is asked to label first, and only then are stimuli fetched. Recorded decisions are asked about all stimuli of
-        the experiment, whether or not their files are at hand: they go by ``stimulus_id``.
-    assembly : BehavioralAssembly
-        People's trials, with ``truth`` and their ``stimulus_set``.
-    load_stimuli : callable
-        Returns the stimuli with their files, as many as there are.
-    visual_degrees : float or None
-        Visual angle of the stimuli in the experiment; None shows them as they are, whatever the model's angle is.
-    number_of_trials : int
-        How often each is shown.
-
-    Returns
-    -------
-    Answers
-        The model's labels, and what it was shown.
+    `candidate`: is asked to label first, and only then are stimuli fetched. Recorded decisions are asked about all
+    stimuli of the experiment, whether or not their files are at hand: they go by ``stimulus_id``. `assembly`: people's
+    trials, with ``truth`` and their ``stimulus_set``. `load_stimuli`: returns the stimuli with their files, as many as
+    there are. `visual_degrees`: visual angle of the stimuli in the experiment; None shows them as they are, whatever
+    the model's angle is. `number_of_trials`: how often each is shown. Result: the model's labels, and what it was
+    shown.
     """
     choices = sorted({str(truth) for truth in assembly["truth"].values})
     candidate.start_task(BrainModel.Task.label, choices)
@@ -72,29 +60,14 @@ def _answers(candidate: BrainModel, shown: StimulusSet, number_of_trials: int) -
 def only_shown(assembly: DataAssembly, shown: StimulusSet) -> DataAssembly:
     """People's trials on the stimuli that a model was shown; `assembly` itself where it was shown all.
 
-    Parameters
-    ----------
-    assembly : BehavioralAssembly
-        People's trials.
-    shown : StimulusSet
-        What the model was shown, whether or not it answered.
+    `shown`: what the model was shown, whether or not it answered.
     """
     chosen = np.isin(assembly["stimulus_id"].values.astype(str), shown["stimulus_id"].to_numpy().astype(str))
     return assembly if chosen.all() else assembly[{"presentation": chosen}]
 
 
 def say_coverage(score: Score, shown: StimulusSet, assembly: DataAssembly) -> Score:
-    """Write into a score on how many of the experiment's stimuli it rests.
-
-    Parameters
-    ----------
-    score : Score
-        Changed in place.
-    shown : StimulusSet
-        What the model was shown.
-    assembly : BehavioralAssembly
-        People's trials.
-    """
+    """Write into a score on how many of the experiment's stimuli it rests."""
     total = len(assembly.attrs["stimulus_set"])
     score.attrs["stimuli_shown"], score.attrs["stimuli_of_experiment"] = len(shown), total
     if len(shown) < total:

@@ -26,27 +26,12 @@ _TOLERANCE = 1e-9
 def neural_findings(benchmark: Any) -> list[Finding]:
     """Check a neural benchmark's recordings, ceiling and settings.
 
-    Parameters
-    ----------
-    benchmark : Benchmark
-        Its recordings are loaded, and the ceiling is estimated. For a mean over subjects or folds, the first one is
-        checked.
-
-    Returns
-    -------
-    list of Finding
-        Empty if all checks passed, and for a benchmark that compares no recordings. Checks: class and dimensions;
-        coordinates; one region; missing values; one presentation per stimulus (repetitions averaged); ``stimulus_id``
-        as in the stimulus set; time bins; enough presentations for PLS; training and test recordings of the same
-        neuroids, of different stimuli; ceiling in (0, 1], from recordings with repetitions, with a meaning that fits
-        the metric's scale; visual angle and number of trials.
-
-    Raises
-    ------
-    DataUnavailable
-        The recordings are not available.
-    UserError
-        The benchmark does not say what it measures.
+    `benchmark`: its recordings are loaded, and the ceiling is estimated. For a mean over subjects or folds, the first
+    one is checked. Result: empty if all checks passed, and for a benchmark that compares no recordings. Checks: class
+    and dimensions; coordinates; one region; missing values; one presentation per stimulus (repetitions averaged);
+    ``stimulus_id`` as in the stimulus set; time bins; enough presentations for PLS; training and test recordings of the
+    same neuroids, of different stimuli; ceiling in (0, 1], from recordings with repetitions, with a meaning that fits
+    the metric's scale; visual angle and number of trials.
 
     Examples
     --------

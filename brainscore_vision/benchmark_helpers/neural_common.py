@@ -67,25 +67,10 @@ def record(
 ) -> list[DataAssembly]:
     """Show a model the stimuli of assemblies and record from the measured region.
 
-    Parameters
-    ----------
-    candidate : BrainModel
-        Is recorded from.
-    measurements : VisualMeasurements
-        Region, time bins, visual angle and number of trials.
-    assemblies : sequence of NeuroidAssembly or StimulusSet
-        Whose stimuli are shown, such as ``measurements.parts``.
-
-    Returns
-    -------
-    list of NeuroidAssembly
-        One for each assembly, presentation × neuroid[ × time_bin]; a single time bin is squeezed.
-
-    Raises
-    ------
-    UserError
-        If a stimulus set lacks stimuli of its assembly, or the model did not return recordings of these stimuli: see
-        :func:`check_recordings`.
+    `measurements`: region, time bins, visual angle and number of trials. `assemblies`: whose stimuli are shown, such as
+    ``measurements.parts``. Result: one for each assembly, presentation × neuroid[ × time_bin]; a single time bin is
+    squeezed. A UserError if a stimulus set lacks stimuli of its assembly, or the model did not return recordings of
+    these stimuli: see :func:`check_recordings`.
     """
     sets = [_stimuli_of(content_of(assembly)) for assembly in assemblies]
     region, time_bins = measurements.recorded_region, measurements.recorded_time_bins
@@ -122,23 +107,8 @@ def check_recordings(
 ) -> None:
     """Raise an error for recordings of a model that cannot be compared with neural recordings.
 
-    Parameters
-    ----------
-    recordings : NeuroidAssembly
-        Recordings of the model.
-    stimulus_ids : sequence
-        Stimuli that were shown.
-    what : str
-        Name of the recordings in messages.
-    region : str
-        Requested region.
-    time_bins : sequence of (number, number)
-        Requested time bins.
-
-    Raises
-    ------
-    UserError
-        If dimensions are missing or empty, or stimuli or time bins differ from those requested.
+    `stimulus_ids`: stimuli that were shown. `what`: name of the recordings in messages. A UserError if dimensions are
+    missing or empty, or stimuli or time bins differ from those requested.
     """
     layers = (
         f"check which layers the model maps to {region!r} (its region_layer_map), and that they return "
@@ -479,10 +449,7 @@ def groups_of_neuroids(
 ) -> dict[Any, NDArray[np.intp]] | None:
     """Positions of the neuroids that are fitted together, by value of ``fitted_by``; None: all together.
 
-    Raises
-    ------
-    MetricInputError
-        If the test and training recordings `targets` are not of the same neuroids.
+    A MetricInputError if the test and training recordings `targets` are not of the same neuroids.
     """
     test, train = targets
     for name in filter(None, ("neuroid_id", measurements.fitted_by)):

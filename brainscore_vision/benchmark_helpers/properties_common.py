@@ -315,21 +315,9 @@ def map_receptive_field_locations(
 ) -> tuple[DataAssembly, DataAssembly]:
     """Map the receptive fields of a model whose recording was started.
 
-    Parameters
-    ----------
-    model_identifier : str
-        Unused: nothing is stored under this name.
-    model : BrainModel
-        Model whose recording was started.
-    region : str
-        Recorded region.
-
-    Returns
-    -------
-    centres : DataAssembly, neuroid × axis
-        In degrees, axis ``'y'`` and ``'x'``; NaN for neuroids that do not respond to gratings.
-    maps : DataAssembly, neuroid × position_y × position_x
-        Largest responses minus the response to a blank.
+    `model_identifier`: unused: nothing is stored under this name. Result: `centres`: neuroid × axis; in degrees, axis
+    ``'y'`` and ``'x'``; NaN for neuroids that do not respond to gratings; `maps`: neuroid × position_y × position_x;
+    largest responses minus the response to a blank.
     """
     fields = FiringRates(model, region).receptive_fields()
     centres = DataAssembly(fields.centres, coords={**fields.coords, "axis": ["y", "x"]}, dims=["neuroid", "axis"])
@@ -344,23 +332,8 @@ def filter_receptive_fields(
 ) -> NDArray[np.intp]:
     """Neuroids whose receptive field is centred within `rf_delta` degrees of `pos` (vertical, horizontal).
 
-    Parameters
-    ----------
-    model_identifier, model, region
-        As for :func:`map_receptive_field_locations`.
-    pos : array (2,)
-        In degrees from fixation.
-    rf_delta : float
-        In degrees.
-
-    Returns
-    -------
-    array of int
-
-    Raises
-    ------
-    NotApplicable
-        If there are none.
+    `model_identifier`, `model`, `region`: as for :func:`map_receptive_field_locations`. `pos`: in degrees from
+    fixation.
     """
     return FiringRates(model, region).near(pos, rf_delta)
 
@@ -368,19 +341,7 @@ def filter_receptive_fields(
 def firing_rates_affine(model_identifier: str, model: BrainModel, region: str) -> DataAssembly:
     """Slope and offset that convert activations to spikes per second.
 
-    Parameters
-    ----------
-    model_identifier, model, region
-        As for :func:`map_receptive_field_locations`.
-
-    Returns
-    -------
-    DataAssembly (2,)
-
-    Raises
-    ------
-    NotApplicable
-        If no neuroid responds to gratings more than to a blank.
+    `model_identifier`, `model`, `region`: as for :func:`map_receptive_field_locations`.
     """
     scale = FiringRates(model, region).scale()
     return DataAssembly([scale.slope, scale.offset], dims=["parameter"])
@@ -396,21 +357,9 @@ def get_firing_rates(
 ) -> DataAssembly:
     """Responses to a stimulus set in spikes per second.
 
-    Parameters
-    ----------
-    model_identifier, model, region
-        As for :func:`map_receptive_field_locations`.
-    stimulus_identifier : str
-        Name in the stimulus set registry.
-    number_of_trials : int
-        How often each stimulus is shown.
-    in_rf : array of int
-        Neuroids, as from :func:`filter_receptive_fields`.
-
-    Returns
-    -------
-    DataAssembly, neuroid × presentation
-        Never below 0.
+    `model_identifier`, `model`, `region`: as for :func:`map_receptive_field_locations`. `stimulus_identifier`: name in
+    the stimulus set registry. `number_of_trials`: how often each stimulus is shown. `in_rf`: neuroids, as from
+    :func:`filter_receptive_fields`. Result: neuroid × presentation; never below 0.
     """
     return FiringRates(model, region).rates(stimulus_identifier, number_of_trials, in_rf)
 

@@ -12,12 +12,8 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 def note_features(recordings: DataAssembly, region: str) -> None:
     """Note how many features a model has in a region, and their effective dimensionality, if this is recorded.
 
-    Parameters
-    ----------
-    recordings : NeuroidAssembly
-        presentation × neuroid[ × time_bin]; of several time bins, the mean of their dimensionalities is noted.
-    region : str
-        The region.
+    `recordings`: presentation × neuroid[ × time_bin]; of several time bins, the mean of their dimensionalities is
+    noted.
 
     Notes
     -----

@@ -18,21 +18,8 @@ _CYCLE_COLUMNS = ("spatial_frequency", "orientation", "phase")
 def column(source: Any, name: str) -> NDArray[Any]:
     """Values of a stimulus parameter.
 
-    Parameters
-    ----------
-    source : StimulusSet or DataAssembly
-        Has the parameter as a column, or as a coordinate of ``presentation``.
-    name : str
-        Name of the parameter.
-
-    Returns
-    -------
-    array (stimuli,)
-
-    Raises
-    ------
-    UserError
-        If the column or coordinate does not exist.
+    `source`: has the parameter as a column, or as a coordinate of ``presentation``. `name`: name of the parameter. A
+    UserError if the column or coordinate does not exist.
     """
     try:
         return np.atleast_1d(np.asarray(source[name]))
@@ -143,10 +130,7 @@ def require_texture_order(source: Any) -> None:
 def single_position(source: Any) -> NDArray[np.float64]:
     """Vertical and horizontal position of all stimuli.
 
-    Raises
-    ------
-    UserError
-        If they are at several positions.
+    A UserError if they are at several positions.
     """
     position = []
     for name in ("position_y", "position_x"):

@@ -15,61 +15,30 @@ TABLE: Final = "benchmarks.csv"
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkRow:
-    """One benchmark of a table.
+    """One benchmark of a table."""
 
-    Attributes
-    ----------
-    benchmark : str
-        Name under which it is registered.
-    identifier : str
-        Its identifier, if that differs.
-    kind : str
-        ``'train-test'`` (fitted on one assembly, tested on another, each subject separately), ``'cross-validated'``
-        (one assembly), ``'rsa'`` (dissimilarities), ``'label'`` or ``'probabilities'`` (choices); or a kind of the
-        plugin's own.
-    version : int
-        Increases whenever a change to the benchmark changes scores.
-    parent : str or None
-        Node of the leaderboard.
-    region : str
-        Where was recorded; empty for behavior.
-    data : tuple of str
-        Assemblies, separated by ``;`` in the table.
-    stimuli, fitting_stimuli : str
-        Stimulus sets, if they are not those of the assembly.
-    metric : str
-        Name of the metric.
-    ceiling : str
-        Name of the ceiling; ``'metric'``: that of the metric; or a number.
-    visual_degrees : float or None
-        Visual angle of the stimuli; None shows them as they are.
-    number_of_trials : int
-        How often each stimulus is shown.
-    stratification : str or None
-        Coordinate by which cross-validation is stratified.
-    reliability, threshold : str, float
-        Coordinate of neuroids, and the value that it must exceed.
-    further : dict
-        Columns of the plugin's own.
-    """
-
-    benchmark: str
-    identifier: str = ""
+    benchmark: str  # name under which it is registered
+    identifier: str = ""  # its identifier, if that differs
+    # ``'train-test'`` (fitted on one assembly, tested on another, each subject separately), ``'cross-validated'`` (one
+    # assembly), ``'rsa'`` (dissimilarities), ``'label'`` or ``'probabilities'`` (choices); or a kind of the plugin's
+    # own
     kind: str = ""
-    version: int = 1
-    parent: str | None = None
-    region: str = ""
-    data: tuple[str, ...] = ()
+    version: int = 1  # increases whenever a change to the benchmark changes scores
+    parent: str | None = None  # node of the leaderboard
+    region: str = ""  # where was recorded; empty for behavior
+    data: tuple[str, ...] = ()  # assemblies, separated by ``;`` in the table
+    # stimuli and fitting_stimuli: stimulus sets, if they are not those of the assembly
     stimuli: str = ""
     fitting_stimuli: str = ""
-    metric: str = ""
-    ceiling: str = ""
-    visual_degrees: float | None = None
-    number_of_trials: int = 1
-    stratification: str | None = None
+    metric: str = ""  # name of the metric
+    ceiling: str = ""  # name of the ceiling; ``'metric'``: that of the metric; or a number
+    visual_degrees: float | None = None  # visual angle of the stimuli; None shows them as they are
+    number_of_trials: int = 1  # how often each stimulus is shown
+    stratification: str | None = None  # coordinate by which cross-validation is stratified
+    # reliability and threshold: coordinate of neuroids, and the value that it must exceed
     reliability: str = ""
     threshold: float = 0.0
-    further: Mapping[str, str] = field(default_factory=dict)
+    further: Mapping[str, str] = field(default_factory=dict)  # columns of the plugin's own
 
     @classmethod
     def of(cls, cells: Mapping[str, str]) -> BenchmarkRow:
@@ -104,15 +73,7 @@ class BenchmarkRow:
 def rows_of(plugin_file: str) -> list[BenchmarkRow]:
     """All rows of a plugin's table.
 
-    Parameters
-    ----------
-    plugin_file : str
-        ``__file__`` of the plugin.
-
-    Returns
-    -------
-    list of BenchmarkRow
-        In the order of the table.
+    `plugin_file`: ``__file__`` of the plugin. Result: in the order of the table.
     """
     return [BenchmarkRow.of(cells) for cells in read_table(plugin_file, TABLE)]
 
@@ -122,19 +83,8 @@ def table_metadata(
 ) -> dict[str, BenchmarkMetadata]:
     """Metadata of all benchmarks of a table.
 
-    Parameters
-    ----------
-    plugin_file : str
-        ``__file__`` of the plugin.
-    describe : callable
-        Returns the metadata of a row. Metric and visual angle may be left out: they follow from the row.
-    bibtex : str or None
-        Citation.
-
-    Returns
-    -------
-    dict of str to BenchmarkMetadata
-        By the name under which the benchmark is registered.
+    `plugin_file`: ``__file__`` of the plugin. `describe`: returns the metadata of a row. Metric and visual angle may be
+    left out: they follow from the row. Result: by the name under which the benchmark is registered.
     """
     return {row.benchmark: _completed(describe(row), row, bibtex) for row in rows_of(plugin_file)}
 

@@ -33,35 +33,19 @@ _BUILT_IN = "built in"  # source of the plugins of this package
 
 @dataclass(frozen=True, kw_only=True)
 class ModelEntry:
-    """A registered model.
+    """A registered model."""
 
-    Attributes
-    ----------
-    identifier : str
-        Key of the registry.
-    plugin : str
-        Name of the plugin's folder.
-    distribution, distribution_version : str or None
-        The installed package that contains it; None for a private folder.
-    metadata : ModelMetadata or None
-        Metadata of its plugin; None if missing or unreadable.
-    layers : dict or None
-        Region → its layers, from the plugin's ``region_layer_map`` or that of its trained twin; None if the layers are
-        in code or selected on benchmarks.
-    bibtex : str or None
-        Citation from the metadata, else the only one in the plugin's source.
-    source : str or None
-        URL of the publication or of the release.
-    """
-
-    identifier: str
-    plugin: str
+    identifier: str  # key of the registry
+    plugin: str  # name of the plugin's folder
+    # distribution and distribution_version: the installed package that contains it; None for a private folder
     distribution: str | None = None
     distribution_version: str | None = None
-    metadata: ModelMetadata | None = None
+    metadata: ModelMetadata | None = None  # metadata of its plugin; None if missing or unreadable
+    # Region → its layers, from the plugin's ``region_layer_map`` or that of its trained twin; None if the layers are in
+    # code or selected on benchmarks
     layers: dict[str, tuple[str, ...]] | None = None
-    bibtex: str | None = None
-    source: str | None = None
+    bibtex: str | None = None  # citation from the metadata, else the only one in the plugin's source
+    source: str | None = None  # URL of the publication or of the release
 
     def as_dict(self) -> dict[str, Any]:
         """Nested dictionaries and lists of plain values, as JSON takes them."""
@@ -70,37 +54,19 @@ class ModelEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkEntry:
-    """A registered benchmark.
+    """A registered benchmark."""
 
-    Attributes
-    ----------
-    identifier : str
-        Key of the registry.
-    plugin : str
-        Name of the plugin's folder.
-    distribution, distribution_version : str or None
-        The installed package that contains it; None for a private folder.
-    version : int or str or None
-        Its version; None if only the benchmark itself has it.
-    parent : str or None
-        Node of the leaderboard's tree that it counts in; None if there is none, or only the benchmark has it.
-    control : bool
-        Whether it is a control, which checks the method and counts in no average.
-    metadata : BenchmarkMetadata or None
-        Metadata of its plugin; None if missing or unreadable.
-    bibtex : str or None
-        Citation from the metadata, else the only one in the plugin's source.
-    """
-
-    identifier: str
-    plugin: str
+    identifier: str  # key of the registry
+    plugin: str  # name of the plugin's folder
+    # distribution and distribution_version: the installed package that contains it; None for a private folder
     distribution: str | None = None
     distribution_version: str | None = None
-    version: int | str | None = None
+    version: int | str | None = None  # its version; None if only the benchmark itself has it
+    # Node of the leaderboard's tree that it counts in; None if there is none, or only the benchmark has it
     parent: str | None = None
-    control: bool = False
-    metadata: BenchmarkMetadata | None = None
-    bibtex: str | None = None
+    control: bool = False  # whether it is a control, which checks the method and counts in no average
+    metadata: BenchmarkMetadata | None = None  # metadata of its plugin; None if missing or unreadable
+    bibtex: str | None = None  # citation from the metadata, else the only one in the plugin's source
 
     def as_dict(self) -> dict[str, Any]:
         """Nested dictionaries and lists of plain values, as JSON takes them."""
@@ -109,24 +75,13 @@ class BenchmarkEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """Something that could not be read, and what is unknown therefore.
+    """Something that could not be read, and what is unknown therefore."""
 
-    Attributes
-    ----------
-    kind : {'models', 'benchmarks', 'plugins'}
-        What is affected; ``'plugins'`` if a whole folder could not be read.
-    plugin : str or None
-        Name of the plugin's folder.
-    identifiers : tuple of str
-        Models or benchmarks that it concerns: those without metadata, or registered twice.
-    message : str
-        What is wrong, and what to do about it.
-    """
-
-    kind: str
-    plugin: str | None
+    kind: str  # what is affected; ``'plugins'`` if a whole folder could not be read
+    plugin: str | None  # name of the plugin's folder
+    # Models or benchmarks that it concerns: those without metadata, or registered twice
     identifiers: tuple[str, ...] = ()
-    message: str = ""
+    message: str = ""  # what is wrong, and what to do about it
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as JSON takes them."""
@@ -154,20 +109,8 @@ def catalogue(models: str | Iterable[str] = "all", benchmarks: str | Iterable[st
     No weights or data are loaded, and no model or benchmark is made. Of each plugin, only ``__init__.py`` and
     ``metadata.py`` are imported; if that fails, its entry has no metadata, and the problems give the reason.
 
-    Parameters
-    ----------
-    models, benchmarks : str or iterable of str
-        One or several registered identifiers; ``'all'``: all of them, including controls and untrained twins.
-
-    Returns
-    -------
-    Catalogue
-        Entries in the order of their identifiers, without duplicates.
-
-    Raises
-    ------
-    brainscore_core.errors.UnknownIdentifier
-        Nothing is registered under a name; the message lists the nearest names.
+    `models`, `benchmarks`: one or several registered identifiers; ``'all'``: all of them, including controls and
+    untrained twins. Result: entries in the order of their identifiers, without duplicates.
 
     Examples
     --------

@@ -17,21 +17,8 @@ __all__ = ["Exposure", "explain_exposure", "exposure", "findings_of", "training_
 def training_sets(model: str) -> tuple[str, ...] | None:
     """Names of the data sets that a registered model was trained on, with those of the models it was fine-tuned from.
 
-    Parameters
-    ----------
-    model : str
-        Identifier.
-
-    Returns
-    -------
-    tuple of str or None
-        Empty for untrained models, and for those without trained parameters; None if the metadata of the model, or of
-        one that it was fine-tuned from, do not state them.
-
-    Raises
-    ------
-    UnknownIdentifier
-        If the model is not registered.
+    Result: empty for untrained models, and for those without trained parameters; None if the metadata of the model, or
+    of one that it was fine-tuned from, do not state them.
 
     Examples
     --------
@@ -45,13 +32,7 @@ def training_sets(model: str) -> tuple[str, ...] | None:
 
 
 def training_of(model: str) -> Training:
-    """Data sets of a registered model and of those that it was fine-tuned from, and whether all of these are stated.
-
-    Raises
-    ------
-    UnknownIdentifier
-        If the model is not registered.
-    """
+    """Data sets of a registered model and of those that it was fine-tuned from, and whether all of these are stated."""
     model_registry.location(model)  # raises if it is unknown
     return inherited(model, stated_by())
 
@@ -59,20 +40,7 @@ def training_of(model: str) -> Training:
 def exposure(model: str, benchmark: str) -> Exposure:
     """Tell whether a model was trained on the stimuli of a benchmark, as far as it is stated.
 
-    Parameters
-    ----------
-    model, benchmark : str
-        Identifiers.
-
-    Returns
-    -------
-    {'clean', 'unknown', 'trained on it'}
-        The rule is that of :func:`brainscore_vision.training_data.compare`.
-
-    Raises
-    ------
-    UnknownIdentifier
-        If one of them is not registered.
+    Result: the rule is that of :func:`brainscore_vision.training_data.compare`.
 
     Notes
     -----
@@ -106,10 +74,7 @@ def explain_exposure(model: str, benchmark: str) -> Finding:
 def findings_of(pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Finding]:
     """Findings of many pairs; the metadata of each plugin are read once.
 
-    Parameters
-    ----------
-    pairs : iterable of (model, benchmark)
-        What is not registered counts as not known.
+    `pairs`: what is not registered counts as not known.
 
     Examples
     --------

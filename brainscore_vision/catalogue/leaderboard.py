@@ -17,21 +17,11 @@ if TYPE_CHECKING:
 
 
 class ListedBenchmark(NamedTuple):
-    """Properties of a benchmark of this package, known without making it.
-
-    Attributes
-    ----------
-    version : int or str
-        Its version.
-    parent : str or None
-        Node of the tree that it counts in; None if it counts in no average.
-    control : bool
-        Whether it is a control, which checks the method.
-    """
+    """Properties of a benchmark of this package, known without making it."""
 
     version: int | str
-    parent: str | None = None
-    control: bool = False
+    parent: str | None = None  # node of the tree that it counts in; None if it counts in no average
+    control: bool = False  # whether it is a control, which checks the method
 
 
 def leaderboard_tree(further: Iterable[BenchmarkInfo] = ()) -> Tree:
@@ -79,12 +69,8 @@ def leaderboard_tree(further: Iterable[BenchmarkInfo] = ()) -> Tree:
 def own_benchmarks(tree: Tree, benchmarks: Iterable[BenchmarkInfo]) -> tuple[TreeNode, ...]:
     """Return nodes for the benchmarks that name a parent in a tree without being in it; controls are left out.
 
-    Parameters
-    ----------
-    tree : Tree
-        Such as :func:`leaderboard_tree`.
-    benchmarks : iterable of BenchmarkInfo
-        As receipts describe them; of several descriptions the last one counts.
+    `tree`: such as :func:`leaderboard_tree`. `benchmarks`: as receipts describe them; of several descriptions the last
+    one counts.
     """
     newest = {benchmark.identifier: benchmark for benchmark in benchmarks}
     return tuple(

@@ -19,17 +19,10 @@ if TYPE_CHECKING:
 def methods_of(stored: Stored) -> str:
     """Describe how a stored score was computed; nothing is loaded or computed again.
 
-    Parameters
-    ----------
-    stored : Stored
-        The receipt, with access to its attachments.
-
-    Returns
-    -------
-    str
-        Text of :func:`brainscore_core.receipts.methods.methods_text`. Metadata and citations are those of the installed
-        plugins whose code has the hash in the receipt; of other plugins they are unknown. What an attachment would
-        add is left out if it cannot be read, and the text says so.
+    `stored`: the receipt, with access to its attachments. Result: text of
+    :func:`brainscore_core.receipts.methods.methods_text`. Metadata and citations are those of the installed plugins
+    whose code has the hash in the receipt; of other plugins they are unknown. What an attachment would add is left out
+    if it cannot be read, and the text says so.
     """
     receipt = stored.receipt
     unread: dict[str, str] = {}

@@ -63,15 +63,7 @@ def is_discoverable(root: Path) -> bool:
 def make_discoverable(folder: Path) -> None:
     """Add the folder of a plugin to those that this process and its child processes search.
 
-    Parameters
-    ----------
-    folder : Path
-        The plugin's own folder, such as ``lab/models/mine``.
-
-    Raises
-    ------
-    UserError
-        If it is not a plugin folder.
+    `folder`: the plugin's own folder, such as ``lab/models/mine``. A UserError if it is not a plugin folder.
     """
     if folder.absolute().parent.name not in PLUGIN_KINDS.values():
         raise UserError(
@@ -88,10 +80,7 @@ def make_discoverable(folder: Path) -> None:
 def registrations_in(folder: Path) -> Iterator[tuple[str, str]]:
     """What a plugin registers: keys of `brainscore_vision.registries.REGISTRIES`, and identifiers.
 
-    Parameters
-    ----------
-    folder : Path
-        The plugin's folder, which must be discoverable.
+    `folder`: the plugin's folder, which must be discoverable.
     """
     wanted = folder.resolve()
     for name, registry in REGISTRIES.items():
@@ -114,15 +103,8 @@ _BIBTEX = re.compile(r"\s*@\w+\s*\{")
 def bibtex_entries(folder: Path) -> list[str]:
     """Find the BibTeX entries in a plugin's Python files, without running them.
 
-    Parameters
-    ----------
-    folder : Path
-        The plugin's folder, or its file if it is a single module.
-
-    Returns
-    -------
-    list of str
-        Without duplicates and indentation, in the order of the file names.
+    `folder`: the plugin's folder, or its file if it is a single module. Result: without duplicates and indentation, in
+    the order of the file names.
 
     Examples
     --------
@@ -180,20 +162,8 @@ def read_metadata_file(file: Path) -> MetadataFile:
     ``benchmarks`` the parts ``stimulus_set``, ``data`` and ``metric``. Empty fields are unknown. An invalid entry is
     left out, and the problems explain what is wrong with it.
 
-    Parameters
-    ----------
-    file : Path
-        The file.
-
-    Returns
-    -------
-    MetadataFile
-        The same dataclasses that plugins write in Python.
-
-    Raises
-    ------
-    UserError
-        If PyYAML is not installed, or the file is not valid YAML or has another layout.
+    Result: the same dataclasses that plugins write in Python. A UserError if PyYAML is not installed, or the file is
+    not valid YAML or has another layout.
     """
     content = _load(file)
     problems: list[str] = []
@@ -421,12 +391,7 @@ def read_plugin_metadata(kind: str, place: Location) -> PluginMetadata:
     Where both describe the same model or benchmark, Python takes precedence. Of the plugin, only its package and its
     module ``metadata`` are imported. Errors are not raised: the problems list what cannot be imported or read.
 
-    Parameters
-    ----------
-    kind : {'models', 'benchmarks'}
-        Which plugins.
-    place : Location
-        Location of the plugin.
+    `kind`: ``'models'`` or ``'benchmarks'``. `place`: location of the plugin.
     """
     table: dict[str, Any] = {}
     problems: list[str] = []

@@ -39,10 +39,7 @@ class ComposedName(NamedTuple):
 def parse_name(identifier: str) -> ComposedName:
     """Split the identifier of a composed benchmark into its parts.
 
-    Raises
-    ------
-    UserError
-        If the identifier does not have the form :data:`NAME_FORM`.
+    A UserError if the identifier does not have the form :data:`NAME_FORM`.
 
     Examples
     --------
@@ -61,22 +58,9 @@ def parse_name(identifier: str) -> ComposedName:
 def base_keys(identifier: str) -> list[str]:
     """Registered benchmarks that may provide the recordings of a composed benchmark; no plugin is imported.
 
-    Parameters
-    ----------
-    identifier : str
-        Identifier of a composed benchmark.
-
-    Returns
-    -------
-    list of str
-        Keys ``<measurements>-<metric>``, sorted.
-
-    Raises
-    ------
-    UserError
-        If there are none, or `identifier` does not have the form.
-    UnknownIdentifier
-        If the metric or ceiling is not registered.
+    `identifier`: identifier of a composed benchmark. Result: keys ``<measurements>-<metric>``, sorted. A UserError if
+    there are none, or `identifier` does not have the form; a UnknownIdentifier if the metric or ceiling is not
+    registered.
 
     Examples
     --------

@@ -34,13 +34,7 @@ _OF_VARIANCE = ("correlation", "variance")
 
 
 def check_name(name: str) -> None:
-    """Raise an error for the name of a metric or ceiling that does not compare recordings, or that needs arguments.
-
-    Raises
-    ------
-    UserError
-        The message states what it compares, or which arguments it needs.
-    """
+    """Raise an error for the name of a metric or ceiling that does not compare recordings, or that needs arguments."""
     factory = metric_registry[name]
     declared = declarations_of(factory)
     if not isinstance(factory, type) or declared.compares == "recordings":
@@ -65,25 +59,13 @@ def check_name(name: str) -> None:
 
 
 def check_metric(name: str, metric: Any) -> None:
-    """Raise an error for a ceiling in place of a metric.
-
-    Raises
-    ------
-    UserError
-        The message explains where to write the ceiling.
-    """
+    """Raise an error for a ceiling in place of a metric."""
     if isinstance(metric, Ceiling):
         raise UserError(f"{name!r} is a ceiling, not a metric", remedy=f"write it after @, such as :pls@{name}")
 
 
 def check_ceiling(metric_name: str, metric: Any, name: str, ceiling: Any) -> None:
-    """Raise an error for a ceiling that is not on the scale of the metric.
-
-    Raises
-    ------
-    UserError
-        The message states the reason, and which ceilings to use.
-    """
+    """Raise an error for a ceiling that is not on the scale of the metric."""
     if not isinstance(ceiling, Ceiling):
         raise UserError(f"{name!r} is a metric, not a ceiling", remedy="use internal_consistency or none")
     declared = declarations_of(metric)
@@ -107,10 +89,7 @@ def check_ceiling(metric_name: str, metric: Any, name: str, ceiling: Any) -> Non
 def check_assembly(name: str, metric: Any, measurements: VisualMeasurements) -> None:
     """Raise an error for recordings that a metric cannot be applied to.
 
-    Raises
-    ------
-    UserError
-        If there are several time bins, or too few neuroids.
+    A UserError if there are several time bins, or too few neuroids.
     """
     assembly = measurements.averaged()
     if "neuroid" not in assembly.dims:

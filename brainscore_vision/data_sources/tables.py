@@ -39,22 +39,8 @@ plugins have the same pictures, collection with the data set that all of them ar
 def load_assembly(plugin_file: str, identifier: str) -> DataAssembly:
     """Load the assembly of a row of ``assemblies.csv``, with the stimulus set that the row names.
 
-    Parameters
-    ----------
-    plugin_file : str
-        ``__file__`` of the plugin.
-    identifier : str
-        First column of the row.
-
-    Returns
-    -------
-    DataAssembly
-        Of the row's class.
-
-    Raises
-    ------
-    UserError
-        If the table cannot be read, or a file cannot be fetched.
+    `plugin_file`: ``__file__`` of the plugin. `identifier`: first column of the row. Result: a DataAssembly of the
+    row's class. A UserError if the table cannot be read, or a file cannot be fetched.
     """
     from brainscore_core.supported_data_standards.brainio.s3 import load_assembly_from_s3
 
@@ -78,21 +64,8 @@ def load_assembly(plugin_file: str, identifier: str) -> DataAssembly:
 def load_stimuli(plugin_file: str, identifier: str) -> StimulusSet:
     """Load the stimulus set of a row of ``stimulus_sets.csv``.
 
-    Parameters
-    ----------
-    plugin_file : str
-        ``__file__`` of the plugin.
-    identifier : str
-        First column of the row.
-
-    Returns
-    -------
-    StimulusSet
-
-    Raises
-    ------
-    UserError
-        If the table cannot be read, or a file cannot be fetched.
+    `plugin_file`: ``__file__`` of the plugin. `identifier`: first column of the row. A UserError if the table cannot be
+    read, or a file cannot be fetched.
     """
     from brainscore_core.supported_data_standards.brainio.s3 import load_stimulus_set_from_s3
 

@@ -20,28 +20,10 @@ def bootstrap_error(
 ) -> float:
     """Standard error of an aggregated score, with its units drawn with replacement.
 
-    Parameters
-    ----------
-    values : Score
-        One value a unit, or combination of units.
-    over : sequence of str
-        Dimensions that are resampled, each independently of the others (units are crossed).
-    aggregate : callable, optional
-        ``aggregate(values) -> number``; the mean without NaN by default.
-    n_bootstrap : int
-        Number of resamples.
-    seed : int
-        Of the resamples.
-
-    Returns
-    -------
-    float
-        Standard deviation (ddof 1) over resamples in which the aggregate is finite; NaN if there are fewer than two.
-
-    Raises
-    ------
-    MetricInputError
-        If a dimension is missing.
+    `values`: one value a unit, or combination of units. `over`: dimensions that are resampled, each independently of
+    the others (units are crossed). `aggregate`: ``aggregate(values) -> number``; the mean without NaN by default.
+    Result: standard deviation (ddof 1) over resamples in which the aggregate is finite; NaN if there are fewer than
+    two. A MetricInputError if a dimension is missing.
 
     Examples
     --------

@@ -19,11 +19,8 @@ Value = TypeVar("Value")
 class CartesianProduct:
     """Apply a function to each part of an assembly, such as each region of each subject.
 
-    Parameters
-    ----------
-    dividers : sequence of str
-        Coordinates, each along one dimension; there is a part for each combination of their values that occurs. Without
-        dividers, the whole assembly is the only part.
+    `dividers`: coordinates, each along one dimension; there is a part for each combination of their values that occurs.
+    Without dividers, the whole assembly is the only part.
 
     Examples
     --------
@@ -61,26 +58,12 @@ class CartesianProduct:
     ) -> Score:
         """Apply a function to each part.
 
-        Parameters
-        ----------
-        assembly : DataAssembly
-            With the dividing coordinates. Dimensions of length 1 are dropped from a part.
-        apply : callable
-            ``apply(part)`` returns a number or a Score.
-        aggregate : callable, optional
-            Reduces the values of all parts.
-
-        Returns
-        -------
-        Score
-            With a dimension for each divider, the last one first; NaN for combinations that do not occur. ``raw`` holds
-            the results' own raw values if all have them, else the values before `aggregate`; a divider is a
-            dimension there, too, unless it is a coordinate of the raw values already.
-
-        Raises
-        ------
-        MetricInputError
-            If a dividing coordinate is missing, or a result has a dimension of its own for it.
+        `assembly`: with the dividing coordinates. Dimensions of length 1 are dropped from a part. `apply`:
+        ``apply(part)`` returns a number or a Score. `aggregate`: reduces the values of all parts. Result: a Score with
+        a dimension for each divider, the last one first; NaN for combinations that do not occur. ``raw`` holds the
+        results' own raw values if all have them, else the values before `aggregate`; a divider is a dimension there,
+        too, unless it is a coordinate of the raw values already. A MetricInputError if a dividing coordinate is
+        missing, or a result has a dimension of its own for it.
         """
         divisions = self.dividers(assembly, self._dividers)
         results = []
@@ -103,14 +86,9 @@ class CartesianProduct:
 class Alignment:
     """Apply a function to a source with the stimuli of a target, both sorted.
 
-    Parameters
-    ----------
-    order_dimensions : sequence of str
-        Dimensions of the source in the required order; others follow.
-    alignment_dim : str
-        Coordinate (or dimension) by which both are aligned.
-    repeat : bool
-        Whether the target may hold a value several times; the source's entry is then repeated.
+    `order_dimensions`: dimensions of the source in the required order; others follow. `alignment_dim`: coordinate (or
+    dimension) by which both are aligned. `repeat`: whether the target may hold a value several times; the source's
+    entry is then repeated.
 
     Examples
     --------
@@ -169,10 +147,7 @@ class Alignment:
     ) -> Score:
         """Apply a function to the aligned source and the target, both sorted by the coordinate.
 
-        Returns
-        -------
-        Score
-            The function's, reduced by `aggregate`; ``raw`` holds what it was reduced from.
+        Result: the function's, reduced by `aggregate`; ``raw`` holds what it was reduced from.
         """
         aligned = self.align(source, target).sortby(self._dim)
         values = _as_score(apply(aligned, target.sortby(self._dim)))

@@ -45,27 +45,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Copies:
-    """Equal responses of all neuroids in several presentations.
+    """Equal responses of all neuroids in several presentations."""
 
-    Attributes
-    ----------
-    kind : str
-        ``'repetitions'``: of the same stimulus; ``'stimuli'``: of different stimuli.
-    presentations : int
-        Number of presentations that equal an earlier one.
-    of : int
-        Number of all presentations.
-    examples : tuple of str
-        Up to five of the stimuli.
-    expected : float
-        Number of equal pairs that is expected by chance, from pairs that are not equal.
-    """
-
-    kind: str
-    presentations: int
-    of: int
-    examples: tuple[str, ...]
-    expected: float
+    kind: str  # ``'repetitions'``: of the same stimulus; ``'stimuli'``: of different stimuli
+    presentations: int  # number of presentations that equal an earlier one
+    of: int  # number of all presentations
+    examples: tuple[str, ...]  # up to five of the stimuli
+    expected: float  # number of equal pairs that is expected by chance, from pairs that are not equal
 
     @property
     def may_be_chance(self) -> bool:

@@ -191,10 +191,7 @@ class SpanTimeRegression(XarrayRegression):
 class PerTimeRegression:
     """A separate regression for each time bin.
 
-    Parameters
-    ----------
-    regression : XarrayRegression or object
-        A regression of assemblies, or of arrays as :class:`XarrayRegression` takes it; it stays as it is.
+    `regression`: a regression of assemblies, or of arrays as :class:`XarrayRegression` takes it; it stays as it is.
     """
 
     def __init__(self, regression: Any) -> None:

@@ -59,24 +59,12 @@ _TWIN = re.compile(r"(.+)-untrained(?:-seed(0|[1-9]\d{0,8}))?")
 
 
 class LibraryModel(NamedTuple):
-    """Parts of the identifier of a library's model.
+    """Parts of the identifier of a library's model."""
 
-    Attributes
-    ----------
-    library : str
-        Key of :data:`LIBRARIES`.
-    name : str
-        Name in the library, or repository.
-    weights : str or None
-        Name of the weights, or revision of the repository; None for the library's default.
-    seed : int or None
-        Seed of the random weights of an untrained twin; None for the trained model.
-    """
-
-    library: str
-    name: str
-    weights: str | None = None
-    seed: int | None = None
+    library: str  # key of :data:`LIBRARIES`
+    name: str  # name in the library, or repository
+    weights: str | None = None  # name of the weights, or revision of the repository; None for the library's default
+    seed: int | None = None  # seed of the random weights of an untrained twin; None for the trained model
 
 
 def is_library_model(model: Any) -> bool:
@@ -104,17 +92,9 @@ def is_from_library(model: str) -> bool:
 def parse_library_model(identifier: str) -> LibraryModel:
     """Split the identifier of a library's model into its parts; no library is imported.
 
-    Parameters
-    ----------
-    identifier : str
-        ``timm:NAME``, ``torchvision:NAME[:WEIGHTS]``, ``huggingface:REPOSITORY[@REVISION]`` or
-        ``open_clip:NAME:WEIGHTS``; for the untrained twin followed by ``-untrained``, or ``-untrained-seed1`` for
-        another seed than 0.
-
-    Raises
-    ------
-    UserError
-        If it does not have one of these forms.
+    `identifier`: ``timm:NAME``, ``torchvision:NAME[:WEIGHTS]``, ``huggingface:REPOSITORY[@REVISION]`` or
+    ``open_clip:NAME:WEIGHTS``; for the untrained twin followed by ``-untrained``, or ``-untrained-seed1`` for another
+    seed than 0. A UserError if it does not have one of these forms.
 
     Examples
     --------
@@ -167,10 +147,8 @@ def library_folder(identifier: str) -> Path | None:
 def require_library_model(identifier: str) -> None:
     """Raise an error for a model that its library cannot make. Weights are not looked for.
 
-    Raises
-    ------
-    UserError
-        If the library cannot be imported, or does not list the model; repositories of Hugging Face are not checked.
+    A UserError if the library cannot be imported, or does not list the model; repositories of Hugging Face are not
+    checked.
     """
     model = parse_library_model(identifier)
     _imported(model.library, identifier)
@@ -204,15 +182,8 @@ def require_library_model(identifier: str) -> None:
 def library_names(library: str) -> tuple[str, ...]:
     """Models of a library that have weights, as they are named after the colon in identifiers.
 
-    Parameters
-    ----------
-    library : str
-        Key of :data:`LIBRARIES`. Of Hugging Face, the repositories in the local cache.
-
-    Raises
-    ------
-    UserError
-        If the library cannot be imported.
+    `library`: key of :data:`LIBRARIES`. Of Hugging Face, the repositories in the local cache. A UserError if the
+    library cannot be imported.
     """
     module = _imported(library, library)
     if library == "timm":
@@ -246,16 +217,8 @@ def _architectures(library: str) -> tuple[str, ...]:
 def matching_library_models(pattern: str) -> list[str]:
     """Identifiers of a library's models that match a pattern, ignoring case.
 
-    Parameters
-    ----------
-    pattern : str
-        Such as ``timm:resnet*``, which matches models with weights; ``timm:resnet*-untrained`` matches the untrained
-        twins of networks.
-
-    Raises
-    ------
-    UserError
-        If nothing matches, or the library cannot be imported.
+    `pattern`: such as ``timm:resnet*``, which matches models with weights; ``timm:resnet*-untrained`` matches the
+    untrained twins of networks. A UserError if nothing matches, or the library cannot be imported.
     """
     library, _, name_pattern = pattern.partition(":")
     twin = _TWIN.fullmatch(name_pattern)
@@ -275,21 +238,9 @@ def matching_library_models(pattern: str) -> list[str]:
 def build_network(identifier: str) -> tuple[Any, str, str]:
     """Make the network of a library's model, with its weights or, for an untrained twin, as it is initialised.
 
-    Parameters
-    ----------
-    identifier : str
-        As for :func:`parse_library_model`.
-
-    Returns
-    -------
-    tuple of network, str, str
-        The network, wrapped with the library's preprocessing where it has one; the exact identifier, with the weights;
-        a remark about both.
-
-    Raises
-    ------
-    UserError
-        If the library or the model does not exist, or weights are neither cached nor reachable.
+    `identifier`: as for :func:`parse_library_model`. Result: the network, wrapped with the library's preprocessing
+    where it has one; the exact identifier, with the weights; a remark about both. A UserError if the library or the
+    model does not exist, or weights are neither cached nor reachable.
     """
     require_library_model(identifier)
     model = parse_library_model(identifier)
@@ -393,23 +344,9 @@ def _torchvision(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper,
 def huggingface_network(repository: str, architecture: str) -> tuple[Any, str]:
     """Make the network of a repository of Hugging Face, with its weights.
 
-    Parameters
-    ----------
-    repository : str
-        Its name; the newest commit is used.
-    architecture : str
-        Class of transformers.
-
-    Returns
-    -------
-    tuple of (network, str)
-        The network, and a remark that names the commit. Weights that the repository lacks are initialised from seed 0,
-        which the remark says; a pooling layer without weights is left out.
-
-    Raises
-    ------
-    UserError
-        If transformers cannot be imported, or the repository is neither cached nor reachable.
+    `repository`: its name; the newest commit is used. Result: the network, and a remark that names the commit. Weights
+    that the repository lacks are initialised from seed 0, which the remark says; a pooling layer without weights is
+    left out. A UserError if transformers cannot be imported, or the repository is neither cached nor reachable.
     """
     try:
         network, _, remark = _from_hub(repository, None, architecture, trained=True)

@@ -9,44 +9,24 @@ from typing import Any, Final, Literal
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedScore:
-    """A score of a model on a benchmark, from a test of the published platform.
+    """A score of a model on a benchmark, from a test of the published platform."""
 
-    Attributes
-    ----------
-    model, benchmark : str
-        Identifiers in both platforms.
-    value : float
-        The score.
-    tolerance : float
-        Largest difference that the published test accepts.
-    quantity : {'ceiled', 'raw'}
-        Whether `value` is the score after or before division by the ceiling.
-    """
-
+    # model and benchmark: identifiers in both platforms
     model: str
     benchmark: str
     value: float
-    tolerance: float
+    tolerance: float  # largest difference that the published test accepts
+    # Whether `value` is the score after or before division by the ceiling
     quantity: Literal["ceiled", "raw"] = "ceiled"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduction:
-    """A published score and the one computed here.
+    """A published score and the one computed here."""
 
-    Attributes
-    ----------
-    published : PublishedScore
-        The pair and its published value.
-    value : float or None
-        Value computed here; None if scoring failed.
-    reason : str or None
-        Why there is no value, such as weights or data that could not be fetched.
-    """
-
-    published: PublishedScore
-    value: float | None
-    reason: str | None = None
+    published: PublishedScore  # the pair and its published value
+    value: float | None  # value computed here; None if scoring failed
+    reason: str | None = None  # why there is no value, such as weights or data that could not be fetched
 
     @property
     def difference(self) -> float | None:
@@ -83,17 +63,8 @@ PUBLISHED_SCORES: Final = (
 def reproduce(scores: Iterable[PublishedScore] = PUBLISHED_SCORES, *, results: Any = None) -> Iterator[Reproduction]:
     """Score the pairs of published scores, one after the other.
 
-    Parameters
-    ----------
-    scores : iterable of PublishedScore
-        What to reproduce.
-    results : path or ResultsStore, optional
-        Where to write the receipts; by default they are not written.
-
-    Yields
-    ------
-    Reproduction
-        One for each pair; for a pair that fails, such as without a network, `reason` explains why.
+    `results`: where to write the receipts; by default they are not written. Yielded: one for each pair; for a pair that
+    fails, such as without a network, `reason` explains why.
 
     Examples
     --------

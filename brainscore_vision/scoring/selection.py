@@ -41,40 +41,20 @@ CONTROLS = {"simulated": "simulated2026"}
 
 @dataclass(frozen=True)
 class Selection:
-    """Models and benchmarks to score, each model on each benchmark.
+    """Models and benchmarks to score, each model on each benchmark."""
 
-    Attributes
-    ----------
-    models, benchmarks : tuple of str
-        Names in the results, in the order of the request.
-    files : dict
-        For models that are defined in a file: name → ``/path/to/file.py:make_model``.
-    """
-
+    # models and benchmarks: names in the results, in the order of the request
     models: tuple[str, ...]
     benchmarks: tuple[str, ...]
+    # For models that are defined in a file: name → ``/path/to/file.py:make_model``
     files: dict[str, str] = field(default_factory=dict)
 
 
 def select(models: Sequence[str], benchmarks: Sequence[str]) -> Selection:
     """Resolve names and patterns of models and benchmarks.
 
-    Parameters
-    ----------
-    models : sequence of str
-        As for :func:`select_models`.
-    benchmarks : sequence of str
-        As for :func:`select_benchmarks`.
-
-    Returns
-    -------
-    Selection
-        Names without duplicates.
-
-    Raises
-    ------
-    UserError
-        If a name or pattern matches nothing; the message lists the nearest names.
+    `models`: as for :func:`select_models`. `benchmarks`: as for :func:`select_benchmarks`. A UserError if a name or
+    pattern matches nothing; the message lists the nearest names.
     """
     names, files = select_models(models)
     return Selection(names, select_benchmarks(benchmarks), files)
@@ -83,23 +63,11 @@ def select(models: Sequence[str], benchmarks: Sequence[str]) -> Selection:
 def select_models(wanted: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     """Resolve names and patterns of models, and find the files of unregistered models. No plugin is imported.
 
-    Parameters
-    ----------
-    wanted : sequence of str
-        Identifiers; patterns such as ``resnet*``, which match registered identifiers, including untrained twins
-        (ignoring case); models of libraries, such as ``timm:resnet18.a1_in1k``, or patterns of their names, such as
-        ``timm:resnet*``; ``path/to/file.py:make_model``, which is called ``file:make_model`` in the results, or
-        ``name=path/to/file.py:make_model``.
-
-    Returns
-    -------
-    tuple of (tuple of str, dict)
-        Names in the results, and name → absolute reference for models from files.
-
-    Raises
-    ------
-    UserError
-        If a name or pattern matches nothing, or two models would have the same name.
+    `wanted`: identifiers; patterns such as ``resnet*``, which match registered identifiers, including untrained twins
+    (ignoring case); models of libraries, such as ``timm:resnet18.a1_in1k``, or patterns of their names, such as
+    ``timm:resnet*``; ``path/to/file.py:make_model``, which is called ``file:make_model`` in the results, or
+    ``name=path/to/file.py:make_model``. Result: names in the results, and name → absolute reference for models from
+    files. A UserError if a name or pattern matches nothing, or two models would have the same name.
 
     Examples
     --------
@@ -137,23 +105,11 @@ def select_models(wanted: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str
 def select_benchmarks(wanted: Sequence[str]) -> tuple[str, ...]:
     """Resolve names and patterns of benchmarks. No plugin is imported.
 
-    Parameters
-    ----------
-    wanted : sequence of str
-        Identifiers; patterns such as ``MajajHong2015public.*``, which match registered identifiers; composed names such
-        as ``MajajHong2015public.IT:cka_cv``; ``all:NODE`` for the benchmarks below a node of the leaderboard's tree
-        (``all:V1``, ``all:Geirhos2021``; ``neural``, ``behavior`` and ``engineering`` without ``_vision``); ``all``
-        for the whole tree; ``all:simulated`` for the controls.
-
-    Returns
-    -------
-    tuple of str
-        Names without duplicates, in the order of the request.
-
-    Raises
-    ------
-    UserError
-        If a name, pattern or node matches nothing; the message lists the nearest names.
+    `wanted`: identifiers; patterns such as ``MajajHong2015public.*``, which match registered identifiers; composed
+    names such as ``MajajHong2015public.IT:cka_cv``; ``all:NODE`` for the benchmarks below a node of the leaderboard's
+    tree (``all:V1``, ``all:Geirhos2021``; ``neural``, ``behavior`` and ``engineering`` without ``_vision``); ``all``
+    for the whole tree; ``all:simulated`` for the controls. Result: names without duplicates, in the order of the
+    request. A UserError if a name, pattern or node matches nothing; the message lists the nearest names.
 
     Examples
     --------
@@ -184,19 +140,7 @@ def plan_selection(
 ) -> Plan:
     """Plan the pairs of a selection that are missing, and estimate their costs.
 
-    Parameters
-    ----------
-    selection : Selection
-        Requested pairs.
-    store : ResultsStore
-        Existing results.
-    again, gpu
-        As for :func:`brainscore_core.runner.plan.make_plan`.
-
-    Returns
-    -------
-    Plan
-        Missing pairs.
+    `again`, `gpu`: as for :func:`brainscore_core.runner.plan.make_plan`.
     """
     from brainscore_core.runner.plan import make_plan
 
@@ -215,15 +159,7 @@ def plan_selection(
 def regions_by_data(benchmarks: Iterable[str]) -> dict[str, list[str]]:
     """Regions that several benchmarks record on the same data, as known from their names and the tree.
 
-    Parameters
-    ----------
-    benchmarks : iterable of str
-        Identifiers.
-
-    Returns
-    -------
-    dict
-        Name of the data → regions; only data with several recorded regions.
+    Result: name of the data → regions; only data with several recorded regions.
 
     Examples
     --------

@@ -30,12 +30,7 @@ class SplitHalfRDM(Ceiling):
     Spearman and Brown, the RDM of all repetitions has the reliability 2r / (1 + r): the share of its variance that is
     not noise. A noise-free model correlates with it by the square root of that.
 
-    Parameters
-    ----------
-    splits : int
-        Random splits that are averaged.
-    seed : int
-        Of the splits.
+    `splits`: random splits that are averaged.
 
     Notes
     -----
@@ -58,20 +53,9 @@ class SplitHalfRDM(Ceiling):
     def __call__(self, assembly: DataAssembly, /, *args: Any, **kwargs: Any) -> Score:
         """Estimate the ceiling.
 
-        Parameters
-        ----------
-        assembly : NeuroidAssembly
-            presentation × neuroid, with ``repetition`` and ``stimulus_id`` on ``presentation``.
-
-        Returns
-        -------
-        Score
-            ``raw``: one value a split. ``error`` and ``ci``: over stimuli.
-
-        Raises
-        ------
-        UserError
-            If there are fewer than two repetitions, or halves do not agree at all.
+        `assembly`: presentation × neuroid, with ``repetition`` and ``stimulus_id`` on ``presentation``. Result:
+        ``raw``: one value a split. ``error`` and ``ci``: over stimuli. A UserError if there are fewer than two
+        repetitions, or halves do not agree at all.
         """
         labels = np.unique(assembly["repetition"].values)
         if len(labels) < 2:
@@ -121,10 +105,7 @@ _STREAMS = {"V1": 11, "IT": 12}
 def selection_benchmark(identifier: str) -> ControlBenchmark:
     """Make ``Simulated2026-selection.V1`` or ``.IT`` with ``-pls`` or ``-rdm``.
 
-    Raises
-    ------
-    UnknownIdentifier
-        If the name is unknown.
+    A UnknownIdentifier if the name is unknown.
     """
     region, _, metric = identifier.removeprefix(f"{SELECTION}.").partition("-")
     if region not in _STREAMS or metric not in ("pls", "rdm"):

@@ -75,15 +75,8 @@ class EncodingModel:
     def energies(self, image: NDArray[np.uint8]) -> Array:
         """Divisively normalised energies of one image.
 
-        Parameters
-        ----------
-        image : ndarray of uint8, 128 × 128
-            Grey levels.
-
-        Returns
-        -------
-        ndarray, filters × positions × positions
-            In [0, filters): energy / (semi-saturation² + mean energy over the filters at the position).
+        `image`: 128 × 128. Result: filters × positions × positions; in [0, filters): energy / (semi-saturation² + mean
+        energy over the filters at the position).
         """
         energy = np.abs(self._bank((image.astype(np.float64) - 128) / 128)) ** 2
         return energy / (_SEMI_SATURATION**2 + energy.mean(axis=0))
@@ -155,21 +148,11 @@ def _rectify(drive: Array) -> Array:
 
 
 class Simulation(NamedTuple):
-    """Measurements of one region and what is known about them.
+    """Measurements of one region and what is known about them."""
 
-    Attributes
-    ----------
-    responses : ndarray, repetitions × stimuli × neuroids
-        Measurements.
-    noise_sd : ndarray, neuroids
-        Standard deviation of the noise of one repetition.
-    reliability : ndarray, neuroids
-        True reliability of the average over all repetitions.
-    """
-
-    responses: Array
-    noise_sd: Array
-    reliability: Array
+    responses: Array  # repetitions × stimuli × neuroids
+    noise_sd: Array  # standard deviation of the noise of one repetition
+    reliability: Array  # True reliability of the average over all repetitions
 
 
 def reliability_of(expected: Array, noise_sd: Array, repetitions: int = REPETITIONS) -> Array:
@@ -179,19 +162,7 @@ def reliability_of(expected: Array, noise_sd: Array, repetitions: int = REPETITI
     responses over the stimuli (divisor n − 1), σ² the noise variance of one repetition, R the number of repetitions.
     A split-half correlation corrected after Spearman and Brown estimates the same quantity.
 
-    Parameters
-    ----------
-    expected : ndarray, stimuli × neuroids
-        Expected responses.
-    noise_sd : ndarray, neuroids
-        Standard deviation of the noise of one repetition.
-    repetitions : int
-        R.
-
-    Returns
-    -------
-    ndarray, neuroids
-        In [0, 1].
+    `expected`: stimuli × neuroids. `noise_sd`: standard deviation of the noise of one repetition.
 
     Examples
     --------
@@ -212,19 +183,9 @@ def noise_sd_for(expected: Array, reliability: Array, repetitions: int = REPETIT
 def simulate(expected: Array, *, stream: int, repetitions: int = REPETITIONS) -> Simulation:
     """Measure: add independent Gaussian noise to the expected responses, once a repetition.
 
-    Parameters
-    ----------
-    expected : ndarray, stimuli × neuroids
-        Expected responses.
-    stream : int
-        Which stream of random numbers; another for each region.
-    repetitions : int
-        How often each stimulus is shown.
-
-    Returns
-    -------
-    Simulation
-        Reliabilities are spread evenly from 0.75 to 0.95 over the neuroids, in random order.
+    `expected`: stimuli × neuroids. `stream`: which stream of random numbers; another for each region. `repetitions`:
+    how often each stimulus is shown. Result: reliabilities are spread evenly from 0.75 to 0.95 over the neuroids, in
+    random order.
     """
     random = np.random.RandomState([SEED, stream])  # a stream that is frozen for ever
     neuroids = expected.shape[1]
@@ -240,12 +201,9 @@ def simulate(expected: Array, *, stream: int, repetitions: int = REPETITIONS) ->
 def measured_assembly(identifier: str, stimuli: StimulusSet, simulations: Mapping[str, Simulation]) -> NeuroidAssembly:
     """Measurements of all regions, single repetitions.
 
-    Returns
-    -------
-    NeuroidAssembly
-        presentation × neuroid. ``presentation`` has the columns of the stimuli and ``repetition``; ``neuroid`` has
-        ``neuroid_id``, ``region``, ``noise_sd`` (noise of one repetition) and ``reliability`` (true reliability of the
-        average over repetitions).
+    Result: presentation × neuroid. ``presentation`` has the columns of the stimuli and ``repetition``; ``neuroid`` has
+    ``neuroid_id``, ``region``, ``noise_sd`` (noise of one repetition) and ``reliability`` (true reliability of the
+    average over repetitions).
     """
     responses = np.concatenate([simulation.responses for simulation in simulations.values()], axis=2)
     repetitions, shown, neuroids = responses.shape

@@ -23,18 +23,9 @@ Parameters = dict[str, float]
 def parameters(category: str, number: int) -> Parameters:
     """Parameters of one stimulus.
 
-    Parameters
-    ----------
-    category : str
-        One of `CATEGORIES`.
-    number : int
-        Which exemplar, from 0.
-
-    Returns
-    -------
-    dict
-        ``orientation`` (degrees), ``frequency`` (cycles per degree), ``phase`` (degrees), ``x``, ``y`` (centre, degrees
-        right of and below fixation), ``radius`` (degrees), ``contrast`` (Michelson, 0 to 1).
+    `category`: one of `CATEGORIES`. `number`: which exemplar, from 0. Result: ``orientation`` (degrees), ``frequency``
+    (cycles per degree), ``phase`` (degrees), ``x``, ``y`` (centre, degrees right of and below fixation), ``radius``
+    (degrees), ``contrast`` (Michelson, 0 to 1).
     """
     return dict(_drawn_parameters(category, number))
 
@@ -57,17 +48,8 @@ def _drawn_parameters(category: str, number: int) -> Parameters:
 def draw(category: str, number: int) -> NDArray[np.uint8]:
     """Draw one stimulus.
 
-    Parameters
-    ----------
-    category : str
-        One of `CATEGORIES`.
-    number : int
-        Which exemplar, from 0.
-
-    Returns
-    -------
-    ndarray of uint8, `IMAGE_SIZE` × `IMAGE_SIZE`
-        Grey levels; 128 is the background.
+    `category`: one of `CATEGORIES`. `number`: which exemplar, from 0. Result: `IMAGE_SIZE` × `IMAGE_SIZE`; grey levels;
+    128 is the background.
 
     Examples
     --------

@@ -239,22 +239,12 @@ def _moved(place: slice, offset: int) -> slice:
 def draw_filters(number: int, seed: int) -> GaborFilters:
     """Draw filters from distributions measured in macaque V1.
 
-    Parameters
-    ----------
-    number : int
-        How many filters.
-    seed : int
-        Of the draws.
-
-    Returns
-    -------
-    GaborFilters
-        Preferred orientation: horizontal and vertical more frequent than oblique [1]_, density ∝ 1 + cos(4θ) / 4.
-        Full orientation bandwidth: median 40° [1]_, log-normal with a standard deviation of 0.4 in the logarithm,
-        kept within 15° to 120° (the broader cells that [1]_ also reports are not Gabor-like). Preferred spatial
-        frequency: log-uniform over 0.5 to 8 cycles per degree, the range at 2–5° eccentricity [2]_. Frequency
-        bandwidth: mean 1.8 octaves, within 0.8 to 3 octaves [2]_, standard deviation 0.5. Where a paper reports a
-        range or a median only, the form of the distribution is our choice. Envelope sizes follow from the bandwidths.
+    Result: preferred orientation: horizontal and vertical more frequent than oblique [1]_, density ∝ 1 + cos(4θ) / 4.
+    Full orientation bandwidth: median 40° [1]_, log-normal with a standard deviation of 0.4 in the logarithm, kept
+    within 15° to 120° (the broader cells that [1]_ also reports are not Gabor-like). Preferred spatial frequency:
+    log-uniform over 0.5 to 8 cycles per degree, the range at 2–5° eccentricity [2]_. Frequency bandwidth: mean 1.8
+    octaves, within 0.8 to 3 octaves [2]_, standard deviation 0.5. Where a paper reports a range or a median only, the
+    form of the distribution is our choice. Envelope sizes follow from the bandwidths.
 
     References
     ----------

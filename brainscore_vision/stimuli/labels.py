@@ -47,15 +47,8 @@ def known_labels() -> Mapping[str, tuple[int, ...]]:
 def label_to_indices(label: str) -> tuple[int, ...]:
     """Indices of the ImageNet classes of a label; case and blanks are ignored.
 
-    Parameters
-    ----------
-    label : str
-        One of :func:`known_labels`.
-
-    Raises
-    ------
-    UserError
-        If no list of classes is published for this label; the message has the nearest labels.
+    `label`: one of :func:`known_labels`. A UserError if no list of classes is published for this label; the message has
+    the nearest labels.
 
     Examples
     --------

@@ -41,10 +41,7 @@ def is_video(path: VideoPath) -> bool:
 def video_properties(path: VideoPath) -> tuple[float, int, tuple[int, int]]:
     """Frames per second, number of frames, width and height of a video.
 
-    Raises
-    ------
-    UserError
-        If the file is not a video, or no decoder of videos is installed.
+    A UserError if the file is not a video, or no decoder of videos is installed.
     """
     if _is_animation(path):
         frames, durations = load_frames(path)

@@ -32,14 +32,7 @@ def seed_of(name: str) -> int:
 def columns(prefix: str, count: int, **of_stimuli: Sequence[Any]) -> pd.DataFrame:
     """Table of simulated stimuli: names, and further columns whose values are repeated in turn.
 
-    Parameters
-    ----------
-    prefix : str
-        Beginning of the stimuli's names.
-    count : int
-        Number of stimuli.
-    **of_stimuli : sequence
-        Values of each further column.
+    `prefix`: beginning of the stimuli's names. `**of_stimuli`: values of each further column.
 
     Examples
     --------
@@ -55,18 +48,8 @@ def columns(prefix: str, count: int, **of_stimuli: Sequence[Any]) -> pd.DataFram
 def pictures(folder: Path, *, table: pd.DataFrame, name: str, kind: str | None = None, size: int = 32) -> StimulusSet:
     """Write a picture for each stimulus of a table.
 
-    Parameters
-    ----------
-    folder : Path
-        Destination.
-    table : DataFrame
-        With the column ``stimulus_id``.
-    name : str
-        Name of the stimulus set, from which the seed is derived.
-    kind : str, optional
-        Column with kinds of stimuli: pictures of the same kind are similar.
-    size : int
-        Width and height in pixels.
+    `table`: with the column ``stimulus_id``. `name`: name of the stimulus set, from which the seed is derived. `kind`:
+    column with kinds of stimuli: pictures of the same kind are similar. `size`: width and height in pixels.
     """
     stimuli = StimulusSet(table)
     kinds = None if kind is None else pd.factorize(table[kind])[0].tolist()
@@ -97,43 +80,15 @@ def recordings(
 ) -> DataAssembly:
     """Simulate recordings: random linear functions of the pictures, the same for a family of assemblies, with noise.
 
-    Parameters
-    ----------
-    stimuli : StimulusSet
-        Shown stimuli.
-    name : str
-        Name of the family: assemblies of the same name have the same neuroids.
-    cls : str
-        Class of the assembly.
-    subjects, regions : sequence of str
-        Who, and where was recorded.
-    neuroids : int
-        Number of reliable neuroids of each subject in each region.
-    repetitions : int
-        How often each stimulus was shown.
-    time_bins : sequence of (number, number) or None
-        Starts and ends; None: no dimension ``time_bin``.
-    of_neuroids : dict
-        Coordinates of neuroids, and the value for a reliable neuroid.
-    unreliable : float, optional
-        The value of these coordinates for one further neuroid of each subject and region, which is only noise.
-    subject_coord : str
-        Name of the coordinate of subjects.
-    region_coord : bool
-        Whether the regions are stated.
-    repetition_coord : str or None
-        Name of the coordinate of repetitions; None if there is none.
-    numbered_bins : bool
-        Whether time bins have the coordinate ``time_bin_id``.
-    copied : sequence of str
-        Columns of the stimuli that presentations have, too.
-    attrs : dict, optional
-        Attributes of the assembly.
-
-    Returns
-    -------
-    DataAssembly
-        presentation × neuroid[ × time_bin].
+    `name`: name of the family: assemblies of the same name have the same neuroids. `cls`: class of the assembly.
+    `subjects`, `regions`: who, and where was recorded. `neuroids`: number of reliable neuroids of each subject in each
+    region. `repetitions`: how often each stimulus was shown. `time_bins`: starts and ends; None: no dimension
+    ``time_bin``. `of_neuroids`: coordinates of neuroids, and the value for a reliable neuroid. `unreliable`: the value
+    of these coordinates for one further neuroid of each subject and region, which is only noise. `subject_coord`: name
+    of the coordinate of subjects. `region_coord`: whether the regions are stated. `repetition_coord`: name of the
+    coordinate of repetitions; None if there is none. `numbered_bins`: whether time bins have the coordinate
+    ``time_bin_id``. `copied`: columns of the stimuli that presentations have, too. `attrs`: attributes of the assembly.
+    Result: presentation × neuroid[ × time_bin].
     """
     own = neuroids + (unreliable is not None)
     places = [(subject, region, k) for subject in subjects for region in regions for k in range(own)]
@@ -184,25 +139,9 @@ def answers(
 ) -> BehavioralAssembly:
     """Simulate people who name each stimulus, some more often rightly than others.
 
-    Parameters
-    ----------
-    stimuli : StimulusSet
-        Shown stimuli.
-    name : str
-        Name of the assembly, from which the seed is derived.
-    truth : str
-        Column of the stimuli with the right answer.
-    subjects : int
-        Number of people.
-    accuracy : (float, float)
-        Accuracy of the first and of the last.
-    copied : sequence of str
-        Columns of the stimuli that trials have, too.
-
-    Returns
-    -------
-    BehavioralAssembly, presentation
-        Choices, with ``subject``, ``stimulus_id`` and the copied columns.
+    `name`: name of the assembly, from which the seed is derived. `truth`: column of the stimuli with the right answer.
+    `accuracy`: accuracy of the first and of the last. `copied`: columns of the stimuli that trials have, too. Result:
+    choices, with ``subject``, ``stimulus_id`` and the copied columns.
     """
     rng = np.random.default_rng(seed_of(name))
     right = stimuli[truth].to_numpy().astype(str)

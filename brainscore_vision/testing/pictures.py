@@ -16,23 +16,9 @@ def write_pictures(
 ) -> dict[str, Path]:
     """Write one square RGB picture per stimulus.
 
-    Parameters
-    ----------
-    folder : Path
-        Destination.
-    stimulus_ids : sequence of str
-        Names of the stimuli, and of their files.
-    seed : int
-        Seed of the pictures.
-    size : int
-        Width and height in pixels, a multiple of 8.
-    kinds : sequence of int, optional
-        Kind of each stimulus: stimuli of the same kind share half of their picture. By default all kinds differ.
-
-    Returns
-    -------
-    dict of str to Path
-        Stimulus → its file.
+    `stimulus_ids`: names of the stimuli, and of their files. `seed`: seed of the pictures. `size`: width and height in
+    pixels, a multiple of 8. `kinds`: kind of each stimulus: stimuli of the same kind share half of their picture. By
+    default all kinds differ.
     """
     from PIL import Image
 
@@ -51,9 +37,7 @@ def write_pictures(
 def picture_features(stimuli: StimulusSet) -> NDArray[np.float64]:
     """Mean grey level in each cell of a 4 × 4 grid over each picture, standardised over pictures.
 
-    Returns
-    -------
-    array, stimuli × 16
+    Result: stimuli × 16.
     """
     from PIL import Image
 
@@ -68,10 +52,7 @@ def picture_features(stimuli: StimulusSet) -> NDArray[np.float64]:
 def expected_responses(stimuli: StimulusSet, neuroids: int, *, seed: int) -> NDArray[np.float64]:
     """Responses without noise: a random linear function of :func:`picture_features` for each neuroid.
 
-    Returns
-    -------
-    array, stimuli × neuroids
-        Mean over stimuli 0, variance about 1.
+    Result: stimuli × neuroids; mean over stimuli 0, variance about 1.
     """
     features = picture_features(stimuli)
     weights = np.random.default_rng(seed).standard_normal((features.shape[1], neuroids))

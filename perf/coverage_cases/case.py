@@ -18,67 +18,31 @@ Truth = Callable[[Sequence[Score], int], Any]
 
 
 class Case(NamedTuple):
-    """A kind of interval.
+    """A kind of interval."""
 
-    Attributes
-    ----------
-    names : sequence of str
-        Identifiers with this interval. A ceiling that a metric brings along is ``'metric.ceiling'``.
-    units : str
-        What varies from experiment to experiment.
-    truth : str
-        How the true value is obtained.
-    draw : callable
-        ``draw(rng, n) -> Score`` of an experiment with n units.
-    value : callable
-        ``value(scores, n)``: the true value; an array where the score has several values.
-    sizes : sequence of int
-        Numbers of units.
-    simulations : int
-        Experiments of each size.
-    """
-
-    names: Sequence[str]
-    units: str
-    truth: str
-    draw: Draw
-    value: Truth
+    names: Sequence[str]  # identifiers with this interval. A ceiling that a metric brings along is ``'metric.ceiling'``
+    units: str  # what varies from experiment to experiment
+    truth: str  # how the true value is obtained
+    draw: Draw  # ``draw(rng, n) -> Score`` of an experiment with n units
+    value: Truth  # ``value(scores, n)``: the true value; an array where the score has several values
     sizes: Sequence[int] = (10, 20, 50, 100, 200)
-    simulations: int = 300
+    simulations: int = 300  # experiments of each size
 
 
 class Result(NamedTuple):
-    """What was counted.
+    """What was counted."""
 
-    Attributes
-    ----------
-    held : int
-        Intervals that held the truth.
-    intervals : int
-        Intervals; the others were NaN with a reason.
-    simulations : int
-        Experiments.
-    values : int
-        Values of a score, each with an interval.
-    above, below : int
-        Intervals that were wholly above or below the truth.
-    truth : float
-        True value (the first one where there are several).
-    mean : float
-        Mean of the scores (likewise).
-    power : float
-        Share of the intervals that exclude a value which an interval of known width would exclude in 80 %: 2.8 standard
-        deviations of the scores away, on either side.
-    """
-
-    held: int
-    intervals: int
+    held: int  # intervals that held the truth
+    intervals: int  # intervals; the others were NaN with a reason
     simulations: int
-    values: int
+    values: int  # values of a score, each with an interval
+    # above and below: intervals that were wholly above or below the truth
     above: int
     below: int
-    truth: float
-    mean: float
+    truth: float  # True value (the first one where there are several)
+    mean: float  # mean of the scores (likewise)
+    # Share of the intervals that exclude a value which an interval of known width would exclude in 80 %: 2.8 standard
+    # deviations of the scores away, on either side
     power: float
 
 

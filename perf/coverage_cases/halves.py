@@ -89,20 +89,10 @@ def simulated2026() -> dict[str, Experiment]:
 def compare_halves(name: str, experiment: Experiment, halvings: int) -> dict[str, Any]:
     """Standard deviation of z = (a − b) / √(error_a² + error_b²) over random halvings.
 
-    Parameters
-    ----------
-    name : str
-        Identifier of a metric or ceiling.
-    experiment : Experiment
-        What is halved. Stimuli and neuroids are taken as independent, whatever their groups: so they are divided.
-    halvings : int
-        Number of halvings.
-
-    Returns
-    -------
-    dict
-        ``z``, the root of the mean of z², whose mean is 0 by symmetry; ``published``, the same with the spread over
-        splits in place of the error (None without one); ``value`` and ``error``, means; ``halvings``.
+    `name`: identifier of a metric or ceiling. `experiment`: what is halved. Stimuli and neuroids are taken as
+    independent, whatever their groups: so they are divided. Result: ``z``, the root of the mean of z², whose mean is 0
+    by symmetry; ``published``, the same with the spread over splits in place of the error (None without one); ``value``
+    and ``error``, means; ``halvings``.
     """
     metric = load_metric(name, stimulus_groups=None, neuroid_groups=None)
     scores = []

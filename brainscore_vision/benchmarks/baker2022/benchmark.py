@@ -41,10 +41,7 @@ class Baker2022AccuracyDelta(BenchmarkBase):
     the same number between two halves, corrected by Spearman and Brown, median over 100 halvings. The score is
     raw / ceiling, bounded to [0, 1].
 
-    Parameters
-    ----------
-    name : str
-        One of :data:`COMPARISONS`.
+    `name`: one of :data:`COMPARISONS`.
 
     Notes
     -----
@@ -77,18 +74,7 @@ class Baker2022AccuracyDelta(BenchmarkBase):
         return choices_of(self, self._assembly, VISUAL_DEGREES, NUMBER_OF_TRIALS)
 
     def __call__(self, candidate: BrainModel) -> Score:
-        """Let `candidate` name the silhouettes.
-
-        Returns
-        -------
-        Score
-            raw / ceiling, in [0, 1].
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate cannot label.
-        """
+        """Let `candidate` name the silhouettes."""
         assembly = self._assembly.content
         candidate.start_task(BrainModel.Task.label, sorted({str(truth) for truth in assembly["truth"].values}))
         stimuli = assembly.attrs["stimulus_set"]
@@ -104,15 +90,8 @@ class Baker2022AccuracyDelta(BenchmarkBase):
 def load_assembly(orientation: str) -> DataAssembly:
     """People's answers to silhouettes of one orientation.
 
-    Parameters
-    ----------
-    orientation : {'normal', 'inverted'}
-        Of the silhouettes. The inverted data set holds upright ones, too, which are left out.
-
-    Returns
-    -------
-    BehavioralAssembly
-        presentation; 1 where the answer was right.
+    `orientation`: ``'normal'`` or ``'inverted'``; of the silhouettes. The inverted data set holds upright ones, too,
+    which are left out. Result: presentation; 1 where the answer was right.
     """
     assembly = load_dataset(f"Baker2022_{orientation}_distortion")
     kept = assembly[{"presentation": rows_with(assembly, "orientation", orientation)}]

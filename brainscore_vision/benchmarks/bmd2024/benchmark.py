@@ -26,10 +26,7 @@ class BMD2024AccuracyDistance(BenchmarkBase):
     1 − |a_model − a_person| / max(a_person, 1 − a_person) for the accuracies a; the raw score is the mean over
     people. The ceiling is the same number between all pairs of people. The score is raw / ceiling, at most 1.
 
-    Parameters
-    ----------
-    condition : str
-        One of :data:`CONDITIONS`.
+    `condition`: one of :data:`CONDITIONS`.
 
     Notes
     -----
@@ -54,18 +51,7 @@ class BMD2024AccuracyDistance(BenchmarkBase):
         return choices_of(self, self._assembly, VISUAL_DEGREES, NUMBER_OF_TRIALS)
 
     def __call__(self, candidate: BrainModel) -> Score:
-        """Let `candidate` name the pictures.
-
-        Returns
-        -------
-        Score
-            raw / ceiling, in [0, 1].
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate cannot label.
-        """
+        """Let `candidate` name the pictures."""
         assembly = self._assembly.content
         stimuli = assembly.attrs["stimulus_set"]
         candidate.start_task(BrainModel.Task.label, sorted({str(truth) for truth in stimuli["truth"]}))

@@ -42,11 +42,8 @@ class Bracci2019RSA(BenchmarkBase):
     the ceiling: how well one subject's dissimilarities correlate with the mean of the others', the lower bound of the
     noise ceiling [2]_.
 
-    Parameters
-    ----------
-    region : str
-        ``'anteriorVTC'``, which is published; ``'posteriorVTC'`` and ``'V1'`` are in the data, too. Models are
-        recorded from in IT, in V1 for the last.
+    `region`: ``'anteriorVTC'``, which is published; ``'posteriorVTC'`` and ``'V1'`` are in the data, too. Models are
+    recorded from in IT, in V1 for the last.
 
     Notes
     -----
@@ -91,18 +88,7 @@ class Bracci2019RSA(BenchmarkBase):
         )
 
     def __call__(self, candidate: BrainModel) -> Score:
-        """Record from `candidate` and compare.
-
-        Returns
-        -------
-        Score
-            Correlation / ceiling, in [0, 1].
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate has no such region.
-        """
+        """Record from `candidate` and compare."""
         (recordings,) = record(candidate, self.measurements(), [load_stimulus_set(_DATA)])
         raw = self._metric(recordings, _average_subject(self._assembly.content))
         return bound_score(ceil_score(raw, self.ceiling))
@@ -111,15 +97,8 @@ class Bracci2019RSA(BenchmarkBase):
 def between_subjects(assembly: DataAssembly) -> Score:
     """Mean Spearman correlation of each subject's dissimilarities with the mean of the others'.
 
-    Parameters
-    ----------
-    assembly : NeuroidAssembly
-        presentation × neuroid, with ``subject`` on ``neuroid``.
-
-    Returns
-    -------
-    Score
-        With ``raw`` (subject); ``error`` and ``ci`` from the jackknife over subjects.
+    `assembly`: presentation × neuroid, with ``subject`` on ``neuroid``. Result: a Score with ``raw`` (subject);
+    ``error`` and ``ci`` from the jackknife over subjects.
     """
     from brainscore_core.numerics import jackknife_interval, rdm
 

@@ -47,17 +47,7 @@ def _benchmark(row: BenchmarkRow, bibtex: str) -> Benchmark:
 def load_repetitions(identifier: str, region: str) -> DataAssembly:
     """Load the recordings; the coordinate ``repetition_id`` becomes ``repetition``, and ``id`` is left out.
 
-    Parameters
-    ----------
-    identifier : str
-        The data set.
-    region : str
-        Its region.
-
-    Returns
-    -------
-    NeuroidAssembly, presentation × neuroid
-        NaN where a neuroid was not recorded.
+    Result: presentation × neuroid; NaN where a neuroid was not recorded.
     """
     assembly = single_time_bin(of_region(load_dataset(identifier), region))
     assembly["repetition"] = "presentation", assembly["repetition_id"].values

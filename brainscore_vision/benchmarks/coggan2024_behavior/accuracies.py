@@ -19,21 +19,9 @@ def mean_by_condition(
 ) -> tuple[Table, NDArray[Any]]:
     """Mean of each subject in each condition.
 
-    Parameters
-    ----------
-    values : array (trials,) or (several, trials)
-        Such as whether an answer was right.
-    subjects : array (trials,)
-        Whose trial it was.
-    *conditions : array (trials,)
-        What tells conditions apart; each combination of values that occurs is a condition.
-
-    Returns
-    -------
-    means : array ([several,] subjects, conditions)
-        NaN where a subject has no trial.
-    names : array (subjects,)
-        Sorted.
+    `values`: such as whether an answer was right. `subjects`: whose trial it was. `*conditions`: what tells conditions
+    apart; each combination of values that occurs is a condition. Result: `means`: [several,] subjects × conditions; NaN
+    where a subject has no trial; `names`.
 
     Examples
     --------
@@ -56,18 +44,9 @@ def mean_by_condition(
 def similarity(people: Table, model: Table, *, subjects: NDArray[Any]) -> Score:
     """Correlation over conditions of each subject's accuracies with the model's on the same trials; their mean.
 
-    Parameters
-    ----------
-    people, model : array (subjects, conditions)
-        Accuracies.
-    subjects : array (subjects,)
-        Names.
-
-    Returns
-    -------
-    Score
-        With ``raw`` (subject). Subjects whose correlation is undefined, as one of the two does not vary, are left out
-        and counted in ``attrs['undefined']``. ``error`` and ``ci``: subjects vary, the model is kept.
+    `people`, `model`: subjects × conditions. Result: a Score with ``raw`` (subject). Subjects whose correlation is
+    undefined, as one of the two does not vary, are left out and counted in ``attrs['undefined']``. ``error`` and
+    ``ci``: subjects vary, the model is kept.
     """
     values = np.array([masked_correlation(*pair).value for pair in zip(people, model, strict=True)])
     defined = values[~np.isnan(values)]
@@ -82,18 +61,8 @@ def similarity(people: Table, model: Table, *, subjects: NDArray[Any]) -> Score:
 def consistency(people: Table, *, subjects: NDArray[Any]) -> Score:
     """Correlation over conditions of each subject's accuracies with the mean of all others; their mean [1]_.
 
-    Parameters
-    ----------
-    people : array (subjects, conditions)
-        Accuracies.
-    subjects : array (subjects,)
-        Names.
-
-    Returns
-    -------
-    Score
-        The lower bound of a noise ceiling, on the scale of :func:`similarity`, with ``raw`` (subject); ``error`` and
-        ``ci`` from the jackknife over subjects.
+    `people`: subjects × conditions. Result: the lower bound of a noise ceiling, on the scale of :func:`similarity`,
+    with ``raw`` (subject); ``error`` and ``ci`` from the jackknife over subjects.
 
     References
     ----------

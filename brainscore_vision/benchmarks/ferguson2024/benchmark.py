@@ -38,13 +38,8 @@ class SearchAsymmetry(BenchmarkBase):
     and 11 distractors are corrected for lapses; the difference between blocks is integrated over the number of
     distractors, and the integrals of model and people are compared.
 
-    Parameters
-    ----------
-    row : BenchmarkRow
-        With the columns ``ceiling_error``, ``lapse_rate`` (of people, on average) and ``human_integral_error``
-        (standard error of people's integral).
-    bibtex : str
-        Citation.
+    `row`: with the columns ``ceiling_error``, ``lapse_rate`` (of people, on average) and ``human_integral_error``
+    (standard error of people's integral).
 
     References
     ----------
@@ -67,15 +62,7 @@ class SearchAsymmetry(BenchmarkBase):
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` search.
 
-        Returns
-        -------
-        Score
-            In [0, 1]; ``attrs['raw']`` compares the integrals, which are in its ``raw``.
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate cannot learn categories.
+        Result: a Score in [0, 1]; ``attrs['raw']`` compares the integrals, which are in its ``raw``.
         """
         people = self._people.content
         stimuli: StimulusSet = people.attrs["stimulus_set"]
@@ -113,22 +100,10 @@ class SearchAsymmetry(BenchmarkBase):
 def asymmetry(trials: pd.DataFrame, lapse_rate: float) -> float:
     """Integral over the number of distractors of the second block's accuracy minus the first block's.
 
-    Parameters
-    ----------
-    trials : DataFrame
-        With the columns ``subject``, ``block`` (``'first'``, ``'second'``), ``distractors`` and ``correct``.
-    lapse_rate : float
-        Share of trials that people guess, whatever they see: an accuracy a becomes (a − lapse/2) / (1 − lapse).
-
-    Returns
-    -------
-    float
-        Rounded to four decimals, as published.
-
-    Raises
-    ------
-    UserError
-        If a block has no trials with some number of distractors.
+    `trials`: with the columns ``subject``, ``block`` (``'first'``, ``'second'``), ``distractors`` and ``correct``.
+    `lapse_rate`: share of trials that people guess, whatever they see: an accuracy a becomes (a − lapse/2) / (1 −
+    lapse). Result: rounded to four decimals, as published. A UserError if a block has no trials with some number of
+    distractors.
 
     Examples
     --------

@@ -54,16 +54,8 @@ class Geirhos2019ShapeBias(BenchmarkBase):
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` name the images.
 
-        Returns
-        -------
-        Score
-            Similarity / ceiling, in [0, 1]; ``attrs['raw']`` is the similarity, whose own ``attrs['raw']`` is the shape
-            bias of the model with its uncertainty.
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate cannot label.
+        Result: similarity / ceiling, in [0, 1]; ``attrs['raw']`` is the similarity, whose own ``attrs['raw']`` is the
+        shape bias of the model with its uncertainty.
         """
         assembly = self._assembly.content
         labels, shown = label(

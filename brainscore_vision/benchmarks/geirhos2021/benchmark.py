@@ -51,10 +51,7 @@ class Geirhos2021ErrorConsistency(BenchmarkBase):
     and conditions near chance are left out, as in the publication. The ceiling is the same number between all pairs of
     observers; it needs no images.
 
-    Parameters
-    ----------
-    test : str
-        One of :data:`DATASETS`.
+    `test`: one of :data:`DATASETS`.
 
     Notes
     -----
@@ -88,17 +85,8 @@ class Geirhos2021ErrorConsistency(BenchmarkBase):
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` name the images.
 
-        Returns
-        -------
-        Score
-            kappa / ceiling, in [0, 1]; ``attrs['raw']`` is kappa.
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate cannot label.
-        DataUnavailable
-            If it needs images that cannot be had from here; the message says where to obtain them.
+        Result: kappa / ceiling, in [0, 1]; ``attrs['raw']`` is kappa. A DataUnavailable if it needs images that cannot
+        be had from here; the message says where to obtain them.
         """
         assembly = self._assembly.content
         labels, shown = label(
@@ -121,10 +109,7 @@ class Geirhos2021Accuracy(BenchmarkBase):
     The images are those of :class:`Geirhos2021ErrorConsistency`, ten presentations each, shown as they are: they fill
     the model's visual field. The ceiling is 1.
 
-    Parameters
-    ----------
-    test : str
-        One of :data:`DATASETS`.
+    `test`: one of :data:`DATASETS`.
 
     References
     ----------
@@ -150,17 +135,7 @@ class Geirhos2021Accuracy(BenchmarkBase):
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` name the images.
 
-        Returns
-        -------
-        Score
-            Accuracy, in [0, 1].
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate cannot label.
-        DataUnavailable
-            If it needs images that cannot be had from here; the message says where to obtain them.
+        A DataUnavailable if it needs images that cannot be had from here; the message says where to obtain them.
         """
         assembly = self._assembly.content
         labels, shown = label(
@@ -183,15 +158,7 @@ class Geirhos2021Accuracy(BenchmarkBase):
 def load_assembly(test: str) -> DataAssembly:
     """Trials of the conditions of one test that enter its score.
 
-    Parameters
-    ----------
-    test : str
-        One of :data:`DATASETS`.
-
-    Returns
-    -------
-    BehavioralAssembly
-        ``condition`` is text.
+    `test`: one of :data:`DATASETS`. Result: ``condition`` is text.
     """
     assembly = scored(load_dataset(f"Geirhos2021_{test}"), EXCLUDED.get(test, ()))
     if assembly["condition"].values.dtype.kind in "iuf":

@@ -31,12 +31,8 @@ _ALSO_CALLED: Final = {"False-Colour": "true"}  # the Brain-Score platform's nam
 def is_excluded(condition: str, excluded: tuple[str | float, ...]) -> bool:
     """Whether a condition is among `excluded`, numbers compared as numbers.
 
-    Parameters
-    ----------
-    condition : str
-        As the published trials write it, such as ``'0.60'``.
-    excluded : tuple of str or float
-        Names as they stand, numbers by their value.
+    `condition`: as the published trials write it, such as ``'0.60'``. `excluded`: names as they stand, numbers by their
+    value.
 
     Examples
     --------
@@ -54,22 +50,9 @@ def is_excluded(condition: str, excluded: tuple[str | float, ...]) -> bool:
 def scored(assembly: DataAssembly, excluded: tuple[str | float, ...]) -> DataAssembly:
     """Trials of the conditions that enter the score.
 
-    Parameters
-    ----------
-    assembly : DataAssembly
-        Trials with the level ``condition``, and their ``stimulus_set``.
-    excluded : tuple of str or float
-        Conditions to leave out.
-
-    Returns
-    -------
-    DataAssembly
-        Its ``stimulus_set`` has the stimuli of these trials only.
-
-    Raises
-    ------
-    UserError
-        If no trial has one of the conditions to leave out.
+    `assembly`: trials with the level ``condition``, and their ``stimulus_set``. `excluded`: conditions to leave out.
+    Result: its ``stimulus_set`` has the stimuli of these trials only. A UserError if no trial has one of the conditions
+    to leave out.
     """
     if not excluded:
         return assembly
@@ -96,19 +79,7 @@ def scored(assembly: DataAssembly, excluded: tuple[str | float, ...]) -> DataAss
 def cast_coordinate_type(assembly: DataAssembly, coordinate: str, newtype: type) -> DataAssembly:
     """Change the type of one coordinate's values.
 
-    Parameters
-    ----------
-    assembly : DataAssembly
-        Not changed.
-    coordinate : str
-        Name of the coordinate or level.
-    newtype : type
-        Such as ``str``.
-
-    Returns
-    -------
-    DataAssembly
-        A copy, attributes kept.
+    `coordinate`: name of the coordinate or level. `newtype`: such as ``str``. Result: a copy, attributes kept.
 
     Examples
     --------

@@ -34,21 +34,9 @@ def make(benchmark: str) -> Benchmark:
 def prepare(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembly:
     """Make each electrode at each of 60 times a neuroid of the row's region.
 
-    Parameters
-    ----------
-    assembly : NeuroidAssembly, presentation × neuroid × time_bin
-        With bins of 10 ms; starts are in seconds.
-    row : BenchmarkRow
-        Its region: the electrodes are outside of the brain, and models record from a region.
-
-    Returns
-    -------
-    NeuroidAssembly, presentation × neuroid
-
-    Raises
-    ------
-    UserError
-        If there are not 60 bins from 0 to 0.6 s.
+    `assembly`: presentation × neuroid × time_bin; with bins of 10 ms; starts are in seconds. `row`: its region: the
+    electrodes are outside of the brain, and models record from a region. Result: presentation × neuroid. A UserError if
+    there are not 60 bins from 0 to 0.6 s.
     """
     starts = np.asarray(assembly["time_bin_start"].values, dtype=float)
     within = np.flatnonzero((starts > WINDOW[0] / 1000 - 1e-6) & (starts < WINDOW[1] / 1000 - 1e-6))

@@ -77,15 +77,7 @@ class Hebart2023Match(BenchmarkBase):
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` find the odd image of each triplet.
 
-        Returns
-        -------
-        Score
-            In [0, 1]; ``attrs['raw']`` is the share of matching choices.
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate cannot find odd ones out; said before any image is fetched.
+        Result: a Score in [0, 1]; ``attrs['raw']`` is the share of matching choices.
         """
         candidate.start_task(BrainModel.Task.odd_one_out)
         triplets = triplets_of(self._assembly.content, self._number_of_triplets)
@@ -106,12 +98,8 @@ class Hebart2023Match(BenchmarkBase):
 def triplets_of(assembly: DataAssembly, number: int | None = None) -> Triplets:
     """Triplets of an assembly, images named as in the stimulus set.
 
-    Parameters
-    ----------
-    assembly : DataAssembly
-        With ``image_1``, ``image_2`` and ``image_3``, of which people chose the last.
-    number : int, optional
-        How many, from the first one on.
+    `assembly`: with ``image_1``, ``image_2`` and ``image_3``, of which people chose the last. `number`: how many, from
+    the first one on.
     """
     columns = [coord_values(assembly, name, role="measurements")[:number] for name in _IMAGES]
     codes, names = pd.factorize(np.concatenate(columns), sort=True)

@@ -32,13 +32,6 @@ class CueConflict(BenchmarkBase):
     ``Hermann2020cueconflict-shape_match`` is the share of shapes among all choices, ``-shape_bias`` that among choices
     of shape or texture. An engineering benchmark without measurements. The pictures are shown as they are.
 
-    Parameters
-    ----------
-    row : BenchmarkRow
-        Name and stimuli.
-    bibtex : str
-        Citation.
-
     Notes
     -----
     A model that never chooses either cue has no bias: NaN with a reason. Of the authors' files, only every eighth
@@ -62,18 +55,7 @@ class CueConflict(BenchmarkBase):
         )
 
     def __call__(self, candidate: BrainModel) -> Score:
-        """Let `candidate` name the pictures.
-
-        Returns
-        -------
-        Score
-            In [0, 1].
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate cannot label.
-        """
+        """Let `candidate` name the pictures."""
         experiment = load_dataset(self._row.stimuli)
         labels, shown = label(
             candidate,

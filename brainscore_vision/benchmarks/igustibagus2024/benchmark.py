@@ -67,16 +67,7 @@ def reliable_of_styles(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembl
 
     Neuroids that were not recorded on every stimulus are left out: one of the animals did not see all styles.
 
-    Parameters
-    ----------
-    assembly : NeuroidAssembly
-        Recordings with repetitions.
-    row : BenchmarkRow
-        Region and threshold.
-
-    Returns
-    -------
-    NeuroidAssembly, presentation × neuroid
+    Result: presentation × neuroid.
     """
     assembly = first_time_bin(of_region(assembly, row.region))
     consistency = load_ceiling("internal_consistency")(assembly).attrs["raw"].mean("split").values
@@ -96,16 +87,8 @@ def keep_backgrounds_apart(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Leave out training pictures of objects whose silhouette, or original, is tested.
 
-    Parameters
-    ----------
-    train, test : array of int
-        Rows of `source`.
-    source : DataAssembly
-        With ``background_id``, the same for an object and its silhouettes; 0: a picture without such variants.
-
-    Returns
-    -------
-    train, test : array of int
+    `train`, `test`: rows of `source`. `source`: with ``background_id``, the same for an object and its silhouettes; 0:
+    a picture without such variants. Result: `train, test`.
     """
     background = np.asarray(source["background_id"].values)
     tested = background[test]
@@ -120,17 +103,8 @@ class Readout(BenchmarkBase):
     nine objects for which the right one has the greater value. The score is the mean over styles of the mean over
     random splits. An engineering benchmark without measurements.
 
-    Parameters
-    ----------
-    row : BenchmarkRow
-        Stimuli, region and visual angle.
-    bibtex : str
-        Citation.
-
-    Attributes
-    ----------
-    n_splits : int
-        Number of random splits; they are the same for all models. (The published ones are not seeded.)
+    `row`: stimuli, region and visual angle. `n_splits`: number of random splits; they are the same for all models. (The
+    published ones are not seeded.).
     """
 
     n_splits = 1000
@@ -160,10 +134,7 @@ class Readout(BenchmarkBase):
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate`, and train and test readouts.
 
-        Returns
-        -------
-        Score
-            In [0, 1]; .5 is chance. ``attrs['raw'].attrs['raw']`` has the domains' values.
+        Result: a Score in [0, 1]; .5 is chance. ``attrs['raw'].attrs['raw']`` has the domains' values.
         """
         stimuli = load_stimulus_set(self._row.stimuli)
         (recordings,) = record(candidate, self.measurements(), [stimuli])

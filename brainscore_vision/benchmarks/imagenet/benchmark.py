@@ -52,17 +52,7 @@ class Imagenet2012(BenchmarkBase):
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` name the images.
 
-        Returns
-        -------
-        Score
-            In [0, 1].
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate does not know ImageNet's classes; said before any image is looked for.
-        DataUnavailable
-            If images are not at hand; the message says where to obtain them.
+        A DataUnavailable if images are not at hand; the message says where to obtain them.
         """
         candidate.start_task(BrainModel.Task.label, "imagenet")
         stimuli = self._stimulus_set.content

@@ -26,10 +26,8 @@ _COLUMNS = {"image_id": "stimulus_id", "filename": "filename", "filepath": "file
 def read_table() -> StimulusSet:
     """Names and classes of the 50,000 validation images, without files.
 
-    Returns
-    -------
-    StimulusSet
-        With ``stimulus_id``, ``filename``, ``filepath`` (where the published platform keeps the file) and ``synset``.
+    Result: a StimulusSet with ``stimulus_id``, ``filename``, ``filepath`` (where the published platform keeps the file)
+    and ``synset``.
     """
     (path,) = fetch_sources(read_sources(Path(__file__).parent))
     table = StimulusSet(pd.read_csv(path, usecols=list(_COLUMNS), dtype=str).rename(columns=_COLUMNS))
@@ -40,20 +38,8 @@ def read_table() -> StimulusSet:
 def load_images(table: StimulusSet) -> StimulusSet:
     """Find the files of `table`'s images.
 
-    Parameters
-    ----------
-    table : StimulusSet
-        As of :func:`read_table`.
-
-    Returns
-    -------
-    StimulusSet
-        A copy with files, sorted by ``filename``.
-
-    Raises
-    ------
-    DataUnavailable
-        If images are missing, or no folder is configured.
+    `table`: as of :func:`read_table`. Result: a copy with files, sorted by ``filename``. A DataUnavailable if images
+    are missing, or no folder is configured.
     """
     result = table.sort_values("filename").reset_index(drop=True)
     names, ids = result["filename"].tolist(), result["stimulus_id"].tolist()

@@ -35,12 +35,7 @@ class Dimensionality(BenchmarkBase):
 
     An engineering benchmark without measurements. The stimuli are shown as they are, not at a visual angle.
 
-    Parameters
-    ----------
-    row : BenchmarkRow
-        With the column ``factor``: ``'shape'`` or ``'texture'``.
-    bibtex : str
-        Citation.
+    `row`: with the column ``factor``: ``'shape'`` or ``'texture'``.
 
     References
     ----------
@@ -71,13 +66,7 @@ class Dimensionality(BenchmarkBase):
         )
 
     def __call__(self, candidate: BrainModel) -> Score:
-        """Record from `candidate` and estimate the share.
-
-        Returns
-        -------
-        Score
-            In [0, 1].
-        """
+        """Record from `candidate` and estimate the share."""
         stimuli = load_stimulus_set(self._row.stimuli)
         candidate.start_recording(self._row.region, [TIME_BIN])
         recordings: Any = without_single_time_bin(
@@ -112,22 +101,9 @@ class Dimensionality(BenchmarkBase):
 def draw_pairs(stimuli: StimulusSet) -> tuple[np.ndarray, np.ndarray]:
     """Draw a partner for each stimulus, which has the same shape and another texture, or the reverse.
 
-    Parameters
-    ----------
-    stimuli : StimulusSet
-        With the columns ``shape``, ``texture`` and ``original_image_id``.
-
-    Returns
-    -------
-    factors : array of str
-        What the stimulus and its partner have in common: ``'shape'`` or ``'texture'``.
-    partners : array of int
-        Row of the partner.
-
-    Raises
-    ------
-    UserError
-        If a shape does not exist in all textures.
+    `stimuli`: with the columns ``shape``, ``texture`` and ``original_image_id``. Result: `factors`: what the stimulus
+    and its partner have in common: ``'shape'`` or ``'texture'``; `partners`: row of the partner. A UserError if a shape
+    does not exist in all textures.
     """
     generator = random.Random(SEED)  # noqa: S311 -- not for security: the published pairs
     shapes, textures = sorted(set(stimuli["shape"])), sorted(set(stimuli["texture"]))

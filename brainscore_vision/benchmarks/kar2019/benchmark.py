@@ -80,16 +80,8 @@ class DicarloKar2019OST(BenchmarkBase):
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate`'s IT over time.
 
-        Returns
-        -------
-        Score
-            In [0, 1], with ``raw``, ``ceiling``, ``error`` and ``ci`` in its attributes; NaN for a model without
-            dynamics, or which solves too few images.
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate has no IT.
+        Result: a Score in [0, 1], with ``raw``, ``ceiling``, ``error`` and ``ci`` in its attributes; NaN for a model
+        without dynamics, or which solves too few images.
         """
         assembly: DataAssembly = self._assembly.content
         candidate.start_recording(BrainModel.RecordingTarget.IT, time_bins=self._time_bins)
@@ -112,17 +104,10 @@ class DicarloKar2019OST(BenchmarkBase):
 def load_assembly() -> DataAssembly:
     """Load the solution times that a support vector machine reads out, each image once, ordered by ``stimulus_id``.
 
-    Returns
-    -------
-    DataAssembly
-        presentation: times in ms, NaN for images that were never solved; with ``i1`` (the discriminability at which an
-        image counts as solved), ``image_label`` and, equal to it, ``truth``. ``published_order`` is the order by
-        ``stimulus_id``, in which images are divided into folds.
-
-    Raises
-    ------
-    UserError
-        If the data set lacks a coordinate; names data set, file and coordinate.
+    Result: presentation: times in ms, NaN for images that were never solved; with ``i1`` (the discriminability at which
+    an image counts as solved), ``image_label`` and, equal to it, ``truth``. ``published_order`` is the order by
+    ``stimulus_id``, in which images are divided into folds. A UserError if the data set lacks a coordinate; names data
+    set, file and coordinate.
     """
     assembly = load_dataset("Kar2019")
     require_coords(

@@ -66,16 +66,8 @@ class Kriegeskorte2008HumanRDM(BenchmarkBase):
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate`'s IT.
 
-        Returns
-        -------
-        Score
-            Mean correlation / ceiling, in [0, 1]; ``attrs['raw']`` is the mean correlation, whose own ``attrs['raw']``
-            holds that of each subject.
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate has no IT.
+        Result: mean correlation / ceiling, in [0, 1]; ``attrs['raw']`` is the mean correlation, whose own
+        ``attrs['raw']`` holds that of each subject.
         """
         assembly = self._assembly.content
         dissimilarities = model_rdm(candidate, self.measurements(), assembly)
@@ -115,18 +107,7 @@ class Kriegeskorte2008MonkeyRDM(BenchmarkBase):
         return _measurements(self.identifier, self._assembly, MONKEY_TIME_BIN, MONKEY_VISUAL_DEGREES)
 
     def __call__(self, candidate: BrainModel) -> Score:
-        """Record from `candidate`'s IT.
-
-        Returns
-        -------
-        Score
-            Correlation, unceiled, in [0, 1].
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate has no IT.
-        """
+        """Record from `candidate`'s IT."""
         assembly = self._assembly.content
         dissimilarities = model_rdm(candidate, self.measurements(), assembly)
         stimulus_ids = list(assembly.attrs["stimulus_set"]["stimulus_id"])
@@ -169,19 +150,9 @@ def _mean_similarity(recordings: DataAssembly, matrices: DataAssembly) -> Score:
 def model_rdm(candidate: BrainModel, measurements: VisualMeasurements, assembly: DataAssembly) -> np.ndarray:
     """Dissimilarities of the stimuli in a model's IT, in the order of the measured ones.
 
-    Parameters
-    ----------
-    candidate : BrainModel
-        Is recorded from.
-    measurements : VisualMeasurements
-        How it is recorded from.
-    assembly : DataAssembly
-        Measured dissimilarities (rdm × pair) with their ``stimulus_set``.
-
-    Returns
-    -------
-    array (pairs,)
-        1 − Pearson correlation; NaN for pairs with a stimulus to which all of the model responds alike.
+    `measurements`: how it is recorded from. `assembly`: measured dissimilarities (rdm × pair) with their
+    ``stimulus_set``. Result: 1 − Pearson correlation; NaN for pairs with a stimulus to which all of the model responds
+    alike.
     """
     stimuli = assembly.attrs["stimulus_set"]
     (recordings,) = record(candidate, measurements, [stimuli])
@@ -191,17 +162,7 @@ def model_rdm(candidate: BrainModel, measurements: VisualMeasurements, assembly:
 def subject_rdms(assembly: DataAssembly) -> tuple[list[str], np.ndarray]:
     """Dissimilarities of each subject, sessions averaged.
 
-    Parameters
-    ----------
-    assembly : DataAssembly
-        rdm × pair, with the level ``subject``.
-
-    Returns
-    -------
-    subjects : list of str
-        Sorted.
-    rdms : array (subjects, pairs)
-        Their dissimilarities.
+    `assembly`: rdm × pair, with the level ``subject``. Result: `subjects`; `rdms`: subjects × pairs.
     """
     of_rows = assembly["subject"].values.astype(str)
     subjects = sorted(set(of_rows))

@@ -15,17 +15,8 @@ def make(benchmark: str) -> Benchmark:
 def prepare(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembly:
     """Select the row's reliable neurons; each animal is a subject.
 
-    Parameters
-    ----------
-    assembly : NeuroidAssembly
-        Recordings with ``animal`` on ``neuroid``.
-    row : BenchmarkRow
-        Region, reliability and threshold.
-
-    Returns
-    -------
-    NeuroidAssembly, presentation × neuroid
-        With ``subject`` on ``neuroid``.
+    `assembly`: recordings with ``animal`` on ``neuroid``. `row`: region, reliability and threshold. Result: a
+    NeuroidAssembly (presentation × neuroid) with ``subject`` on ``neuroid``.
     """
     selected = prepare_recordings(assembly, row)
     selected["subject"] = "neuroid", selected["animal"].values

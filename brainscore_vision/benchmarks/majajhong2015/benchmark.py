@@ -35,12 +35,7 @@ _CROSS_VALIDATION: Final = {"stratification_coord": "object_name"}
 def pls_benchmark(region: str, access: str) -> NeuralBenchmark:
     """Predict mean rates 70–170 ms after onset by PLS regression; the ceiling is their reliability.
 
-    Parameters
-    ----------
-    region : str
-        ``'V4'`` or ``'IT'``.
-    access : str
-        ``'public'`` (images with little variation) or ``'private'`` (with much).
+    `region`: ``'V4'`` or ``'IT'``. `access`: ``'public'`` (images with little variation) or ``'private'`` (with much).
     """
     metric = load_metric("pls", crossvalidation_kwargs=_CROSS_VALIDATION)
     return _benchmark(region, access, metric, load_ceiling("internal_consistency"))
@@ -49,14 +44,8 @@ def pls_benchmark(region: str, access: str) -> NeuralBenchmark:
 def temporal_benchmark(region: str, access: str, *, time_interval: int) -> NeuralBenchmark:
     """Predict the time course of responses with one PLS regression for all time bins.
 
-    Parameters
-    ----------
-    region : str
-        ``'V4'`` or ``'IT'``.
-    access : str
-        ``'public'`` or ``'private'``.
-    time_interval : int
-        Width of the time bins in milliseconds; the first starts at stimulus onset.
+    `region`: ``'V4'`` or ``'IT'``. `access`: ``'public'`` or ``'private'``. `time_interval`: width of the time bins in
+    milliseconds; the first starts at stimulus onset.
 
     Notes
     -----
@@ -124,26 +113,10 @@ def load_assembly(
 ) -> DataAssembly:
     """Recordings of one region.
 
-    Parameters
-    ----------
-    average_repetitions : bool
-        Whether to average over the repetitions of each stimulus.
-    region : str
-        ``'V4'`` or ``'IT'``.
-    access : str
-        ``'public'`` or ``'private'``.
-    time_interval : int, optional
-        Width of time bins in milliseconds, from 0 to before the last one ends; by default the mean of 70–170 ms.
-
-    Returns
-    -------
-    NeuronRecordingAssembly
-        presentation × neuroid, with `time_interval` × time_bin.
-
-    Raises
-    ------
-    UserError
-        If the data are not as they should be; names data set, file and coordinate.
+    `average_repetitions`: whether to average over the repetitions of each stimulus. `region`: ``'V4'`` or ``'IT'``.
+    `access`: ``'public'`` or ``'private'``. `time_interval`: width of time bins in milliseconds, from 0 to before the
+    last one ends; by default the mean of 70–170 ms. Result: presentation × neuroid, with `time_interval` × time_bin. A
+    UserError if the data are not as they should be; names data set, file and coordinate.
     """
     temporal = time_interval is not None
     assembly = load_dataset(f"MajajHong2015.temporal.{access}" if temporal else f"MajajHong2015.{access}")

@@ -16,10 +16,7 @@ _Transform = Callable[[NDArray[Any]], NDArray[Any]]
 class ExplainedOverTime(Metric):
     """Mean over time bins of the share of variance that a correlation explains, sign(r)·r².
 
-    Parameters
-    ----------
-    metric : Metric
-        Gives one correlation a time bin; its ``raw`` is split × neuroid × time_bin. Such as ``'spantime_pls'``.
+    `metric`: gives one correlation a time bin; its ``raw`` is split × neuroid × time_bin. Such as ``'spantime_pls'``.
 
     Notes
     -----
@@ -41,10 +38,7 @@ class ExplainedOverTime(Metric):
 class CeilingOverTime(Ceiling):
     """Mean over time bins of the reliability.
 
-    Parameters
-    ----------
-    ceiling : Ceiling
-        Gives one reliability a time bin. Such as ``'internal_consistency_temporal'``.
+    `ceiling`: gives one reliability a time bin. Such as ``'internal_consistency_temporal'``.
 
     Notes
     -----

@@ -32,10 +32,7 @@ class ThresholdElevation(BenchmarkBase):
     learns this from other stimuli with the same flankers; a psychometric function of the offset gives its thresholds
     (75 % right).
 
-    Parameters
-    ----------
-    condition : str
-        Length and number of the flankers, such as ``'short2'``.
+    `condition`: length and number of the flankers, such as ``'short2'``.
 
     Notes
     -----
@@ -64,15 +61,7 @@ class ThresholdElevation(BenchmarkBase):
     def __call__(self, candidate: BrainModel) -> Score:
         """Measure `candidate`'s thresholds with and without flankers.
 
-        Returns
-        -------
-        Score
-            In [0, 1]: closeness / ceiling; ``attrs['raw']`` is the closeness.
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate cannot give probabilities.
+        Result: a Score in [0, 1]: closeness / ceiling; ``attrs['raw']`` is the closeness.
         """
         start(candidate, self.condition)
         stimuli = {name: load_test_stimuli(name) for name in (BASELINE_CONDITION, self.condition)}

@@ -34,16 +34,8 @@ _POINTS = 3  # without as many strengths, no psychometric function can be fitted
 def load_thresholds(condition: str) -> dict[str, DataAssembly]:
     """Thresholds of the subjects who took part with these flankers and without any.
 
-    Parameters
-    ----------
-    condition : str
-        One of :data:`CONDITIONS`.
-
-    Returns
-    -------
-    dict
-        ``baseline_assembly`` and ``condition_assembly``, each with dimension ``subject``, in arc seconds; the same
-        subjects in the same order.
+    `condition`: one of :data:`CONDITIONS`. Result: ``baseline_assembly`` and ``condition_assembly``, each with
+    dimension ``subject``, in arc seconds; the same subjects in the same order.
     """
     baseline, measured = (load_dataset(f"Malania2007.{name}") for name in (BASELINE_CONDITION, condition))
     took_part = [
@@ -71,10 +63,7 @@ def _of(assembly: DataAssembly, subjects: list[Any]) -> DataAssembly:
 def load_test_stimuli(condition: str) -> StimulusSet:
     """Stimuli that people were tested with; offsets without their sign, as how large they are is what matters.
 
-    Parameters
-    ----------
-    condition : str
-        One of :data:`CONDITIONS`, or :data:`BASELINE_CONDITION`.
+    `condition`: one of :data:`CONDITIONS`, or :data:`BASELINE_CONDITION`.
     """
     stimuli = load_stimulus_set(f"Malania2007.{condition}")
     stimuli[_OFFSET] = stimuli[_OFFSET].abs()
@@ -86,11 +75,6 @@ def independent_variable(stimuli: StimulusSet) -> str:
 
     Published is ``image_label``. That can be fitted where labels are strengths; where they say left or right, the
     strength is what the experiment varied, ``vernier_offset_arcsec``.
-
-    Parameters
-    ----------
-    stimuli : StimulusSet
-        Test stimuli.
 
     Examples
     --------
@@ -104,12 +88,8 @@ def independent_variable(stimuli: StimulusSet) -> str:
 def start(candidate: BrainModel, condition: str) -> None:
     """Let a model learn left from right with the fitting stimuli of a condition.
 
-    Parameters
-    ----------
-    candidate : BrainModel
-        If its ``start_task`` supports it, the trials of each fitting stimulus are kept apart.
-    condition : str
-        One of :data:`CONDITIONS`.
+    `candidate`: if its ``start_task`` supports it, the trials of each fitting stimulus are kept apart. `condition`: one
+    of :data:`CONDITIONS`.
     """
     fitting = _on_screen(load_stimulus_set(f"Malania2007.{condition}_fit"), candidate)
     parameters = inspect.signature(candidate.start_task).parameters.values()
@@ -123,17 +103,8 @@ def start(candidate: BrainModel, condition: str) -> None:
 def look(candidate: BrainModel, stimuli: StimulusSet) -> DataAssembly:
     """Show test stimuli.
 
-    Parameters
-    ----------
-    candidate : BrainModel
-        Has learned the task.
-    stimuli : StimulusSet
-        As they were shown to people.
-
-    Returns
-    -------
-    BehavioralAssembly
-        presentation × choice: probabilities, one row a trial.
+    `candidate`: has learned the task. `stimuli`: as they were shown to people. Result: presentation × choice:
+    probabilities, one row a trial.
     """
     return candidate.look_at(_on_screen(stimuli, candidate), number_of_trials=NUMBER_OF_TRIALS, require_variance=True)
 

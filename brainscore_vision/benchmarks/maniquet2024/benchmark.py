@@ -33,20 +33,8 @@ def make(benchmark: str) -> Benchmark:
 def shown_in(task: str) -> tuple[str, str]:
     """Manipulation, and its details, of the pictures of a task.
 
-    Parameters
-    ----------
-    task : str
-        As people's trials name it.
-
-    Returns
-    -------
-    tuple of str
-        ``manipulation`` and ``manipulation_details``.
-
-    Raises
-    ------
-    UserError
-        If the task is unknown.
+    `task`: as people's trials name it. Result: ``manipulation`` and ``manipulation_details``. A UserError if the task
+    is unknown.
 
     Examples
     --------
@@ -66,22 +54,9 @@ def shown_in(task: str) -> tuple[str, str]:
 def by_task(answers: DataAssembly, people: DataAssembly) -> BehavioralAssembly:
     """A model's answers to the pictures of each task; pictures of several tasks are repeated.
 
-    Parameters
-    ----------
-    answers : BehavioralAssembly, presentation × choice
-        With the stimuli's ``manipulation`` and ``manipulation_details``.
-    people : BehavioralAssembly, presentation
-        With ``task``.
-
-    Returns
-    -------
-    BehavioralAssembly, presentation × choice
-        With ``task`` and ``image_label``.
-
-    Raises
-    ------
-    UserError
-        If there are no pictures of a task.
+    `answers`: presentation × choice; with the stimuli's ``manipulation`` and ``manipulation_details``. `people`: with
+    ``task``. Result: a BehavioralAssembly (presentation × choice) with ``task`` and ``image_label``. A UserError if
+    there are no pictures of a task.
     """
     answers = answers.transpose("presentation", "choice")
     shown = np.stack([answers[name].values.astype(str) for name in ("manipulation", "manipulation_details")], axis=1)

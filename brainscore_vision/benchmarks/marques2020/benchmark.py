@@ -33,21 +33,8 @@ STUDIES = {
 def property_benchmark(identifier: str, *, study: str, property_name: str, parent: str) -> PropertiesBenchmark:
     """Compare one property with the neurons of one study.
 
-    Parameters
-    ----------
-    identifier : str
-        Of the benchmark.
-    study : str
-        Identifier of the data; one of `STUDIES`.
-    property_name : str
-        One of the data's values of ``neuronal_property``.
-    parent : str
-        The benchmark to group under.
-
-    Returns
-    -------
-    PropertiesBenchmark
-        Its data are loaded.
+    `study`: identifier of the data; one of `STUDIES`. `property_name`: one of the data's values of
+    ``neuronal_property``. `parent`: the benchmark to group under. Result: its data are loaded.
     """
     metric = BootstrapDistributionSimilarity(property_name)
     return PropertiesBenchmark(

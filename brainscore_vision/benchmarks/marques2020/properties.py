@@ -31,20 +31,9 @@ def cavanaugh2002_properties(
 ) -> PropertyAssembly:
     """Size tuning at the preferred spatial frequency and orientation, of the mean or the modulated response.
 
-    Parameters
-    ----------
-    model_identifier : str, optional
-        Not needed.
-    responses : DataAssembly, neuroid × presentation
-        To gratings of crossed radius, spatial frequency, orientation and phase.
-    baseline : DataAssembly, neuroid × presentation
-        To a blank.
-
-    Returns
-    -------
-    PropertyAssembly
-        ``surround_suppression_index``, ``strongly_suppressed`` (index of at least 0.1), ``grating_summation_field``,
-        ``surround_diameter``, ``surround_grating_summation_field_ratio``.
+    `responses`: neuroid × presentation; to gratings of crossed radius, spatial frequency, orientation and phase.
+    `baseline`: neuroid × presentation. Result: ``surround_suppression_index``, ``strongly_suppressed`` (index of at
+    least 0.1), ``grating_summation_field``, ``surround_diameter``, ``surround_grating_summation_field_ratio``.
 
     References
     ----------
@@ -68,19 +57,9 @@ def devalois1982a_properties(
 ) -> PropertyAssembly:
     """Preferred orientation of the mean response, at the preferred spatial frequency and number of cycles.
 
-    Parameters
-    ----------
-    model_identifier : str, optional
-        Not needed.
-    responses : DataAssembly, neuroid × presentation
-        To gratings of several numbers of cycles, of crossed spatial frequency, orientation and phase.
-    baseline : DataAssembly, neuroid × presentation
-        To a blank.
-
-    Returns
-    -------
-    PropertyAssembly
-        ``preferred_orientation``, from −22.5° up to 157.5°.
+    `responses`: neuroid × presentation; to gratings of several numbers of cycles, of crossed spatial frequency,
+    orientation and phase. `baseline`: neuroid × presentation. Result: ``preferred_orientation``, from −22.5° up to
+    157.5°.
 
     References
     ----------
@@ -102,19 +81,8 @@ def devalois1982b_properties(
 ) -> PropertyAssembly:
     """Preferred spatial frequency, of the mean or the modulated response, at the preferred size and orientation.
 
-    Parameters
-    ----------
-    model_identifier : str, optional
-        Not needed.
-    responses : DataAssembly, neuroid × presentation
-        To gratings of crossed radius, spatial frequency, orientation and phase.
-    baseline : DataAssembly, neuroid × presentation
-        To a blank.
-
-    Returns
-    -------
-    PropertyAssembly
-        ``peak_spatial_frequency``, in cycles per degree.
+    `responses`: neuroid × presentation; to gratings of crossed radius, spatial frequency, orientation and phase.
+    `baseline`: neuroid × presentation. Result: ``peak_spatial_frequency``, in cycles per degree.
 
     References
     ----------
@@ -132,20 +100,9 @@ def schiller1976_properties(
 ) -> PropertyAssembly:
     """Spatial frequency bandwidth of the mean response, at the preferred size and orientation.
 
-    Parameters
-    ----------
-    model_identifier : str, optional
-        Not needed.
-    responses : DataAssembly, neuroid × presentation
-        To gratings of crossed radius, spatial frequency, orientation and phase.
-    baseline : DataAssembly, neuroid × presentation
-        To a blank.
-
-    Returns
-    -------
-    PropertyAssembly
-        ``spatial_frequency_selective`` (1 where there is a bandwidth, else 0), ``spatial_frequency_bandwidth``
-        (100 · low / high).
+    `responses`: neuroid × presentation; to gratings of crossed radius, spatial frequency, orientation and phase.
+    `baseline`: neuroid × presentation. Result: ``spatial_frequency_selective`` (1 where there is a bandwidth, else 0),
+    ``spatial_frequency_bandwidth`` (100 · low / high).
 
     References
     ----------
@@ -170,22 +127,12 @@ def ringach2002_properties(
 ) -> PropertyAssembly:
     """Orientation tuning of the mean response, at the preferred spatial frequency and number of cycles.
 
-    Parameters
-    ----------
-    model_identifier : str, optional
-        Not needed.
-    responses : DataAssembly, neuroid × presentation
-        To gratings of several numbers of cycles, of crossed spatial frequency, orientation and phase.
-    baseline : DataAssembly, neuroid × presentation
-        To a blank.
-
-    Returns
-    -------
-    PropertyAssembly
-        ``baseline``, ``max_dc`` and ``min_dc`` (mean response to the preferred and the worst orientation), ``max_ac``
-        (modulation by phase of the preferred one), ``modulation_ratio`` (AC/DC), ``circular_variance``, ``bandwidth``
-        (half width at 0.707 of the peak, in degrees), ``orthogonal_preferred_ratio``, ``orientation_selective`` (1
-        where there is a bandwidth, else 0), and ratios and differences of these.
+    `responses`: neuroid × presentation; to gratings of several numbers of cycles, of crossed spatial frequency,
+    orientation and phase. `baseline`: neuroid × presentation. Result: ``baseline``, ``max_dc`` and ``min_dc`` (mean
+    response to the preferred and the worst orientation), ``max_ac`` (modulation by phase of the preferred one),
+    ``modulation_ratio`` (AC/DC), ``circular_variance``, ``bandwidth`` (half width at 0.707 of the peak, in degrees),
+    ``orthogonal_preferred_ratio``, ``orientation_selective`` (1 where there is a bandwidth, else 0), and ratios and
+    differences of these.
 
     References
     ----------
@@ -226,22 +173,11 @@ def freemanziemba2013_properties(
 ) -> PropertyAssembly:
     """Modulation by naturalistic textures, selectivity and magnitude of responses to textures and to noise.
 
-    Parameters
-    ----------
-    model_identifier : str, optional
-        Not needed.
-    responses : DataAssembly, neuroid × presentation
-        To textures of crossed type (noise, texture), family and sample.
-    baseline : DataAssembly, neuroid × presentation
-        To a blank; subtracted from all but the variances.
-
-    Returns
-    -------
-    PropertyAssembly
-        ``texture_modulation_index`` and its absolute value; ``…_selectivity`` (sparseness over families) and
-        ``…_sparseness`` (over samples) of texture and noise; ``variance_ratio``, ``sample_variance``,
-        ``family_variance`` of √r + √(r + 1), r being texture responses in spikes per 100 ms; ``max_texture``,
-        ``max_noise``.
+    `responses`: neuroid × presentation; to textures of crossed type (noise, texture), family and sample. `baseline`:
+    neuroid × presentation; to a blank; subtracted from all but the variances. Result: ``texture_modulation_index`` and
+    its absolute value; ``…_selectivity`` (sparseness over families) and ``…_sparseness`` (over samples) of texture and
+    noise; ``variance_ratio``, ``sample_variance``, ``family_variance`` of √r + √(r + 1), r being texture responses in
+    spikes per 100 ms; ``max_texture``, ``max_noise``.
 
     References
     ----------

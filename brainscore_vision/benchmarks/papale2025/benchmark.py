@@ -35,23 +35,10 @@ BIBTEX: Final = """@article{papale_extensive_2025,
 def Papale2025(region: str, metric_type: str) -> TrainTestNeuralBenchmark:  # noqa: N802 -- the published name
     """Predict the reliable neuroids of one region, each animal's by a mapping of its own.
 
-    Parameters
-    ----------
-    region : {'V1', 'V4', 'IT'}
-        Where was recorded.
-    metric_type : {'ridge', 'ridgecv'}
-        Ridge regression with penalty 1, or with a penalty for each animal, chosen on left-out training pictures.
-
-    Returns
-    -------
-    TrainTestNeuralBenchmark
-        Data are loaded when it is called, or asked for its ceiling: the reliability of each animal's neuroids over the
-        30 repetitions of the test pictures.
-
-    Raises
-    ------
-    UserError
-        If the metric is unknown.
+    `region`: ``'V1'``, ``'V4'`` or ``'IT'``. `metric_type`: ``'ridge'`` or ``'ridgecv'``; ridge regression with penalty
+    1, or with a penalty for each animal, chosen on left-out training pictures. Result: data are loaded when it is
+    called, or asked for its ceiling: the reliability of each animal's neuroids over the 30 repetitions of the test
+    pictures. A UserError if the metric is unknown.
     """
     if metric_type not in _METRICS:
         raise UserError(f"Papale2025 has no metric {metric_type!r}", remedy=f"there are {', '.join(_METRICS)}")
@@ -78,26 +65,10 @@ def load_assembly(
 ) -> DataAssembly:
     """Load the reliable neuroids of one region.
 
-    Parameters
-    ----------
-    region : {'V1', 'V4', 'IT'}
-        Where was recorded.
-    split : {'train', 'test'}
-        Training pictures, each shown once; or test pictures, each shown 30 times.
-    average_repetitions : bool
-        Whether repetitions are averaged.
-    reliability_threshold : float
-        Neuroids of greater ``reliability`` are kept.
-
-    Returns
-    -------
-    NeuroidAssembly
-        presentation × neuroid.
-
-    Raises
-    ------
-    UserError
-        If the data set lacks a coordinate, or has several time bins; names data set, file and coordinate.
+    `region`: ``'V1'``, ``'V4'`` or ``'IT'``. `split`: ``'train'`` or ``'test'``; training pictures, each shown once; or
+    test pictures, each shown 30 times. `average_repetitions`: whether repetitions are averaged.
+    `reliability_threshold`: neuroids of greater ``reliability`` are kept. Result: presentation × neuroid. A UserError
+    if the data set lacks a coordinate, or has several time bins; names data set, file and coordinate.
     """
     assembly = load_dataset(f"Papale2025_{split}")
     require_coords(assembly, {"stimulus_id": "presentation", "subject": "neuroid", "reliability": "neuroid"})

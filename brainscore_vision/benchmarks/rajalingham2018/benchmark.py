@@ -38,12 +38,9 @@ class Rajalingham2018I2n(BenchmarkBase):
     People saw an image, then chose between its object and one of 23 others. The model learns the 24 objects from the
     public images (2,160) and gives the probability of each for the test images.
 
-    Parameters
-    ----------
-    access : {'private', 'public'}
-        Trials on the 240 private images, or on the public ones. On the latter, models are tested on the images that
-        they learned from, and each image has few trials: d′ that only one half of the trials has are left out of the
-        ceiling.
+    `access`: ``'private'`` or ``'public'``; trials on the 240 private images, or on the public ones. On the latter,
+    models are tested on the images that they learned from, and each image has few trials: d′ that only one half of the
+    trials has are left out of the ceiling.
 
     Notes
     -----
@@ -74,15 +71,7 @@ class Rajalingham2018I2n(BenchmarkBase):
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` learn the objects, and name those of the test images.
 
-        Returns
-        -------
-        Score
-            In [0, 1]; ``attrs['raw']`` is the correlation.
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate cannot give probabilities.
+        Result: a Score in [0, 1]; ``attrs['raw']`` is the correlation.
         """
         degrees = candidate.visual_degrees()
         fitting = place_on_screen(
@@ -100,16 +89,8 @@ class Rajalingham2018I2n(BenchmarkBase):
 def load_assembly(access: Access = "private") -> BehavioralAssembly:
     """People's choices, one a trial.
 
-    Parameters
-    ----------
-    access : {'private', 'public'}
-        On which images.
-
-    Returns
-    -------
-    BehavioralAssembly
-        presentation, with the levels stimulus_id, sample_obj (the object shown), dist_obj (the other one on offer) and
-        ``correct``: whether the object shown was chosen.
+    `access`: ``'private'`` or ``'public'``. Result: presentation, with the levels stimulus_id, sample_obj (the object
+    shown), dist_obj (the other one on offer) and ``correct``: whether the object shown was chosen.
     """
     assembly = cast("BehavioralAssembly", load_dataset(f"Rajalingham2018.{access}"))
     return assembly.assign_coords(correct=("presentation", assembly.values == assembly["sample_obj"].values))

@@ -15,19 +15,10 @@ _METRICS = ("pls", "rdm")
 def simulated2026(region: str, metric: str) -> ControlBenchmark:
     """A control on the simulated measurements of one region.
 
-    Parameters
-    ----------
-    region : {'V1', 'IT'}
-        Which simulated neuroids.
-    metric : {'pls', 'rdm'}
-        ``'pls'``: regression to each neuroid, relative to its split-half reliability (`internal_consistency`).
-        ``'rdm'``: correlation of representational dissimilarities, relative to what a noise-free model can reach
-        (:class:`~brainscore_vision.simulated_experiment.benchmark.SplitHalfRDM`).
-
-    Returns
-    -------
-    ControlBenchmark
-        Kept out of averages: ``control`` is true, ``parent`` is ``'control'``.
+    `region`: ``'V1'`` or ``'IT'``. `metric`: ``'pls'``: regression to each neuroid, relative to its split-half
+    reliability (`internal_consistency`). ``'rdm'``: correlation of representational dissimilarities, relative to what a
+    noise-free model can reach (:class:`~brainscore_vision.simulated_experiment.benchmark.SplitHalfRDM`). Result: kept
+    out of averages: ``control`` is true, ``parent`` is ``'control'``.
     """
     if region not in _REGIONS or metric not in _METRICS:
         raise UserError(

@@ -33,16 +33,9 @@ _FOLDER = Path(__file__).parent
 def load_observers(test: str) -> BehavioralAssembly:
     """Decisions of the ten observers of one test.
 
-    Parameters
-    ----------
-    test : str
-        One of :data:`TESTS`.
-
-    Returns
-    -------
-    BehavioralAssembly
-        presentation, with the levels stimulus_id, truth, condition, subject, session, trial, response_time (seconds),
-        for cue conflict also shape and texture. Its ``stimulus_set`` names all stimuli, without files.
+    `test`: one of :data:`TESTS`. Result: presentation, with the levels stimulus_id, truth, condition, subject, session,
+    trial, response_time (seconds), for cue conflict also shape and texture. Its ``stimulus_set`` names all stimuli,
+    without files.
 
     References
     ----------
@@ -57,12 +50,9 @@ def load_observers(test: str) -> BehavioralAssembly:
 def load_networks() -> BehavioralAssembly:
     """Decisions of all networks of the published experiments.
 
-    Returns
-    -------
-    BehavioralAssembly
-        presentation, with the levels stimulus_id, truth, condition, subject (the network, as the file names it), test,
-        experiment (the published folder: two of them hold a network called alexnet, which are different networks),
-        session, trial, response_time (NaN).
+    Result: presentation, with the levels stimulus_id, truth, condition, subject (the network, as the file names it),
+    test, experiment (the published folder: two of them hold a network called alexnet, which are different networks),
+    session, trial, response_time (NaN).
 
     References
     ----------
@@ -103,18 +93,9 @@ def network_sources() -> dict[tuple[str, str, str], Source]:
 def load_stimuli(test: str, *, identifier: str | None = None) -> StimulusSet:
     """Images of one test.
 
-    Parameters
-    ----------
-    test : str
-        One of :data:`TESTS`.
-    identifier : str, optional
-        Name of the stimulus set; by default ``Geirhos2019_<test>``.
-
-    Returns
-    -------
-    StimulusSet
-        224 × 224 RGB images. Of cue conflict only the 160 that ``sources.csv`` lists, unless the environment variable
-        ``BRAINSCORE_GEIRHOS2019_STIMULI`` names a folder with all 1,280.
+    `test`: one of :data:`TESTS`. `identifier`: name of the stimulus set; by default ``Geirhos2019_<test>``. Result: 224
+    × 224 RGB images. Of cue conflict only the 160 that ``sources.csv`` lists, unless the environment variable
+    ``BRAINSCORE_GEIRHOS2019_STIMULI`` names a folder with all 1,280.
     """
     experiment, images = TESTS[test]
     identifier = identifier or f"Geirhos2019_{test}"

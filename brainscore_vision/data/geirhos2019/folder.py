@@ -17,26 +17,9 @@ def stimuli_in_folder(stimuli: StimulusSet, folder: Path, *, variable: str) -> S
     A file belongs to a stimulus if its name, without the trial's number and the observer's (``s01`` or ``dnn``), is the
     ``stimulus_id``; where a test has one condition only, it may also be the last part of it (``airplane1-clock2.png``).
 
-    Parameters
-    ----------
-    stimuli : StimulusSet
-        All stimuli of a test, without files.
-    folder : Path
-        Where to look.
-    variable : str
-        Environment variable that named the folder, for messages.
-
-    Returns
-    -------
-    StimulusSet
-        A copy of `stimuli` with files.
-
-    Raises
-    ------
-    DataUnavailable
-        If the folder or some of its images are missing.
-    UserError
-        If two different files could be the same stimulus.
+    `stimuli`: all stimuli of a test, without files. `variable`: environment variable that named the folder, for
+    messages. Result: a copy of `stimuli` with files. A DataUnavailable if the folder or some of its images are missing;
+    a UserError if two different files could be the same stimulus.
     """
     if not folder.is_dir():
         raise DataUnavailable(

@@ -24,15 +24,8 @@ def stimulus_id(image_name: str) -> str:
 
     Each observer saw a copy of the image under a name with the trial's number and the observer's.
 
-    Parameters
-    ----------
-    image_name : str
-        Column ``imagename`` of the published trials, or a file's name in the published stimuli.
-
-    Returns
-    -------
-    str
-        The name without the two.
+    `image_name`: column ``imagename`` of the published trials, or a file's name in the published stimuli. Result: the
+    name without the two.
 
     Examples
     --------
@@ -45,17 +38,10 @@ def stimulus_id(image_name: str) -> str:
 def read_trials(paths: Iterable[Path]) -> pd.DataFrame:
     """Read published trials.
 
-    Parameters
-    ----------
-    paths : iterable of Path
-        CSV files with the columns subj, session, trial, rt, object_response, category, condition, imagename.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``stimulus_id, truth, condition, subject, session, trial, response_time, choice`` and ``file`` (name of
-        the CSV file without its ending). ``condition`` is text as published; ``response_time`` is in seconds, NaN for
-        networks and where no answer was given in time, which is the choice ``na``.
+    `paths`: CSV files with the columns subj, session, trial, rt, object_response, category, condition, imagename.
+    Result: columns ``stimulus_id, truth, condition, subject, session, trial, response_time, choice`` and ``file`` (name
+    of the CSV file without its ending). ``condition`` is text as published; ``response_time`` is in seconds, NaN for
+    networks and where no answer was given in time, which is the choice ``na``.
     """
     tables = []
     for path in paths:
@@ -81,18 +67,8 @@ def read_trials(paths: Iterable[Path]) -> pd.DataFrame:
 def stimulus_table(trials: pd.DataFrame, *, identifier: str) -> StimulusSet:
     """The stimuli of these trials, without their files.
 
-    Parameters
-    ----------
-    trials : pandas.DataFrame
-        From :func:`read_trials`.
-    identifier : str
-        Name of the stimulus set.
-
-    Returns
-    -------
-    StimulusSet
-        Columns ``stimulus_id, truth, condition``, for cue conflict also ``shape`` and ``texture``; sorted by
-        ``stimulus_id``.
+    `trials`: from :func:`read_trials`. `identifier`: name of the stimulus set. Result: columns ``stimulus_id, truth,
+    condition``, for cue conflict also ``shape`` and ``texture``; sorted by ``stimulus_id``.
     """
     columns = ["stimulus_id", "truth", "condition"]
     table = trials[columns].drop_duplicates("stimulus_id").sort_values("stimulus_id", ignore_index=True)
@@ -106,15 +82,7 @@ def stimulus_table(trials: pd.DataFrame, *, identifier: str) -> StimulusSet:
 def with_shape_and_texture(table: pd.DataFrame) -> pd.DataFrame:
     """Add the columns ``shape`` and ``texture``, which the names of cue-conflict images tell.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        With ``stimulus_id`` such as ``s5n_0_bird_00_bird3-clock2.png``: shape of a bird, texture of a clock.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A copy.
+    `table`: with ``stimulus_id`` such as ``s5n_0_bird_00_bird3-clock2.png``: shape of a bird, texture of a clock.
 
     Examples
     --------
@@ -135,19 +103,8 @@ def with_shape_and_texture(table: pd.DataFrame) -> pd.DataFrame:
 def behavior(trials: pd.DataFrame, stimuli: StimulusSet, *, identifier: str) -> BehavioralAssembly:
     """Trials as an assembly.
 
-    Parameters
-    ----------
-    trials : pandas.DataFrame
-        From :func:`read_trials`.
-    stimuli : StimulusSet
-        Becomes ``stimulus_set`` of the assembly; its columns shape and texture become levels.
-    identifier : str
-        Name of the data set.
-
-    Returns
-    -------
-    BehavioralAssembly
-        presentation; the values are the choices.
+    `trials`: from :func:`read_trials`. `stimuli`: becomes ``stimulus_set`` of the assembly; its columns shape and
+    texture become levels. `identifier`: name of the data set. Result: presentation; the values are the choices.
     """
     columns = {name: trials[name].to_numpy() for name in _LEVELS}
     cues = [name for name in ("shape", "texture") if name in stimuli.columns]

@@ -45,23 +45,11 @@ T = TypeVar("T")
 def load_observers(test: str) -> DataAssembly:
     """Decisions of all observers of one test, from the source that the module names.
 
-    Parameters
-    ----------
-    test : str
-        Name of the test, such as ``'colour'``.
-
-    Returns
-    -------
-    BehavioralAssembly
-        presentation, with the levels stimulus_id, truth, condition, subject, session, trial, response_time (seconds).
-        From the authors' files: for cue conflict also shape and texture, and a ``stimulus_set`` that names all stimuli
-        without files, as the ceiling needs none. From the platform: also image_id_long, choice, category and the
-        columns of the stimulus set.
-
-    Raises
-    ------
-    DataUnavailable
-        If neither source can be reached.
+    `test`: name of the test, such as ``'colour'``. Result: presentation, with the levels stimulus_id, truth, condition,
+    subject, session, trial, response_time (seconds). From the authors' files: for cue conflict also shape and texture,
+    and a ``stimulus_set`` that names all stimuli without files, as the ceiling needs none. From the platform: also
+    image_id_long, choice, category and the columns of the stimulus set. A DataUnavailable if neither source can be
+    reached.
 
     References
     ----------
@@ -74,21 +62,9 @@ def load_observers(test: str) -> DataAssembly:
 def load_stimuli(test: str) -> StimulusSet:
     """Images of one test, from the source that the module names.
 
-    Parameters
-    ----------
-    test : str
-        Name of the test, such as ``'colour'``.
-
-    Returns
-    -------
-    StimulusSet
-        Under the names that :func:`load_observers` has. Of cue conflict as many as are listed with Geirhos et al.
-        2019, where the authors' files are taken and no folder has them all.
-
-    Raises
-    ------
-    DataUnavailable
-        If the images can be had from nowhere; it says how to obtain them.
+    `test`: name of the test, such as ``'colour'``. Result: under the names that :func:`load_observers` has. Of cue
+    conflict as many as are listed with Geirhos et al. 2019, where the authors' files are taken and no folder has them
+    all. A DataUnavailable if the images can be had from nowhere; it says how to obtain them.
     """
     published = None if _are_the_authors(test) else _tried(load_published_stimuli, test).found
     return _authors_stimuli(test) if published is None else published

@@ -115,10 +115,7 @@ PUBLISHED: Final = {
 def load_published_assembly(test: str) -> DataAssembly:
     """Decisions of all observers of a test, tied to their stimulus set.
 
-    Parameters
-    ----------
-    test : str
-        Key of :data:`PUBLISHED`.
+    `test`: key of :data:`PUBLISHED`.
     """
     from brainscore_core.supported_data_standards.brainio.s3 import load_assembly_from_s3
 
@@ -135,10 +132,7 @@ def load_published_assembly(test: str) -> DataAssembly:
 def load_published_stimuli(test: str) -> StimulusSet:
     """All images of a test.
 
-    Parameters
-    ----------
-    test : str
-        Key of :data:`PUBLISHED`.
+    `test`: key of :data:`PUBLISHED`.
     """
     from brainscore_core.supported_data_standards.brainio.s3 import load_stimulus_set_from_s3
 
@@ -155,17 +149,8 @@ def load_published_stimuli(test: str) -> StimulusSet:
 def under_authors_names(published: StimulusSet, stimuli: StimulusSet) -> StimulusSet:
     """The authors' table of a test's stimuli, with the published images.
 
-    Parameters
-    ----------
-    published : StimulusSet
-        With the images' file names as they were shown to networks in the column ``image_id_long``.
-    stimuli : StimulusSet
-        All stimuli of the test under the authors' names, without files.
-
-    Returns
-    -------
-    StimulusSet
-        The stimuli whose image is published.
+    `published`: with the images' file names as they were shown to networks in the column ``image_id_long``. `stimuli`:
+    all stimuli of the test under the authors' names, without files. Result: the stimuli whose image is published.
     """
     paths = {
         stimulus_id(f"{long_name}.png"): published.get_stimulus(name)

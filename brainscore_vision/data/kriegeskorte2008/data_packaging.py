@@ -28,11 +28,9 @@ _SUPPLEMENT = "Kriegeskorte_Neuron2008_supplementalData.mat"
 def load_stimuli() -> StimulusSet:
     """The 92 images: colour photographs of isolated objects on a grey background, 175 × 175.
 
-    Returns
-    -------
-    StimulusSet
-        Columns ``stimulus_id``; ``category`` (six, as published); ``animate, human, face, body, natural, artificial,
-        monkey_or_ape`` (bool, as published: ``natural`` includes animals, ``artificial`` means artificial objects).
+    Result: columns ``stimulus_id``; ``category`` (six, as published); ``animate, human, face, body, natural,
+    artificial, monkey_or_ape`` (bool, as published: ``natural`` includes animals, ``artificial`` means artificial
+    objects).
 
     References
     ----------
@@ -64,11 +62,8 @@ def load_stimuli() -> StimulusSet:
 def load_human_it() -> DataAssembly:
     """Dissimilarities in human IT: fMRI of four subjects, two sessions each.
 
-    Returns
-    -------
-    DataAssembly
-        rdm × pair, 8 × 4,186: 1 − Pearson correlation between response patterns; levels ``subject, session, species,
-        region`` and ``stimulus_id, other_stimulus_id``.
+    Result: rdm × pair, 8 × 4,186: 1 − Pearson correlation between response patterns; levels ``subject, session,
+    species, region`` and ``stimulus_id, other_stimulus_id``.
 
     References
     ----------
@@ -91,11 +86,8 @@ def load_human_it() -> DataAssembly:
 def load_monkey_it() -> DataAssembly:
     """Dissimilarities in monkey IT: 674 neurons of two monkeys, pooled.
 
-    Returns
-    -------
-    DataAssembly
-        rdm × pair, 1 × 4,186: 1 − Pearson correlation between response patterns; levels ``recording, species,
-        region`` and ``stimulus_id, other_stimulus_id``.
+    Result: rdm × pair, 1 × 4,186: 1 − Pearson correlation between response patterns; levels ``recording, species,
+    region`` and ``stimulus_id, other_stimulus_id``.
 
     References
     ----------
@@ -116,10 +108,7 @@ def load_monkey_it() -> DataAssembly:
 def load_judgements() -> DataAssembly:
     """Dissimilarities as 16 people judged them by arranging the images.
 
-    Returns
-    -------
-    DataAssembly
-        rdm × pair, 16 × 4,186; levels ``subject`` and ``stimulus_id, other_stimulus_id``.
+    Result: rdm × pair, 16 × 4,186; levels ``subject`` and ``stimulus_id, other_stimulus_id``.
 
     References
     ----------
@@ -138,11 +127,8 @@ def load_judgements() -> DataAssembly:
 def load_models() -> DataAssembly:
     """Dissimilarities of the published models.
 
-    Returns
-    -------
-    DataAssembly
-        rdm × pair, 8 × 4,186; levels ``model`` (as published: animacy, FaceBodyManmadeNatobj, monkeyIT, EVA, HMAX, V1,
-        Silhouette, RADON), ``kind`` (model or measured) and ``stimulus_id, other_stimulus_id``.
+    Result: rdm × pair, 8 × 4,186; levels ``model`` (as published: animacy, FaceBodyManmadeNatobj, monkeyIT, EVA, HMAX,
+    V1, Silhouette, RADON), ``kind`` (model or measured) and ``stimulus_id, other_stimulus_id``.
 
     References
     ----------

@@ -17,17 +17,7 @@ def image_folder(sha256: str) -> Path:
 def write_images(images: dict[str, np.ndarray], folder: Path) -> dict[str, Path]:
     """Write images as PNG files, unless they are there already.
 
-    Parameters
-    ----------
-    images : dict
-        Arrays (height × width × 3, uint8) by stimulus.
-    folder : Path
-        Where to write.
-
-    Returns
-    -------
-    dict
-        Paths by stimulus.
+    `images`: arrays (height × width × 3, uint8) by stimulus.
 
     Notes
     -----

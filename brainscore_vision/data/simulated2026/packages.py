@@ -26,12 +26,9 @@ _VERSION = 1  # raise it whenever stimuli are drawn otherwise
 def stimulus_set() -> StimulusSet:
     """The stimuli; drawn and written as PNG files on first use.
 
-    Returns
-    -------
-    StimulusSet
-        800 stimuli in 8 categories, ``object_name``, with the parameters they were drawn from (see
-        :func:`~brainscore_vision.simulated_experiment.stimuli.parameters`). Files lie in
-        ``$BRAINSCORE_HOME/simulated2026`` (default ``~/.brain-score``).
+    Result: 800 stimuli in 8 categories, ``object_name``, with the parameters they were drawn from (see
+    :func:`~brainscore_vision.simulated_experiment.stimuli.parameters`). Files lie in ``$BRAINSCORE_HOME/simulated2026``
+    (default ``~/.brain-score``).
     """
     return drawn_stimuli(IDENTIFIER, range(PER_CATEGORY), simulated_data_home() / f"v{_VERSION}")
 
@@ -39,12 +36,9 @@ def stimulus_set() -> StimulusSet:
 def assembly() -> NeuroidAssembly:
     """The simulated measurements.
 
-    Returns
-    -------
-    NeuroidAssembly
-        presentation (800 stimuli × 12 repetitions) × neuroid (96 in V1, 96 in IT); the coordinates are those of
-        :func:`~brainscore_vision.simulated_experiment.responses.measured_assembly`. No unit. The same on every
-        machine up to rounding (relative differences below 1e-6).
+    Result: presentation (800 stimuli × 12 repetitions) × neuroid (96 in V1, 96 in IT); the coordinates are those of
+    :func:`~brainscore_vision.simulated_experiment.responses.measured_assembly`. No unit. The same on every machine up
+    to rounding (relative differences below 1e-6).
     """
     stimuli = stimulus_set()
     simulations = _simulated(tuple(stimuli.get_stimulus(name) for name in stimuli["stimulus_id"]))

@@ -20,12 +20,9 @@ from brainscore_vision.metric_helpers.uncertainty import DECLARED, attach_influe
 class Accuracy(Metric):
     """Share of choices that equal the right ones.
 
-    Parameters
-    ----------
-    stimulus_groups : str or None
-        Coordinate of the target in whose groups images were drawn
-        (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`); ``'truth'``: the
-        right choices.
+    `stimulus_groups`: coordinate of the target in whose groups images were drawn
+    (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`); ``'truth'``: the right
+    choices.
 
     Notes
     -----
@@ -57,24 +54,10 @@ class Accuracy(Metric):
     def __call__(self, source: DataAssembly | Sequence[Any], target: DataAssembly | Sequence[Any]) -> Score:
         """Compare choices.
 
-        Parameters
-        ----------
-        source : BehavioralAssembly, presentation, or sequence
-            Choices. Where both sides have ``stimulus_id``, one a stimulus.
-        target : BehavioralAssembly, presentation, or sequence
-            Right choices; matched by ``stimulus_id`` where both sides have it (a stimulus may then come several
-            times), otherwise by position. ``attrs['choices']``, if there are more labels to choose from than right
-            ones.
-
-        Returns
-        -------
-        Score
-            In [0, 1].
-
-        Raises
-        ------
-        MetricInputError
-            If the two do not match, or are empty, right choices are missing, or no choice is a label of the target.
+        `source`: choices. Where both sides have ``stimulus_id``, one a stimulus. `target`: right choices; matched by
+        ``stimulus_id`` where both sides have it (a stimulus may then come several times), otherwise by position.
+        ``attrs['choices']``, if there are more labels to choose from than right ones. A MetricInputError if the two do
+        not match, or are empty, right choices are missing, or no choice is a label of the target.
         """
         if isinstance(source, DataAssembly):
             source = as_table(source, ("presentation",), role="source")

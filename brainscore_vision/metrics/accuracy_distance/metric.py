@@ -55,25 +55,11 @@ class AccuracyDistance(Metric):
     def __call__(self, source: DataAssembly, target: DataAssembly, variables: Sequence[str] = ()) -> Score:
         """Compare a model's accuracy with each subject's.
 
-        Parameters
-        ----------
-        source : BehavioralAssembly, presentation
-            The model's choices, one a stimulus, with ``stimulus_id``. Its accuracy is that on the subject's trials.
-        target : BehavioralAssembly, presentation
-            The subjects' choices, one a trial, with ``stimulus_id``, ``truth``, ``subject``.
-        variables : sequence of str
-            Coordinates of the target; accuracies are compared for each combination of their values.
-
-        Returns
-        -------
-        Score
-            In [0, 1].
-
-        Raises
-        ------
-        MetricInputError
-            If coordinates or the model's choices for some stimuli are missing; or if no choice of the model, or of
-            the subjects, is a label of the target.
+        `source`: the model's choices, one a stimulus, with ``stimulus_id``. Its accuracy is that on the subject's
+        trials. `target`: the subjects' choices, one a trial, with ``stimulus_id``, ``truth``, ``subject``. `variables`:
+        coordinates of the target; accuracies are compared for each combination of their values. A MetricInputError if
+        coordinates or the model's choices for some stimuli are missing; or if no choice of the model, or of the
+        subjects, is a label of the target.
         """
         variables = _names(variables)
         trials = choices_of(target, "stimulus_id", "truth", "subject", *variables, role="target")
@@ -109,22 +95,10 @@ class AccuracyDistance(Metric):
     def ceiling(self, assembly: DataAssembly) -> Score:
         """Compare each pair of subjects, mean over pairs.
 
-        Parameters
-        ----------
-        assembly : BehavioralAssembly, presentation
-            As the target of the metric.
-
-        Returns
-        -------
-        Score
-            With ``meaning`` ``'human-human'``, ``raw`` (subject × subject_other; NaN but for the upper triangle, which
-            compares the row's subject with the column's as the target, as published), ``error`` and ``ci`` from the
-            jackknife over subjects, ``std`` over pairs as published.
-
-        Raises
-        ------
-        MetricInputError
-            If there are fewer than two subjects.
+        `assembly`: as the target of the metric. Result: a Score with ``meaning`` ``'human-human'``, ``raw`` (subject ×
+        subject_other; NaN but for the upper triangle, which compares the row's subject with the column's as the target,
+        as published), ``error`` and ``ci`` from the jackknife over subjects, ``std`` over pairs as published. A
+        MetricInputError if there are fewer than two subjects.
         """
         trials = choices_of(assembly, "truth", "subject", role="target")
         subject, subjects = trials.codes("subject")

@@ -23,20 +23,12 @@ class BakerAccuracyDelta(Metric):
     Δ_people is the mean of the Δ of half of the subjects, drawn at random `samples` times; the score is the mean.
     Δ_model takes the model's accuracy as the mean over the kinds of object that were shown.
 
-    Parameters
-    ----------
-    image_types : (str, str)
-        Values of the coordinate ``image_type``: whole shapes, and the condition.
-    samples : int
-        How many halves of the subjects are drawn, for the score and for the ceiling.
-    seed : int
-        Of the halves.
-    truth_coord : str
-        Coordinate with the right answer, which is the kind of object.
-    halves : {'all', 'published'}
-        From whom a half is drawn: from all subjects, or, as the published implementation (brainscore-vision 2.4.2)
-        does, by number from the subjects 1 … m − 1, so that it never has the last one. ``'published'`` gives the
-        published numbers exactly; subjects that are not numbered are counted in their sorted order.
+    `image_types`: values of the coordinate ``image_type``: whole shapes, and the condition. `samples`: how many halves
+    of the subjects are drawn, for the score and for the ceiling. `truth_coord`: coordinate with the right answer, which
+    is the kind of object. `halves`: from whom a half is drawn: from all subjects, or, as the published implementation
+    (brainscore-vision 2.4.2) does, by number from the subjects 1 … m − 1, so that it never has the last one.
+    ``'published'`` gives the published numbers exactly; subjects that are not numbered are counted in their sorted
+    order.
 
     Notes
     -----
@@ -90,23 +82,10 @@ class BakerAccuracyDelta(Metric):
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare a model's loss of accuracy with people's.
 
-        Parameters
-        ----------
-        source : BehavioralAssembly, presentation
-            The model's choices, with ``image_type`` and the right answer.
-        target : BehavioralAssembly, presentation
-            People's answers, with ``image_type`` and ``subject``: numbers or booleans say whether they were right; for
-            choices the right answer is needed too.
-
-        Returns
-        -------
-        Score
-            In [0, 1]; NaN with a reason where people lose no accuracy.
-
-        Raises
-        ------
-        MetricInputError
-            If a coordinate is missing, or a side has no trials of an image type, or fewer than two subjects.
+        `source`: the model's choices, with ``image_type`` and the right answer. `target`: people's answers, with
+        ``image_type`` and ``subject``: numbers or booleans say whether they were right; for choices the right answer is
+        needed too. Result: a Score in [0, 1]; NaN with a reason where people lose no accuracy. A MetricInputError if a
+        coordinate is missing, or a side has no trials of an image type, or fewer than two subjects.
         """
         delta, remark = self._model_delta(source)
         deltas, subjects, remark_on_people = self._deltas(target)
@@ -139,22 +118,9 @@ class BakerAccuracyDelta(Metric):
     def ceiling(self, assembly: DataAssembly) -> Score:
         """Closeness of half of the subjects to the other half, corrected for their number by Spearman and Brown.
 
-        Parameters
-        ----------
-        assembly : BehavioralAssembly, presentation
-            As the target of the metric.
-
-        Returns
-        -------
-        Score
-            Median over `samples` halvings of 2c/(1 + c), c being max(1 − |Δ₂ − Δ₁| / Δ₂, 0). ``raw`` (split),
-            ``uncorrected`` (split), ``std`` over splits, ``undefined`` as for the metric, and ``meaning``
-            ``'reliability'``. No error: halves of the same subjects are not independent.
-
-        Raises
-        ------
-        MetricInputError
-            As the metric.
+        `assembly`: as the target of the metric. Result: median over `samples` halvings of 2c/(1 + c), c being max(1 −
+        |Δ₂ − Δ₁| / Δ₂, 0). ``raw`` (split), ``uncorrected`` (split), ``std`` over splits, ``undefined`` as for the
+        metric, and ``meaning`` ``'reliability'``. No error: halves of the same subjects are not independent.
         """
         deltas, subjects, _ = self._deltas(assembly)
         drawn = self._published_halves(subjects, reseeded=False) if self._published else self._halves(len(deltas))

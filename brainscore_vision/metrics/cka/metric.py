@@ -14,23 +14,14 @@ from brainscore_vision.metric_helpers.uncertainty import DECLARED, Units
 class CKAMetric(GeometryMetric):
     """Centred kernel alignment, invariant to rotation and overall scale of either side.
 
-    Parameters
-    ----------
-    unbiased : bool
-        Whether HSIC is estimated without bias (Song 2012), which keeps wide representations of few stimuli from
-        approaching 1 [2]_; otherwise the plain estimate [1]_.
-    kernel : ``'linear'`` or ``'rbf'``
-        Inner products, or exp(−distance² / 2σ²), which weighs near neighbours more.
-    bandwidth : float
-        σ of ``'rbf'`` as a fraction of the median distance between stimuli, of each side its own; 0.8 did best of
-        the fractions 0.2, 0.4 and 0.8 in [1]_.
-    device : str or torch.device, optional
-        Where products are computed: None for NumPy, ``'cpu'`` or ``'cuda'`` for PyTorch, ``'auto'`` for CUDA where
-        there is one.
-    stimulus_groups, neuroid_groups : str or None
-        Coordinates of the target in whose groups stimuli and neuroids were drawn: whole groups are left out
-        (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`,
-        :func:`~brainscore_vision.metric_helpers.uncertainty.units_along`). The defaults may be missing.
+    `unbiased`: whether HSIC is estimated without bias (Song 2012), which keeps wide representations of few stimuli from
+    approaching 1 [2]_; otherwise the plain estimate [1]_. `kernel`: inner products, or exp(−distance² / 2σ²), which
+    weighs near neighbours more. `bandwidth`: σ of ``'rbf'`` as a fraction of the median distance between stimuli, of
+    each side its own; 0.8 did best of the fractions 0.2, 0.4 and 0.8 in [1]_. `device`: where products are computed:
+    None for NumPy, ``'cpu'`` or ``'cuda'`` for PyTorch, ``'auto'`` for CUDA where there is one. `stimulus_groups`,
+    `neuroid_groups`: coordinates of the target in whose groups stimuli and neuroids were drawn: whole groups are left
+    out (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`,
+    :func:`~brainscore_vision.metric_helpers.uncertainty.units_along`). The defaults may be missing.
 
     Notes
     -----

@@ -27,10 +27,7 @@ class Dimensionality(Metric):
     shape. A softmax over all factors' covariances, relative to the total variance, and a residual of 1 divides the
     dimensions among them.
 
-    Parameters
-    ----------
-    factor : str
-        Value of the coordinate ``factor`` whose share is the score, such as ``'shape'``; or ``'residual'``.
+    `factor`: value of the coordinate ``factor`` whose share is the score, such as ``'shape'``; or ``'residual'``.
 
     Notes
     -----
@@ -72,20 +69,9 @@ class Dimensionality(Metric):
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Estimate the share of dimensions.
 
-        Parameters
-        ----------
-        source, target : NeuroidAssembly, presentation × neuroid
-            A model's responses to the first and to the second stimulus of each pair, with the coordinate ``factor``.
-
-        Returns
-        -------
-        Score
-            In [0, 1].
-
-        Raises
-        ------
-        MetricInputError
-            If the two do not correspond, values are missing or no pair has the factor.
+        `source`, `target`: presentation × neuroid; a model's responses to the first and to the second stimulus of each
+        pair, with the coordinate ``factor``. A MetricInputError if the two do not correspond, values are missing or no
+        pair has the factor.
         """
         first, second = (
             as_table(assembly, ("presentation", "neuroid"), role=role)

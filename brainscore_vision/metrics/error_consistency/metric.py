@@ -59,13 +59,8 @@ class ErrorConsistency(Metric):
     images that the subject saw. The score is the absolute value of the mean over subjects of the mean over
     conditions.
 
-    Parameters
-    ----------
-    truth_coord : str
-        Coordinate of the target with the right answers.
-    stimulus_groups : str or None
-        Coordinate of the target in whose groups images were drawn
-        (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`).
+    `truth_coord`: coordinate of the target with the right answers. `stimulus_groups`: coordinate of the target in whose
+    groups images were drawn (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`).
 
     Notes
     -----
@@ -110,24 +105,11 @@ class ErrorConsistency(Metric):
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare a model's choices with the subjects'.
 
-        Parameters
-        ----------
-        source : BehavioralAssembly, presentation
-            The model's choices, one a stimulus. Stimuli that no subject saw are left aside.
-        target : BehavioralAssembly, presentation
-            The subjects' choices, one a trial, with ``stimulus_id``, ``subject``, the right answers, and ``condition``
-            (all trials are one condition where it is missing).
-
-        Returns
-        -------
-        Score
-            In [0, 1]; NaN with a reason where no κ is defined.
-
-        Raises
-        ------
-        MetricInputError
-            If coordinates or the model's choices for some stimuli are missing, or a stimulus has several; or if no
-            choice of the model, or of the subjects, is a label of the target.
+        `source`: the model's choices, one a stimulus. Stimuli that no subject saw are left aside. `target`: the
+        subjects' choices, one a trial, with ``stimulus_id``, ``subject``, the right answers, and ``condition`` (all
+        trials are one condition where it is missing). Result: a Score in [0, 1]; NaN with a reason where no κ is
+        defined. A MetricInputError if coordinates or the model's choices for some stimuli are missing, or a stimulus
+        has several; or if no choice of the model, or of the subjects, is a label of the target.
         """
         trials = self._trials(target)
         correct, _, remark = right_choices(matched_choices(source, trials.stimuli), trials.truth, others=trials.others)
@@ -184,21 +166,10 @@ class ErrorConsistency(Metric):
         Absolute value of the mean over pairs of subjects of the mean over conditions, each pair on the images that both
         saw. A condition in which a pair's κ is undefined is left out of the pair's mean.
 
-        Parameters
-        ----------
-        assembly : BehavioralAssembly, presentation
-            As the target of the metric; a subject sees an image at most once in a condition.
-
-        Returns
-        -------
-        Score
-            With ``meaning`` ``'human-human'``, ``raw`` (condition × subject × subject_other), ``signed`` as for the
-            metric, ``error`` and ``ci`` from the jackknife over subjects.
-
-        Raises
-        ------
-        MetricInputError
-            If there are fewer than two subjects, or a subject answers twice to an image in a condition.
+        `assembly`: as the target of the metric; a subject sees an image at most once in a condition. Result: a Score
+        with ``meaning`` ``'human-human'``, ``raw`` (condition × subject × subject_other), ``signed`` as for the metric,
+        ``error`` and ``ci`` from the jackknife over subjects. A MetricInputError if there are fewer than two subjects,
+        or a subject answers twice to an image in a condition.
         """
         trials = self._trials(assembly)
         m = len(trials.subjects)

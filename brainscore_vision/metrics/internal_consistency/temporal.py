@@ -44,20 +44,8 @@ class TemporalInternalConsistency(InternalConsistency):
     def __call__(self, assembly: DataAssembly) -> Score:
         """Estimate the reliability of each time bin of `assembly`.
 
-        Parameters
-        ----------
-        assembly : NeuroidAssembly, presentation × neuroid × time_bin
-            Single presentations, with the coordinate that tells repetitions apart.
-
-        Returns
-        -------
-        Score
-            One value a time bin.
-
-        Raises
-        ------
-        MetricInputError
-            If there are no time bins or no repetitions.
+        `assembly`: presentation × neuroid × time_bin; single presentations, with the coordinate that tells repetitions
+        apart. Result: one value a time bin. A MetricInputError if there are no time bins or no repetitions.
         """
         if "time_bin" not in assembly.dims or assembly.sizes["time_bin"] == 0:
             raise MetricInputError(

@@ -35,10 +35,7 @@ class ConfusionSimilarity(Metric):
     How often each category was taken for each other one, counted over all trials; the diagonal (right answers) is left
     out.
 
-    Parameters
-    ----------
-    label_coord : str
-        Coordinate of both sides with the right category.
+    `label_coord`: coordinate of both sides with the right category.
 
     Notes
     -----
@@ -72,22 +69,10 @@ class ConfusionSimilarity(Metric):
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare a model's confusions with people's.
 
-        Parameters
-        ----------
-        source : BehavioralAssembly, presentation or presentation × choice
-            The model's choices, or its probabilities, of which the largest is the choice.
-        target : BehavioralAssembly, presentation
-            People's choices: the coordinate ``prediction`` where there is one, otherwise the values.
-
-        Returns
-        -------
-        Score
-            In [−1, 1]; NaN with a reason where one side never errs or spreads its errors evenly.
-
-        Raises
-        ------
-        MetricInputError
-            If a coordinate is missing or the categories shown differ.
+        `source`: presentation or presentation × choice; the model's choices, or its probabilities, of which the largest
+        is the choice. `target`: people's choices: the coordinate ``prediction`` where there is one, otherwise the
+        values. Result: a Score in [−1, 1]; NaN with a reason where one side never errs or spreads its errors evenly. A
+        MetricInputError if a coordinate is missing or the categories shown differ.
         """
         ours, theirs = _model(source, self._label_coord), _people(target, self._label_coord)
         rows, columns = _categories(ours, theirs)
@@ -108,21 +93,9 @@ class ConfusionSimilarity(Metric):
     def ceiling(self, assembly: DataAssembly) -> Score:
         """Correlate each subject's confusions with those of all other subjects together.
 
-        Parameters
-        ----------
-        assembly : BehavioralAssembly, presentation
-            As the target of the metric, with ``subject`` or ``subject_id``.
-
-        Returns
-        -------
-        Score
-            Mean over subjects, with ``meaning`` ``'human-human'``, ``raw`` (subject), ``error`` and ``ci`` from the
-            jackknife over subjects.
-
-        Raises
-        ------
-        MetricInputError
-            If there are fewer than two subjects.
+        `assembly`: as the target of the metric, with ``subject`` or ``subject_id``. Result: mean over subjects, with
+        ``meaning`` ``'human-human'``, ``raw`` (subject), ``error`` and ``ci`` from the jackknife over subjects. A
+        MetricInputError if there are fewer than two subjects.
         """
         theirs = _people(assembly, self._label_coord)
         rows, columns = _categories(theirs, theirs)
@@ -134,12 +107,8 @@ class ConfusionSimilarity(Metric):
 class TasksConsistency(Metric):
     """Pearson correlation of a model's and people's accuracies over tasks [1]_.
 
-    Parameters
-    ----------
-    task_coord : str
-        Coordinate of both sides with the task (condition, manipulation) of each trial.
-    label_coord : str
-        Coordinate of both sides with the right category.
+    `task_coord`: coordinate of both sides with the task (condition, manipulation) of each trial. `label_coord`:
+    coordinate of both sides with the right category.
 
     Notes
     -----
@@ -176,22 +145,10 @@ class TasksConsistency(Metric):
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare a model's accuracies with people's.
 
-        Parameters
-        ----------
-        source : BehavioralAssembly, presentation or presentation × choice
-            The model's choices, or its probabilities, of which the largest is the choice.
-        target : BehavioralAssembly, presentation
-            People's choices: the coordinate ``prediction`` where there is one, otherwise the values.
-
-        Returns
-        -------
-        Score
-            In [−1, 1]; NaN with a reason where one side's accuracies do not vary.
-
-        Raises
-        ------
-        MetricInputError
-            If a coordinate is missing, the tasks differ, or there are fewer than three of them.
+        `source`: presentation or presentation × choice; the model's choices, or its probabilities, of which the largest
+        is the choice. `target`: people's choices: the coordinate ``prediction`` where there is one, otherwise the
+        values. Result: a Score in [−1, 1]; NaN with a reason where one side's accuracies do not vary. A
+        MetricInputError if a coordinate is missing, the tasks differ, or there are fewer than three of them.
         """
         ours, theirs = _model(source, self._label_coord), _people(target, self._label_coord)
         tasks = self._tasks(theirs)
@@ -216,21 +173,9 @@ class TasksConsistency(Metric):
     def ceiling(self, assembly: DataAssembly) -> Score:
         """Correlate each subject's accuracies with those of all other subjects together.
 
-        Parameters
-        ----------
-        assembly : BehavioralAssembly, presentation
-            As the target of the metric, with ``subject`` or ``subject_id``.
-
-        Returns
-        -------
-        Score
-            Mean over subjects, with ``meaning`` ``'human-human'``, ``raw`` (subject), ``error`` and ``ci`` from the
-            jackknife over subjects. A subject who lacks a task is compared on the others.
-
-        Raises
-        ------
-        MetricInputError
-            If there are fewer than two subjects.
+        `assembly`: as the target of the metric, with ``subject`` or ``subject_id``. Result: mean over subjects, with
+        ``meaning`` ``'human-human'``, ``raw`` (subject), ``error`` and ``ci`` from the jackknife over subjects. A
+        subject who lacks a task is compared on the others. A MetricInputError if there are fewer than two subjects.
         """
         theirs = _people(assembly, self._label_coord)
         tasks = self._tasks(theirs)

@@ -16,24 +16,12 @@ Rows = NDArray[np.intp]
 
 
 class FittedMask(NamedTuple):
-    """A fitted readout.
+    """A fitted readout."""
 
-    Attributes
-    ----------
-    spatial : array, positions × targets
-        Mask of each target.
-    depth : array, channels × targets
-        Channel weights of each target.
-    offset : array, targets
-        Intercepts.
-    order : array of int, positions × channels
-        Column of the features at each position and channel.
-    """
-
-    spatial: Floats
-    depth: Floats
+    spatial: Floats  # positions × targets; mask of each target
+    depth: Floats  # channels × targets; channel weights of each target
     offset: Floats
-    order: Rows
+    order: Rows  # positions × channels; column of the features at each position and channel
 
     def predict(self, X: NDArray[Any]) -> Floats:
         """Predict targets from features, stimuli × columns."""
@@ -48,24 +36,10 @@ class MaskRegression:
 
     Minimises, target by target, the mean squared error plus λ_s/2 Σ mask² + λ_d/2 Σ weights², by Adam on batches.
 
-    Parameters
-    ----------
-    init_lr : float
-        Learning rate at the start.
-    max_epochs : int
-        Passes through the stimuli.
-    tol : float
-        Training ends when the mean squared error of an epoch, targets standardised, falls below this; 0: never.
-    batch_size : int
-        Stimuli in a batch.
-    ls, ld : float
-        Penalties λ_s of the mask and λ_d of the channel weights.
-    decay_rate : int
-        Epochs after which the learning rate is divided by 10, again and again.
-    seed : int
-        Of the initial weights and of the order of stimuli.
-    device : str
-        Where PyTorch computes.
+    `init_lr`: learning rate at the start. `max_epochs`: passes through the stimuli. `tol`: training ends when the mean
+    squared error of an epoch, targets standardised, falls below this; 0: never. `batch_size`: stimuli in a batch. `ls`,
+    `ld`: penalties λ_s of the mask and λ_d of the channel weights. `decay_rate`: epochs after which the learning rate
+    is divided by 10, again and again. `seed`: of the initial weights and of the order of stimuli.
 
     Notes
     -----
@@ -113,17 +87,7 @@ class MaskRegression:
     def fit(self, X: NDArray[Any], Y: NDArray[Any]) -> FittedMask:
         """Fit targets from features.
 
-        Parameters
-        ----------
-        X : array, stimuli × columns
-            Features.
-        Y : array, stimuli × targets
-            Responses.
-
-        Returns
-        -------
-        FittedMask
-            With ``predict(X)``.
+        `X`: stimuli × columns. `Y`: stimuli × targets. Result: a FittedMask with ``predict(X)``.
         """
         torch = _torch()
         order = np.arange(X.shape[1])[None, :] if self._order is None else self._order

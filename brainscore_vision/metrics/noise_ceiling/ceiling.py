@@ -40,12 +40,8 @@ class NoiseCeilingSNR(Ceiling):
     The value is the median over neuroids of ncsnr² / (ncsnr² + 1/n): the share of variance that is signal in responses
     averaged over n presentations. Times 100 it is the published noise ceiling in percent.
 
-    Parameters
-    ----------
-    repetitions : int, optional
-        n. By default what the assembly has; where stimuli differ, 1/n is averaged over stimuli, as published.
-    stimulus_coord : str
-        Coordinate that names the stimulus of a presentation.
+    `repetitions`: n. By default what the assembly has; where stimuli differ, 1/n is averaged over stimuli, as
+    published. `stimulus_coord`: coordinate that names the stimulus of a presentation.
 
     Notes
     -----
@@ -89,20 +85,8 @@ class NoiseCeilingSNR(Ceiling):
     def __call__(self, assembly: DataAssembly) -> Score:
         """Estimate the share of signal in `assembly`.
 
-        Parameters
-        ----------
-        assembly : NeuroidAssembly, presentation × neuroid
-            Single presentations.
-
-        Returns
-        -------
-        Score
-            Between 0 and 1.
-
-        Raises
-        ------
-        MetricInputError
-            If no stimulus was presented twice, or repetitions are copies.
+        `assembly`: presentation × neuroid. Result: a Score between 0 and 1. A MetricInputError if no stimulus was
+        presented twice, or repetitions are copies.
         """
         assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
         stimuli = coord_values(assembly, self._stimulus_coord, role="assembly")
@@ -144,12 +128,8 @@ class InterSubjectConsistency(Ceiling):
 
     The value is the mean over subjects of the median over neuroids of the Pearson correlation over stimuli.
 
-    Parameters
-    ----------
-    subject_coord : str
-        Coordinate of ``presentation`` that tells subjects apart.
-    stimulus_coord : str
-        Coordinate by which subjects' stimuli are matched.
+    `subject_coord`: coordinate of ``presentation`` that tells subjects apart. `stimulus_coord`: coordinate by which
+    subjects' stimuli are matched.
 
     Notes
     -----
@@ -191,21 +171,9 @@ class InterSubjectConsistency(Ceiling):
     def __call__(self, assembly: DataAssembly) -> Score:
         """Correlate each subject of `assembly` with the others.
 
-        Parameters
-        ----------
-        assembly : NeuroidAssembly, presentation × neuroid
-            Each subject's responses to the same stimuli, repetitions averaged.
-
-        Returns
-        -------
-        Score
-            In [−1, 1].
-
-        Raises
-        ------
-        MetricInputError
-            If there are fewer than two subjects, they saw different stimuli, values are missing, or subjects' responses
-            are copies.
+        `assembly`: presentation × neuroid; each subject's responses to the same stimuli, repetitions averaged. A
+        MetricInputError if there are fewer than two subjects, they saw different stimuli, values are missing, or
+        subjects' responses are copies.
         """
         assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
         responses, subjects = self._cube(assembly)

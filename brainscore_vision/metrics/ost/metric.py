@@ -39,23 +39,11 @@ class OSTCorrelation(Metric):
     discriminability (I1: d′ against each other object, averaged). An image is solved when I1 reaches the threshold that
     the target holds for it; the time is interpolated linearly between this bin and the best one before.
 
-    Parameters
-    ----------
-    readout : ``'softmax'``, ``'logistic'`` or callable
-        ``'softmax'``: as published, 40 epochs of Adam, with PyTorch. ``'logistic'``: the optimum of the same
-        objective, by scikit-learn. A callable makes an object with ``fit(X, y)`` and ``predict_proba(X)``.
-    label_coord : str
-        Coordinate of the source that names the object of an image.
-    threshold_coord : str
-        Coordinate of the target with the I1 at which an image counts as solved.
-    splits : int
-        Number of random divisions into 90 % training and 10 % test images, not stratified.
-    random_state : int
-        Seed of the divisions.
-    seed : int
-        Seed of the readout.
-    device : str
-        Where PyTorch computes.
+    `readout`: ``'softmax'``: as published, 40 epochs of Adam, with PyTorch. ``'logistic'``: the optimum of the same
+    objective, by scikit-learn. A callable makes an object with ``fit(X, y)`` and ``predict_proba(X)``. `label_coord`:
+    coordinate of the source that names the object of an image. `threshold_coord`: coordinate of the target with the I1
+    at which an image counts as solved. `splits`: number of random divisions into 90 % training and 10 % test images,
+    not stratified. `random_state`: seed of the divisions. `seed`: seed of the readout.
 
     Notes
     -----
@@ -100,22 +88,9 @@ class OSTCorrelation(Metric):
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare the model's solution times with the measured ones.
 
-        Parameters
-        ----------
-        source : NeuroidAssembly, presentation × neuroid × time_bin
-            The model's responses, one presentation an image, with `label_coord`.
-        target : DataAssembly, presentation
-            Solution times in ms, with `threshold_coord`.
-
-        Returns
-        -------
-        Score
-            In [−1, 1].
-
-        Raises
-        ------
-        MetricInputError
-            If the two hold different images, the source has no time bins or a single object, or values are missing.
+        `source`: presentation × neuroid × time_bin; the model's responses, one presentation an image, with
+        `label_coord`. `target`: solution times in ms, with `threshold_coord`. A MetricInputError if the two hold
+        different images, the source has no time bins or a single object, or values are missing.
         """
         target = as_table(target, ("presentation",), role="target")
         if "time_bin" not in source.dims:

@@ -27,14 +27,8 @@ class Readout(Protocol):
 class SoftmaxReadout:
     """Softmax regression trained by Adam, as published.
 
-    Parameters
-    ----------
-    learning_rate, epochs, batch_size, weight_decay
-        Of the training.
-    seed : int
-        Of the initial weights (Xavier) and of the batches' order.
-    device : str
-        Where torch computes, such as ``'cuda'``.
+    `seed`: of the initial weights (Xavier) and of the batches' order. `device`: where torch computes, such as
+    ``'cuda'``.
 
     Notes
     -----
@@ -95,10 +89,7 @@ class SoftmaxReadout:
 class LogisticReadout:
     """The optimum that :class:`SoftmaxReadout` tends to: multinomial logistic regression by scikit-learn.
 
-    Parameters
-    ----------
-    weight_decay : float
-        Penalty, as for :class:`SoftmaxReadout`.
+    `weight_decay`: penalty, as for :class:`SoftmaxReadout`.
     """
 
     def __init__(self, *, weight_decay: float = WEIGHT_DECAY) -> None:

@@ -26,16 +26,9 @@ class SplitHalfPredictorConsistency(Ceiling):
     odd); halves are averaged and correlated over images (Pearson), neuroid by neuroid; 2r/(1 + r) corrects for the
     halved number. The ceiling is the mean over splits of the median over neuroids.
 
-    Parameters
-    ----------
-    n_splits : int
-        Number of random divisions.
-    seed : int
-        Seed of NumPy's default generator, which is used for all splits, images in sorted order.
-    image_level : str, optional
-        Coordinate that names images; by default ``image_id``, and ``stimulus_id`` where there is none.
-    rep_level : str
-        Coordinate that orders the repetitions of an image before they are permuted.
+    `n_splits`: number of random divisions. `seed`: seed of NumPy's default generator, which is used for all splits,
+    images in sorted order. `image_level`: coordinate that names images; by default ``image_id``, and ``stimulus_id``
+    where there is none. `rep_level`: coordinate that orders the repetitions of an image before they are permuted.
 
     Notes
     -----
@@ -80,20 +73,8 @@ class SplitHalfPredictorConsistency(Ceiling):
     def __call__(self, assembly: DataAssembly) -> Score:
         """Estimate the reliability of `assembly`.
 
-        Parameters
-        ----------
-        assembly : NeuroidAssembly, presentation × neuroid
-            Single presentations.
-
-        Returns
-        -------
-        Score
-            At most 1; NaN with fewer than 10 repeated images.
-
-        Raises
-        ------
-        MetricInputError
-            If a coordinate is missing, no image was repeated, or repetitions are copies.
+        `assembly`: presentation × neuroid. Result: at most 1; NaN with fewer than 10 repeated images. A
+        MetricInputError if a coordinate is missing, no image was repeated, or repetitions are copies.
         """
         assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
         values = np.asarray(assembly.values)

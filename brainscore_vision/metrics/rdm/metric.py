@@ -46,19 +46,12 @@ class RDMMetric(GeometryMetric):
     Similarity of the upper triangles of the two representational dissimilarity matrices [1]_; by default Spearman's
     correlation, and 1 − Pearson correlation between the responses to two stimuli.
 
-    Parameters
-    ----------
-    dissimilarity : ``'correlation'``, ``'cosine'``, ``'euclidean'`` or ``'sqeuclidean'``
-        See :func:`brainscore_core.numerics.rdm`.
-    comparison : ``'spearman'`` or ``'whitened'``
-        The second is the whitened cosine similarity of [3]_, made for ``'sqeuclidean'``.
-    device : str or torch.device, optional
-        Where products are computed: None for NumPy, ``'cpu'`` or ``'cuda'`` for PyTorch, ``'auto'`` for CUDA where
-        there is one.
-    stimulus_groups, neuroid_groups : str or None
-        Coordinates of the target in whose groups stimuli and neuroids were drawn: whole groups are left out
-        (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`,
-        :func:`~brainscore_vision.metric_helpers.uncertainty.units_along`). The defaults may be missing.
+    `dissimilarity`: see :func:`brainscore_core.numerics.rdm`. `comparison`: the second is the whitened cosine
+    similarity of [3]_, made for ``'sqeuclidean'``. `device`: where products are computed: None for NumPy, ``'cpu'`` or
+    ``'cuda'`` for PyTorch, ``'auto'`` for CUDA where there is one. `stimulus_groups`, `neuroid_groups`: coordinates of
+    the target in whose groups stimuli and neuroids were drawn: whole groups are left out
+    (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`,
+    :func:`~brainscore_vision.metric_helpers.uncertainty.units_along`). The defaults may be missing.
 
     Notes
     -----

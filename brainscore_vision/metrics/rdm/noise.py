@@ -41,20 +41,12 @@ class NoiseNormalisedRDMMetric(Metric):
     covariance between neuroids, which is estimated from the repetitions with Ledoit and Wolf's shrinkage. The source,
     which has no noise, has squared Euclidean distances.
 
-    Parameters
-    ----------
-    crossvalidated : bool
-        Whether the target's distances are crossnobis distances: differences between stimuli in one repetition times
-        those in another one. Noise then does not make them larger. Otherwise squared Mahalanobis distances of the
-        repetitions' means.
-    comparison : ``'spearman'`` or ``'whitened'``
-        Of the two RDMs; the second is the whitened cosine similarity [2]_, for crossnobis distances the "whitened
-        unbiased cosine".
-    repetition_coord : str
-        Coordinate of the target's presentations that tells independent measurements apart.
-    stimulus_groups : str or None
-        Coordinate of the target in whose groups stimuli were drawn: whole groups vary
-        (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`).
+    `crossvalidated`: whether the target's distances are crossnobis distances: differences between stimuli in one
+    repetition times those in another one. Noise then does not make them larger. Otherwise squared Mahalanobis distances
+    of the repetitions' means. `comparison`: of the two RDMs; the second is the whitened cosine similarity [2]_, for
+    crossnobis distances the "whitened unbiased cosine". `repetition_coord`: coordinate of the target's presentations
+    that tells independent measurements apart. `stimulus_groups`: coordinate of the target in whose groups stimuli were
+    drawn: whole groups vary (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`).
 
     Notes
     -----
@@ -114,23 +106,9 @@ class NoiseNormalisedRDMMetric(Metric):
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare the geometries of `source` and `target`.
 
-        Parameters
-        ----------
-        source : NeuroidAssembly, presentation × neuroid
-            Each stimulus once.
-        target : NeuroidAssembly, presentation × neuroid
-            Each stimulus once in each repetition; any order.
-
-        Returns
-        -------
-        Score
-            In [−1, 1]; NaN with a reason where undefined.
-
-        Raises
-        ------
-        MetricInputError
-            If the two hold different stimuli or NaN, or fewer than 3 stimuli or 2 repetitions, or repetitions are
-            missing or do not differ.
+        `source`: presentation × neuroid. `target`: presentation × neuroid; each stimulus once in each repetition; any
+        order. Result: a Score in [−1, 1]; NaN with a reason where undefined. A MetricInputError if the two hold
+        different stimuli or NaN, or fewer than 3 stimuli or 2 repetitions, or repetitions are missing or do not differ.
         """
         from scipy.spatial.distance import squareform
 

@@ -32,21 +32,9 @@ RELATIVE_ALPHAS: list[float] = np.geomspace(1e-6, 1e4, 61).tolist()
 class DualRidgeCVRegression:
     """Ridge regression with the penalty chosen on held-out stimuli, in the manner of a scikit-learn estimator.
 
-    Parameters
-    ----------
-    alphas : sequence of float
-        Penalties to choose from.
-    alpha_per_target : bool
-        Whether each response has its own penalty.
-    cv : int, splitter or sequence of (array, array), optional
-        Folds to choose by, as for :class:`brainscore_core.numerics.RidgeCV`. None: one stimulus is left out at a time.
-    device : str or torch.device, optional
-        Where to compute, as there.
-
-    Attributes
-    ----------
-    alpha_ : float or array of float
-        The chosen penalty, after :meth:`fit`.
+    `alphas`: penalties to choose from. `alpha_per_target`: whether each response has its own penalty. `cv`: folds to
+    choose by, as for :class:`brainscore_core.numerics.RidgeCV`. None: one stimulus is left out at a time. `device`:
+    where to compute, as there.
 
     Notes
     -----
@@ -61,7 +49,7 @@ class DualRidgeCVRegression:
     (1.0, (20, 1))
     """
 
-    alpha_: float | NDArray[np.float64]
+    alpha_: float | NDArray[np.float64]  # the chosen penalty, after :meth:`fit`
 
     def __init__(
         self,
@@ -86,10 +74,7 @@ class DualRidgeCVRegression:
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """Predict the responses (n × q) to features (n × p).
 
-        Raises
-        ------
-        ValueError
-            If nothing was fitted.
+        A ValueError if nothing was fitted.
         """
         if self._fit is None:
             raise ValueError("nothing was fitted yet; call fit(X, Y) first")

@@ -21,14 +21,10 @@ class RSACeiling(Ceiling):
     (of the ranked RDMs) of all subjects, itself included. ``attrs['lower_bound_loo']`` is the lower bound: with the
     mean of the others. The best model's correlation lies between the two.
 
-    Parameters
-    ----------
-    subject_coord : str
-        Coordinate that tells subjects apart: of ``neuroid`` (voxels of several subjects) or of ``presentation``
-        (each subject's presentations).
-    rank : bool
-        Whether each RDM is ranked before RDMs are averaged, as Nili et al. do for Spearman correlations, so that the
-        bound is one. The existing platform averages them as they are (``rank=False``).
+    `subject_coord`: coordinate that tells subjects apart: of ``neuroid`` (voxels of several subjects) or of
+    ``presentation`` (each subject's presentations). `rank`: whether each RDM is ranked before RDMs are averaged, as
+    Nili et al. do for Spearman correlations, so that the bound is one. The existing platform averages them as they are
+    (``rank=False``).
 
     Notes
     -----
@@ -64,20 +60,8 @@ class RSACeiling(Ceiling):
     def __call__(self, assembly: DataAssembly) -> Score:
         """Estimate the bounds.
 
-        Parameters
-        ----------
-        assembly : NeuroidAssembly, presentation × neuroid
-            All subjects' recordings of the same stimuli.
-
-        Returns
-        -------
-        Score
-            Upper bound.
-
-        Raises
-        ------
-        MetricInputError
-            If there are fewer than two subjects, or they saw different stimuli, or values are missing.
+        `assembly`: presentation × neuroid; all subjects' recordings of the same stimuli. A MetricInputError if there
+        are fewer than two subjects, or they saw different stimuli, or values are missing.
         """
         assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
         coord = self._subject_coord

@@ -26,12 +26,8 @@ class ShapeBias(Metric):
     The shape bias is the share of shape decisions among all decisions for the category of an image's shape or of its
     texture, over images in which the two are in conflict. People's is that of all observers' decisions together.
 
-    Parameters
-    ----------
-    bootstraps : int
-        How often stimuli and observers are resampled for error and confidence interval.
-    seed : int
-        Of the random generator.
+    `bootstraps`: how often stimuli and observers are resampled for error and confidence interval. `seed`: of the random
+    generator.
 
     References
     ----------
@@ -59,25 +55,12 @@ class ShapeBias(Metric):
     def __call__(self, source: BehavioralAssembly, target: BehavioralAssembly) -> Score:  # type: ignore[override]
         """Compare a model with people.
 
-        Parameters
-        ----------
-        source : BehavioralAssembly
-            The model's labels: presentation (× choice, one choice), with ``stimulus_id``.
-        target : BehavioralAssembly
-            People's labels: presentation, with ``stimulus_id, shape, texture, subject``.
-
-        Returns
-        -------
-        Score
-            In [0, 1]; NaN where the model never chose either cue. ``attrs['raw']`` is the model's shape bias with its
-            own uncertainty; ``attrs['shape_bias']`` and ``attrs['human_shape_bias']`` are both as numbers;
-            ``attrs['predictions']`` and ``attrs['targets']`` are the model's and people's decisions one by one: 1 for
-            the shape, 0 for the texture, NaN for neither.
-
-        Raises
-        ------
-        MetricInputError
-            If a level is missing, or the two are not about the same stimuli.
+        `source`: the model's labels: presentation (× choice, one choice), with ``stimulus_id``. `target`: people's
+        labels: presentation, with ``stimulus_id, shape, texture, subject``. Result: a Score in [0, 1]; NaN where the
+        model never chose either cue. ``attrs['raw']`` is the model's shape bias with its own uncertainty;
+        ``attrs['shape_bias']`` and ``attrs['human_shape_bias']`` are both as numbers; ``attrs['predictions']`` and
+        ``attrs['targets']`` are the model's and people's decisions one by one: 1 for the shape, 0 for the texture, NaN
+        for neither. A MetricInputError if a level is missing, or the two are not about the same stimuli.
         """
         cues = _cues(target)
         categories = [category for _, *both in cues.values() for category in both]
@@ -119,16 +102,9 @@ class ShapeBias(Metric):
     def ceiling(self, target: BehavioralAssembly) -> Score:
         """How close each observer is to all others together.
 
-        Parameters
-        ----------
-        target : BehavioralAssembly
-            People's labels, as for calling the metric; at least two observers.
-
-        Returns
-        -------
-        Score
-            Mean over observers of 1 − |shape bias of one − shape bias of the others|; t interval over observers;
-            ``attrs['raw']``: the value of each observer.
+        `target`: people's labels, as for calling the metric; at least two observers. Result: mean over observers of 1 −
+        |shape bias of one − shape bias of the others|; t interval over observers; ``attrs['raw']``: the value of each
+        observer.
         """
         people, observers = _counts_of_people(target, _cues(target))
         if len(observers) < 2:

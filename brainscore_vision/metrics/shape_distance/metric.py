@@ -17,11 +17,8 @@ class ProcrustesMetric(Metric):
     the angle itself (radians, in [0, π/2]) is the Riemannian shape distance, a metric in the mathematical sense, in
     ``attrs['angle']``.
 
-    Parameters
-    ----------
-    stimulus_groups : str or None
-        Coordinate of the target in whose groups stimuli were drawn: whole groups vary
-        (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`).
+    `stimulus_groups`: coordinate of the target in whose groups stimuli were drawn: whole groups vary
+    (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`).
 
     Notes
     -----
@@ -59,20 +56,9 @@ class ProcrustesMetric(Metric):
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare `source` and `target`.
 
-        Parameters
-        ----------
-        source, target : NeuroidAssembly, presentation × neuroid
-            With the same ``stimulus_id``, in any order, each once; any numbers of neuroids.
-
-        Returns
-        -------
-        Score
-            In [0, 1]; NaN with a reason where undefined.
-
-        Raises
-        ------
-        MetricInputError
-            If the two hold different stimuli, a stimulus twice, NaN, or fewer than 3 stimuli.
+        `source`, `target`: presentation × neuroid; with the same ``stimulus_id``, in any order, each once; any numbers
+        of neuroids. Result: a Score in [0, 1]; NaN with a reason where undefined. A MetricInputError if the two hold
+        different stimuli, a stimulus twice, NaN, or fewer than 3 stimuli.
         """
         pair = matched(source, target, fewest=3, what="a shape")
         stimuli = units_of_stimuli(pair.target, self._stimulus_groups)

@@ -38,17 +38,10 @@ class Threshold(Metric):
     A cumulative Gaussian from 0.5 to 1 − lapse rate (in [0.03, 0.5]) is fitted by maximum likelihood to the model's
     share of right answers at each strength, all strengths alike; the threshold is where it reaches an accuracy [1]_.
 
-    Parameters
-    ----------
-    independent_variable : str
-        Coordinate of the source with the strength of the stimulus.
-    threshold_accuracy : float or ``'inflection'``
-        Accuracy at the threshold; ``'inflection'``: midway between those that the function predicts for the weakest
-        and the strongest stimuli shown.
-    required_accuracy : float
-        Models with less are not fitted.
-    label_coord : str
-        Coordinate of the source with the right answer.
+    `independent_variable`: coordinate of the source with the strength of the stimulus. `threshold_accuracy`: accuracy
+    at the threshold; ``'inflection'``: midway between those that the function predicts for the weakest and the
+    strongest stimuli shown. `required_accuracy`: models with less are not fitted. `label_coord`: coordinate of the
+    source with the right answer.
 
     Notes
     -----
@@ -100,45 +93,20 @@ class Threshold(Metric):
     def __call__(self, source: DataAssembly | float, target: DataAssembly | Sequence[float]) -> Score:
         """Compare a model's threshold with people's.
 
-        Parameters
-        ----------
-        source : BehavioralAssembly, presentation × choice, or float
-            The model's probabilities, one row a trial; or its threshold.
-        target : PropertyAssembly, subject, or sequence of float
-            People's thresholds, positive.
-
-        Returns
-        -------
-        Score
-            In [0, 1].
-
-        Raises
-        ------
-        MetricInputError
-            If coordinates are missing, or the target holds no positive thresholds.
+        `source`: presentation × choice, or float; the model's probabilities, one row a trial; or its threshold.
+        `target`: people's thresholds, positive. A MetricInputError if coordinates are missing, or the target holds no
+        positive thresholds.
         """
         return _score(self.threshold(source), people_of(target))
 
     def ceiling(self, assembly: DataAssembly | Sequence[float]) -> Score:
         """Each subject's threshold in the place of the model's, against all others.
 
-        Parameters
-        ----------
-        assembly : PropertyAssembly, subject, or sequence of float
-            People's thresholds.
-
-        Returns
-        -------
-        Score
-            As published: the mean over as many draws, with replacement, of a subject as there are subjects, always
-            the same ones, with ``raw`` (draw) and ``std`` over draws, the published error. ``meaning`` is
-            ``'human-human'``; ``each_once`` is the mean with each subject once, which the draws scatter about;
-            ``error`` and ``ci`` are those of ``each_once``, from the jackknife over subjects.
-
-        Raises
-        ------
-        MetricInputError
-            If there are fewer than two subjects.
+        Result: a Score as published: the mean over as many draws, with replacement, of a subject as there are subjects,
+        always the same ones, with ``raw`` (draw) and ``std`` over draws, the published error. ``meaning`` is
+        ``'human-human'``; ``each_once`` is the mean with each subject once, which the draws scatter about; ``error``
+        and ``ci`` are those of ``each_once``, from the jackknife over subjects. A MetricInputError if there are fewer
+        than two subjects.
         """
         return ceiling_of(people_of(assembly))
 
@@ -147,12 +115,7 @@ class Threshold(Metric):
     ) -> ModelThreshold:
         """Threshold of a model, from its probabilities; a number is taken as it is.
 
-        Parameters
-        ----------
-        source : BehavioralAssembly or float
-            As for the metric.
-        accuracy : float or ``'inflection'``, optional
-            In the place of the metric's `threshold_accuracy`.
+        `source`: as for the metric. `accuracy`: in the place of the metric's `threshold_accuracy`.
         """
         if not isinstance(source, DataAssembly):
             return ModelThreshold(float(source), None if math.isfinite(source) else "the model's threshold is NaN")
@@ -178,19 +141,11 @@ class Threshold(Metric):
 class ThresholdElevation(Metric):
     """Closeness of threshold elevations: as :class:`Threshold`, with threshold in a context / threshold without it.
 
-    Parameters
-    ----------
-    independent_variable : str
-        Coordinate of the source with the strength of the stimulus.
-    baseline_condition, test_condition : str
-        Keys of the source's two parts.
-    threshold_accuracy : float or ``'inflection'``
-        Accuracy at the thresholds; ``'inflection'``: as in :class:`Threshold` for the baseline, and the same accuracy
-        in the context.
-    required_baseline_accuracy, required_test_accuracy : float
-        Models with less are not fitted.
-    label_coord : str
-        Coordinate of the source with the right answer.
+    `independent_variable`: coordinate of the source with the strength of the stimulus. `baseline_condition`,
+    `test_condition`: keys of the source's two parts. `threshold_accuracy`: accuracy at the thresholds;
+    ``'inflection'``: as in :class:`Threshold` for the baseline, and the same accuracy in the context.
+    `required_baseline_accuracy`, `required_test_accuracy`: models with less are not fitted. `label_coord`: coordinate
+    of the source with the right answer.
 
     Notes
     -----
@@ -236,23 +191,9 @@ class ThresholdElevation(Metric):
     ) -> Score:
         """Compare a model's threshold elevation with people's.
 
-        Parameters
-        ----------
-        source : dict or float
-            The model's probabilities (presentation × choice) by condition; or its threshold elevation.
-        target : dict, PropertyAssembly or sequence of float
-            People's thresholds as ``{'baseline_assembly': …, 'condition_assembly': …}``, matched by ``subject``; or
-            their elevations.
-
-        Returns
-        -------
-        Score
-            In [0, 1].
-
-        Raises
-        ------
-        MetricInputError
-            If a condition is missing, or the target holds no positive thresholds.
+        `source`: the model's probabilities (presentation × choice) by condition; or its threshold elevation. `target`:
+        people's thresholds as ``{'baseline_assembly': …, 'condition_assembly': …}``, matched by ``subject``; or their
+        elevations. A MetricInputError if a condition is missing, or the target holds no positive thresholds.
         """
         return _score(self._elevation(source), elevations_of(target))
 

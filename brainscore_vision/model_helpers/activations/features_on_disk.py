@@ -28,22 +28,11 @@ _IDS = "stimulus_id"
 class FeaturesOnDisk:
     """An activations model of precomputed features in files.
 
-    Parameters
-    ----------
-    files : path or dict of str to path
-        ``.npz`` with one array per layer and ``stimulus_id``; a netCDF file of a
-        :class:`~brainscore_core.supported_data_standards.brainio.assemblies.NeuroidAssembly` (with a coordinate
-        ``layer`` if there are several); or a dictionary from layer to ``.npy`` file, which is memory-mapped. Arrays are
-        stimuli × any dimensions.
-    identifier : str
-        Name of the model.
-    stimulus_ids : list of str, optional
-        Identifiers of the rows of ``.npy`` files; needed for these only.
-
-    Raises
-    ------
-    UserError
-        If a file cannot be read, or its rows have no identifiers or too few.
+    `files`: ``.npz`` with one array per layer and ``stimulus_id``; a netCDF file of a
+    :class:`~brainscore_core.supported_data_standards.brainio.assemblies.NeuroidAssembly` (with a coordinate ``layer``
+    if there are several); or a dictionary from layer to ``.npy`` file, which is memory-mapped. Arrays are stimuli × any
+    dimensions. `identifier`: name of the model. `stimulus_ids`: identifiers of the rows of ``.npy`` files; needed for
+    these only. A UserError if a file cannot be read, or its rows have no identifiers or too few.
 
     Examples
     --------

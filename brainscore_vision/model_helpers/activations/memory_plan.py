@@ -28,40 +28,23 @@ _GEOMETRY_SQUARES = 8  # stimuli × stimuli matrices that these hold together, w
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """How a run fits into memory.
+    """How a run fits into memory."""
 
-    Attributes
-    ----------
-    dtype : str
-        Type that activations are stored in.
-    batch_size : int
-        Number of stimuli that pass the network together, at most the requested number.
-    rows : int
-        Number of stimuli of the widest layer that may be read together afterwards.
-    reduction : str or None
-        As for :func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`; None if activations are
-        not reduced.
-    predicted_peak, limit : int
-        Largest memory of the run and its limit, in bytes.
-    extraction_peak : int
-        Largest memory until all stimuli have passed the network, in bytes.
-    disk, room : int
-        Disk space of the stored layers and available space, in bytes. Both 0 without a store, unless components are
-        learned, for which layers are kept in a temporary folder.
-    numbers : dict of str to int
-        Parts of the peak, in bytes.
-    """
-
-    dtype: str
-    batch_size: int
-    rows: int
+    dtype: str  # type that activations are stored in
+    batch_size: int  # number of stimuli that pass the network together, at most the requested number
+    rows: int  # number of stimuli of the widest layer that may be read together afterwards
+    # As for :func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`; None if activations are not
+    # reduced
     reduction: str | None
+    # predicted_peak and limit: largest memory of the run and its limit, in bytes
     predicted_peak: int
     limit: int
-    extraction_peak: int
+    extraction_peak: int  # largest memory until all stimuli have passed the network, in bytes
+    # disk and room: disk space of the stored layers and available space, in bytes. Both 0 without a store, unless
+    # components are learned, for which layers are kept in a temporary folder
     disk: int
     room: int
-    numbers: dict[str, int]
+    numbers: dict[str, int]  # parts of the peak, in bytes
 
     def __str__(self) -> str:
         needed, limit = format_size(self.predicted_peak), format_size(self.limit)
@@ -123,39 +106,16 @@ def plan(
     of a reduction; afterwards the coordinates of the neuroids and the arrays of the metric; and, without a store, all
     activations.
 
-    Parameters
-    ----------
-    shapes : mapping of str to int or tuple of int
-        Features of each layer for one stimulus, from a probe.
-    stimuli : int
-        Number of presentations, including repeated trials.
-    limit : int or str, optional
-        Memory limit; by default :func:`~brainscore_core.memory.memory_limit`.
-    dtype : dtype, optional
-        Type to store; by default float32. float16 is never chosen automatically.
-    batch_size : int
-        Requested number of stimuli in a batch.
-    input_bytes : int
-        Size of one preprocessed stimulus.
-    process_bytes : int, optional
-        Memory before the run, including the network; by default the current memory of this process.
-    groups : sequence of sequences of str, optional
-        Layers that will be requested together, which puts them into memory side by side; by default each alone.
-    reduction : str, optional
-        A reduction to apply, such as ``'projection'`` or ``'pca:300'``; ``'auto'`` for a random projection if
-        activations do not fit into memory or on disk otherwise. By default there is none.
-    store : ActivationStore, optional
-        Where activations are stored. Without a store they stay in memory.
-
-    Returns
-    -------
-    MemoryPlan
-        With the largest batch that fits.
-
-    Raises
-    ------
-    UserError
-        If the run cannot fit; the message has the numbers and possible remedies.
+    `shapes`: features of each layer for one stimulus, from a probe. `stimuli`: number of presentations, including
+    repeated trials. `limit`: memory limit; by default :func:`~brainscore_core.memory.memory_limit`. `dtype`: type to
+    store; by default float32. float16 is never chosen automatically. `batch_size`: requested number of stimuli in a
+    batch. `input_bytes`: size of one preprocessed stimulus. `process_bytes`: memory before the run, including the
+    network; by default the current memory of this process. `groups`: layers that will be requested together, which puts
+    them into memory side by side; by default each alone. `reduction`: a reduction to apply, such as ``'projection'`` or
+    ``'pca:300'``; ``'auto'`` for a random projection if activations do not fit into memory or on disk otherwise. By
+    default there is none. `store`: where activations are stored. Without a store they stay in memory. Result: a
+    MemoryPlan with the largest batch that fits. A UserError if the run cannot fit; the message has the numbers and
+    possible remedies.
 
     Examples
     --------

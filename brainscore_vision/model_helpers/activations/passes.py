@@ -60,18 +60,12 @@ class Loader:
     both fill the cores, they take turns: the threads of a network wait for each other after each of its steps, so that
     it becomes slower by more than what is gained if other threads run beside them.
 
-    Parameters
-    ----------
-    preprocess : callable
-        List of paths → array, tensor or list, one entry per path.
-    workers : int, optional
-        Number of workers; 0: do not read ahead. By default one per core, at most 16.
-    kind : {'threads', 'processes'}
-        Threads start immediately and share memory; reading and resizing with Pillow runs in parallel in them.
-        Processes are for preprocessing that is mostly Python; `preprocess` must then be picklable.
-    device : torch.device, optional
-        GPU on which batches are needed: images are copied to it as levels of 8 bits, from page-locked memory, and
-        normalised there. By default batches stay where `preprocess` puts them.
+    `preprocess`: list of paths → array, tensor or list, one entry per path. `workers`: number of workers; 0: do not
+    read ahead. By default one per core, at most 16. `kind`: ``'threads'`` or ``'processes'``; threads start immediately
+    and share memory; reading and resizing with Pillow runs in parallel in them. Processes are for preprocessing that is
+    mostly Python; `preprocess` must then be picklable. `device`: GPU on which batches are needed: images are copied to
+    it as levels of 8 bits, from page-locked memory, and normalised there. By default batches stay where `preprocess`
+    puts them.
     """
 
     def __init__(

@@ -338,10 +338,7 @@ def require_one_shape(images: Sequence[Any]) -> None:
 class AppliedTransform:
     """Applies a function of one Pillow image, such as transforms of a library, to image files.
 
-    Parameters
-    ----------
-    transform : callable
-        Pillow image (RGB) → array or tensor, channels × height × width.
+    `transform`: pillow image (RGB) → array or tensor, channels × height × width.
 
     Examples
     --------
@@ -355,10 +352,7 @@ class AppliedTransform:
     def __call__(self, paths: Sequence[Any]) -> list[Any]:
         """Apply the transform to each file.
 
-        Raises
-        ------
-        UserError
-            If a file is not an image, or the transform fails or does not return an array or a tensor.
+        A UserError if a file is not an image, or the transform fails or does not return an array or a tensor.
         """
         return [self.image(load_image(path), f"the stimulus {path}") for path in paths]
 

@@ -133,27 +133,12 @@ def from_torchvision(
 ) -> PytorchWrapper:
     """Make an activations model from a model of torchvision.
 
-    Parameters
-    ----------
-    model : str or torch.nn.Module
-        Name as in ``torchvision.models.list_models()``, or a model; torchvision is imported for a name only.
-    identifier : str, optional
-        Name of the model; by default its name in the library.
-    weights : str or torchvision.models.Weights, optional
-        Weights that `model` has or, if it is a name, gets, such as ``'IMAGENET1K_V1'``; by default none.
-    transforms : callable, optional
-        Preprocessing of images; by default that of `weights`; without weights, both sides are resized to 224.
-    **options
-        Options of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
-
-    Returns
-    -------
-    PytorchWrapper
-
-    Raises
-    ------
-    UserError
-        If torchvision is needed and cannot be imported, or has no such model or weights.
+    `model`: name as in ``torchvision.models.list_models()``, or a model; torchvision is imported for a name only.
+    `identifier`: name of the model; by default its name in the library. `weights`: weights that `model` has or, if it
+    is a name, gets, such as ``'IMAGENET1K_V1'``; by default none. `transforms`: preprocessing of images; by default
+    that of `weights`; without weights, both sides are resized to 224. `**options`: options of
+    :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`. A UserError if torchvision is needed
+    and cannot be imported, or has no such model or weights.
 
     Examples
     --------
@@ -213,28 +198,12 @@ def from_timm(
 ) -> PytorchWrapper:
     """Make an activations model from a model of timm, with the preprocessing of the model.
 
-    Parameters
-    ----------
-    model : str or torch.nn.Module
-        Name as in ``timm.list_models()``, or a model made by timm.
-    identifier : str, optional
-        Name of the model; by default its name in the library.
-    pretrained : bool
-        Whether weights are fetched if `model` is a name.
-    img_size : int or (int, int), optional
-        Height and width of the network's input, for which a network that `model` names is made, if it has to be made
-        for one size. By default that of the weights or of `model`.
-    **options
-        Options of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
-
-    Returns
-    -------
-    PytorchWrapper
-
-    Raises
-    ------
-    UserError
-        If timm cannot be imported, or has no such model.
+    `model`: name as in ``timm.list_models()``, or a model made by timm. `identifier`: name of the model; by default its
+    name in the library. `pretrained`: whether weights are fetched if `model` is a name. `img_size`: height and width of
+    the network's input, for which a network that `model` names is made, if it has to be made for one size. By default
+    that of the weights or of `model`. `**options`: options of
+    :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`. A UserError if timm cannot be
+    imported, or has no such model.
 
     Examples
     --------
@@ -265,30 +234,13 @@ def from_huggingface(
 ) -> PytorchWrapper:
     """Make an activations model from a vision model of transformers.
 
-    Parameters
-    ----------
-    model : str or torch.nn.Module
-        Name on the hub, or folder (loaded by ``AutoModel``), or the model. Of a model of images and text, the image
-        tower runs.
-    processor : image processor, mapping, path or None
-        Preprocessing: the image processor, its settings, or ``preprocessor_config.json``. By default that of `model`,
-        which must then be a name or folder.
-    identifier : str, optional
-        Name of the model; by default its name on the hub.
-    preprocessing : callable, optional
-        Instead of `processor`: list of paths → tensor.
-    **options
-        Options of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
-
-    Returns
-    -------
-    PytorchWrapper
-        Of outputs with several tensors, ``last_hidden_state`` is recorded if it exists, else the first tensor.
-
-    Raises
-    ------
-    UserError
-        If the model cannot be read, or the preprocessing is missing or not supported.
+    `model`: name on the hub, or folder (loaded by ``AutoModel``), or the model. Of a model of images and text, the
+    image tower runs. `processor`: preprocessing: the image processor, its settings, or ``preprocessor_config.json``. By
+    default that of `model`, which must then be a name or folder. `identifier`: name of the model; by default its name
+    on the hub. `preprocessing`: instead of `processor`: list of paths → tensor. `**options`: options of
+    :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`. Result: a PytorchWrapper of outputs
+    with several tensors, ``last_hidden_state`` is recorded if it exists, else the first tensor. A UserError if the
+    model cannot be read, or the preprocessing is missing or not supported.
 
     Notes
     -----

@@ -195,15 +195,9 @@ class RandomProjection:
     Nothing is learned, so it can be applied from the first batch on. With k components, a distance is off by a factor
     of about 1 ± √(2/k) (1000 components: 4 %).
 
-    Parameters
-    ----------
-    n_components : int
-        Number of features that remain.
-    seed : int
-        The same seed and number of features give the same projection.
-    dense : bool
-        Gaussian weights (Johnson and Lindenstrauss 1984), features × components in memory. By default each feature has
-        8 weights ±1/√8, one in each eighth of the components (Kane and Nelson 2014, doi:10.1145/2559902).
+    `n_components`: number of features that remain. `seed`: the same seed and number of features give the same
+    projection. `dense`: Gaussian weights (Johnson and Lindenstrauss 1984), features × components in memory. By default
+    each feature has 8 weights ±1/√8, one in each eighth of the components (Kane and Nelson 2014, doi:10.1145/2559902).
 
     Examples
     --------
@@ -281,23 +275,11 @@ class IncrementalPCA:
     components beyond their number are dropped (Ross et al. 2008, doi:10.1007/s11263-007-0075-7). The result does not
     depend on how the rows are divided into batches. For at most 2 × `n_components` rows, it is that of an ordinary PCA.
 
-    Parameters
-    ----------
-    n_components : int
-        Number of components; fewer if the rows span fewer dimensions.
-    fitted_on : str, optional
-        Data that components are learned from, such as the hash of the stimuli; for :meth:`describe`.
-
-    Attributes
-    ----------
-    mean_ : array, features
-        Mean of the rows so far.
-    components_ : array, components × features
-        Orthonormal; in each, the largest weight is positive.
-    explained_variance_, explained_variance_ratio_ : array, components
-        Variance along each component (n − 1), and its share of all variance.
-    n_seen_ : int
-        Number of rows so far.
+    `n_components`: number of components; fewer if the rows span fewer dimensions. `fitted_on`: data that components are
+    learned from, such as the hash of the stimuli; for :meth:`describe`. `mean_`: mean of the rows so far.
+    `components_`: components × features; orthonormal; in each, the largest weight is positive. `explained_variance_`,
+    `explained_variance_ratio_`: variance along each component (n − 1), and its share of all variance. `n_seen_`: number
+    of rows so far.
 
     Notes
     -----

@@ -56,38 +56,20 @@ class HeldOut(NamedTuple):
 
 @dataclass(frozen=True)
 class LayerProfile:
-    """Scores of all layers on one benchmark.
+    """Scores of all layers on one benchmark."""
 
-    Attributes
-    ----------
-    model, benchmark, version : str
-        Identifiers of model and benchmark, and the benchmark's version.
-    control : bool
-        Whether the benchmark's measurements are simulated.
-    visual_degrees : float
-        Visual angle that the model's input spans.
-    stimuli : int
-        Number of stimuli shown.
-    ceiling : float
-        Ceiling of the benchmark, or NaN.
-    components : int or None
-        Number of principal components to which layers with more features were reduced, if there were more stimuli.
-    scores : tuple of LayerScore
-        Scores of the layers, in the order of the network.
-    no_halves : str or None
-        Why layers were not scored on halves of the stimuli.
-    """
-
+    # model, benchmark and version: identifiers of model and benchmark, and the benchmark's version
     model: str
     benchmark: str
     version: str
-    control: bool
-    visual_degrees: float
-    stimuli: int
-    ceiling: float
+    control: bool  # whether the benchmark's measurements are simulated
+    visual_degrees: float  # visual angle that the model's input spans
+    stimuli: int  # number of stimuli shown
+    ceiling: float  # ceiling of the benchmark, or NaN
+    # Number of principal components to which layers with more features were reduced, if there were more stimuli
     components: int | None
-    scores: tuple[LayerScore, ...] = field(default_factory=tuple)
-    no_halves: str | None = None
+    scores: tuple[LayerScore, ...] = field(default_factory=tuple)  # scores of the layers, in the order of the network
+    no_halves: str | None = None  # why layers were not scored on halves of the stimuli
 
     @property
     def best(self) -> str | None:

@@ -21,12 +21,7 @@ ChoiceLabels = str | Sequence[str] | Mapping[str, Sequence[int]]
 class LogisticReadout:
     """Standardisation and multinomial logistic regression; see :class:`ProbabilitiesMapping`.
 
-    Parameters
-    ----------
-    features : ndarray, stimuli × features
-        Features to read out from.
-    labels : ndarray of str, stimuli
-        Labels, at least two different ones.
+    `features`: stimuli × features; features to read out from. `labels`: labels, at least two different ones.
     """
 
     def __init__(self, features: NDArray[Any], labels: NDArray[Any]) -> None:

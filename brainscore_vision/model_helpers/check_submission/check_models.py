@@ -14,18 +14,10 @@ from brainscore_core.plugins import check_model
 def check_brain_models(module: str | ModuleType) -> None:
     """Check every model that a module lists.
 
-    Parameters
-    ----------
-    module : str or module
-        Has ``get_model_list()`` and ``get_model(identifier)``, which returns a `BrainModel`. A plugin's module passes
-        its own ``__name__``.
-
-    Raises
-    ------
-    UserError
-        If the module lacks these functions, lists no model, or returns something else.
-    ConformanceError
-        If a model fails a check of :func:`brainscore_core.plugins.check_model`; every failure is explained.
+    `module`: has ``get_model_list()`` and ``get_model(identifier)``, which returns a `BrainModel`. A plugin's module
+    passes its own ``__name__``. A UserError if the module lacks these functions, lists no model, or returns something
+    else; a ConformanceError if a model fails a check of :func:`brainscore_core.plugins.check_model`; every failure is
+    explained.
     """
     from brainscore_vision.model_interface import BrainModel
 
@@ -44,18 +36,10 @@ def check_brain_models(module: str | ModuleType) -> None:
 def check_base_models(module: str | ModuleType) -> None:
     """Check every network that a module lists, as a model whose regions use the network's last layer.
 
-    Parameters
-    ----------
-    module : str or module
-        Has ``get_model_list()``, ``get_model(identifier)``, which returns an activations model such as a
-        `PytorchWrapper`, and ``get_layers(identifier)``.
-
-    Raises
-    ------
-    UserError
-        If the module lacks these functions, or lists no models or no layers.
-    ConformanceError
-        If a model fails a check of :func:`brainscore_core.plugins.check_model`; every failure is explained.
+    `module`: has ``get_model_list()``, ``get_model(identifier)``, which returns an activations model such as a
+    `PytorchWrapper`, and ``get_layers(identifier)``. A UserError if the module lacks these functions, or lists no
+    models or no layers; a ConformanceError if a model fails a check of :func:`brainscore_core.plugins.check_model`;
+    every failure is explained.
     """
     from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 def load_weights(module: "torch.nn.Module", path: str | os.PathLike[str]) -> None:
     """Put the universal set of patches, a MATLAB file, into `module`.
 
-    Raises
-    ------
-    UserError
-        If the file has another layout, or other patches than 400 of each size.
+    A UserError if the file has another layout, or other patches than 400 of each size.
     """
     import torch
 

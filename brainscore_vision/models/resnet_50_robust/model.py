@@ -23,10 +23,7 @@ def load_weights(module: "torch.nn.Module", path: str | os.PathLike[str]) -> Non
     The checkpoint holds the network twice, and the mean and standard deviation of its input, which preprocessing
     takes care of here.
 
-    Raises
-    ------
-    UserError
-        If the checkpoint holds no network under these names, or it does not fit.
+    A UserError if the checkpoint holds no network under these names, or it does not fit.
     """
     checkpoint = read_checkpoint(path)
     source = os.fspath(path)

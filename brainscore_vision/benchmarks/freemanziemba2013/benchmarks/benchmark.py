@@ -40,14 +40,7 @@ def private_benchmark(region: str) -> NeuralBenchmark:
 def pls_benchmark(region: str, *, access: str, identifier: str, version: int, parent: str | None) -> NeuralBenchmark:
     """Predict mean rates 50–200 ms after onset by PLS regression; the ceiling is their reliability.
 
-    Parameters
-    ----------
-    region : str
-        ``'V1'`` or ``'V2'``.
-    access : str
-        ``'public'`` or ``'private'``.
-    identifier, version, parent
-        Of the benchmark.
+    `region`: ``'V1'`` or ``'V2'``. `access`: ``'public'`` or ``'private'``.
     """
     repetitions = LazyLoad(lambda: load_assembly(average_repetitions=False, region=region, access=access))
     return NeuralBenchmark(
@@ -77,24 +70,9 @@ def MovshonFreemanZiemba2013V2PLS() -> NeuralBenchmark:  # noqa: N802 -- the pub
 def load_assembly(average_repetitions: bool, region: str, access: str = "private") -> DataAssembly:
     """Mean responses of one region, 50–200 ms after stimulus onset.
 
-    Parameters
-    ----------
-    average_repetitions : bool
-        Whether to average over the repetitions of each stimulus.
-    region : str
-        ``'V1'`` or ``'V2'``.
-    access : str
-        ``'public'`` or ``'private'``.
-
-    Returns
-    -------
-    NeuronRecordingAssembly
-        presentation × neuroid; spikes in a millisecond.
-
-    Raises
-    ------
-    UserError
-        If the data are not as they should be; names data set, file and coordinate.
+    `average_repetitions`: whether to average over the repetitions of each stimulus. `region`: ``'V1'`` or ``'V2'``.
+    `access`: ``'public'`` or ``'private'``. Result: presentation × neuroid; spikes in a millisecond. A UserError if the
+    data are not as they should be; names data set, file and coordinate.
     """
     assembly = load_dataset(f"FreemanZiemba2013.{access}")
     needed = {"stimulus_id": "presentation", "texture_type": "presentation", "repetition": "presentation"}

@@ -82,35 +82,16 @@ class DamagedLayer(Exception):
 
 @dataclass(frozen=True)
 class Manifest:
-    """Description of a layer, read without opening its values.
+    """Description of a layer, read without opening its values."""
 
-    Attributes
-    ----------
-    key : str
-        Key of `parts`.
-    file : str
-        Name of the file with the values, in the same folder.
-    shape : tuple of int
-        Stimuli × features (or × time × features).
-    dtype : str
-        In NumPy's notation, such as ``'<f4'``.
-    checksum : str
-        Checksum of the values: sha256 of the sha256 of the rows, one row per stimulus.
-    nbytes : int
-        Size of the file.
-    created : float
-        Seconds since 1970.
-    parts, info : dict
-        Parts of the key; descriptive names, which are not part of the key.
-    """
-
-    key: str
-    file: str
-    shape: tuple[int, ...]
-    dtype: str
-    checksum: str
-    nbytes: int
-    created: float
+    key: str  # key of `parts`
+    file: str  # name of the file with the values, in the same folder
+    shape: tuple[int, ...]  # stimuli × features (or × time × features)
+    dtype: str  # in NumPy's notation, such as ``'<f4'``
+    checksum: str  # checksum of the values: sha256 of the sha256 of the rows, one row per stimulus
+    nbytes: int  # size of the file
+    created: float  # seconds since 1970
+    # parts and info: parts of the key; descriptive names, which are not part of the key
     parts: dict[str, Any] = field(default_factory=dict)
     info: dict[str, Any] = field(default_factory=dict)
 

@@ -137,17 +137,10 @@ class CausalTimeline:
     Frame i is shown from i to i + 1 frame durations after the onset of the stimulus. The response to it is that of the
     network to the window that ends with it.
 
-    Parameters
-    ----------
-    fps : float
-        Frames per second.
-    duration : float
-        Milliseconds for which stimuli are recorded, unless :meth:`record` sets another time.
-    window : (int, int or infinity)
-        Smallest and largest number of frames in a window. Of the frames shown so far, a window has as many as possible;
-        if these are too few, it begins before the onset.
-    before : {'grey', 'repeat'}
-        What is shown before the onset: a grey screen, or the first frame.
+    `duration`: milliseconds for which stimuli are recorded, unless :meth:`record` sets another time. `window`: smallest
+    and largest number of frames in a window. Of the frames shown so far, a window has as many as possible; if these are
+    too few, it begins before the onset. `before`: ``'grey'`` or ``'repeat'``; what is shown before the onset: a grey
+    screen, or the first frame.
 
     Examples
     --------
