@@ -33,7 +33,7 @@ from brainscore_core.supported_data_standards.brainio.remote_files import FetchR
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_core.supported_data_standards.brainio.validation import ValidationWarning
 
-__all__ = ["list_stand_ins", "make_stimulus_set", "serve_stand_ins", "stand_in"]
+__all__ = ["check_form", "list_stand_ins", "make_stimulus_set", "serve_stand_ins", "stand_in"]
 
 MakeStimuli = Callable[[Path], StimulusSet]
 MakeAssembly = Callable[[StimulusSet], DataAssembly]
@@ -84,6 +84,17 @@ def stand_in(identifier: str) -> DataAssembly | StimulusSet:
         f"there is no stand-in for {identifier!r}",
         remedy=f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}",
     )
+
+
+def check_form(loaded: DataAssembly | StimulusSet, simulated: DataAssembly | StimulusSet) -> None:
+    """Compare published data with their stand-in: class, dimensions and, of stimulus sets, names and files."""
+    assert type(loaded) is type(simulated)
+    if isinstance(loaded, DataAssembly):
+        assert "stimulus_id" in loaded.coords
+        assert set(loaded.dims) >= set(simulated.dims)
+    else:
+        assert loaded["stimulus_id"].is_unique
+        assert loaded.get_stimulus(loaded["stimulus_id"].iloc[0]).is_file()
 
 
 def list_stand_ins() -> dict[str, list[str]]:
