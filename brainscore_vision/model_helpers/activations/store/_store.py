@@ -19,6 +19,7 @@ from brainscore_core.paths import activations_home
 from brainscore_vision.model_helpers.activations.store._layers import (
     CheckedLayer,
     DamagedLayer,
+    LayerWriter,
     StoredEntry,
     StoredLayer,
     data_file_key,
@@ -27,7 +28,6 @@ from brainscore_vision.model_helpers.activations.store._layers import (
     read_manifest,
     verify_layer,
 )
-from brainscore_vision.model_helpers.activations.store._writer import LayerWriter
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def test_killed_in_the_middle(tmp_path, when):
         if when == "before the rename":
             os.fsync = wait
         if when == "before the manifest":
-            import brainscore_vision.model_helpers.activations.store._writer as module
+            import brainscore_vision.model_helpers.activations.store._layers as module
             module.replacing = wait
         parts = {"layer": "conv1"}
         with store.writer(layer_key(parts), shape=(10, 1000), parts=parts) as writer:
