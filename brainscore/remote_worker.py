@@ -36,7 +36,7 @@ from brainscore_core.scoring import Receipt, ResultsStore
 Say = Callable[[str], None]
 
 SCORER = "brainscore_vision.scoring.pairs:score_pair"
-_PLUGINS = "BRAINSCORE_PLUGINS"
+_PLUGINS, _REPLACE = "BRAINSCORE_PLUGINS", "BRAINSCORE_PLUGINS_REPLACE"
 _SECRETS = ("BRAINSCORE_TOKEN", "BRAINSCORE_SITE")
 _ERROR_NAMES = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}
 _UNAVAILABLE = {"AccessDenied", "DataUnavailable", "IncompleteDownload", "NotFound", "Offline", "SeveralUnavailable"}
@@ -342,7 +342,7 @@ class RemoteWorker:
             }
             environment = scoring_environment(os.cpu_count() or 1, self.limit)
             environment = {name: text for name, text in environment.items() if not name.startswith(_SECRETS)}
-            environment[_PLUGINS] = _plugins_variable(plugins)
+            environment |= {_PLUGINS: _plugins_variable(plugins), _REPLACE: "0"}
             how: dict[str, Any] = {"environment": environment, "limit": self.limit}
             if first:  # a failure may have been that of the template
                 how["template"] = borrow_template(

@@ -27,6 +27,7 @@ from brainscore_core.plugins.loading import (
     forget_modules,
     import_plugin,
     plugins_in,
+    takes_precedence,
     variable_roots,
 )
 from brainscore_core.plugins.source import Registration, Scan, scan_file
@@ -147,6 +148,9 @@ class _State:
     locations: dict[str, dict[str, list[Location]]]
     dynamic: dict[str, list[Plugin]]
     problems: list[str] = field(default_factory=list)
+    # registry and key in a built-in plugin whose place another one takes: its location, the folder of the other one
+    replaced: dict[tuple[str, str], tuple[Location, str]] = field(default_factory=dict)
+    replaced_folders: set[str] = field(default_factory=set)
 
 
 class PluginIndex:
@@ -169,8 +173,10 @@ class PluginIndex:
 
     Notes
     -----
-    Plugins of the package itself come first in the search path. A plugin elsewhere whose folder has the name of one of
-    them could not be imported, so it is left out with a warning.
+    A plugin in the variable's folders takes the place of the package's plugin with the same folder name, and of single
+    identifiers of the package's plugins (`Registry`). The environment variable ``<variable>_REPLACE=0`` turns this off:
+    an identifier that both register is an error then, and a plugin with the folder name of one of the package's could
+    not be imported, so it is left out with a warning. The latter also holds for a copy of the package itself.
 
     A scan is kept until the environment variable changes or `refresh` is called. The result for each
     file is cached in ``plugin-index.json`` (folder ``$BRAINSCORE_HOME``, by default
@@ -201,7 +207,7 @@ class PluginIndex:
         self._scans: dict[str, CachedScan] = {}  # of this process, in case the cache is not writable
         self._cached: dict[str, CachedScan] = {}  # content of the cache
         self._cache_read: tuple[Path, Stamp | None] | None = None
-        self._finder = PluginFinder(package, kinds=kinds, folders=self._variable_folders)
+        self._finder = PluginFinder(package, kinds=kinds, roots=self._variable_roots)
 
     def install(self) -> None:
         """Make the plugins in the variable's folders importable under the package's name."""
@@ -215,6 +221,11 @@ class PluginIndex:
         """Look for plugins again."""
         with self._lock:
             state = self._scan()
+            earlier = self._state.replaced_folders if self._state is not None else set()
+            for folder in earlier ^ state.replaced_folders:  # their import names belong to other plugins now
+                for member in list(self._members):
+                    member.withdraw(folder)
+                forget_modules(self.package, [Path(folder)])
             self._withdraw_folders(sorted(self._folders_used - {root.folder for root in state.roots}))
             self._folders_used = {root.folder for root in state.roots}
             self._state = state
@@ -265,6 +276,15 @@ class PluginIndex:
         """Return the plugin of a location of this index."""
         return next(plugin for plugin in self._current().plugins if plugin.file == location.file)
 
+    def precedes(self, location: Location, other: Location) -> bool:
+        """Whether an identifier is taken from a plugin in the variable's folders, and not from a built-in one."""
+        sources = (location.source, other.source)
+        return self.variable is not None and sources == (self.variable, "built in") and takes_precedence(self.variable)
+
+    def replaced(self, registry: str, key: str) -> tuple[Location, str] | None:
+        """Location of a key in a built-in plugin that is not used, and the folder that takes its plugin's place."""
+        return self._current().replaced.get((registry, key))
+
     def load(self, plugin: Plugin) -> None:
         """Import a plugin; if that fails, its registrations are withdrawn.
 
@@ -292,15 +312,14 @@ class PluginIndex:
         return state
 
     def _variable_value(self) -> str:
-        return os.environ.get(self.variable, "") if self.variable else ""
+        return f"{os.environ.get(self.variable, '')} {takes_precedence(self.variable)}" if self.variable else ""
 
-    def _variable_folders(self) -> list[Path]:
+    def _variable_roots(self) -> list[Root]:
         if self.variable is None:
             return []
         roots = variable_roots(self.variable, package=self.package, kinds=self.kinds, problems=[])
-        folders = [root.folder for root in roots]
-        self._folders_used.update(folders)
-        return folders
+        self._folders_used.update(root.folder for root in roots)
+        return roots
 
     def _withdraw_folders(self, folders: Sequence[Path]) -> None:
         root = self._root.folder
@@ -325,8 +344,10 @@ class PluginIndex:
         variable = self._variable_value()
         problems: list[str] = []
         roots = self._find_roots(problems)
-        candidates: list[tuple[Plugin, Stamp]] = []
-        built_in: set[str] = set()
+        state = _State(variable, roots, [], {}, {}, problems)
+        candidates: dict[str, tuple[Plugin, Stamp]] = {}  # by file
+        built_in: dict[str, Plugin] = {}  # by import name
+        replaced: list[tuple[Plugin, Stamp, str]] = []  # with the folder that takes the plugin's place
         for root in roots:
             plugins = [
                 (plugin, changed)
@@ -334,12 +355,21 @@ class PluginIndex:
                 if (changed := stamp(plugin.file)) is not None
             ]
             if root is self._root:
-                built_in = {plugin.package for plugin, _ in plugins}
-            elif shadowed := [plugin for plugin, _ in plugins if plugin.package in built_in]:
-                plugins = [(plugin, changed) for plugin, changed in plugins if plugin.package not in built_in]
-                problems.append(_describe_shadowed(root, shadowed))
-            candidates += plugins
-        state = _State(variable, roots, [], {}, {}, problems)
+                built_in = {plugin.package: plugin for plugin, _ in plugins}
+                files = {os.path.realpath(plugin.file) for plugin, _ in plugins}
+            elif root.source == self.variable:  # a link to a built-in plugin is the same plugin
+                plugins = [pair for pair in plugins if os.path.realpath(pair[0].file) not in files]
+            if root is not self._root and (same := [plugin for plugin, _ in plugins if plugin.package in built_in]):
+                if root.replaces:
+                    replaced += [
+                        (*pair, plugin.folder)
+                        for plugin in same
+                        if (pair := candidates.pop(built_in[plugin.package].file, None)) is not None
+                    ]
+                else:
+                    plugins = [pair for pair in plugins if pair[0] not in same]
+                    problems.append(_describe_shadowed(root, same))
+            candidates |= {plugin.file: (plugin, changed) for plugin, changed in plugins}
         file = plugin_index_file()
         signature = f"{self.package}: {' '.join(self.registries)}"
         file_stamp = stamp(file)
@@ -347,8 +377,12 @@ class PluginIndex:
             self._cached, self._cache_read = read_cache(file, signature=signature), (file, file_stamp)
         cached = self._cached
         scans = dict(cached)
-        for plugin, changed in candidates:
-            self._add(state, plugin, changed, scans)
+        for plugin, changed in candidates.values():
+            self._add_scan(state, plugin, self._scan_of(plugin, changed, scans))
+        for plugin, changed, folder in replaced:
+            state.replaced_folders.add(plugin.folder)
+            for registry, key, location in _locations(plugin, self._scan_of(plugin, changed, scans)):
+                state.replaced[registry, key] = (location, folder)
         if scans != cached:
             stale = [path for path in scans if path in cached and stamp(path) is None]
             for path in stale:
@@ -356,7 +390,7 @@ class PluginIndex:
             write_cache(file, scans, signature=signature)
         return state
 
-    def _add(self, state: _State, plugin: Plugin, changed: Stamp, scans: dict[str, CachedScan]) -> None:
+    def _scan_of(self, plugin: Plugin, changed: Stamp, scans: dict[str, CachedScan]) -> Scan:
         entry = scans.get(plugin.file) or self._scans.get(plugin.file)
         if entry is None or not entry.fresh(changed, plugin.file):
             scan = scan_file(plugin.file, self.registries)
@@ -364,11 +398,11 @@ class PluginIndex:
             stamps |= {path: current for path in scan.depends if (current := stamp(path))}
             entry = CachedScan(scan, stamps)
         scans[plugin.file] = self._scans[plugin.file] = entry
-        state.plugins.append(plugin)
-        self._add_scan(state, plugin, entry.scan)
+        return entry.scan
 
     @staticmethod
     def _add_scan(state: _State, plugin: Plugin, scan: Scan) -> None:
+        state.plugins.append(plugin)
         if scan.error is not None:
             state.problems.append(f"the plugin {plugin.package} cannot be read: {scan.error}")
         for registry, key, location in _locations(plugin, scan):

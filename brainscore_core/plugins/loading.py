@@ -102,6 +102,7 @@ class Root:
     # where it was found: ``'built in'``, ``'BRAINSCORE_PLUGINS'``, or the name of an installed distribution
     source: str
     itself: Path | None = None  # the root's own ``__init__.py`` if it may register plugins (entry points)
+    replaces: bool = False  # whether its plugins take the place of built-in ones with the same folder name
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,16 @@ class Plugin:
     source: str  # as in `Root`
 
 
+def takes_precedence(variable: str) -> bool:
+    """Whether plugins in the folders of an environment variable take precedence over built-in ones of the same name."""
+    return os.environ.get(f"{variable}_REPLACE", "") != "0"
+
+
 def variable_roots(variable: str, *, package: str, kinds: Sequence[str], problems: list[str]) -> list[Root]:
-    """Roots listed in an environment variable, separated like those of ``PATH``."""
+    """Roots listed in an environment variable, separated like those of ``PATH``.
+
+    A copy of the package itself replaces none of the package's plugins: their modules import each other.
+    """
     roots = []
     for entry in os.environ.get(variable, "").split(os.pathsep):
         if not entry.strip():
@@ -128,7 +137,8 @@ def variable_roots(variable: str, *, package: str, kinds: Sequence[str], problem
             hint = f"; did you mean {folder.parent}?" if folder.name in kinds else ""
             problems.append(f"{variable} names {folder}, which has none of the folders {', '.join(kinds)}{hint}")
             continue
-        roots.append(Root(folder, package, variable))
+        is_copy = folder.name == package and (folder / "__init__.py").is_file()
+        roots.append(Root(folder, package, variable, replaces=takes_precedence(variable) and not is_copy))
     return roots
 
 
@@ -248,14 +258,14 @@ def belongs_to(file: str, folder: str) -> bool:
 class PluginFinder(MetaPathFinder):
     """Adds folders to the ``__path__`` of the packages that contain plugins.
 
-    With a root ``/lab`` and the package ``domain``, ``import domain.models.mine`` finds ``/lab/models/mine``. The
-    package's own folders come first. `folders` returns the current roots.
+    With a root ``/lab`` and the package ``domain``, ``import domain.models.mine`` finds ``/lab/models/mine``. Roots
+    that replace built-in plugins come before the package's own folders, others after. `roots` returns the current ones.
     """
 
-    def __init__(self, package: str, *, kinds: Sequence[str], folders: Callable[[], Sequence[Path]]) -> None:
+    def __init__(self, package: str, *, kinds: Sequence[str], roots: Callable[[], Sequence[Root]]) -> None:
         self.package = package
         self._kinds = {f"{package}.{kind}": kind for kind in kinds}
-        self._folders = folders
+        self._roots = roots
         self._added: dict[str, list[str]] = {}
 
     def install(self) -> None:
@@ -287,13 +297,14 @@ class PluginFinder(MetaPathFinder):
 
     def extend(self, name: str, search_path: MutableSequence[str]) -> None:
         """Update a subpackage's search path in place."""
-        current = list(dict.fromkeys(str(folder / self._kinds[name]) for folder in self._folders()))
         added = self._added.get(name, [])
-        if added == current:
-            return
         original = [folder for folder in search_path if folder not in added]
-        search_path[:] = original + [folder for folder in current if folder not in original]
-        self._added[name] = [folder for folder in current if folder not in original]
+        replaces = {str(root.folder / self._kinds[name]): root.replaces for root in self._roots()}
+        current = [folder for folder in replaces if folder not in original]
+        first = [folder for folder in current if replaces[folder]]
+        if (path := [*first, *original, *(folder for folder in current if folder not in first)]) != search_path:
+            search_path[:] = path
+        self._added[name] = current
 
     def update(self) -> None:
         """Update the search paths of subpackages that are already imported."""
@@ -303,11 +314,12 @@ class PluginFinder(MetaPathFinder):
                 self.extend(name, module.__path__)
 
 
-def forget_modules(package: str, folders: Sequence[Path], *, keep: Path) -> None:
+def forget_modules(package: str, folders: Sequence[Path], *, keep: Path | None = None) -> None:
     """Remove modules of `package` whose files are in removed folders, but not in `keep`, from ``sys.modules``."""
     for name in [name for name in sys.modules.copy() if folders and name.startswith(f"{package}.")]:
         file = getattr(sys.modules.get(name), "__file__", None) or ""
-        if any(belongs_to(file, str(folder)) for folder in folders) and not belongs_to(file, str(keep)):
+        kept = keep is not None and belongs_to(file, str(keep))
+        if any(belongs_to(file, str(folder)) for folder in folders) and not kept:
             del sys.modules[name]
             parent, _, child = name.rpartition(".")
             if parent in sys.modules and hasattr(sys.modules[parent], child):

@@ -23,6 +23,7 @@ from brainscore_core.plugins.loading import (
     same_file,
 )
 from brainscore_core.plugins.source import parse
+from brainscore_core.provenance import remark
 
 _MAX_PLUGINS = 3
 _MIN_LITERAL = 3
@@ -143,7 +144,9 @@ class Registry(MutableMapping[str, Callable[..., T]]):
 
     A plugin registers with ``registry['identifier'] = factory``, where the factory is a function
     or a class that makes the object. Listing (``in``, iteration, ``len``) reads the static index
-    and imports nothing; ``registry['identifier']`` imports the one plugin that registers it.
+    and imports nothing; ``registry['identifier']`` imports the one plugin that registers it. If a built-in plugin and
+    one in the folders of the index's variable register the same identifier, the latter is used, with a warning and a
+    note in the receipt; any other identifier that is registered twice is an error.
 
     Parameters
     ----------
@@ -176,6 +179,7 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         self._entries: dict[str, _Entry[T]] = {}
         self._deleted: set[str] = set()
         self._aliases: dict[str, str] = {}
+        self._overridden: dict[str, _Entry[T]] = {}  # of built-in plugins, in whose place others are used
         if index is not None:
             index.attach(self)
 
@@ -199,7 +203,12 @@ class Registry(MutableMapping[str, Callable[..., T]]):
             )
         entry = _entry(factory)
         earlier = self._entries.get(key)
-        if earlier is not None and not _replaces(entry, earlier):
+        if earlier is not None and self._precedes(self._location_of(earlier), self._location_of(entry)):
+            self._overridden[key] = entry
+            return
+        if earlier is not None and self._precedes(self._location_of(entry), self._location_of(earlier)):
+            self._overridden[key] = earlier
+        elif earlier is not None and not _replaces(entry, earlier):
             raise DuplicateRegistrationError(
                 f"The {self.noun} {key!r} is registered twice: in {earlier.file}:{earlier.line} "
                 f"and in {entry.file}:{entry.line}.",
@@ -216,9 +225,12 @@ class Registry(MutableMapping[str, Callable[..., T]]):
                 f"{' and '.join(map(str, locations))}.",
                 "Give one of them another identifier, or remove one of the folders.",
             )
-        if key not in self._entries and locations and self._index is not None:
-            self._index.load(self._index.plugin_at(locations[0]))
-            if key not in self._entries:
+        if locations and self._index is not None:
+            if self._overrides(key):
+                remark(_describe_precedence(self.noun, key, locations[0]))
+            if not self._is_loaded(key, locations[0]):
+                self._index.load(self._index.plugin_at(locations[0]))
+            if not self._is_loaded(key, locations[0]):
                 raise UserError(
                     f"The {self.noun} {key!r} is defined in {locations[0]}, but importing {locations[0].package} "
                     "did not register it.",
@@ -382,12 +394,34 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         """Remove registrations by files in a folder, except the keys in `keep`."""
         for key in self.keys_from(folder) - keep:
             del self._entries[key]
+        for key in [*self._overridden]:
+            if belongs_to(self._overridden[key].file, folder) and key not in keep:
+                del self._overridden[key]
+            elif key not in self._entries:
+                self._entries[key] = self._overridden.pop(key)
 
     def _known(self) -> set[str]:
         static = self._index.locations(self.name) if self._index is not None else ()
         return ({*static} | {*self._entries}) - self._deleted
 
     def _places(self, key: str) -> list[Location]:
+        """Locations that register a key, without those of built-in plugins over which another takes precedence."""
+        locations = self._all_places(key)
+        return [place for place in locations if not any(self._precedes(other, place) for other in locations)]
+
+    def _overrides(self, key: str) -> bool:
+        """Whether a built-in plugin registers a key, too, but another plugin takes precedence."""
+        in_folder = self._index is not None and self._index.replaced(self.name, key) is not None
+        return in_folder or len(self._places(key)) < len(self._all_places(key))
+
+    def _precedes(self, location: Location, other: Location) -> bool:
+        return self._index is not None and self._index.precedes(location, other)
+
+    def _is_loaded(self, key: str, location: Location) -> bool:
+        entry = self._entries.get(key)
+        return entry is not None and not self._precedes(location, self._location_of(entry))
+
+    def _all_places(self, key: str) -> list[Location]:
         if key in self._deleted:
             return []
         locations = list(self._index.locations(self.name).get(key, ())) if self._index is not None else []
@@ -398,11 +432,13 @@ class Registry(MutableMapping[str, Callable[..., T]]):
             inside = location.folder is not None and belongs_to(entry.file, str(location.folder))
             if inside or same_file(entry.file, location.file):
                 return locations
+        return [*locations, self._location_of(entry)]
+
+    def _location_of(self, entry: _Entry[T]) -> Location:
         plugin = self._index.plugin_of(entry.file) if self._index is not None else None
         if plugin is None:
-            return [*locations, Location(entry.file, entry.line, None, entry.module, "this process")]
-        folder = Path(plugin.folder)
-        return [*locations, Location(entry.file, entry.line, folder, plugin.package, plugin.source)]
+            return Location(entry.file, entry.line, None, entry.module, "this process")
+        return Location(entry.file, entry.line, Path(plugin.folder), plugin.package, plugin.source)
 
     def _load_dynamic(self) -> bool:
         """Import the plugins whose keys cannot be read from the source; return whether there are any."""
@@ -437,12 +473,19 @@ class Registry(MutableMapping[str, Callable[..., T]]):
             nouns = [name.removesuffix("_registry").replace("_", " ").replace("data", "dataset") for name in names]
             if nouns:
                 message += f" ({key!r} is registered as a {' and a '.join(nouns)}.)"
+            if self._index is not None and (replaced := self._index.replaced(self.name, key)):
+                message += f" The built-in plugin in {replaced[0].folder} has it, but {replaced[1]} takes its place."
         for failure in failures or []:
             message += f"\nIts identifier could not be determined: {failure}"
         for problem in self._index.problems if self._index is not None else ():
             message += f"\nNote: {problem}"
         remedy = f"List all with: {self.list_command}" if self.list_command else None
         return UnknownIdentifier(message, remedy)
+
+
+def _describe_precedence(noun: str, key: str, location: Location) -> str:
+    folder = location.folder or Path(location.file)
+    return f"the {noun} {key!r} is that of {location.source} ({'/'.join(folder.parts[-2:])}), not the built-in one"
 
 
 def _is_factory(value: object) -> bool:

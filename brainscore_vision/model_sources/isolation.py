@@ -73,6 +73,7 @@ def sandbox_for(model: str, environment: Environment | None, given: Mapping[str,
         plugin = location.folder.absolute()
         if location.source == "BRAINSCORE_PLUGINS":
             variables["BRAINSCORE_PLUGINS"] = str(plugin.parent.parent)  # inside, it is the only plugin there
+            variables["BRAINSCORE_PLUGINS_REPLACE"] = os.environ.get("BRAINSCORE_PLUGINS_REPLACE", "")
         elif location.source != "built in" and plugin.is_dir():
             plugin = plugin.parents[location.package.count(".") - 1] if "." in location.package else plugin
         (folders if plugin.is_dir() else files).append(plugin)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from brainscore_core.scoring import Receipt
 
-_VARIABLE = "BRAINSCORE_PLUGINS"
+_VARIABLE, _REPLACE = "BRAINSCORE_PLUGINS", "BRAINSCORE_PLUGINS_REPLACE"
 
 
 def score_pair(model: str, benchmark: str, *, plugins: str, **how: Any) -> Receipt:
     """Score a pair with some folders of plugins."""
     os.environ[_VARIABLE] = plugins  # a process scores for one run, which has one set of plugins
+    os.environ[_REPLACE] = "0"  # submitted plugins take the place of no built-in one
     from brainscore_vision.scoring.pairs import score_pair as score
 
     return score(model, benchmark, **how)

@@ -25,7 +25,7 @@ from brainscore_web.submissions.plugin_folders import published_folder
 from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.storage import storage
 
-VARIABLE = "BRAINSCORE_PLUGINS"
+VARIABLE, REPLACE = "BRAINSCORE_PLUGINS", "BRAINSCORE_PLUGINS_REPLACE"
 _REGISTRIES = {
     "benchmark": "benchmark_registry",
     "data": "data_registry",
@@ -48,6 +48,11 @@ class LivePlugins:
     def variable(self) -> str:
         """The value of ``BRAINSCORE_PLUGINS`` for scoring processes."""
         return os.pathsep.join(filter(None, [str(self.folder), os.environ.get(VARIABLE, "")]))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables of scoring processes, in which no submitted plugin takes the place of a built-in one."""
+        return {VARIABLE: self.variable, REPLACE: "0"}
 
     def folder_of(self, kind: str, identifier: str) -> Path | None:
         """Return the folder of the plugin that registers an identifier, without importing it."""

@@ -35,7 +35,7 @@ from brainscore_web.scoring.completion import (
     usable_receipt,
     write_failed_receipt,
 )
-from brainscore_web.scoring.live_plugins import VARIABLE, LivePlugins, cache_uploaded_files, current_live_plugins
+from brainscore_web.scoring.live_plugins import LivePlugins, cache_uploaded_files, current_live_plugins
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions.declared_files import files_home, files_of
 from brainscore_web.submissions.models import Revision
@@ -166,7 +166,7 @@ class LocalRunner:
                 "options": options,
             }
             environment = scoring_environment(os.cpu_count() or 1, self.limit)
-            environment = {**clean_environment(environment), VARIABLE: live.variable}
+            environment = {**clean_environment(environment), **live.environment}
             how: dict[str, Any] = {"environment": environment, "limit": self.limit}
             if first:  # a failure may have been that of the template
                 benchmarks = [job.benchmark.identifier, *reversed(self._benchmarks)]

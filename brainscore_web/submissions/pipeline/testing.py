@@ -434,6 +434,7 @@ def run_python(
         environment={
             **({} if events is None else {EVENTS: events.start}),
             "BRAINSCORE_PLUGINS": str(shown.plugins),
+            "BRAINSCORE_PLUGINS_REPLACE": "0",
             "BRAINSCORE_MIRROR": str(shown.mirror),
             "BRAINSCORE_MAX_MEMORY": str(memory // 2),
         },

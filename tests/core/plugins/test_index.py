@@ -218,9 +218,9 @@ class TestVariable:
         assert module.__file__ == str(tmp_path / "lab2" / "models" / "of_lab2" / "code.py")
         package = sys.modules[f"{domain.package}.models"]
         assert list(package.__path__) == [
-            str(domain.folder / "models"),
             str(tmp_path / "lab1" / "models"),
             str(tmp_path / "lab2" / "models"),
+            str(domain.folder / "models"),
         ]
 
     def test_change_within_a_process(self, domain, tmp_path, monkeypatch):
@@ -265,12 +265,19 @@ class TestVariable:
         monkeypatch.setenv(domain.variable, str(domain.folder))
         assert domain.models["a"] is dict
 
-    def test_the_folder_name_of_a_built_in_plugin(self, domain, tmp_path, monkeypatch):
+    @pytest.mark.parametrize("copy", [False, True])
+    def test_built_in_folders_that_are_not_replaced(self, domain, tmp_path, monkeypatch, copy):
+        """Where the variable turns it off, and in a copy of the package."""
+        root = tmp_path / "copy" / domain.package if copy else tmp_path / "lab"
         domain.write("models", "same", "model_registry['a'] = dict")
-        domain.write("models", "same", "model_registry['a'] = list\nmodel_registry['b'] = list", tmp_path / "lab")
-        domain.write("models", "other", "model_registry['c'] = list", tmp_path / "lab")
-        (tmp_path / "lab" / "models" / "same_too").mkdir()  # without __init__.py
-        monkeypatch.setenv(domain.variable, str(tmp_path / "lab"))
+        domain.write("models", "same", "model_registry['a'] = list\nmodel_registry['b'] = list", root)
+        domain.write("models", "other", "model_registry['c'] = list", root)
+        (root / "models" / "same_too").mkdir()  # without __init__.py
+        monkeypatch.setenv(domain.variable, str(root))
+        if copy:
+            (root / "__init__.py").touch()
+        else:
+            monkeypatch.setenv(f"{domain.variable}_REPLACE", "0")
         with pytest.warns(PluginWarning, match=r"1 of whose plugins has the folder name .* instead: models/same\."):
             assert list(domain.models) == ["a", "c"]
         assert domain.models["a"] is dict

@@ -8,6 +8,7 @@ import pytest
 
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.plugins import DuplicateRegistrationError, MissingRequirementError, PluginWarning, Registry
+from brainscore_core.provenance import recording
 
 
 @pytest.fixture
@@ -146,6 +147,85 @@ class TestDuplicates:
         scope = {"__name__": "__main__", "__file__": "x.py", "registry": registry}
         with pytest.raises(DuplicateRegistrationError, match=r"x\.py:1 and in x\.py:2"):
             exec(compile("registry['a'] = lambda: 1\nregistry['a'] = lambda: 2", "x.py", "exec"), scope)
+
+
+NOT_BUILT_IN = "is that of .*_PLUGINS .models/{}., not the built-in one"
+
+
+class TestPrecedence:
+    """Of a plugin in the owner's folders over a built-in plugin."""
+
+    @pytest.fixture
+    def lab(self, domain, tmp_path, monkeypatch):
+        domain.write("models", "pixels", "from .code import f\nmodel_registry['pixels'] = f", code="f = dict")
+        domain.write("models", "table", "for key in ('x', 'y'):\n    model_registry[key] = dict")
+        monkeypatch.setenv(domain.variable, str(tmp_path / "lab"))
+        (tmp_path / "lab" / "models").mkdir(parents=True)
+        return tmp_path / "lab"
+
+    def test_of_one_identifier(self, domain, lab, monkeypatch):
+        assert domain.models["y"] is dict  # the built-in plugin is loaded before the other one exists
+        domain.write("models", "mine", "model_registry['x'] = list", lab)
+        domain.index.refresh()
+        with recording() as record, pytest.warns(UserWarning, match=NOT_BUILT_IN.format("mine")):
+            assert domain.models["x"] is list
+        assert [item["kind"] for item in record.items] == ["remark"]
+        assert domain.models["y"] is dict
+        assert [place.source for place in domain.models.locations("x")] == [domain.variable]
+        monkeypatch.delenv(domain.variable)
+        assert domain.models["x"] is dict
+
+    @pytest.mark.filterwarnings("ignore:the model 'x' is that of")
+    def test_of_the_plugin_that_is_loaded_first(self, domain, lab):
+        domain.write("models", "mine", "for key in ['x']:\n    model_registry[key[:]] = list", lab)  # not in the index
+        list(domain.models)
+        assert domain.models["x"] is list
+        assert domain.models["y"] is dict
+        assert domain.models["x"] is list
+
+    def test_of_a_folder_of_the_same_name(self, domain, lab, monkeypatch):
+        assert domain.models["pixels"] is dict
+        folder = domain.write(
+            "models", "pixels", f"from {domain.package}.models.pixels.code import f", lab, code="f = list"
+        )
+        with (folder / "__init__.py").open("a") as file:
+            file.write("\nmodel_registry['pixels'] = f\n")
+        domain.index.refresh()
+        with pytest.warns(UserWarning, match=NOT_BUILT_IN.format("pixels")):
+            assert domain.models["pixels"] is list
+        monkeypatch.delenv(domain.variable)
+        assert domain.models["pixels"] is dict
+
+    def test_is_not_silent_where_the_folder_is_broken(self, domain, lab):
+        domain.write("models", "pixels", "model_registry['pixels'] = (", lab)
+        with pytest.warns(PluginWarning, match="cannot be read"), pytest.raises(UnknownIdentifier) as error:
+            domain.models["pixels"]
+        assert f"{domain.folder / 'models' / 'pixels'} has it, but {lab / 'models' / 'pixels'} takes its place" in str(
+            error.value
+        )
+        domain.write("models", "mine", "1 / 0\nmodel_registry['x'] = list", lab)
+        domain.index.refresh()
+        with pytest.warns(UserWarning, match=NOT_BUILT_IN.format("mine")), pytest.raises(ZeroDivisionError):
+            domain.models["x"]
+
+    def test_does_not_hold_between_the_owners_folders(self, domain, lab):
+        for name in ("mine", "too"):
+            domain.write("models", name, "model_registry['x'] = list", lab)
+        with pytest.raises(DuplicateRegistrationError, match=r"models/mine.* and .*models/too"):
+            domain.models["x"]
+
+    def test_can_be_turned_off(self, domain, lab, monkeypatch):
+        domain.write("models", "mine", "model_registry['x'] = list", lab)
+        monkeypatch.setenv(f"{domain.variable}_REPLACE", "0")
+        with pytest.raises(DuplicateRegistrationError, match=r"models/table.* and .*models/mine"):
+            domain.models["x"]
+
+    def test_a_link_to_a_built_in_folder_is_that_folder(self, domain, lab, recwarn):
+        for name in ("pixels", "mine"):
+            (lab / "models" / name).symlink_to(domain.folder / "models" / "pixels")
+        assert domain.models["pixels"] is dict
+        assert domain.models.location("pixels").source == "built in"
+        assert not recwarn
 
 
 class TestLoading:

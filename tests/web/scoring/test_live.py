@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from brainscore_core.plugins import DuplicateRegistrationError
 from brainscore_core.results.store import Arrays
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, PluginCode, Receipt, ResultsStore
+from brainscore_vision import model_registry
 from brainscore_web.leaderboard.models import Ingestion, Score, StoredInfluence, VisionModel
 from brainscore_web.scoring.claims import JOBS, claim_job
 from brainscore_web.scoring.completion import complete_job, give_up_after_attempts, usable_receipt
-from brainscore_web.scoring.live_plugins import current_live_plugins
+from brainscore_web.scoring.live_plugins import LivePlugins, current_live_plugins
 from brainscore_web.scoring.models import Job
 
 from .._plugins import model_files
@@ -58,6 +60,16 @@ def test_submitted_models_are_caged_and_so_is_what_nobody_knows(claimed, owner):
     assert live.revision_of("pixels") is None
     assert live.is_submitted("whatever-this-is")
     assert live.folder_of("benchmark", SIMULATED[0]).name == "simulated2026"
+
+
+def test_live_plugins_take_the_place_of_no_built_in_one(tmp_path, monkeypatch):
+    plugin = tmp_path / "models" / "mine" / "__init__.py"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text("from brainscore_vision import model_registry\nmodel_registry['pixels'] = dict\n")
+    for name, value in LivePlugins(tmp_path).environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(DuplicateRegistrationError, match="models/mine"):
+        model_registry["pixels"]
 
 
 def test_another_version_is_another_folder(claimed, owner):
