@@ -188,7 +188,7 @@ class ActivationsExtractorHelper:
         self.preprocess = preprocessing if preprocessing is not None else _paths
         self.reader = reader or LayerReader()
         self._batch_size = batch_size
-        self._store = store
+        self.store = store
         self._dtype = None if dtype is None else np.dtype(dtype)
         self._format = OutputFormat(pooling or Pooling(), timeline, self.reader.layout)
         self._reduction = reduction
@@ -436,7 +436,7 @@ class ActivationsExtractorHelper:
     def _open_store(self) -> ActivationStore | None:
         if not self.identifier or self._batch_hooks:
             return None
-        return default_store() if self._store == "default" else self._store
+        return default_store() if self.store == "default" else self.store
 
     def _key_parts(self, shown: ShownStimuli, layers: Sequence[str]) -> dict[str, dict[str, Any]] | None:
         """Parts of each layer's key that do not depend on its responses; None if the model cannot be hashed."""

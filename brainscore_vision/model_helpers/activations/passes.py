@@ -39,13 +39,18 @@ Recorder = Callable[[Sequence[str]], AbstractContextManager[Forward]]
 
 
 def plain_recorder(get_activations: Callable[[Any, list[str]], Mapping[str, Any]]) -> Recorder:
-    """Recorder of a function that returns each layer's output."""
+    """Recorder of a function that returns each layer's output.
+
+    The output for a single stimulus may lack the axis of stimuli, such as after ``squeeze()``.
+    """
 
     @contextmanager
     def recorder(layers: Sequence[str]) -> Iterator[Forward]:
         def forward(images: Any, take: TakeOutput) -> None:
             for layer, output in get_activations(images, list(layers)).items():
-                take(layer, output)
+                tensor = tensor_of(output, layer)
+                alone = len(images) == 1 and len(tensor) != 1
+                take(layer, tensor[None] if alone else _one_for_each(layer, tensor, len(images)))
 
         yield forward
 
@@ -455,14 +460,18 @@ def stack_images(images: Any) -> Any:
     return images
 
 
-def _put(destination: Rows, layer: str, rows: NDArray[np.intp], values: NDArray[Any]) -> None:
-    if len(values) != len(rows):
+def _one_for_each(layer: str, values: Any, stimuli: int) -> Any:
+    if len(values) != stimuli:
         raise UserError(
-            f"layer {layer!r} returned {len(values)} responses to {len(rows)} stimuli",
+            f"layer {layer!r} returned {len(values)} responses to {stimuli} stimuli",
             remedy="the first axis of a layer's output must be the stimuli; choose another layer",
         )
+    return values
+
+
+def _put(destination: Rows, layer: str, rows: NDArray[np.intp], values: NDArray[Any]) -> None:
     try:
-        destination[_slice(rows)] = values
+        destination[_slice(rows)] = _one_for_each(layer, values, len(rows))
     except ValueError as error:
         raise UserError(
             f"layer {layer!r} returned {' × '.join(map(str, values.shape))} values for {len(rows)} stimuli, other than "

@@ -8,7 +8,7 @@ from inspect import getattr_static
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PytorchWrapper",
+    "disable_activation_caching",
     "load_image",
     "load_images",
     "load_preprocess_images",
@@ -251,6 +252,11 @@ class PytorchWrapper:
 
     def __repr__(self) -> str:
         return repr(self._model)
+
+    def without_store(self) -> Self:
+        """The wrapper itself, whose activations are not stored from now on."""
+        self._extractor.store = None
+        return self
 
     @property
     def model(self) -> "torch.nn.Module":
@@ -500,6 +506,29 @@ class PytorchWrapper:
             "autocast": None if self._autocast is None else str(self._autocast),
             "compile": self._compile,
         }
+
+
+def disable_activation_caching(wrapper: PytorchWrapper) -> PytorchWrapper:
+    """Store no activations of a model from now on; needed for no network here, since each layer is stored by itself.
+
+    Parameters
+    ----------
+    wrapper : PytorchWrapper
+        The activations model.
+
+    Returns
+    -------
+    PytorchWrapper
+        The same one.
+
+    Examples
+    --------
+    >>> import torch
+    >>> wrapper = disable_activation_caching(PytorchWrapper(torch.nn.Flatten(), None))
+    >>> wrapper.keeps_activations()
+    False
+    """
+    return wrapper.without_store()
 
 
 class _MovedOutputs:

@@ -100,8 +100,22 @@ def test_what_a_function_may_not_return(stimuli):
         extract(lambda images, layers: {"one": images})
     with pytest.raises(UserError, match="'one' returned 1 responses to 3 stimuli"):
         extract(lambda images, layers: {"one": np.zeros((1, 2)), "two": images})
+    with pytest.raises(UserError, match="'one' returned 5 responses to 3 stimuli"):
+        extract(lambda images, layers: dict.fromkeys(layers, np.zeros(5 if len(images) > 1 else (1, 5))))
     with pytest.raises(UserError, match="number_of_trials is 0"):
         ActivationsExtractorHelper(means, read, "x")(stimuli, ["one"], number_of_trials=0)
+
+
+def test_a_response_to_one_stimulus_without_an_axis_of_stimuli(stimuli):
+    def squeezed(images, layers):
+        return {layer: np.squeeze(values) for layer, values in means(images, layers).items()}
+
+    for batch_size in (1, 2, 3):  # the last batch of two has one stimulus
+        plain, without = (
+            ActivationsExtractorHelper(function, read, "x", batch_size, store=None)(stimuli, ["one"])
+            for function in (means, squeezed)
+        )
+        np.testing.assert_array_equal(without.values, plain.values)
 
 
 def test_a_function_without_code_or_state_is_not_stored(stimuli, store):
