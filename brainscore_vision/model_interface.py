@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["BehavioralAssembly", "BrainModel"]
 
+DEFAULT_VISUAL_DEGREES = 8
+"""Visual angle of the input of models that do not state one, in degrees."""
+
 
 class BrainModel(ABC):
     """A model as an experimental subject.
@@ -61,7 +64,8 @@ class BrainModel(ABC):
     def _display_rows(self) -> list[tuple[str, str]]:
         """Names and texts of what a terminal or a notebook shows besides the identifier."""
         try:
-            return [("visual degrees", f"{self.visual_degrees():g}")]
+            default = "" if self.states_visual_degrees else " (default: the model does not state it)"
+            return [("visual degrees", f"{self.visual_degrees():g}{default}")]
         except Exception:  # noqa: BLE001 - code of others, such as a process that has ended
             return [("visual degrees", "not known")]
 
@@ -73,6 +77,11 @@ class BrainModel(ABC):
     @abstractmethod
     def visual_degrees(self) -> float:
         """Visual angle that the model's input spans, in degrees."""
+
+    @property
+    def states_visual_degrees(self) -> bool:
+        """Whether the model states its visual angle; False for :data:`DEFAULT_VISUAL_DEGREES` taken in its place."""
+        return True
 
     @abstractmethod
     def start_task(self, task: Task | str, fitting_stimuli: StimulusSet | Sequence[str] | str | None = None) -> None:

@@ -22,7 +22,15 @@ from brainscore_core.progress import stage
 @click.option(
     "--layer", "layers", multiple=True, help="Candidate layer, for a network that is not registered; may be repeated."
 )
-@click.option("--visual-degrees", type=float, help="Visual angle of the model's input. [default: 8]")
+@click.option(
+    "--visual-degrees",
+    type=float,
+    help="Visual angle that the model's input spans, in degrees, for a model that is not registered. If it is never "
+    "stated, 8 is taken.",
+)
+@click.option(
+    "--visual-angles", "other_angles", is_flag=True, help="Score also at half and double the model's visual angle."
+)
 @click.option("--max-memory", help="Memory limit, such as 8GB. [default: 80 % of the available memory]")
 @click.option(
     "--isolated", is_flag=True, help="Run the model in a process of its own, with the packages of its requirements.txt."
@@ -50,6 +58,7 @@ def command(
     identifier: str | None,
     layers: tuple[str, ...],
     visual_degrees: float | None,
+    other_angles: bool,
     max_memory: str | None,
     isolated: bool,
     sandbox: bool,
@@ -85,6 +94,7 @@ def command(
         how=stated,
         isolated=isolated,
         cage={"files": list(sandbox_shows)} if sandbox or sandbox_shows else None,
+        other_angles=other_angles,
     ).receipt
     if json_:
         echo_json(receipt.to_dict())

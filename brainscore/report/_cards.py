@@ -37,6 +37,7 @@ class Card:
     weights: tuple[Fact, ...]
     environments: tuple[Fact, ...]
     devices: tuple[Fact, ...]
+    angles: tuple[Fact, ...]
     runs: tuple[Fact, ...]
     # sums over its pairs: of everything, and of getting activations
     seconds: float | None
@@ -121,12 +122,19 @@ def _card(model: str, place: int, rows: Sequence[Row]) -> Card:
         ),
         environments=_environments(receipts),
         devices=_facts(receipt.device for receipt in receipts),
+        angles=_facts(_angle(receipt) for receipt in receipts),
         runs=_facts(_run(receipt) for receipt in receipts if receipt.run is not None),
         seconds=sum(totals) if totals else None,
         extraction=sum(extraction) if extraction else None,
         peak=max(peaks, default=None),
         newest=max((receipt.created for receipt in receipts), default="")[:16].replace("T", " "),
     )
+
+
+def _angle(receipt: Receipt) -> str:
+    """Visual angle of the model, without scores at other angles."""
+    angle = receipt.model.visual_angle
+    return "not recorded" if angle is None else replace(angle, others=()).text()
 
 
 def _environments(receipts: Sequence[Receipt]) -> tuple[Fact, ...]:

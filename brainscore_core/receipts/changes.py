@@ -213,6 +213,9 @@ def _settings(a: Receipt, b: Receipt, complete: bool) -> Iterator[Change]:
     for note in second:
         if note not in first:
             yield Change(part="settings", item=note, a=None, b="")
+    angles = [f"{angle.degrees:g}°" for receipt in (a, b) if (angle := receipt.model.visual_angle) is not None]
+    if len(set(angles)) == 2:
+        yield Change(part="settings", item="visual angle of the model", a=angles[0], b=angles[1])
     isolated = ["yes" if receipt.run is not None and receipt.run.isolated else "no" for receipt in (a, b)]
     if isolated[0] != isolated[1]:
         yield Change(part="settings", item="isolated", a=isolated[0], b=isolated[1])

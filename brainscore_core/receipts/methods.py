@@ -111,6 +111,8 @@ def _subject(receipt: Receipt, facts: Facts) -> Iterator[str]:
             yield f"Layers of {item.region}: {', '.join(item.layers)}."
     if facts.image_size:
         yield f"Input of the model: {facts.image_size} × {facts.image_size} pixels."
+    if receipt.model.visual_angle is not None:
+        yield f"Visual angle of the model's input: {receipt.model.visual_angle.text()}."
     name = metric.get("name") or ", ".join(item.identifier for item in receipt.data if item.kind == "metric")
     if name:
         yield f"Metric: {name}{': ' + metric['mapping'] if metric.get('mapping') else ''}."
@@ -199,7 +201,7 @@ def _unknown(receipt: Receipt, facts: Facts, unread: Sequence[str]) -> str:
         "the number of subjects": not data.get("n_subjects"),
         "the number of repetitions": not re.search("repetition|session|trial", _listed(data.get("preprocessing"))),
         "layers": not any(item.layers for item in receipt.features),
-        "the visual angle of the model": True,
+        "the visual angle of the model": receipt.model.visual_angle is None,
         "the preprocessing of its images": True,
     }
     items = [name for name, absent in missing.items() if absent] + [f"references of {name}" for name in unread]

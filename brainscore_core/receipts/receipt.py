@@ -4,6 +4,7 @@ It is strict JSON. A number that is not available is None, with its reason in an
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -41,11 +42,67 @@ class PluginCode:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ScoreAtAngle:
+    """The score of a model if its input spanned another visual angle; None, with the reason, if there is none."""
+
+    degrees: float
+    value: float | None
+    reason: str | None = None
+
+    def text(self) -> str:
+        """Write angle and score.
+
+        Examples
+        --------
+        >>> ScoreAtAngle(degrees=4, value=0.24).text()
+        '0.240 at 4°'
+        """
+        return f"{number_text(self.value) if self.value is not None else 'no score'} at {self.degrees:g}°"
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisualAngle:
+    """The visual angle that a model's input spans, in degrees.
+
+    Attributes
+    ----------
+    degrees : float
+        The angle at which stimuli were shown.
+    stated : bool
+        Whether the model states it; if not, it is a default.
+    others : tuple of ScoreAtAngle
+        Scores at other angles, if they were computed.
+    """
+
+    degrees: float
+    stated: bool
+    others: tuple[ScoreAtAngle, ...] = ()
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Make it from plain JSON types that follow the schema of receipts."""
+        return cls(**{**data, "others": tuple(ScoreAtAngle(**other) for other in data["others"])})
+
+    def text(self) -> str:
+        """Write the angle, whether the model states it, and scores at other angles.
+
+        Examples
+        --------
+        >>> VisualAngle(degrees=8, stated=False).text()
+        '8°, not stated by the model: a default'
+        """
+        source = "as the model states" if self.stated else "not stated by the model: a default"
+        others = f"; score {', '.join(other.text() for other in self.others)}" if self.others else ""
+        return f"{self.degrees:g}°, {source}{others}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelInfo:
-    """The model that was scored."""
+    """The model that was scored; receipts of earlier versions do not record its `visual_angle`."""
 
     identifier: str
     plugin: PluginCode | None = None
+    visual_angle: VisualAngle | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -515,7 +572,10 @@ class Receipt:
         data = migrated(data)
         validate(data, origin="" if version == data.get("schema_version") else f" of version {version}")
         fields = {key: value for key, value in data.items() if key != "schema_version"}
-        fields["model"] = ModelInfo(**_with_plugin(data["model"]))
+        angle = data["model"]["visual_angle"]
+        fields["model"] = ModelInfo(
+            **_with_plugin(data["model"]) | {"visual_angle": angle and VisualAngle.from_dict(angle)}
+        )
         fields["benchmark"] = BenchmarkInfo(**_with_plugin(data["benchmark"]))
         fields["error"] = ErrorInfo(**data["error"]) if data["error"] else None
         for key in ("score", "raw"):
@@ -585,11 +645,24 @@ def summary(receipt: Receipt, *, stored: str | None = None) -> list[tuple[str, s
     elif receipt.score is not None:
         lines.append(("ceiling", "none"))
     lines += [("features", item.text()) for item in receipt.features]
+    lines.append(("visual angle", _about_angle(receipt.model.visual_angle)))
     shown = receipt.score.finding if receipt.score is not None else None
     lines += [("note", note) for note in receipt.notes if note != shown]
     if stored is not None:
         lines.append(("receipt", stored))
     return lines
+
+
+def _about_angle(angle: VisualAngle | None) -> str:
+    """Write the visual angle, and what to do if it is a default."""
+    if angle is None:
+        return "not recorded"
+    if angle.stated or angle.others:
+        return angle.text()
+    return (
+        f"{angle.text()}. Scores depend on it: state visual_degrees; "
+        f"--visual-angles scores at {angle.degrees / 2:g}° and {angle.degrees * 2:g}°, too"
+    )
 
 
 def _beside(estimate: Estimate, score: Estimate | None) -> str:

@@ -198,7 +198,7 @@ _KEYWORDS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Check]] = 
 }
 
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 def parse(text: str | bytes) -> Any:
@@ -215,7 +215,7 @@ def receipt_schema() -> dict[str, Any]:
     Examples
     --------
     >>> receipt_schema()["properties"]["schema_version"]
-    {'const': 3}
+    {'const': 4}
     """
     text = resources.files("brainscore_core.receipts").joinpath("receipt.schema.json").read_text(encoding="utf-8")
     schema: dict[str, Any] = json.loads(text)
@@ -302,6 +302,12 @@ def _from_2_to_3(data: dict[str, Any]) -> dict[str, Any]:
     return {"features": [], **data}
 
 
+def _from_3_to_4(data: dict[str, Any]) -> dict[str, Any]:
+    """Add the visual angle of the model."""
+    model = data.get("model")
+    return data | {"model": {"visual_angle": None, **model}} if isinstance(model, dict) else data
+
+
 def _was_undefined(data: Mapping[str, Any]) -> bool:
     # a model that is not applicable has no raw score and no attachments; a benchmark that returns NaN may have
     if data.get("state") != "not applicable":
@@ -309,5 +315,5 @@ def _was_undefined(data: Mapping[str, Any]) -> bool:
     return data.get("raw") is not None or bool(data.get("attachments")) or data.get("reason") == _NAN
 
 
-STEPS: dict[int, Step] = {1: _from_1_to_2, 2: _from_2_to_3}
+STEPS: dict[int, Step] = {1: _from_1_to_2, 2: _from_2_to_3, 3: _from_3_to_4}
 """Version → function that migrates a receipt to the next version."""

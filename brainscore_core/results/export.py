@@ -212,6 +212,10 @@ def _columns() -> Iterable[ExportColumn]:
         "participation ratio of their covariance over the stimuli",
         partial(_one_recording, "effective_dimensionality"),
     )
+    yield column("visual_degrees", "number", "visual angle of the model's input", _path("model.visual_angle.degrees"))
+    yield column(
+        "states_visual_degrees", "truth", "whether the model states this angle", _path("model.visual_angle.stated")
+    )
     yield column("notes", "text", "notes, one a line", lambda receipt: "\n".join(receipt.notes) or None)
     yield column("undetermined", "text", "why the score relative to the ceiling says nothing", _path("undetermined"))
 

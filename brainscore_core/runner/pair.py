@@ -38,6 +38,7 @@ from brainscore_core.receipts.receipt import (
     RunInfo,
     State,
     Timings,
+    VisualAngle,
     WeightsItem,
 )
 from brainscore_core.results.store import Arrays, ResultsStore, UnwrittenReceipt, arrays_of
@@ -183,6 +184,10 @@ class PairRecorder:
             bibtex=_text(getattr(benchmark, "bibtex", None)),
             control=bool(getattr(benchmark, "control", False)),
         )
+
+    def set_visual_angle(self, angle: VisualAngle | None) -> None:
+        """Record the visual angle of the model's input; None if it is unknown."""
+        self._model = replace(self._model, visual_angle=angle)
 
     def estimate_ceiling(self, benchmark: Any) -> None:
         """Estimate the ceiling before the score, so that its time is measured; the benchmark keeps it."""

@@ -311,7 +311,8 @@ def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Se
     They are drawn as by ``<model>-untrained`` if that is registered, else as the constructor of the network draws them;
     see :func:`~brainscore_vision.assessment.twins.initial_weights`.
 
-    *Screen.* It is as wide as the benchmark's stimuli; 8° where these have no visual angle, or several.
+    *Screen.* Beside a model, baseline models see its screen: stimuli at its visual angle. Without a model, the screen
+    is as wide as the benchmark's stimuli; 8° where these have no visual angle, or several.
 
     *Scale.* Metrics with a penalty give the same features another score in other units. Beside a model, the features of
     each baseline model are therefore multiplied so that their total standard deviation is that of the model's features.
@@ -368,6 +369,8 @@ class _Scoring:
 
     def controls(self, model: Any = None, *, name: str | None = None, score: Score | None = None) -> Controls:
         """All baseline models, beside a model or a score."""
+        if model is not None:
+            self._degrees = float(model.visual_degrees())
         recorded = _Recorder(_FeatureModel("pixels", pixel_features, self._degrees))
         try:
             pixels = _attempt(self._benchmark, recorded)

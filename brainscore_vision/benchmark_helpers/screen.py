@@ -1,6 +1,7 @@
 """Stimuli as they appear on a model's screen, written as PNG files."""
 
 import hashlib
+import math
 import os
 import struct
 import uuid
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, file_digest
 from brainscore_core.paths import screen_home
-from brainscore_core.provenance import timed
+from brainscore_core.provenance import remark, timed
 from brainscore_core.supported_data_standards.brainio.images import GREY, load_frames, load_image, naming_stimuli
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.stimuli.videos import decode_frames, is_video, video_properties, write_video
@@ -112,6 +113,8 @@ def _compressed_runs(content: NDArray[np.uint8], *, last: bool = False) -> bytes
 _RULE = 3  # increase it whenever pixels change for the same stimulus and angles
 _WORKERS = max(2, os.cpu_count() or 1)  # mostly computing, with some waiting for the disk
 _AT_ONCE = 16
+_EXAMINED = 16
+_FEWEST_PIXELS = 32
 _MARK = "--target"
 
 T = TypeVar("T")
@@ -186,8 +189,7 @@ def place_on_screen(
     result.stimulus_paths = dict(zip(ratios, placed, strict=True))
     source_text = "None" if source_visual_degrees is None else f"{float(source_visual_degrees):.2f}"
     result.identifier = f"{stimulus_set.identifier}{_MARK}{target:.2f}--source{source_text}"
-    # not `result.original_paths = …`: pandas first reads the attribute, and warns if it does not exist yet
-    object.__setattr__(result, "original_paths", {identifier: paths[identifier] for identifier in ratios})
+    result.original_paths = {identifier: paths[identifier] for identifier in ratios}
     return result
 
 
@@ -219,6 +221,43 @@ class ImageConverter:
 def identifier_before_screen(identifier: str | None) -> str | None:
     """Identifier of a stimulus set before it was placed on a screen (once or several times)."""
     return None if identifier is None else identifier.split(_MARK)[0]
+
+
+def warn_of_small_stimuli(stimulus_set: StimulusSet, side: int) -> None:
+    """Warn, and note in the receipt, if placed stimuli span fewer than 32 pixels of a model's input.
+
+    Parameters
+    ----------
+    stimulus_set : StimulusSet
+        As :func:`place_on_screen` returns it. A few of its images are examined, at most 16.
+    side : int
+        Shorter side of the model's input, in pixels.
+    """
+    placed, originals = stimulus_set.stimulus_paths, stimulus_set.original_paths
+    if not originals:
+        return
+    names = [name for name in dict.fromkeys(stimulus_set["stimulus_id"]) if name in placed and name in originals]
+    spans = [
+        side * max(before) / max(after)
+        for name in names[:: max(1, math.ceil(len(names) / _EXAMINED))]
+        if (before := _size_of(originals[name])) is not None and (after := _size_of(placed[name])) is not None
+    ]
+    if spans and min(spans) < _FEWEST_PIXELS:
+        remark(
+            f"stimuli span only about {min(spans):.0f} of the {side} pixels of the model's input, fewer than "
+            f"{_FEWEST_PIXELS}; for a model with a smaller visual angle they are larger"
+        )
+
+
+def _size_of(path: str | Path) -> tuple[int, int] | None:
+    """Size of an image, from the head of its file; None for videos and files that are not there."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as image:
+            return image.size
+    except (OSError, UnidentifiedImageError):
+        return None
 
 
 def stimulus_files(stimulus_set: StimulusSet) -> dict[str, Path]:

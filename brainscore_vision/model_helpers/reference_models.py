@@ -54,8 +54,8 @@ class ReferenceModel:
     read : callable, optional
         ``read(path)`` returns the network with its weights: instead of `build` and `load`, if the file defines the
         network.
-    visual_degrees : float
-        Visual angle that the input spans, in degrees.
+    visual_degrees : float, optional
+        Visual angle that the input spans, in degrees, if the publication states it.
     time_mapping : mapping, optional
         Region → time step → milliseconds after stimulus onset.
     batch_size : int
@@ -72,7 +72,7 @@ class ReferenceModel:
     behavioral_readout_layer: str | None = None
     load: Callable[[torch.nn.Module, str | os.PathLike[str]], None] = load_weights
     read: Callable[[str | os.PathLike[str]], torch.nn.Module] | None = None
-    visual_degrees: float = 8
+    visual_degrees: float | None = None
     time_mapping: Mapping[str, Mapping[int, tuple[int, int]]] | None = None
     batch_size: int = 64
     activations_identifier: str | None = None

@@ -73,7 +73,7 @@ class FeatureModel(ModelCommitment):
         layers: Mapping[str, Callable[[Sequence[Any]], ArrayLike]],
         region_layer_map: Mapping[str, str | Sequence[str]] | None = None,
         *,
-        visual_degrees: float = 8,
+        visual_degrees: float | None = None,
         load: Callable[[Path], Any] | None = None,
         behavioral_readout_layer: str | None = None,
         similarity: Similarity = "dot",

@@ -312,6 +312,11 @@ class IsolatedModel(BrainModel):
             raise SubjectFailed(f"{self.name!r} reports that its input spans {degrees!r} degrees", cause="protocol")
         return degrees
 
+    @property
+    def states_visual_degrees(self) -> bool:
+        """Whether the model states its visual angle."""
+        return self.process.call("states_visual_degrees") is not False
+
     def start_task(self, task: BrainModel.Task | str, fitting_stimuli: Any = None, **options: Any) -> None:
         """Instruct the model; see :meth:`BrainModel.start_task`."""
         _StartMethod(self, "start_task")(task, fitting_stimuli, **options)

@@ -73,6 +73,11 @@ class ModelServer:
         """Visual angle that the model's input spans, in degrees."""
         return self._model.visual_degrees()
 
+    @property
+    def states_visual_degrees(self) -> bool:
+        """Whether the model states its visual angle."""
+        return bool(getattr(self._model, "states_visual_degrees", True))
+
     def start(self, method: str, what: str, named: bool, args: Sequence[Any], options: Mapping[str, Any]) -> None:
         """Call ``start_task`` or ``start_recording``.
 

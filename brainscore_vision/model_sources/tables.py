@@ -95,8 +95,8 @@ class ModelRow:
         Region → layers (columns `V1`, `V2`, `V4`, `IT`). Empty: they are selected on benchmarks.
     time_mapping : dict
         Region → time step → milliseconds (JSON).
-    visual_degrees : float
-        Visual angle that the input spans.
+    visual_degrees : float, optional
+        Visual angle that the input spans, if the publication states it.
     further : dict of str to str
         Columns that only metadata need.
     """
@@ -120,7 +120,7 @@ class ModelRow:
     behavior: str = ""
     regions: Mapping[str, list[str]] = field(default_factory=dict)
     time_mapping: Mapping[str, Mapping[int, tuple[float, float]]] | None = None
-    visual_degrees: float = 8.0
+    visual_degrees: float | None = None
     further: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod

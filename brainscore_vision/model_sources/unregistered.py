@@ -248,7 +248,7 @@ def to_unregistered_model(
     region_layer_map: Mapping[str, str | Sequence[str]] | None = None,
     time_mapping: Mapping[str, Mapping[int, tuple[float, float]]] | None = None,
     preprocessing: Any = None,
-    visual_degrees: float = 8,
+    visual_degrees: float | None = None,
     frames: int | None = None,
     frame_rate: float | None = None,
     duration: float | None = None,
@@ -281,8 +281,9 @@ def to_unregistered_model(
         else 224 × 224 pixels with ImageNet's mean and standard deviation. For networks that take clips, each frame is
         prepared as an image, and a function gets a
         :class:`~brainscore_vision.model_helpers.activations.temporal.inputs.Video`.
-    visual_degrees : float
-        Visual angle that the model's input spans, in degrees.
+    visual_degrees : float, optional
+        Visual angle that the model's input spans, in degrees; as for
+        :class:`~brainscore_vision.model_helpers.brain_transformation.ModelCommitment`.
     frames : int, optional
         For networks that take clips: number of frames in a clip. By default that in the configuration of a network of
         transformers. The network gets stimuli × channels × frames × height × width; networks of transformers get
@@ -361,7 +362,7 @@ def _commit(
     readout: str | None,
     region_layer_map: Mapping[str, str | Sequence[str]] | None,
     time_mapping: Mapping[str, Mapping[int, tuple[float, float]]] | None,
-    visual_degrees: float,
+    visual_degrees: float | None,
 ) -> Any:
     from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 
@@ -581,7 +582,7 @@ def _from_function(
     function: Callable[..., Any],
     identifier: str | None,
     region_layer_map: Mapping[str, str | Sequence[str]] | None,
-    visual_degrees: float,
+    visual_degrees: float | None,
 ) -> tuple[str, BrainModel]:
     from brainscore_vision.model_helpers.images import load_rgb
     from brainscore_vision.model_helpers.static_features import FeatureModel

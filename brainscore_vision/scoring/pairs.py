@@ -9,6 +9,8 @@ from __future__ import annotations
 import functools
 import gc
 import json
+import logging
+import math
 import os
 import signal
 import sys
@@ -27,8 +29,9 @@ from brainscore_core.progress import stage
 from brainscore_core.provenance import note, recording
 from brainscore_core.receipts.environment import current_environment, describe_plugin
 from brainscore_core.receipts.output import capture_output
-from brainscore_core.receipts.receipt import RunInfo
+from brainscore_core.receipts.receipt import RunInfo, VisualAngle
 from brainscore_core.runner.pair import Outcome, PairRecorder, data_of
+from brainscore_vision.model_helpers.visual_angle import scores_at_other_angles
 from brainscore_vision.model_sources.libraries import is_from_library
 from brainscore_vision.model_sources.unregistered import is_file_reference, load_unregistered_model, referenced_file
 from brainscore_vision.registries import (
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
     from brainscore_core.scoring import Change, Receipt, ResultsStore, Stored, Tolerance, Verification
     from brainscore_vision.model_interface import BrainModel
 
+_logger = logging.getLogger(__name__)
 _TRANSIENT_NOTES = {"cache", "time"}  # kinds of notes that do not hold for a model that was loaded earlier
 
 
@@ -124,6 +128,7 @@ def run_pair(
     how: Mapping[str, Any] | None = None,
     isolated: bool = False,
     cage: Mapping[str, Any] | None = None,
+    other_angles: bool = False,
     raise_errors: bool = True,
     run: RunInfo | None = None,
     log: str = "",
@@ -139,6 +144,9 @@ def run_pair(
     cage : mapping, optional
         Runs the model isolated and in a sandbox without network: which files the model sees, and its limits
         (``files``, ``memory``, ``processes``, ``scratch``, …). An empty mapping: the defaults.
+    other_angles : bool
+        Whether to score also at half and double the visual angle of the model: scores without intervals, in
+        ``receipt.model.visual_angle``. Stimuli on these screens pass the model, too.
     raise_errors, run, log
         As for `brainscore_core.scoring.run_pair`.
 
@@ -154,7 +162,7 @@ def run_pair(
     ):
         model.check()
         info = model.run_info(run)
-        recorder = _score(model, benchmark, results)
+        recorder = _score(model, benchmark, results, other_angles=other_angles)
         return recorder.outcome(_code_of_data(recorder), run=info, log=log, raise_errors=raise_errors)
 
 
@@ -171,6 +179,8 @@ def _score(
     benchmark_identifier: str,
     results: ResultsStore | str | os.PathLike[str] | None,
     regions: Sequence[str] | None = None,
+    *,
+    other_angles: bool = False,
 ) -> PairRecorder:
     """Make benchmark and model, and score; errors are kept in the recorder."""
     kept = _kept_benchmarks.get(benchmark_identifier)
@@ -187,11 +197,27 @@ def _score(
         recorder.set_benchmark(benchmark)
         with recorder.timed("load_model"):
             loaded = model.load(regions)
+        recorder.set_visual_angle(angle := _visual_angle_of(loaded))
         recorder.estimate_ceiling(benchmark)
         with recorder.timed("score"):
             result = benchmark(loaded)
         recorder.set_score(result)
+    if other_angles and angle is not None and recorder.state == "scored":
+        recorder.set_visual_angle(replace(angle, others=tuple(scores_at_other_angles(loaded, benchmark))))
     return recorder
+
+
+def _visual_angle_of(model: Any) -> VisualAngle | None:
+    """Visual angle of a model's input, and whether the model states it; None if it is unknown."""
+    method = getattr(model, "visual_degrees", None)
+    try:
+        degrees = float(method()) if callable(method) else math.nan
+    except Exception as error:  # noqa: BLE001 - code of others; a benchmark that needs the angle raises it again
+        _logger.info("the visual angle of %r is unknown: %s", model, error)
+        return None
+    if not 0 < degrees < math.inf:
+        return None
+    return VisualAngle(degrees=degrees, stated=getattr(model, "states_visual_degrees", True) is not False)
 
 
 def _code_of_data(recorder: PairRecorder) -> dict[tuple[str, str], Path | None]:

@@ -144,8 +144,26 @@ def check_references(references: Iterable[Reference], *, model: str | None = "pi
         elif reference.kind == "metric":
             yield CheckedReference(reference.kind, reference.name, _check_metric(reference))
         else:
-            checks = plugins.check_model(reference.load(), raise_errors=False)
-            yield CheckedReference(reference.kind, reference.name, (*checks, *_check_metadata(reference)))
+            loaded_model = reference.load()
+            checks = plugins.check_model(loaded_model, raise_errors=False)
+            further = (*_check_visual_angle(loaded_model, checks), *_check_metadata(reference))
+            yield CheckedReference(reference.kind, reference.name, (*checks, *further))
+
+
+def _check_visual_angle(model: Any, checks: Iterable[Check]) -> Iterator[Check]:
+    """Whether a model states its visual angle; if not, how much its responses depend on it."""
+    from brainscore_core.plugins import Check
+    from brainscore_vision.model_helpers.visual_angle import dependence_in_words
+
+    name = "it states its visual angle"
+    if getattr(model, "states_visual_degrees", True):
+        yield Check(name, "passed")
+        return
+    explanation = f"{model.visual_degrees():g}° is taken by default, and scores depend on it"
+    if not any(check.result == "failed" for check in checks):
+        explanation += f": {dependence_in_words(model)}"
+    remedy = "pass visual_degrees, the angle that its input spans: docs/visual_angle.md says how to choose it"
+    yield Check(name, "warning", explanation, remedy)
 
 
 def _check_data(reference: Reference) -> tuple[Check, ...]:

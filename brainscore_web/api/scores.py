@@ -223,7 +223,7 @@ MOST_RECEIPTS = 1000
 _RECEIPT = {
     "type": "object",
     "description": (
-        "A receipt: see https://www.brain-score.org/schemas/receipt-3.json. Receipts that break this schema are "
+        "A receipt: see https://www.brain-score.org/schemas/receipt-4.json. Receipts that break this schema are "
         "among the problems of the response; the others are stored."
     ),
 }

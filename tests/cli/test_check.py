@@ -52,6 +52,7 @@ def test_a_registered_model(cli, lab):
     result = cli("check", "model", "lab-tiles")
     assert result.exit_code == 0, result.output
     assert "✓ responses repeat" in result.output
+    assert "✓ it states its visual angle" in result.output
     assert "– task label\n    'lab-tiles' cannot do the task 'label'" in result.output
     assert "✓ its metadata are there" in result.output
     assert "✓ it states what it was trained on" in result.output
@@ -73,7 +74,12 @@ def test_a_model_that_does_not_state_what_it_was_trained_on(cli, lab, stated, ex
 def test_a_function_of_a_file(cli, file):
     result = cli("check", "model", f"{file}:make", "--json")
     assert result.exit_code == 0, result.output
-    assert {check["result"] for check in json.loads(result.stdout)} == {"passed", "not applicable"}
+    checks = {check["name"]: check for check in json.loads(result.stdout)}
+    angle = checks.pop("it states its visual angle")
+    assert {check["result"] for check in checks.values()} == {"passed", "not applicable"}
+    assert angle["result"] == "warning"
+    assert "8° is taken by default" in angle["explanation"]
+    assert "at 4°, the RDM of IT correlates" in angle["explanation"]
 
 
 def test_failures_are_explained_and_set_the_exit_code(cli, file):

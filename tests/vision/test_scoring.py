@@ -11,9 +11,10 @@ import pytest
 
 import brainscore_vision
 from brainscore_core.errors import UserError
+from brainscore_core.receipts.receipt import ScoreAtAngle, VisualAngle
 from brainscore_core.scoring import ResultsStore, RunInfo
 from brainscore_vision.scoring import pairs as scoring
-from brainscore_vision.scoring.pairs import ScoredModel, forget_model, score_pair
+from brainscore_vision.scoring.pairs import ScoredModel, forget_model, run_pair, score_pair
 
 RUN = RunInfo(id="20260101T000000-test")
 
@@ -138,6 +139,18 @@ def score(store, model, name, **options):
 
 def log_of(store, receipt):
     return store.attachment_path(receipt, "log").read_text()
+
+
+def test_a_receipt_has_the_scores_at_other_angles_on_demand(store):
+    plain, receipt = (
+        run_pair("counted-whole", "Lab2026.degrees-x", results=store, other_angles=requested).receipt
+        for requested in (False, True)
+    )
+    assert plain.score == receipt.score
+    assert (plain.model.visual_angle, plain.notes) == (VisualAngle(degrees=4, stated=True), receipt.notes)
+    others = (ScoreAtAngle(degrees=2, value=0.2), ScoreAtAngle(degrees=8, value=0.8))
+    assert receipt.model.visual_angle == VisualAngle(degrees=4, stated=True, others=others)
+    assert store.load(receipt.id) == receipt
 
 
 def test_a_model_is_loaded_once_and_what_was_noted_then_is_in_every_receipt(tmp_path, store):

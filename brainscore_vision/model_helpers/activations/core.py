@@ -16,7 +16,7 @@ from brainscore_core.provenance import note, timed
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.images import naming_stimuli
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.benchmark_helpers.screen import stimulus_files
+from brainscore_vision.benchmark_helpers.screen import stimulus_files, warn_of_small_stimuli
 from brainscore_vision.model_helpers.activations.assemblies import (
     EXTENT_DEGREES,
     LayerUnits,
@@ -387,6 +387,9 @@ class ActivationsExtractorHelper:
         at_once = self._batch_size if self.reader.at_once is None else self.reader.at_once
         run = Pass(new_recorder, self._loader, self._batch_size, at_once, self._format, self._batch_hooks)
         image = run.inputs([presentations.distinct[presentations.sample]])
+        side = _side_of(image)
+        if side is not None and isinstance(stimuli, StimulusSet):
+            warn_of_small_stimuli(stimuli, side)
         first = run.sample(image, names)
         height = stack_images(image).shape[-2] if moving else 1
         shifts = spiral(trials if moving else 1, height=height, visual_degrees=self._visual_degrees)
@@ -490,6 +493,14 @@ def _bytes_of(images: Any) -> int:
     if isinstance(images, list | tuple):
         return sum(map(_bytes_of, images))
     return int(getattr(images, "nbytes", 0))
+
+
+def _side_of(images: Any) -> int | None:
+    """Shorter side in pixels of the first preprocessed input; None if it is not an image."""
+    if not isinstance(images, list | tuple) and not hasattr(images, "shape"):
+        return None
+    shape = getattr(images[0], "shape", ())
+    return int(sorted(shape)[-2]) if len(shape) > 1 else None  # rows and columns are longer than channels
 
 
 def _note_model(identifier: str, fingerprint: Mapping[str, Any]) -> None:

@@ -38,7 +38,7 @@ from brainscore_vision.model_helpers.brain_transformation.temporal import (
     steps_for,
     steps_in_time,
 )
-from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.model_interface import DEFAULT_VISUAL_DEGREES, BrainModel
 
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
@@ -69,8 +69,9 @@ class ModelCommitment(BrainModel):
     region_layer_map : mapping of str to str or list of str, optional
         Region → layer or layers. By default that in the file ``region_layer_map/<identifier>.json`` of the model's
         plugin; without the file, layers are selected when a region is first recorded (see Notes).
-    visual_degrees : float
-        Visual angle that the model's input spans, in degrees.
+    visual_degrees : float, optional
+        Visual angle that the model's input spans, in degrees. Scores depend on it, so state it; without it, 8 is
+        taken, and receipts say that the model does not state its angle.
     time_mapping : mapping of str to mapping of int to (start, end), optional
         For recurrent models: region → time step → milliseconds. Layers of such a region have their step in their name,
         as in ``'IT.output-t1'``. Each requested time bin gets the step with the nearest start.
@@ -121,7 +122,7 @@ class ModelCommitment(BrainModel):
         layers: str | Sequence[str] | None = None,
         behavioral_readout_layer: str | Sequence[str] | None = None,
         region_layer_map: Mapping[str, str | Sequence[str]] | None = None,
-        visual_degrees: float = 8,
+        visual_degrees: float | None = None,
         *,
         time_mapping: TimeMapping | None = None,
         similarity: Similarity = "dot",
@@ -130,7 +131,9 @@ class ModelCommitment(BrainModel):
     ) -> None:
         names = layer_names(activations_model)
         self._identifier = identifier
-        self._visual_degrees = _checked_degrees(visual_degrees, identifier)
+        self._states_visual_degrees = visual_degrees is not None
+        degrees = DEFAULT_VISUAL_DEGREES if visual_degrees is None else visual_degrees
+        self._visual_degrees = _checked_degrees(degrees, identifier)
         self.activations_model = activations_model
         requested = layers_of_regions(identifier, region_layer_map) if layers is None else layers
         self.layers = resolve_layers(requested, names, identifier=identifier)
@@ -163,6 +166,11 @@ class ModelCommitment(BrainModel):
     def visual_degrees(self) -> float:
         """Visual angle that the model's input spans, in degrees."""
         return self._visual_degrees
+
+    @property
+    def states_visual_degrees(self) -> bool:
+        """Whether the model states its visual angle: as an argument, or by a method of a subclass."""
+        return self._states_visual_degrees or type(self).visual_degrees is not ModelCommitment.visual_degrees
 
     def _display_rows(self) -> list[tuple[str, str]]:
         # layers that are not selected yet are not selected here

@@ -35,7 +35,7 @@ class LayerMappedModel(ModelCommitment):
             identifier,
             activations_model,
             region_layer_map=region_layer_map,
-            visual_degrees=8 if visual_degrees is None else visual_degrees,
+            visual_degrees=visual_degrees,
         )
 
 

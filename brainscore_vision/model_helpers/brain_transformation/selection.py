@@ -10,6 +10,7 @@ import logging
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -182,9 +183,8 @@ class SinglePassActivations:
 
 def stimulus_hashes(stimuli: StimulusSet) -> frozenset[str]:
     """Hashes of the stimuli's original files, before they were placed on a screen."""
-    original = stimuli.__dict__.get("original_paths")
-    paths = stimulus_files(stimuli) if original is None else original
-    return frozenset(file_digest(path, "sha256") for path in set(paths.values()))
+    paths = stimulus_files(stimuli) if stimuli.original_paths is None else stimuli.original_paths
+    return frozenset(file_digest(Path(path), "sha256") for path in set(paths.values()))
 
 
 def array_digest(values: np.ndarray) -> str:

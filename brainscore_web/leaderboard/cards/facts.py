@@ -11,11 +11,15 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from brainscore_core.formatting import count_text
+from brainscore_core.receipts.receipt import ScoreAtAngle, VisualAngle
 from brainscore_vision.training_data import Training
 from brainscore_web.leaderboard.cards.formatting import megabytes, web_address
+from brainscore_web.leaderboard.clean import number, objects_in
 from brainscore_web.leaderboard.descriptions import data_access
 from brainscore_web.leaderboard.exposure import EXPOSURE_PAGE, names_in
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
+
+ANGLE_PAGE = "/tutorials/visual_angle/"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,8 +141,28 @@ class Fact(NamedTuple):
     href: str = ""
 
 
-def model_facts(model: VisionModel, training: Training) -> tuple[Fact, ...]:
-    """Return the facts about a model: architecture, size, training, licences."""
+def angle_text(angle: object, *, with_scores: bool = True) -> str:
+    """Return the visual angle that a receipt records, whether the model states it, and scores at other angles.
+
+    Examples
+    --------
+    >>> angle_text({"degrees": 8, "stated": False}), angle_text(None)
+    ('8°, not stated by the model: a default', 'not recorded')
+    """
+    fields = _mapping(angle)
+    degrees = number(fields.get("degrees"))
+    if degrees is None:
+        return "not recorded"
+    others = [
+        ScoreAtAngle(degrees=other_degrees, value=number(other.get("value")))
+        for other in (objects_in(fields, "others") if with_scores else ())
+        if (other_degrees := number(other.get("degrees"))) is not None
+    ]
+    return VisualAngle(degrees=degrees, stated=fields.get("stated") is True, others=tuple(others)).text()
+
+
+def model_facts(model: VisionModel, training: Training, angle: object = None) -> tuple[Fact, ...]:
+    """Return the facts about a model: architecture, size, training, licences; `angle` as its last receipt has it."""
     details = _mapping(model.details)
     total = details.get("total_parameters")
     parameters = count_text(model.parameters)
@@ -151,6 +175,7 @@ def model_facts(model: VisionModel, training: Training) -> tuple[Fact, ...]:
         Fact("Parameters", parameters),
         Fact("Size of the weights", megabytes(model.size_mb)),
         Fact("Input", f"{side} × {side} pixels" if side else ""),
+        Fact("Visual angle", angle_text(angle, with_scores=False) if angle else "", ANGLE_PAGE),
         Fact("Training data", model.training_data),
         Fact("Trained on", _trained_on(training), EXPOSURE_PAGE),
         Fact("Fine-tuned from", model.fine_tuned_from),

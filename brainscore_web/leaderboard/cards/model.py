@@ -251,6 +251,7 @@ class ModelData:
     versions: Sequence[VersionSince]  # versions of all benchmarks
     there: Mapping[str, datetime]  # since when benchmarks exist
     profiles: Sequence[tuple[str, str, Any]] = ()  # layer profiles
+    angle: Any = None  # visual angle that the last receipt with one records
     packaged: bool = True  # whether the model is part of an installed package
 
 
@@ -312,10 +313,12 @@ def model_data(model: VisionModel, visitor: Visitor) -> ModelData:
     rows = list(Benchmark.objects.filter(is_mean=False).order_by().values_list("pk", "identifier", "created"))
     benchmarks = {pk: identifier for pk, identifier, _ in rows}
     scores = {}
+    angle = None
     rows_of_scores = Score.objects.filter(model=model).with_shows_data(visitor).annotate(unrepeatable=UNREPEATABLE)
     for row in rows_of_scores.order_by("created", "receipt").values(
-        "pk", "benchmark_id", "shows_data", *ScoreLine._fields
+        "pk", "benchmark_id", "shows_data", "document__model__visual_angle", *ScoreLine._fields
     ):
+        angle = row["document__model__visual_angle"] or angle
         if not row["shows_data"]:
             row["reason"] = withheld_reason(row["state"], row["reason"])
         if row["benchmark_id"] in benchmarks:
@@ -329,6 +332,7 @@ def model_data(model: VisionModel, visitor: Visitor) -> ModelData:
         versions=[VersionSince(benchmarks[pk], version, since) for pk, version, since in versions if pk in benchmarks],
         there={identifier: created for _, identifier, created in rows},
         profiles=list(profiles),
+        angle=angle,
         packaged=model.identifier in installed("model"),
     )
 
@@ -392,7 +396,7 @@ def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collec
         title=str(model),
         owner=model.owner.public_name if model.owner else "",
         private=model.visibility != "public",
-        facts=model_facts(model, _training(model, board)),
+        facts=model_facts(model, _training(model, board), data.angle),
         notes=notes_of(model.details),
         layers=regions,
         rows=rows,

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from brainscore_core.formatting import count_text, number_text, size_text, time_text
 from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_core.populations import condition_of_result
+from brainscore_web.leaderboard.cards.facts import angle_text
 from brainscore_web.leaderboard.cards.formatting import NONE, estimate, megabytes, number, seconds
 from brainscore_web.leaderboard.clean import number as finite_number
 from brainscore_web.leaderboard.clean import objects_in, text
@@ -148,6 +149,10 @@ def _sections(document: Mapping[str, Any], reader: Visitor) -> Iterable[Section]
     timings, memory = document.get("timings") or {}, document.get("memory") or {}
     times = [(step.replace("_", " "), seconds(value)) for step, value in timings.items() if value is not None]
     yield _recorded(document)
+    if document:
+        model = document.get("model")
+        angle = model.get("visual_angle") if isinstance(model, dict) else None
+        yield Section(title="Visual angle", rows=(("of the model's input", angle_text(angle)),))
     yield Section(title="Time", rows=tuple(times))
     yield Section(title="Environment", rows=tuple(_environment_rows(document, memory)))
     yield Section(

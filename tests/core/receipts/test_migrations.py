@@ -42,11 +42,12 @@ def test_what_was_stored_is_read(name):
     assert (receipt.state, receipt.reason) == STATES[name]
     assert receipt.id == before["id"]
     assert (receipt.weights, receipt.run, receipt.timings.extraction, receipt.features) == ((), None, None, ())
+    assert receipt.model.visual_angle is None
     after = receipt.to_dict()
     assert after["schema_version"] == SCHEMA_VERSION
     assert Receipt.from_dict(after) == receipt
     changed = {key for key in before if before[key] != after[key]}
-    assert changed == {"schema_version", "timings", "environment"} | (
+    assert changed == {"schema_version", "timings", "environment", "model"} | (
         {"state"} if receipt.state == "undefined" else set()
     )
     assert set(after) - set(before) == {"weights", "run", "features"}

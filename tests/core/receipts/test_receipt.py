@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from brainscore_core.benchmarks import ceil_score
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.receipts.privacy import scrub_text, scrub_url
-from brainscore_core.receipts.receipt import CeilingEstimate, summary
+from brainscore_core.receipts.receipt import CeilingEstimate, ScoreAtAngle, VisualAngle, summary
 from brainscore_core.scoring import (
     BenchmarkInfo,
     ErrorInfo,
@@ -87,7 +87,7 @@ def test_nonsense_is_not_written(change, where):
         ("[]", "it must be a JSON object"),
         ("{}", "not a valid receipt"),
         ('{"schema_version": NaN}', "NaN is not valid in JSON"),
-        ('{"schema_version": 4}', "written by a newer Brain-Score"),
+        ('{"schema_version": 5}', "written by a newer Brain-Score"),
         ('{"schema_version": 0}', "not a valid receipt"),
         ('{"schema_version": true}', "not a valid receipt"),
         ('{"schema_version": "1"}', "not a valid receipt"),
@@ -167,9 +167,22 @@ def test_a_score_relative_to_an_uncertain_ceiling_is_undetermined():
 
 
 def test_the_published_schema_is_the_one_in_use():
-    published = Path(__file__).parents[3] / "docs" / "schemas" / "receipt-3.json"
+    published = Path(__file__).parents[3] / "docs" / "schemas" / "receipt-4.json"
     assert json.loads(published.read_text(encoding="utf-8")) == receipt_schema()
-    assert receipt_schema()["$id"].endswith("/schemas/receipt-3.json")
+    assert receipt_schema()["$id"].endswith("/schemas/receipt-4.json")
+
+
+@pytest.mark.parametrize("stated", [True, False])
+def test_the_visual_angle_travels_and_is_asked_for_if_it_was_never_stated(stated):
+    others = (ScoreAtAngle(degrees=4, value=0.24), ScoreAtAngle(degrees=16, value=None, reason="too small"))
+    angle = VisualAngle(degrees=8, stated=stated)
+    made = receipt(model=ModelInfo(identifier="model", visual_angle=replace(angle, others=others)))
+    assert Receipt.from_json(made.to_json()) == made
+    line = dict(summary(receipt(model=ModelInfo(identifier="model", visual_angle=angle))))["visual angle"]
+    assert ("state visual_degrees" in line) is not stated
+    assert ("not stated by the model: a default" in line) is not stated
+    assert dict(summary(made))["visual angle"].endswith("score 0.240 at 4°, no score at 16°")
+    assert dict(summary(receipt()))["visual angle"] == "not recorded"
 
 
 def test_ids_sort_by_time_and_follow_the_content():

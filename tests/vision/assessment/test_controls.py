@@ -249,14 +249,14 @@ def network():
         )
 
 
-def _commitment(network, name="small"):
+def _commitment(network, name="small", degrees=8):
     from functools import partial
 
     from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper, load_preprocess_images
     from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 
     wrapper = PytorchWrapper(network, partial(load_preprocess_images, image_size=32), identifier=name, store=None)
-    return ModelCommitment(name, wrapper, layers=["2"], visual_degrees=8)
+    return ModelCommitment(name, wrapper, layers=["2"], visual_degrees=degrees)
 
 
 def test_untrained_twins_are_the_network_with_other_weights(stimuli, network):
@@ -276,6 +276,20 @@ def test_untrained_twins_are_the_network_with_other_weights(stimuli, network):
     assert _of(result)["untrained, seed 0"].score != _of(result)["untrained, seed 3"].score
     network.load_state_dict(before)
     assert result.score == pytest.approx(float(benchmark(_commitment(network)).attrs["unclamped"]), abs=1e-6)
+
+
+def test_baseline_models_see_the_screen_of_the_model(stimuli, network, monkeypatch):
+    screens = []
+
+    def features(shown):
+        screens.append(set(shown["degrees"]))
+        return control_features.pixel_features(shown)
+
+    monkeypatch.setattr(controls, "pixel_features", features)
+    benchmark = _benchmark(np.random.default_rng(8).standard_normal((STIMULI, NEUROIDS)), stimuli)
+    score_controls(benchmark, model=_commitment(network, degrees=4), seeds=(0,))
+    assert screens == [{4}] * len(screens)
+    assert screens
 
 
 def test_controls_do_not_depend_on_the_unit_of_their_features(stimuli, network, monkeypatch):

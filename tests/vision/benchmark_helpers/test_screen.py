@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -14,9 +15,11 @@ from PIL import Image
 
 from brainscore_core.errors import UserError
 from brainscore_core.paths import screen_home
+from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import identifier_before_screen, place_on_screen
 from brainscore_vision.model_helpers.images import load_rgb
+from brainscore_vision.model_helpers.static_features import FeatureModel
 from brainscore_vision.stimuli.videos import decode_frames, video_properties, write_video
 
 
@@ -42,6 +45,19 @@ def stimuli_of(images, folder, *, extension="png", **columns):
     stimuli.stimulus_paths = paths
     stimuli.identifier = "shapes"
     return stimuli
+
+
+@pytest.mark.parametrize(("degrees", "warns"), [(16, False), (1.2, False), (0.9, True)])
+def test_stimuli_of_fewer_than_32_pixels_of_the_input_are_reported(tmp_path, degrees, warns):
+    model = FeatureModel("levels", {"levels": np.stack}, load=lambda path: load_rgb(path, size=224), visual_degrees=8)
+    stimuli = stimuli_of([pixels_of(40, 30), pixels_of(40, 30, seed=1)], tmp_path, degrees=[degrees, 8.0])
+    model.start_recording("IT", [(70, 170)])
+    with recording() as record, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.look_at(place_on_screen(stimuli, target_visual_degrees=8))
+    texts = [item["text"] for item in record.items if item["kind"] == "remark"]
+    assert [str(warning.message) for warning in caught] == texts
+    assert [text.startswith("stimuli span only about 25 of the 224 pixels") for text in texts] == [True] * warns
 
 
 def shown(stimuli, identifier="im0", mode=None):

@@ -113,6 +113,24 @@ def test_a_score_says_that_responses_are_not_a_function_of_the_stimulus(board, c
     assert not any(NOT_REPEATABLE in reason for reason in reasons.values())
 
 
+@pytest.mark.parametrize(
+    ("angle", "fact"),
+    [
+        (
+            {"degrees": 8, "stated": False, "others": [{"degrees": 4, "value": 0.2}]},
+            "8°, not stated by the model: a default",
+        ),
+        ({"degrees": 6, "stated": True, "others": []}, "6°, as the model states"),
+        (None, None),
+    ],
+)
+def test_the_visual_angle_is_that_of_the_last_receipt_with_one(board, card_of, member, angle, fact):
+    score = Score.objects.filter(model__identifier=board.models[0], state="scored", version="2").first()
+    score.document = {"model": {"visual_angle": angle}}
+    score.save()
+    assert dict(fact[:2] for fact in card_of(board.models[0], member).facts).get("Visual angle") == fact
+
+
 def test_what_has_no_score_says_why(board, card_of, member):
     card = card_of(board.models[1], member)
     of_state = {group.state.word: group.benchmarks for group in card.unscored}

@@ -17,7 +17,9 @@ from brainscore_core.receipts.receipt import (
     Memory,
     PluginCode,
     RunInfo,
+    ScoreAtAngle,
     Timings,
+    VisualAngle,
     WeightsItem,
 )
 from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt
@@ -31,7 +33,11 @@ SECRET = "https://bucket.example.org/private/assy_secret.nc"
 def receipt(board):
     """A whole receipt, of a public benchmark; one like it of a benchmark with withheld data."""
     return Receipt(
-        model=ModelInfo(identifier=board.models[0], plugin=PluginCode(name="net", sha256="a" * 64)),
+        model=ModelInfo(
+            identifier=board.models[0],
+            plugin=PluginCode(name="net", sha256="a" * 64),
+            visual_angle=VisualAngle(degrees=8, stated=False, others=(ScoreAtAngle(degrees=4, value=0.24),)),
+        ),
         benchmark=BenchmarkInfo(identifier=board.benchmarks[0], version=2),
         state="scored",
         score=Estimate(
@@ -86,6 +92,7 @@ def test_everything_is_shown(board, receipt, get, read):
         "3 found, 1 computed", "run-1", "separate", "net", "a" * 64, "Some.stimuli", "brainscore 1.0", SECRET, "b" * 40,
         "weights.pth", "V4 43,264 37.2 2,560 relu", "numpy 2.3", "2.05 kB", "nothing else",
         "before clamping to 0 and 1 1.200",
+        "8°, not stated by the model: a default; score 0.240 at 4°",
     ):  # fmt: skip
         assert text in said, text
 

@@ -14,6 +14,7 @@ from brainscore_core.provenance import note, recording
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
+from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_helpers.brain_transformation import LayerSelection, ModelCommitment
 from brainscore_vision.model_helpers.brain_transformation import selection as selection_data
 from brainscore_vision.model_helpers.brain_transformation.layer_profile import LayerProfile, LayerScore, profile_file
@@ -78,6 +79,13 @@ def benchmark_of(stimuli_of, features, ids):
         )  # fmt: skip
 
     return make
+
+
+def test_stimuli_are_known_again_on_another_screen(stimuli_of, ids):
+    stimuli = stimuli_of(ids[:3])
+    on_screen = place_on_screen(stimuli, target_visual_degrees=16, source_visual_degrees=8)
+    assert on_screen.stimulus_paths != stimuli.stimulus_paths
+    assert stimulus_hashes(on_screen) == stimulus_hashes(stimuli)
 
 
 def selection_of(network, **options):
