@@ -84,6 +84,7 @@ TEMPLATES: list[dict[str, Any]] = [
         "APP_DIRS": True,
         "OPTIONS": {
             "builtins": ["brainscore_web.pages.formats"],
+            "libraries": {"scoring": "brainscore_web.scoring.tables"},
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -109,7 +110,7 @@ CACHES = {
     "default": {  # counters shared by all processes: login attempts, used codes, uses of clients
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "accounts_shared_cache",
-        "KEY_FUNCTION": "brainscore_web.accounts.rates.hashed_key",
+        "KEY_FUNCTION": "brainscore_web.accounts.callers.hashed_key",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     },
     "rates": {  # what each client uses in this minute

@@ -11,7 +11,6 @@ import zlib
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib import resources
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,10 @@ import numpy as np
 from markupsafe import Markup
 
 from brainscore.report._board import OVERS, Board, coverage_text
-from brainscore.report._cards import sources_of
-from brainscore.report._formatting import duration
 from brainscore.report._layers import layer_rows
-from brainscore.report._plots import controls_figure, training_figures
-from brainscore.report._report import Report
-from brainscore.report._view import LETTERS, STATES, scale_of
+from brainscore.report._plots import controls_figure, training_figures, widest_pair
+from brainscore.report._report import Report, sources_of
+from brainscore.report._view import LETTERS, STATES, duration, scale_of
 from brainscore_core.errors import UserError
 from brainscore_core.figures.colour_tables import HEAT, cell_text, dark_text, heat_class
 from brainscore_core.figures.export import STYLE
@@ -78,7 +75,6 @@ def heat_picture(board: Board) -> tuple[str, int, int]:
 STATE_CODES = {"scored": "s", "undetermined": "d", "undefined": "u", "not applicable": "n", "failed": "f"}
 STATE_CODES |= {"outdated": "o", "missing": "m"}
 EXPOSURE_CODES = {"clean": "c", "unknown": "u", "trained on it": "t"}
-_MOST_COMPARED = 60  # benchmarks among which the first pair of the scatter plot is looked for
 
 
 def payload_of(report: Report) -> str:
@@ -115,33 +111,6 @@ def payload_of(report: Report) -> str:
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # nothing in a name can end the element or open a comment; a lone surrogate cannot be written
     return text.replace("<", "\\u003c").encode("utf-8", "replace").decode()
-
-
-def widest_pair(report: Report) -> tuple[int, int] | None:
-    """The two benchmarks to compare first, as places among the benchmarks; None if there are no two.
-
-    Those that most models are scored on; controls only where there is nothing else. Of equals ceiled ones, those of
-    different means, then the first.
-    """
-    board = report.board
-    indices = board.benchmarks
-    scored = {
-        number: {
-            model for model in board.models if board.states.get((model, board.nodes[index].identifier)) == "scored"
-        }
-        for number, index in enumerate(indices)
-    }
-    numbers = sorted(scored, key=lambda number: (-len(scored[number]), number))[:_MOST_COMPARED]
-    groups = {group.benchmark: group for group in report.view.groups}
-
-    def worth(pair: tuple[int, int]) -> tuple[int | bool, ...]:
-        first, second = (board.nodes[indices[number]] for number in pair)
-        both = [groups[first.identifier], groups[second.identifier]]
-        controls, ceiled = sum(group.control for group in both), sum(group.ceiled for group in both)
-        models = len(scored[pair[0]] & scored[pair[1]])
-        return (models > 2, -controls, models, ceiled, first.parent != second.parent, -pair[0], -pair[1])
-
-    return max(combinations(sorted(numbers), 2), key=worth, default=None)
 
 
 def _means(board: Board, over: str) -> dict[str, dict[str, list[float | None]]]:

@@ -1,15 +1,16 @@
-"""Figures of the report: their content, which `brainscore_core.figures` draws."""
+"""Figures of the report and of papers: their content, which `brainscore_core.figures` draws, and their files."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 from math import inf, isfinite, nan
 from pathlib import Path
 
-from brainscore.report._formatting import printable
-from brainscore.report._report import Report
-from brainscore.report._validity import Validity
-from brainscore.report._view import LETTERS, STATES, Group, Row, View
+from brainscore.report._report import Report, Validity
+from brainscore.report._view import LETTERS, STATES, Group, Row, View, printable
+from brainscore_core.errors import UserError
 from brainscore_core.figures import (
     CellState,
     Dots,
@@ -372,3 +373,110 @@ def _dots_row(label: str, value: float | None, ci: tuple[float, float] | None, k
         kind=kind,
         indent=1,
     )
+
+
+_MOST_COMPARED = 60  # benchmarks among which the first pair of the scatter plot is looked for
+_ENDINGS = ("png", "svg")
+
+
+def write_figures(report: Report, folder: Path, *, scatter: tuple[str, str] | None = None) -> tuple[Path, ...]:
+    """Write all figures of a report.
+
+    Parameters
+    ----------
+    report : Report
+        From :func:`report_of`.
+    folder : Path
+        Made if it is missing. Figures of the same names are replaced.
+    scatter : (str, str), optional
+        Benchmarks to draw against each other; default: those four on which most models were scored, each against each.
+
+    Returns
+    -------
+    tuple of Path
+        The files: ``heat-map``, ``scores-…`` of each benchmark, ``scatter…``, ``layers-…``, ``controls-…`` and
+        ``recovery-…`` of each benchmark that was assessed, each as PNG and SVG.
+        The same report gives the same bytes.
+
+    Raises
+    ------
+    UserError
+        If a benchmark to draw has no score in this report; nothing is written then.
+    """
+    for name in scatter or ():
+        if name not in report.view.scored:
+            there = ", ".join(report.view.scored[:20]) or "no benchmark"
+            raise UserError(f"no model was scored on {name!r}", f"there are scores on: {there}")
+    written: list[Path] = []
+    used: set[str] = set()
+    for name, figure in _figures(report, scatter):
+        stem = file_name(name)
+        while stem.lower() in used:
+            stem += "-2"
+        used.add(stem.lower())
+        for ending in _ENDINGS:
+            written.append(folder / f"{stem}.{ending}")
+            save_figure(figure, written[-1])
+    return tuple(written)
+
+
+def file_name(name: str) -> str:
+    """A name that LaTeX and every file system take.
+
+    Examples
+    --------
+    >>> file_name("scores-MajajHong2015.IT-pls")
+    'scores-MajajHong2015-IT-pls'
+    """
+    return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:120] or "figure"
+
+
+def _figures(report: Report, scatter: tuple[str, str] | None) -> Iterator[tuple[str, Svg]]:
+    if report.board.benchmarks:
+        yield "heat-map", heat_figure(report)
+    for _, group in report.groups:
+        if any(row.value is not None for row in group.rows):
+            yield f"scores-{group.benchmark}", scores_figure(group)
+    if scatter is not None:
+        yield f"scatter-{scatter[0]}-{scatter[1]}", scatter_figure(report, *scatter)
+    elif widest_pair(report) is not None:
+        yield "scatter", matrix_figure(report)
+    for profile in report.profiles:
+        yield f"layers-{profile.model}-{profile.benchmark}", profile.plot().svg
+    for _, group in report.groups:
+        validity = report.validity.get(group.benchmark)
+        if validity is None:
+            continue
+        for name, figure in (
+            ("controls", controls_figure(group, validity)),
+            ("recovery", recovery_figure(validity)),
+        ):
+            if figure is not None:
+                yield f"{name}-{group.benchmark}", figure
+
+
+def widest_pair(report: Report) -> tuple[int, int] | None:
+    """The two benchmarks to compare first, as places among the benchmarks; None if there are no two.
+
+    Those that most models are scored on; controls only where there is nothing else. Of equals ceiled ones, those of
+    different means, then the first.
+    """
+    board = report.board
+    indices = board.benchmarks
+    scored = {
+        number: {
+            model for model in board.models if board.states.get((model, board.nodes[index].identifier)) == "scored"
+        }
+        for number, index in enumerate(indices)
+    }
+    numbers = sorted(scored, key=lambda number: (-len(scored[number]), number))[:_MOST_COMPARED]
+    groups = {group.benchmark: group for group in report.view.groups}
+
+    def worth(pair: tuple[int, int]) -> tuple[int | bool, ...]:
+        first, second = (board.nodes[indices[number]] for number in pair)
+        both = [groups[first.identifier], groups[second.identifier]]
+        controls, ceiled = sum(group.control for group in both), sum(group.ceiled for group in both)
+        models = len(scored[pair[0]] & scored[pair[1]])
+        return (models > 2, -controls, models, ceiled, first.parent != second.parent, -pair[0], -pair[1])
+
+    return max(combinations(sorted(numbers), 2), key=worth, default=None)

@@ -2,20 +2,304 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeVar
 
 from brainscore.report._board import Board, board_of, newest_of_each
-from brainscore.report._cards import Card, cards_of
-from brainscore.report._validity import Validity, validity_of
-from brainscore.report._view import Group, View, view_of
+from brainscore.report._view import Group, Row, View, short, view_of
 from brainscore_core.identifiers import series_point, states_of_models
 from brainscore_core.numerics.influence import ScoreInfluence
-from brainscore_core.receipts.assessment import Assessment
+from brainscore_core.receipts.assessment import PARTS, Assessment, Controls, ControlScore, Recovery
 from brainscore_core.results.aggregates import Over, Tree
-from brainscore_core.scoring import Problem, Receipt
+from brainscore_core.results.validity import Summary, summary_of
+from brainscore_core.scoring import Environment, PluginCode, Problem, Receipt
 from brainscore_vision.training_data import Finding
+
+_PICTURES = 2_000_000  # characters of all pictures of similar stimuli in a report
+
+
+@dataclass(frozen=True)
+class AssessedPart:
+    """One part of the assessment of a benchmark."""
+
+    assessment: Assessment  # as it is stored
+    summary: Summary  # what it says
+    changed: tuple[str, ...] = ()  # plugins whose code has changed since, or is not installed
+
+    @property
+    def origin(self) -> str:
+        """Date, version of the benchmark, and models."""
+        version = self.assessment.benchmark.version
+        texts = [(self.assessment.created or "unknown date")[:10]]
+        texts += [] if version is None else [f"version {version} of the benchmark"]
+        texts += [f"with {', '.join(model.identifier for model in self.assessment.models)}"] * bool(
+            self.assessment.models
+        )
+        return ", ".join(texts)
+
+
+@dataclass(frozen=True)
+class Validity:
+    """Assessments of one benchmark."""
+
+    benchmark: str  # its identifier
+    # the newest
+    audit: AssessedPart | None = None
+    controls: tuple[AssessedPart, ...] = ()  # the newest of each model, the newest first
+    recovery: AssessedPart | None = None
+    # older audits with other models and recoveries with other candidates, which are not shown
+    others: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[tuple[str, AssessedPart], ...]:
+        """All parts that are shown, with their names."""
+        named = [
+            ("audit", self.audit),
+            *(("controls", assessed) for assessed in self.controls),
+            ("recovery", self.recovery),
+        ]
+        return tuple((name, assessed) for name, assessed in named if assessed is not None)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Names of parts that are not stored."""
+        there = {name for name, _ in self.parts}
+        return tuple(name for name in PARTS if name not in there)
+
+    @property
+    def recovery_result(self) -> Recovery:
+        """Result of the recovery; an empty one without a recovery."""
+        result = None if self.recovery is None else self.recovery.summary.result
+        return result if isinstance(result, Recovery) else Recovery()
+
+    @property
+    def controls_results(self) -> tuple[Controls, ...]:
+        """Results of the baseline models that were assessed, the newest first."""
+        results = [assessed.summary.result for assessed in self.controls]
+        return tuple(result for result in results if isinstance(result, Controls))
+
+    @property
+    def by_model(self) -> dict[str, Controls]:
+        """Model → baseline models beside it."""
+        return {result.model: result for result in self.controls_results if result.model is not None}
+
+    @property
+    def control_scores(self) -> tuple[ControlScore, ...]:
+        """Controls of all models, baselines first; equal ones once, of others the name tells the model."""
+        by_name: dict[str, list[tuple[str, ControlScore]]] = {}
+        for result in self.controls_results:
+            for control in result.controls:
+                alike = by_name.setdefault(control.name, [])
+                if not any(_same(control, alike_one) for _, alike_one in alike):
+                    alike.append((result.model or "no model", control))
+        scores = []
+        for name, alike in by_name.items():
+            scored = [(model, control) for model, control in alike if control.score is not None] or alike[:1]
+            for model, control in scored:
+                scores.append(replace(control, name=name if len(scored) == 1 else f"{name} ({model})"))
+        return tuple(sorted(scores, key=lambda control: control.kind != "baseline"))
+
+
+def validity_of(assessments: Iterable[Assessment], benchmarks: Sequence[str]) -> dict[str, Validity]:
+    """Sort assessments by benchmark."""
+    from brainscore_vision.assessment.tasks import changed_plugins
+
+    newest: dict[tuple[str, ...], Assessment] = {}
+    for assessment in sorted(assessments, key=lambda assessment: assessment.id or ""):
+        newest[assessment.benchmark.identifier, assessment.part, *(model.identifier for model in assessment.models)] = (
+            assessment
+        )
+    by_benchmark: dict[str, list[AssessedPart]] = {}
+    size = 0
+    for assessment in sorted(newest.values(), key=lambda assessment: assessment.id or "", reverse=True):
+        if assessment.benchmark.identifier in benchmarks:
+            summary = summary_of(assessment)
+            size += sum(len(pair.first_picture) + len(pair.second_picture) for pair in summary.pictures)
+            if size > _PICTURES:
+                summary = replace(summary, pictures=())
+            assessed = AssessedPart(assessment, summary, changed_plugins(assessment))
+            by_benchmark.setdefault(assessment.benchmark.identifier, []).append(assessed)
+    validities = {}
+    for name in benchmarks:
+        assessed_parts = by_benchmark.get(name)
+        if assessed_parts is None:
+            continue
+        of_kind = {
+            kind: [assessed for assessed in assessed_parts if assessed.assessment.part == kind] for kind in PARTS
+        }
+        validities[name] = Validity(
+            benchmark=name,
+            audit=next(iter(of_kind["audit"]), None),
+            controls=tuple(of_kind["controls"]),
+            recovery=next(iter(of_kind["recovery"]), None),
+            others=tuple(
+                f"{kind} ({assessed.origin})" for kind in ("audit", "recovery") for assessed in of_kind[kind][1:]
+            ),
+        )
+    return validities
+
+
+def _same(one: ControlScore, other: ControlScore) -> bool:
+    if one.score is None or other.score is None:
+        return one.score is other.score
+    return abs(one.score - other.score) < 1e-9
+
+
+_MOST_FACTS = 40
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something that holds for `count` of the receipts."""
+
+    text: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Card:
+    """One model."""
+
+    model: str  # identifier
+    place: int  # on the leaderboard, from 0
+    rows: tuple[Row, ...]  # its pairs in the leaderboard's order of benchmarks
+    # what its receipts say, the most frequent first
+    plugins: tuple[Fact, ...]
+    weights: tuple[Fact, ...]
+    environments: tuple[Fact, ...]
+    devices: tuple[Fact, ...]
+    angles: tuple[Fact, ...]
+    runs: tuple[Fact, ...]
+    # sums over its pairs: of everything, and of getting activations
+    seconds: float | None
+    extraction: float | None
+    peak: int | None  # highest memory of a process that scored it, in bytes
+    newest: str  # when it was last scored
+    # receipts of all states of its training, this one included; empty if there is only one
+    states: tuple[Receipt, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a benchmark is made of, as its receipts say."""
+
+    plugins: tuple[Fact, ...]
+    data: tuple[Fact, ...]
+    files: tuple[Fact, ...]
+    methods: tuple[Fact, ...]
+    bibtex: str | None
+    n: int
+
+
+def cards_of(
+    view: View, board: Board, states: Mapping[str, Sequence[Receipt]] = MappingProxyType({})
+) -> tuple[Card, ...]:
+    """One card a model, in the leaderboard's order; `states` are the receipts of models with several states."""
+    order = {board.nodes[row_number].identifier: number for number, row_number in enumerate(board.benchmarks)}
+    rows: dict[str, list[Row]] = {model: [] for model in board.models}
+    for group in view.groups:
+        for row in group.rows:
+            rows[row.model].append(row)
+    cards = []
+    for row_number, model in enumerate(board.models):
+        its = sorted(rows[model], key=lambda row: (order[row.benchmark], row.benchmark))
+        cards.append(replace(_card(model, row_number, its), states=tuple(states.get(model, ()))))
+    return tuple(cards)
+
+
+def sources_of(group: Group) -> Sources:
+    """Gather what the receipts of one benchmark say about its code and data."""
+    receipts = [row.receipt for row in group.rows]
+    newest = max(receipts, key=lambda receipt: receipt.id)
+    return Sources(
+        plugins=_facts(_plugin(receipt.benchmark.plugin) for receipt in receipts),
+        data=_facts(f"{item.identifier} ({item.kind.replace('_', ' ')})" for r in receipts for item in _unique(r.data)),
+        files=_facts(f"{item.url} {short(item.sha256 or item.sha1)}" for r in receipts for item in _unique(r.files)),
+        methods=_facts(
+            f"{receipt.score.ci_method}; {receipt.score.ci_estimates}"
+            for receipt in receipts
+            if receipt.score and receipt.score.ci_method
+        ),
+        bibtex=newest.benchmark.bibtex,
+        n=len(receipts),
+    )
+
+
+def _plugin(plugin: PluginCode | None) -> str:
+    if plugin is None:
+        return "unknown"
+    package = f"{plugin.distribution} {plugin.version}, " if plugin.distribution else ""
+    return f"{plugin.name} ({package}sha256 {short(plugin.sha256)})"
+
+
+def _environment(environment: Environment) -> str:
+    packages = ", ".join(f"{name} {version}" for name, version in sorted(environment.packages.items()))
+    texts = [environment.python, packages, environment.platform, environment.cpu or ""]
+    return "; ".join(text for text in texts if text) or "unknown"
+
+
+def _card(model: str, place: int, rows: Sequence[Row]) -> Card:
+    receipts = [row.receipt for row in rows]
+    totals = [receipt.timings.total for receipt in receipts if receipt.timings.total is not None]
+    extraction = [receipt.timings.extraction for receipt in receipts if receipt.timings.extraction is not None]
+    peaks = [receipt.memory.peak_bytes for receipt in receipts if receipt.memory.peak_bytes is not None]
+    return Card(
+        model=model,
+        place=place,
+        rows=tuple(rows),
+        plugins=_facts(_plugin(receipt.model.plugin) for receipt in receipts),
+        weights=_facts(
+            f"{item.identifier} (sha256 {short(item.sha256)})" for r in receipts for item in _unique(r.weights)
+        ),
+        environments=_environments(receipts),
+        devices=_facts(receipt.device for receipt in receipts),
+        angles=_facts(_angle(receipt) for receipt in receipts),
+        runs=_facts(_run(receipt) for receipt in receipts if receipt.run is not None),
+        seconds=sum(totals) if totals else None,
+        extraction=sum(extraction) if extraction else None,
+        peak=max(peaks, default=None),
+        newest=max((receipt.created for receipt in receipts), default="")[:16].replace("T", " "),
+    )
+
+
+def _angle(receipt: Receipt) -> str:
+    """Visual angle of the model, without scores at other angles."""
+    angle = receipt.model.visual_angle
+    return "not recorded" if angle is None else replace(angle, others=()).text()
+
+
+def _environments(receipts: Sequence[Receipt]) -> tuple[Fact, ...]:
+    texts: dict[int, str] = {}  # many receipts share one object
+    for receipt in receipts:
+        if id(receipt.environment) not in texts:
+            texts[id(receipt.environment)] = _environment(receipt.environment)
+    return _facts(texts[id(receipt.environment)] for receipt in receipts)
+
+
+def _run(receipt: Receipt) -> str:
+    run = receipt.run
+    if run is None:
+        return ""
+    where = f", isolated in environment {(run.environment or 'unknown')[:12]}" if run.isolated else ""
+    packages = ", ".join(f"{name} {version}" for name, version in sorted(run.packages.items()))
+    return f"{run.id}{where}" + (f": {packages}" if packages else "")
+
+
+def _unique(items: Iterable[_Item]) -> list[_Item]:
+    return list(dict.fromkeys(items))
+
+
+def _facts(texts: Iterable[str]) -> tuple[Fact, ...]:
+    ordered = sorted(Counter(texts).items(), key=lambda item: (-item[1], item[0]))
+    facts = [Fact(text, count) for text, count in ordered[:_MOST_FACTS]]
+    if len(ordered) > _MOST_FACTS:
+        facts.append(Fact(f"and {len(ordered) - _MOST_FACTS} more", 0))
+    return tuple(facts)
+
 
 if TYPE_CHECKING:
     from brainscore_core.statistics.comparison import Ranking

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainscore.report._formatting import printable
 from brainscore.report._report import Report
-from brainscore.report._view import STATES, Group, Row
+from brainscore.report._view import STATES, Group, Row, printable
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 from brainscore_core.formatting import estimate_text, number_text

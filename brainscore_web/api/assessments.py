@@ -13,13 +13,12 @@ from pydantic import Field
 from brainscore_core.results.assessments import ASSESSMENT_COLUMNS, assessment_rows
 from brainscore_core.results.export import write_rows
 from brainscore_web.api.authentication import caller_of
-from brainscore_web.api.problems import Problem, problem_responses
-from brainscore_web.api.responses import refuse_unknown_parameters, url_with
+from brainscore_web.api.responses import Problem, problem_responses, refuse_unknown_parameters, url_with
 from brainscore_web.api.schemas import AssessmentPage
 from brainscore_web.api.scores import benchmark_keys, model_keys
 from brainscore_web.leaderboard.clean import objects_in
 from brainscore_web.leaderboard.models import StoredAssessment, StoredAssessmentQuerySet, Visitor
-from brainscore_web.leaderboard.withheld import withheld_assessment
+from brainscore_web.leaderboard.reasons import withheld_assessment
 
 router = Router()
 _MOST = 20_000  # assessments in a file

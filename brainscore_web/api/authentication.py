@@ -9,9 +9,8 @@ from django.http import HttpRequest
 from ninja.security.base import AuthBase
 from ninja.throttling import BaseThrottle
 
-from brainscore_web.accounts.callers import Caller, find_caller
-from brainscore_web.accounts.rates import Usage, client_of, computing_exceeded
-from brainscore_web.api.problems import Problem
+from brainscore_web.accounts.callers import Caller, Usage, client_of, computing_exceeded, find_caller
+from brainscore_web.api.responses import Problem
 
 
 class Rate(BaseThrottle):

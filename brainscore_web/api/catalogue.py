@@ -12,8 +12,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from brainscore_web.api.authentication import caller_of
-from brainscore_web.api.problems import Problem, problem_responses
-from brainscore_web.api.responses import page_of, refuse_unknown_parameters
+from brainscore_web.api.responses import Problem, page_of, problem_responses, refuse_unknown_parameters
 from brainscore_web.api.schemas import BenchmarkCard, BenchmarkEntry, ModelCard, ModelEntry, Page, Profile
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, LayerProfile, VisionModel
 

@@ -15,8 +15,7 @@ from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 
 from brainscore_web.api.authentication import RATE, Access
-from brainscore_web.api.problems import PROBLEM_JSON, answer_problems, problem
-from brainscore_web.api.responses import Renderer
+from brainscore_web.api.responses import PROBLEM_JSON, Renderer, answer_problems, problem
 
 _ETAG = {
     "ETag": {

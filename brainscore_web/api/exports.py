@@ -15,8 +15,7 @@ from pydantic import Field
 from brainscore_web.api.assessments import AssessmentsAsked, write_assessments
 from brainscore_web.api.authentication import caller_of
 from brainscore_web.api.leaderboard import BoardAsked, state_of
-from brainscore_web.api.problems import Problem, problem_responses
-from brainscore_web.api.responses import refuse_unknown_parameters
+from brainscore_web.api.responses import Problem, problem_responses, refuse_unknown_parameters
 from brainscore_web.api.scores import ScoresAsked, rows_of, scores, write_scores
 from brainscore_web.leaderboard import export, http
 from brainscore_web.leaderboard.board import board_for, owned_models

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from brainscore_core.errors import UnknownIdentifier
 from brainscore_web.api.authentication import caller_of
-from brainscore_web.api.problems import problem_responses
+from brainscore_web.api.responses import problem_responses
 from brainscore_web.api.schemas import BoardAnswer
 from brainscore_web.leaderboard import http
 from brainscore_web.leaderboard.board import STATES, Board, board_for, owned_models

@@ -20,13 +20,12 @@ from pydantic import BeforeValidator, Field
 
 from brainscore_core.formatting import harmless, size_text
 from brainscore_web.api.authentication import Access, caller_of
-from brainscore_web.api.problems import Problem, problem_responses
-from brainscore_web.api.responses import refuse_unknown_parameters, url_with
+from brainscore_web.api.responses import Problem, problem_responses, refuse_unknown_parameters, url_with
 from brainscore_web.api.schemas import Me, Posted, ScorePage
 from brainscore_web.leaderboard.cards.receipts import public_document
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel, Visitor
+from brainscore_web.leaderboard.reasons import withheld_reason
 from brainscore_web.leaderboard.snapshot import STATES, receipts_in_order
-from brainscore_web.leaderboard.withheld import withheld_reason
 
 if TYPE_CHECKING:
     import pyarrow

@@ -14,11 +14,10 @@ from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
 from brainscore_core.errors import UserError
+from brainscore_web.accounts.callers import has_confirmed_email
 from brainscore_web.accounts.models import User
-from brainscore_web.accounts.permissions import has_confirmed_email
 from brainscore_web.api.authentication import Access, caller_of
-from brainscore_web.api.problems import Problem, problem_responses
-from brainscore_web.api.responses import page_of, refuse_unknown_parameters
+from brainscore_web.api.responses import Problem, page_of, problem_responses, refuse_unknown_parameters
 from brainscore_web.api.schemas import Page, SubmissionCard, SubmissionEntry
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline

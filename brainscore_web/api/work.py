@@ -15,8 +15,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.formatting import size_text
 from brainscore_core.results.backend import StoreError
 from brainscore_web.api.authentication import Access, caller_of
-from brainscore_web.api.problems import Problem, problem_responses
-from brainscore_web.api.responses import refuse_unknown_parameters
+from brainscore_web.api.responses import Problem, problem_responses, refuse_unknown_parameters
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.scoring import remote
 from brainscore_web.scoring.models import Job, RemoteWorker

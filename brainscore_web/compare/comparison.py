@@ -13,11 +13,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from brainscore_core.formatting import harmless
-from brainscore_web.compare.benchmark_comparison import TwoBenchmarks, two_benchmarks
+from brainscore_web.compare.benchmark_comparison import (
+    ScoreAgainstSize,
+    TwoBenchmarks,
+    score_against_size,
+    two_benchmarks,
+)
 from brainscore_web.compare.correlations import Correlations, correlations
 from brainscore_web.compare.model_comparison import TwoModels, two_models, without_models
 from brainscore_web.compare.question import Question
-from brainscore_web.compare.size_comparison import ScoreAgainstSize, score_against_size
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.snapshot import STATES, Snapshot

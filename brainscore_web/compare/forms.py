@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from brainscore_web.compare.benchmark_comparison import TwoBenchmarks
+from brainscore_web.compare.benchmark_comparison import ScoreAgainstSize, TwoBenchmarks
 from brainscore_web.compare.comparison import Comparison
 from brainscore_web.compare.model_comparison import TwoModels
 from brainscore_web.compare.question import MODES, Question, benchmark_href, model_href, node_names
-from brainscore_web.compare.size_comparison import ScoreAgainstSize
 from brainscore_web.leaderboard.filters import Facet, active_filters, benchmark_facets, model_facets
 from brainscore_web.leaderboard.snapshot import Snapshot
 

@@ -16,9 +16,9 @@ from brainscore_web.competitions.models import Competition, Entry, Track
 from brainscore_web.competitions.rules import Cell, Entered, StandingRow, standings
 from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.models import Benchmark, Score, Visibility, VisionModel
+from brainscore_web.leaderboard.reasons import withheld_reason
 from brainscore_web.leaderboard.snapshot import STATES, snapshot_for
 from brainscore_web.leaderboard.snapshot import Snapshot as Board
-from brainscore_web.leaderboard.withheld import withheld_reason
 
 SCHEMA = 1
 _LONGEST = 200

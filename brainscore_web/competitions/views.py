@@ -15,8 +15,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from brainscore_core.errors import UserError
+from brainscore_web.accounts.callers import current_user
 from brainscore_web.accounts.models import User
-from brainscore_web.accounts.permissions import current_user
 from brainscore_web.competitions import lifecycle
 from brainscore_web.competitions.entries import create_entry, withdraw_entry
 from brainscore_web.competitions.forms import (

@@ -20,7 +20,7 @@ from brainscore_core.formatting import time_text
 from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.clean import check_identifier
-from brainscore_web.leaderboard.withheld import withheld_reason
+from brainscore_web.leaderboard.reasons import withheld_reason
 
 Visitor: TypeAlias = User | AnonymousUser
 """The user who makes a request."""

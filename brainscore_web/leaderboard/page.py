@@ -32,6 +32,7 @@ from brainscore_web.leaderboard.payload import (
     shortcuts,
     why_empty,
 )
+from brainscore_web.leaderboard.reasons import withheld_reason
 from brainscore_web.leaderboard.state import COVERAGE, FACTS, BoardState
 from brainscore_web.leaderboard.verification import (
     VERIFICATION_MARKS,
@@ -39,7 +40,6 @@ from brainscore_web.leaderboard.verification import (
     VERIFICATIONS,
     verification_of_score,
 )
-from brainscore_web.leaderboard.withheld import withheld_reason
 
 _PLACE = "IDENTIFIER"
 

@@ -35,7 +35,7 @@ from brainscore_web.leaderboard.models import (
     VisionModel,
     Visitor,
 )
-from brainscore_web.leaderboard.not_run import NOT_RUN
+from brainscore_web.leaderboard.reasons import NOT_RUN
 from brainscore_web.leaderboard.verification import verification_codes
 
 

@@ -19,7 +19,7 @@ class OperationsConfig(AppConfig):
         if settings.LOGGING.get("handlers", {}).get("console", {}).get("formatter") == "json":
             logging.captureWarnings(True)
         from brainscore_web.jobs import sweep
-        from brainscore_web.operations import checks  # noqa: F401 # registers the checks
+        from brainscore_web.operations import health  # noqa: F401 # registers the checks
         from brainscore_web.operations.logs import connect_task_signals
         from brainscore_web.operations.retention import remove_unused_environments
 

@@ -1,4 +1,4 @@
-"""Health checks of the site."""
+"""Health checks of the site, and checks of ``check --deploy``: e-mail, links of the footer, packages of workers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
+from django.core.checks import Error as CheckError
+from django.core.checks import Tags, register
+from django.core.checks import Warning as CheckWarning
 from django.db import Error, connection
 
 from brainscore_core.errors import UserError
@@ -153,3 +157,45 @@ def _worker() -> str:
     if age > MISSED_AFTER.total_seconds():
         return f"no worker has responded for {age:,.0f} s; start one with brainscore worker"
     return ""
+
+
+_LINKS = (
+    ("brainscore_web.E001", "CONTACT", "how to contact the operators", "an e-mail address, or the address of a page"),
+    ("brainscore_web.E002", "REPOSITORY", "where the source code is", "the address of its repository"),
+    (
+        "brainscore_web.E003",
+        "ISSUES",
+        "where to report problems",
+        "the address of a page, such as the repository's issues",
+    ),
+)
+
+
+@register(Tags.security, deploy=True)
+def footer_complete(**_: Any) -> list[CheckError]:
+    """Refuse a site whose visitors do not learn whom to ask."""
+    return [
+        CheckError(
+            f"The site does not say {missing}.",
+            hint=f"Set BRAINSCORE_SITE_{name} to {value}.",
+            id=identifier,
+        )
+        for identifier, name, missing, value in _LINKS
+        if not getattr(settings, name)
+    ]
+
+
+@register(deploy=True)
+def worker_packages(**_: Any) -> list[CheckWarning]:
+    """Name the packages without which this environment cannot run a worker."""
+    missing = worker_problem()
+    return [] if missing is None else [CheckWarning(missing.message, hint=missing.remedy, id="brainscore_web.W001")]
+
+
+@register(Tags.security, deploy=True)
+def email_configured(**_: Any) -> list[CheckWarning]:
+    """Warn if no mail server is configured: users could not confirm their addresses."""
+    if settings.EMAIL_BACKEND != "django.core.mail.backends.console.EmailBackend":
+        return []
+    hint = "Set BRAINSCORE_SITE_MAIL to smtp://user:password@host:587?tls=1."
+    return [CheckWarning("E-mail is printed, not sent.", hint=hint, id="brainscore_web.W001")]

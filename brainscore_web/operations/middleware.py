@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase
 
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.rates import computing_exceeded, count_computing
+from brainscore_web.accounts.callers import computing_exceeded, count_computing
 from brainscore_web.leaderboard.http import error_response
 from brainscore_web.operations import logs
 from brainscore_web.operations.metrics import count_request

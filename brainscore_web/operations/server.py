@@ -22,7 +22,7 @@ from typing import IO, Any
 from django.db import connections
 from gunicorn.workers.gthread import ThreadWorker
 
-from brainscore_web.accounts.rates import address_of
+from brainscore_web.accounts.callers import address_of
 from brainscore_web.operations.metrics import METRICS_FOLDER_VARIABLE, process_ended
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+from django.contrib.auth.models import AnonymousUser
 from django.contrib.syndication.views import Feed
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
@@ -22,6 +23,7 @@ from brainscore_core.numerics.means import ASSUMPTION
 from brainscore_web.leaderboard.board import Board, board_for
 from brainscore_web.leaderboard.cards.formatting import estimate
 from brainscore_web.leaderboard.http import answer, conditional
+from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.pages.documents import document, document_names, moved_to, page_for, picture, render_text, state_of
@@ -255,3 +257,12 @@ def feed(request: HttpRequest) -> HttpResponse:
     response = _feed(request)
     response["Cache-Control"] = "public, max-age=300"
     return response
+
+
+@require_safe
+def earlier_card(request: HttpRequest, kind: str, identifier: str) -> HttpResponse:
+    """Lead to a card; the earlier site's numbers, which are not known here, lead to the list."""
+    rows = VisionModel.objects.visible_to(AnonymousUser()) if kind == "model" else Benchmark.objects.all()
+    if identifier.isdecimal() and not rows.filter(identifier=identifier).exists():
+        return redirect(f"cards:{kind}s", permanent=True)
+    return redirect(f"cards:{kind}", identifier, permanent=True)

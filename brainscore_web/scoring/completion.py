@@ -18,7 +18,7 @@ from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.influence import read_compact, write_influences
 from brainscore_web.leaderboard.ingest import ingest_receipts
 from brainscore_web.leaderboard.models import Score, Visibility
-from brainscore_web.leaderboard.not_run import not_run_reason
+from brainscore_web.leaderboard.reasons import not_run_reason
 from brainscore_web.scoring.claims import NOT_RUN_RETRY
 from brainscore_web.scoring.live_plugins import LivePlugins
 from brainscore_web.scoring.models import Job

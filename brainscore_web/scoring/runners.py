@@ -25,7 +25,7 @@ from brainscore_core.runner.template import borrow_template, end_idle_templates
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_web.jobs.leases import Lease, Renewal
 from brainscore_web.leaderboard.models import Benchmark, Visibility
-from brainscore_web.leaderboard.not_run import NOT_RUN, not_run_reason
+from brainscore_web.leaderboard.reasons import NOT_RUN, not_run_reason
 from brainscore_web.scoring.claims import claim_jobs_of_model, release_job
 from brainscore_web.scoring.completion import (
     complete_job,

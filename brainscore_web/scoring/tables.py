@@ -1,4 +1,4 @@
-"""Tables of jobs for pages, limited to what a visitor may see."""
+"""Tables of jobs for pages, limited to what a visitor may see; the tags ``jobs_of`` and ``remote_result_of``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from django import template
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
@@ -19,6 +20,8 @@ from brainscore_web.leaderboard.verification import verification_code, verificat
 from brainscore_web.scoring.models import OPEN, Job, RemoteResult
 from brainscore_web.submissions.models import Submission
 from brainscore_web.submissions.pairs import progress
+
+register = template.Library()
 
 _PAGE_SIZE = 25
 _RECENT = 25
@@ -177,3 +180,16 @@ def _page_of(request: HttpRequest) -> str:
 
 def _sees_model(job: Job, visitor: Visitor) -> bool:
     return Job.objects.filter(pk=job.pk).visible_to(visitor).exists()
+
+
+@register.inclusion_tag("scoring/_jobs.html", takes_context=True, name="jobs_of")
+def jobs_tag(context: dict[str, Any], submission: Submission) -> dict[str, Any]:
+    """Show a submission's pairs, filtered by state; the table is updated while pairs are open."""
+    request = context["request"]
+    return {**jobs_of(request, submission), "request": request, "csrf_token": context.get("csrf_token", "")}
+
+
+@register.simple_tag
+def remote_result_of(receipt: str) -> RemoteResult | None:
+    """Return who uploaded a receipt; None if the site itself computed it."""
+    return RemoteResult.objects.select_related("worker").filter(receipt=receipt).first()

@@ -15,7 +15,7 @@ from brainscore_core.scoring import Receipt
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.models import Score
-from brainscore_web.leaderboard.not_run import not_run_reason
+from brainscore_web.leaderboard.reasons import not_run_reason
 from brainscore_web.scoring.models import OPEN, Job, RemoteFailure, RemoteResult, RemoteWorker
 from brainscore_web.submissions.notifications import notify_administrators
 

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.permissions import current_user, return_address
+from brainscore_web.accounts.callers import current_user, return_address
 from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.services import cancel_all, cancel_job, may_change, retry_job
 from brainscore_web.scoring.tables import jobs_of, overview, rows_of, shows_log

@@ -20,7 +20,7 @@ class SubmissionsConfig(AppConfig):
         from django.contrib.auth import get_user_model
 
         from brainscore_web.jobs import sweep
-        from brainscore_web.leaderboard import code_links
+        from brainscore_web.leaderboard.cards import facts
         from brainscore_web.submissions import pipeline, plugin_folders, published, steps
 
         for function in (
@@ -31,7 +31,7 @@ class SubmissionsConfig(AppConfig):
         ):
             sweep.register(function)
         sweep.register(plugin_folders.delete_unused_folders, every=600.0)
-        code_links.register(published.find_link)
+        facts.register(published.find_link)
         pre_delete.connect(_account_deleted, sender=get_user_model(), dispatch_uid="submissions-leaving")
 
 

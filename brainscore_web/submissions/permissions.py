@@ -14,8 +14,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 
+from brainscore_web.accounts.callers import confirmed_email_required, current_user
 from brainscore_web.accounts.models import User
-from brainscore_web.accounts.permissions import confirmed_email_required, current_user
 from brainscore_web.submissions.models import Revision, Submission, reviews_submissions
 
 confirmed_only = confirmed_email_required("submissions/unconfirmed.html")

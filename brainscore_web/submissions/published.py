@@ -1,4 +1,4 @@
-"""The code of published plugins, by version: submitted ones that are or were live, and those of this package."""
+"""The code of published plugins and its pages, by version: submitted plugins that are or were live, and our own."""
 
 from __future__ import annotations
 
@@ -12,13 +12,20 @@ from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_safe
 
 import brainscore_vision
 from brainscore_core.plugins.source import code_files, plugin_hash
-from brainscore_web.leaderboard.code_links import CodeLink
+from brainscore_web.leaderboard.cards.facts import CodeLink
+from brainscore_web.leaderboard.http import answer, conditional
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel, Visitor
+from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.submissions.models import Plugin, PluginKind, PublishedVersion, Revision, Step, Submission
+from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, anchor_of, shown_files
 from brainscore_web.submissions.source_code import MAX_CONTENT, FileText, decoded, escape_invisible, texts_of
 
 _PACKAGE = "brainscore"
@@ -113,7 +120,7 @@ def licence_files(texts: Mapping[str, FileText]) -> list[str]:
 
 
 def find_link(kind: str, name: str, visitor: Visitor, sha256: str = "", identifier: str = "") -> CodeLink | None:
-    """Return links to the code of a plugin, for `brainscore_web.leaderboard.code_links`."""
+    """Return links to the code of a plugin, for `brainscore_web.leaderboard.cards.facts`."""
     code = find_code(kind, name, visitor, sha256, identifier)
     return None if code is None else code.link
 
@@ -216,3 +223,52 @@ def _installed(kind: str, name: str) -> PublishedCode | None:
 def _is_registered(kind: str, name: str, identifier: str) -> bool:
     locations = brainscore_vision.plugin_index.locations(_REGISTRIES[kind]).get(identifier, ())
     return any(location.folder == _ROOT / kind / name for location in locations[:1])
+
+
+@require_safe
+def newest(request: HttpRequest, kind: str, name: str) -> HttpResponse:
+    """Redirect to the version that is live."""
+    return redirect(_found(request, kind, name).link.page)
+
+
+@require_safe
+def show(request: HttpRequest, kind: str, name: str, sha256: str) -> HttpResponse:
+    """Show the files of a version, or one of them with more of its lines."""
+    code = _found(request, kind, name, sha256)
+    versions, only = other_versions(code, request.user), request.GET.get("path")
+
+    def make() -> HttpResponse:
+        texts = code.texts()
+        if only is not None and only not in texts:
+            raise Http404("this file does not exist")
+        context = {
+            "code": code,
+            "link": code.link,
+            "card": {"models": "cards:model", "benchmarks": "cards:benchmark"}.get(kind, ""),
+            "licences": [(escape_invisible(path), anchor_of(path)) for path in licence_files(texts)],
+            "files": shown_files(texts) if only is None else shown_files({only: texts[only]}, lines=LINES_OF_ONE_FILE),
+            "only_path": only,
+            "code_url": request.path,
+            "versions": versions,
+        }
+        return render(request, "submissions/published.html", context)
+
+    parts = (code.link, code.published, code.revision and code.revision.pk, [row.code for row in versions], only)
+    return answer(request, conditional(snapshot_for(request.user), "code", *parts), make)
+
+
+@require_safe
+def archive(request: HttpRequest, kind: str, name: str, sha256: str) -> HttpResponse:
+    """Download a version as a ZIP file."""
+    code = _found(request, kind, name, sha256)
+    response = HttpResponse(code.archive(), content_type="application/zip")
+    response["Content-Disposition"] = content_disposition_header(True, f"{kind}-{name}-{sha256[:12]}.zip")
+    response["Cache-Control"] = "private, no-cache"  # a model may become private
+    return response
+
+
+def _found(request: HttpRequest, kind: str, name: str, sha256: str = "") -> PublishedCode:
+    code = find_code(kind, name, request.user, sha256)
+    if code is None:
+        raise Http404("this site has no such code")
+    return code

@@ -22,7 +22,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.permissions import current_user
+from brainscore_web.accounts.callers import current_user
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.assessments import assessment_states, assessments_of

@@ -26,10 +26,8 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.callers import find_caller
+from brainscore_web.accounts.callers import computing_exceeded, confirmed_email_required, current_user, find_caller
 from brainscore_web.accounts.models import User
-from brainscore_web.accounts.permissions import confirmed_email_required, current_user
-from brainscore_web.accounts.rates import computing_exceeded
 from brainscore_web.leaderboard.models import Visibility, Visitor
 from brainscore_web.uploads import receiving
 from brainscore_web.uploads.checking import begin_checks, resume

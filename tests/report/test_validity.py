@@ -151,5 +151,5 @@ def test_similar_stimuli_are_shown_as_pictures(report, monkeypatch):
     text = render_report(report(found))
     assert text.count(f'<img src="{picture}"') == 2
     assert "&lt;b&gt;1 and 2: similarity 0.93" in text
-    monkeypatch.setattr("brainscore.report._validity._PICTURES", 500)
+    monkeypatch.setattr("brainscore.report._report._PICTURES", 500)
     assert picture not in render_report(report(found))  # a report does not grow without limit

@@ -1,11 +1,11 @@
-"""Facts about models and benchmarks, their citations, and example code for installed plugins."""
+"""Facts about models and benchmarks: citations, example code for installed plugins, and links to their code."""
 
 from __future__ import annotations
 
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from brainscore_web.leaderboard.cards.formatting import megabytes, web_address
 from brainscore_web.leaderboard.clean import number, objects_in
 from brainscore_web.leaderboard.descriptions import data_access
 from brainscore_web.leaderboard.exposure import EXPOSURE_PAGE, names_in
-from brainscore_web.leaderboard.models import Benchmark, VisionModel
+from brainscore_web.leaderboard.models import Benchmark, VisionModel, Visitor
 
 ANGLE_PAGE = "/tutorials/visual_angle/"
 
@@ -278,3 +278,27 @@ def _text(part: Mapping[str, Any], name: str) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(str(item) for item in value)
     return "" if value is None else str(value)
+
+
+class CodeLink(NamedTuple):
+    """Where a version of a plugin's code can be read and downloaded, and its licence; empty if only files state it."""
+
+    page: str
+    archive: str
+    licence: str
+
+
+Finder = Callable[[str, str, Visitor, str, str], CodeLink | None]
+_finders: list[Finder] = []
+
+
+def register(finder: Finder) -> None:
+    """Register a function with the arguments of `code_link`."""
+    if finder not in _finders:
+        _finders.append(finder)
+
+
+def code_link(kind: str, name: str, visitor: Visitor, sha256: str = "", identifier: str = "") -> CodeLink | None:
+    """Return where the code of a plugin is; None if it is not here or the visitor may not read it."""
+    links = (finder(kind, name, visitor, sha256, identifier) for finder in _finders)
+    return next((link for link in links if link is not None), None)

@@ -64,9 +64,9 @@ from brainscore_web.leaderboard.models import (
     VisionModel,
     Visitor,
 )
+from brainscore_web.leaderboard.reasons import withheld_reason
 from brainscore_web.leaderboard.simulation import is_simulated
 from brainscore_web.leaderboard.snapshot import Snapshot
-from brainscore_web.leaderboard.withheld import withheld_reason
 
 _MOST_TRAINING = 24
 """Maximum number of benchmarks whose scores during training are drawn."""

@@ -12,14 +12,12 @@ from django.utils.safestring import SafeString
 from brainscore_core.formatting import count_text, number_text, size_text, time_text
 from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_core.populations import condition_of_result
-from brainscore_web.leaderboard.cards.facts import angle_text
+from brainscore_web.leaderboard.cards.facts import CodeLink, angle_text, code_link
 from brainscore_web.leaderboard.cards.formatting import NONE, estimate, megabytes, number, seconds
 from brainscore_web.leaderboard.clean import number as finite_number
 from brainscore_web.leaderboard.clean import objects_in, text
-from brainscore_web.leaderboard.code_links import CodeLink, code_link
 from brainscore_web.leaderboard.models import Score, Visitor
-from brainscore_web.leaderboard.not_run import NOT_RUN
-from brainscore_web.leaderboard.withheld import withheld_document, withheld_reason
+from brainscore_web.leaderboard.reasons import NOT_RUN, withheld_document, withheld_reason
 
 _MOST_LINKS = 20  # plugins of a receipt whose code is looked up
 

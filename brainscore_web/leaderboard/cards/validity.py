@@ -38,7 +38,7 @@ from brainscore_core.results.validity import (
 from brainscore_web.leaderboard.cards.formatting import Axis, axis_of, bar, estimate
 from brainscore_web.leaderboard.clean import or_nan, text
 from brainscore_web.leaderboard.models import Benchmark, StoredAssessment, Visibility, Visitor
-from brainscore_web.leaderboard.withheld import WITHHELD, withheld_assessment
+from brainscore_web.leaderboard.reasons import WITHHELD, withheld_assessment
 
 _MOST: Final = 100  # rows of a table
 

@@ -30,7 +30,7 @@ from brainscore_web.leaderboard.cards.benchmark import (
     models_chart,
     near_benchmarks,
 )
-from brainscore_web.leaderboard.cards.facts import citation_of
+from brainscore_web.leaderboard.cards.facts import citation_of, code_link
 from brainscore_web.leaderboard.cards.formatting import STATES, histogram
 from brainscore_web.leaderboard.cards.history import CAUSES, history_lines, means_chart, means_lines, newest, rank_steps
 from brainscore_web.leaderboard.cards.lists import benchmark_lines, chips, model_list, sorts, unscored
@@ -46,7 +46,6 @@ from brainscore_web.leaderboard.cards.model import (
 )
 from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
 from brainscore_web.leaderboard.cards.validity import load_validity
-from brainscore_web.leaderboard.code_links import code_link
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
 from brainscore_web.leaderboard.http import answer, cached_for_visitors, conditional, user_errors
 from brainscore_web.leaderboard.models import Score, StimulusSample, Visibility

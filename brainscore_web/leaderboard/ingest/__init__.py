@@ -6,9 +6,8 @@ edited on the site are kept.
 """
 
 from brainscore_web.leaderboard.catalogue import CatalogueReport, sync_catalogue
-from brainscore_web.leaderboard.ingest.receipts import ingest_receipts, ingest_store
+from brainscore_web.leaderboard.ingest.receipts import ingest_receipts, ingest_store, ingest_table
 from brainscore_web.leaderboard.ingest.rows import IngestReport
-from brainscore_web.leaderboard.ingest.table import ingest_table
 
 __all__ = [
     "CatalogueReport",

@@ -32,7 +32,7 @@ from brainscore_web.leaderboard.clean import (
     text,
 )
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Ingestion, Score, Visibility, VisionModel
-from brainscore_web.leaderboard.not_run import NOT_RUN, not_run_reason
+from brainscore_web.leaderboard.reasons import NOT_RUN, not_run_reason
 from brainscore_web.leaderboard.revision import exclusive_write
 
 if TYPE_CHECKING:

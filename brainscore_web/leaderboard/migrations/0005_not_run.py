@@ -8,7 +8,7 @@ _BATCH = 500
 def mark(apps, schema_editor):
     """Find failures for lack of data, space or software of the site."""
     from brainscore_core.scoring import Receipt, ReceiptError
-    from brainscore_web.leaderboard.not_run import NOT_RUN, not_run_reason
+    from brainscore_web.leaderboard.reasons import NOT_RUN, not_run_reason
 
     score_model = apps.get_model("leaderboard", "Score")
     scores = score_model.objects.using(schema_editor.connection.alias)

@@ -24,7 +24,7 @@ from brainscore_web.jobs.leases import Lease, LeaseQueue, Renewal, RetryPolicy, 
 from brainscore_web.jobs.queue import wake
 from brainscore_web.leaderboard.clean import json_value, text
 from brainscore_web.leaderboard.ingest.assessments import keep_published
-from brainscore_web.leaderboard.not_run import lacks_data
+from brainscore_web.leaderboard.reasons import lacks_data
 from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.submissions import assess_process
 from brainscore_web.submissions.models import BenchmarkAssessment, PluginKind, Revision, Step

@@ -17,8 +17,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from brainscore_core.errors import UserError
+from brainscore_web.accounts.callers import current_user, return_address
 from brainscore_web.accounts.models import User
-from brainscore_web.accounts.permissions import current_user, return_address
 from brainscore_web.environment import email_destination
 from brainscore_web.submissions.models import (
     ASPECTS,

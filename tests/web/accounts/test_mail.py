@@ -6,7 +6,7 @@ from django.test import override_settings
 
 from brainscore_core.errors import UserError
 from brainscore_web.environment import email_settings
-from brainscore_web.operations.checks import email_configured
+from brainscore_web.operations.health import email_configured
 
 
 def test_a_server_with_starttls():

@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
+from brainscore_web.accounts.callers import address_of
 from brainscore_web.accounts.models import ApiToken
-from brainscore_web.accounts.rates import address_of
 
 
 def test_who_a_token_is(get, token_of, scorer, owner):
@@ -100,7 +100,7 @@ def statuses(ask, times):
 
 def test_too_many_requests(few, client, get, token_of, board, owner, member, monkeypatch):
     now = 1_700_000_010.25
-    monkeypatch.setattr("brainscore_web.accounts.rates.time.time", lambda: now)
+    monkeypatch.setattr("brainscore_web.accounts.callers.time.time", lambda: now)
 
     def ask():
         return client.get("/api/v1/benchmarks", REMOTE_ADDR="192.0.2.1")
@@ -123,7 +123,7 @@ def test_too_many_requests(few, client, get, token_of, board, owner, member, mon
 
 def test_processes_of_the_server_share_the_limit(settings, client, db, monkeypatch):
     """Each process has a memory of its own; here two take turns."""
-    monkeypatch.setattr("brainscore_web.accounts.rates._WINDOW", 1e6)  # no minute ends meanwhile
+    monkeypatch.setattr("brainscore_web.accounts.callers._WINDOW", 1e6)  # no minute ends meanwhile
     settings.API_RATES = {"anonymous": 120, "known": 600}
     memories = [{}, {}]
 

@@ -130,7 +130,7 @@ def test_what_a_caged_model_says_of_itself_is_left_out(receipt):
     from dataclasses import replace
 
     from brainscore_vision.model_sources.isolation import SANDBOX_REMARK
-    from brainscore_web.leaderboard.withheld import withheld_document
+    from brainscore_web.leaderboard.reasons import withheld_document
 
     said = {
         "notes": (SANDBOX_REMARK, "it said this"),

@@ -6,9 +6,9 @@ from brainscore_web.leaderboard.board import board_of
 from brainscore_web.leaderboard.cards.validity import validity_of
 from brainscore_web.leaderboard.models import Benchmark, StoredAssessment, VisionModel
 from brainscore_web.leaderboard.payload import badge_on, board_data
+from brainscore_web.leaderboard.reasons import withheld_assessment
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
-from brainscore_web.leaderboard.withheld import withheld_assessment
 
 from .._assessments import add_assessments, audit, controls, ingest, make_assessment, recovery
 from .._browsing import barriers

@@ -7,7 +7,7 @@ import pytest
 
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_web.leaderboard import samples
+from brainscore_web.leaderboard.management.commands import sample_stimuli
 from brainscore_web.leaderboard.models import Benchmark, StimulusSample
 
 PIL = pytest.importorskip("PIL.Image")
@@ -33,12 +33,12 @@ def stimuli(tmp_path, monkeypatch):
         paths[f"s{n}"] = tmp_path / f"{n}.png"
         PIL.fromarray(np.full((400, 30, 3), 10 * n, dtype=np.uint8)).save(paths[f"s{n}"])
     made.stimulus_paths = paths
-    monkeypatch.setattr(samples, "stimuli_of", lambda identifier: made)
+    monkeypatch.setattr(sample_stimuli, "stimuli_of", lambda identifier: made)
     return made
 
 
 def test_samples_are_spread_over_all(benchmark, stimuli):
-    assert samples.keep_samples(benchmark.identifier, count=5) == 5
+    assert sample_stimuli.keep_samples(benchmark.identifier, count=5) == 5
     kept = list(benchmark.samples.all())
     assert [one.caption for one in kept] == [f"kind {n}" for n in (0, 5, 10, 15, 20)]
     for one, n in zip(kept, (0, 5, 10, 15, 20), strict=True):
@@ -48,36 +48,36 @@ def test_samples_are_spread_over_all(benchmark, stimuli):
 
 
 def test_of_few_stimuli_each_is_taken_once(benchmark, stimuli, monkeypatch):
-    monkeypatch.setattr(samples, "stimuli_of", lambda identifier: stimuli[:3])
-    assert samples.keep_samples(benchmark.identifier) == 3
+    monkeypatch.setattr(sample_stimuli, "stimuli_of", lambda identifier: stimuli[:3])
+    assert sample_stimuli.keep_samples(benchmark.identifier) == 3
 
 
 def test_those_there_stay_unless_replaced(benchmark, stimuli, media):
-    samples.keep_samples(benchmark.identifier, count=3)
-    assert samples.keep_samples(benchmark.identifier, count=5) == 0
-    assert samples.keep_samples(benchmark.identifier, count=5, replace=True) == 5
+    sample_stimuli.keep_samples(benchmark.identifier, count=3)
+    assert sample_stimuli.keep_samples(benchmark.identifier, count=5) == 0
+    assert sample_stimuli.keep_samples(benchmark.identifier, count=5, replace=True) == 5
     assert len(list(media.rglob("*.png"))) == StimulusSample.objects.count() == 5
 
 
 def test_withheld_stimuli_are_refused(benchmark, stimuli, monkeypatch):
     Benchmark.objects.update(access="private")
-    monkeypatch.setattr(samples, "stimuli_of", lambda identifier: pytest.fail("they were loaded"))
+    monkeypatch.setattr(sample_stimuli, "stimuli_of", lambda identifier: pytest.fail("they were loaded"))
     with pytest.raises(UserError, match="withheld"):
-        samples.keep_samples(benchmark.identifier)
-    assert samples.public_benchmarks() == []
+        sample_stimuli.keep_samples(benchmark.identifier)
+    assert sample_stimuli.public_benchmarks() == []
 
 
 @pytest.mark.parametrize("identifier", ["nothing", "a-mean"])
 def test_what_is_no_benchmark_is_said(db, identifier):
     Benchmark.objects.create(identifier="a-mean", is_mean=True, access="public")
     with pytest.raises(UserError, match="there is no benchmark"):
-        samples.keep_samples(identifier)
+        sample_stimuli.keep_samples(identifier)
 
 
 def test_what_is_no_image_is_said(benchmark, stimuli, tmp_path):
     (tmp_path / "0.png").write_text("no image")
     with pytest.raises(UserError, match=r"stimulus 's0': .*0\.png cannot be read as an image"):
-        samples.keep_samples(benchmark.identifier)
+        sample_stimuli.keep_samples(benchmark.identifier)
     assert not StimulusSample.objects.exists()
 
 
@@ -87,7 +87,7 @@ def test_a_picture_tells_nothing_else(tmp_path):
     exif[0x010E] = "where and by whom"
     exif[0x0112] = 6  # to be turned by 90 degrees
     PIL.new("RGB", (400, 100), "red").save(path, exif=exif)
-    with PIL.open(BytesIO(samples.thumbnail(path))) as image:
+    with PIL.open(BytesIO(sample_stimuli.thumbnail(path))) as image:
         assert (image.format, image.size, image.info) == ("PNG", (50, 200), {})
         assert not image.getexif()
 
@@ -96,12 +96,12 @@ def test_a_picture_tells_nothing_else(tmp_path):
 def test_images_are_shown_as_models_see_them(tmp_path, mode, level):
     path = tmp_path / ("image.tif" if mode in ("CMYK", "I;16") else "image.png")
     PIL.new(mode, (20, 10)).save(path)
-    with PIL.open(BytesIO(samples.thumbnail(path))) as image:
+    with PIL.open(BytesIO(sample_stimuli.thumbnail(path))) as image:
         assert (image.mode, image.size, image.getpixel((0, 0))) == ("RGB", (20, 10), (level,) * 3)
 
 
 def test_stimuli_of_an_installed_benchmark():
-    stimuli = samples.stimuli_of("Simulated2026.V1-pls")
+    stimuli = sample_stimuli.stimuli_of("Simulated2026.V1-pls")
     assert len(stimuli) > 8
     assert stimuli.get_stimulus(stimuli["stimulus_id"].iloc[0]).is_file()
 
@@ -114,7 +114,7 @@ def test_a_benchmark_whose_plugin_fails_is_said(monkeypatch):
 
     monkeypatch.setattr(brainscore_vision, "load_benchmark", broken)
     with pytest.raises(UserError, match=r"are not available: RuntimeError: no such file"):
-        samples.stimuli_of("Some2026-pls")
+        sample_stimuli.stimuli_of("Some2026-pls")
     monkeypatch.setattr(brainscore_vision, "load_benchmark", lambda identifier: lambda model: None)
     with pytest.raises(UserError, match="presents no stimuli"):
-        samples.stimuli_of("Some2026-pls")
+        sample_stimuli.stimuli_of("Some2026-pls")

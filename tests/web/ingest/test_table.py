@@ -105,7 +105,7 @@ def test_a_receipt_twice_in_a_table_is_kept_once(db, several, changed):
 
 
 def test_batches_are_read_one_by_one(db, several, table, monkeypatch):
-    monkeypatch.setattr("brainscore_web.leaderboard.ingest.table._BATCH", 2)
+    monkeypatch.setattr("brainscore_web.leaderboard.ingest.receipts._BATCH", 2)
     seen = []
     report = ingest_table(table, on_progress=lambda done, total: seen.append((done, total)))
     assert report.added == len(several) == 7

@@ -5,9 +5,9 @@ import itertools
 import pytest
 from django.core.cache import caches
 
-from brainscore_web.accounts import rates
+from brainscore_web.accounts import callers
+from brainscore_web.accounts.callers import COMPUTING
 from brainscore_web.accounts.models import ApiToken
-from brainscore_web.accounts.rates import COMPUTING
 from brainscore_web.operations import middleware
 
 HERE = {"REMOTE_ADDR": "2001:db8:1:2::1"}
@@ -16,7 +16,7 @@ HERE = {"REMOTE_ADDR": "2001:db8:1:2::1"}
 @pytest.fixture(autouse=True)
 def _limits(settings, monkeypatch):
     settings.COMPUTING_SECONDS = {"anonymous": 2, "known": 5}
-    monkeypatch.setattr(rates.time, "time", lambda: 1_700_000_010.25)
+    monkeypatch.setattr(callers.time, "time", lambda: 1_700_000_010.25)
     caches["rates"].clear()
     yield
     caches["rates"].clear()

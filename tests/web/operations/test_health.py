@@ -12,7 +12,7 @@ from brainscore_web import environment
 from brainscore_web.jobs.models import Heartbeat
 from brainscore_web.jobs.sweep import heartbeat_ages, record_heartbeat
 from brainscore_web.operations import health
-from brainscore_web.operations.checks import worker_packages
+from brainscore_web.operations.health import worker_packages
 from brainscore_web.serving import make_worker
 from brainscore_web.submissions.pipeline.testing import sandbox_problem
 

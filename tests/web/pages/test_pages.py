@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission
 from brainscore_core.errors import UserError
 from brainscore_web.environment import contact_address, web_address
 from brainscore_web.leaderboard.board import clear_caches
-from brainscore_web.operations.checks import footer_complete
+from brainscore_web.operations.health import footer_complete
 from brainscore_web.submissions.models import Submission
 
 ADDRESSES = ["/", "/about/", "/citation/", "/tutorials/", "/tutorials/receipts/", "/competitions/"]

@@ -11,7 +11,6 @@ from brainscore_core.plugins.source import plugin_hash
 from brainscore_vision import models
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.submissions import published as published_code
-from brainscore_web.submissions import published_views
 from brainscore_web.submissions.models import Plugin, PublishedVersion
 from brainscore_web.submissions.published import find_code
 
@@ -259,7 +258,7 @@ def test_a_page_is_made_once_for_those_who_may_read_it(people, monkeypatch):
     """Compressed pages are kept until they change; whether a visitor may read the code is asked each time."""
     row, _ = model(people["sam"])
     texts = []
-    monkeypatch.setattr(published_views, "shown_files", lambda files, **_: texts.append(files) or [])
+    monkeypatch.setattr(published_code, "shown_files", lambda files, **_: texts.append(files) or [])
     address, packed = f"{CODE}models/tiles_8/{'a' * 64}/", {"Accept-Encoding": "gzip"}
     first, second = (Client().get(address, headers=packed) for _ in range(2))
     assert first["ETag"] == second["ETag"]

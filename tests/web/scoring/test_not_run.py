@@ -23,7 +23,7 @@ from brainscore_vision.model_helpers.activations.temporal.utils import download_
 from brainscore_vision.model_helpers.libraries import unusable
 from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import Score
-from brainscore_web.leaderboard.not_run import NOT_RUN_REASONS, not_run_reason
+from brainscore_web.leaderboard.reasons import NOT_RUN_REASONS, not_run_reason
 from brainscore_web.scoring import runners
 from brainscore_web.scoring.claims import claim_job, retry_pairs_not_run
 from brainscore_web.scoring.completion import complete_job

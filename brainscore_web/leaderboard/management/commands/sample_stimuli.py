@@ -3,12 +3,147 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from typing import Any
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+from django.core.files.base import ContentFile
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
+from brainscore_core.benchmarks.measurements import Measurements, measurements_or_none
 from brainscore_core.errors import UserError
-from brainscore_web.leaderboard.samples import keep_samples, public_benchmarks
+from brainscore_core.supported_data_standards.brainio.images import load_image, naming_stimuli
+from brainscore_vision.model_interface import BrainModel
+from brainscore_web.leaderboard.clean import text
+from brainscore_web.leaderboard.models import Benchmark, StimulusSample, Visibility
+
+if TYPE_CHECKING:
+    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+
+LARGEST_SIDE = 200
+"""Length of the longer side of a sample, in pixels."""
+
+_CAPTIONS = ("object_name", "category_name", "category", "texture_type", "label", "image_label", "truth")
+"""Columns that may describe a stimulus; the first existing one is used."""
+
+
+def public_benchmarks() -> list[str]:
+    """Return identifiers of the benchmarks with public stimuli."""
+    rows = Benchmark.objects.filter(is_mean=False, access=Visibility.PUBLIC)
+    return list(rows.order_by("identifier").values_list("identifier", flat=True))
+
+
+def keep_samples(identifier: str, *, count: int = 8, replace: bool = False) -> int:
+    """Store samples of a benchmark's stimuli, evenly spread over all of them."""
+    benchmark = Benchmark.objects.filter(identifier=identifier, is_mean=False).first()
+    if benchmark is None:
+        raise UserError(
+            f"there is no benchmark {identifier!r} on this site", remedy="correct the name, or run sync_catalogue"
+        )
+    if benchmark.access != Visibility.PUBLIC:
+        raise UserError(
+            f"the data of {identifier!r} are withheld, so samples may not be shown",
+            remedy="name benchmarks with public access, or use --all-public",
+        )
+    if benchmark.samples.exists() and not replace:
+        return 0
+    stimuli = stimuli_of(identifier)
+    places = np.unique(np.linspace(0, len(stimuli) - 1, min(count, len(stimuli))).round().astype(int))
+    captions = _captions(stimuli)
+    with naming_stimuli(stimuli.original_paths or stimuli.stimulus_paths):
+        samples = [(thumbnail(_original(stimuli, place)), captions[place]) for place in places]
+    old_samples = list(benchmark.samples.all())
+    with transaction.atomic():
+        for sample in old_samples:
+            sample.delete()
+        for place, (picture, caption) in enumerate(samples):
+            sample = StimulusSample(benchmark=benchmark, place=place, caption=caption)
+            sample.image.save(f"{place}.png", ContentFile(picture), save=False)
+            sample.save()
+    for sample in old_samples:
+        sample.image.delete(save=False)
+    return len(samples)
+
+
+def stimuli_of(identifier: str) -> StimulusSet:
+    """Return the first stimuli that a benchmark presents; this loads its data."""
+    from brainscore_vision import load_benchmark
+
+    try:
+        benchmark = load_benchmark(identifier)
+        benchmark(_StimulusRecorder(measurements_or_none(benchmark)))
+    except _StimuliShown as shown:
+        return shown.stimuli
+    except UserError:
+        raise
+    except Exception as error:  # plugins can raise any error
+        raise UserError(f"the stimuli of {identifier!r} are not available: {type(error).__name__}: {error}") from error
+    raise UserError(f"benchmark {identifier!r} presents no stimuli")
+
+
+def thumbnail(path: Path) -> bytes:
+    """Make a small PNG of an image, without the metadata of its file."""
+    small = load_image(path, "RGB")
+    small.thumbnail((LARGEST_SIDE, LARGEST_SIDE))
+    stream = BytesIO()
+    small.save(stream, "PNG", optimize=True)
+    return stream.getvalue()
+
+
+def _original(stimuli: StimulusSet, place: int) -> Path:
+    """Return the original file of a stimulus, not the one placed on a screen."""
+    identifier = str(stimuli["stimulus_id"].iloc[place])
+    original = (stimuli.original_paths or {}).get(identifier)
+    return Path(original or stimuli.get_stimulus(identifier))
+
+
+def _captions(stimuli: StimulusSet) -> Sequence[str]:
+    limit = StimulusSample._meta.get_field("caption").max_length
+    for column in _CAPTIONS:
+        if column in stimuli.columns:
+            return [text(value, limit) if isinstance(value, str) else "" for value in stimuli[column]]
+    return [""] * len(stimuli)
+
+
+class _StimuliShown(BaseException):
+    """Carries the stimuli that a benchmark presents; not an Exception, so that the benchmark does not catch it."""
+
+    def __init__(self, stimuli: StimulusSet) -> None:
+        super().__init__()
+        self.stimuli = stimuli
+
+
+class _StimulusRecorder(BrainModel):
+    """A subject that stops the benchmark at its first stimuli.
+
+    Parameters
+    ----------
+    measurements : Measurements or None
+        On a screen as wide as its stimuli, these need not be placed on another one. Samples are of the original files,
+        so that they are the same for any other angle.
+    """
+
+    def __init__(self, measurements: Measurements | None) -> None:
+        self._degrees = getattr(measurements, "screen_degrees", 8.0)
+
+    @property
+    def identifier(self) -> str:
+        return "onlooker"
+
+    def visual_degrees(self) -> float:
+        return self._degrees
+
+    def start_task(self, task: Any, fitting_stimuli: Any = None) -> None:
+        """Do nothing, since it never answers."""
+
+    def start_recording(self, recording_target: Any, time_bins: Any, **kwargs: Any) -> None:
+        """Do nothing, since it never records."""
+
+    def look_at(self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False) -> NoReturn:
+        raise _StimuliShown(stimuli)
 
 
 class Command(BaseCommand):
