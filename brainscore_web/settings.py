@@ -69,7 +69,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "brainscore_web.accounts.middleware.NoStore",
+    "brainscore_web.operations.middleware.NoStore",
     "brainscore_web.pages.navigation.Navigation",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "brainscore_web.operations.middleware.ComputingTime",

@@ -18,9 +18,9 @@ from brainscore_web.api.responses import problem_responses
 from brainscore_web.api.schemas import BoardAnswer
 from brainscore_web.leaderboard import http
 from brainscore_web.leaderboard.board import STATES, Board, board_for, owned_models
-from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.exposure import EXPOSURES
+from brainscore_web.leaderboard.revision import Cache
 from brainscore_web.leaderboard.snapshot import SnapshotKey, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.leaderboard.verification import VERIFICATIONS

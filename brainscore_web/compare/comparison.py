@@ -23,7 +23,7 @@ from brainscore_web.compare.correlations import Correlations, correlations
 from brainscore_web.compare.model_comparison import TwoModels, two_models, without_models
 from brainscore_web.compare.question import Question
 from brainscore_web.leaderboard.board import board_for
-from brainscore_web.leaderboard.cache import Cache
+from brainscore_web.leaderboard.revision import Cache
 from brainscore_web.leaderboard.snapshot import STATES, Snapshot
 
 Comparison: TypeAlias = TwoBenchmarks | TwoModels | Correlations | ScoreAgainstSize

@@ -10,7 +10,7 @@ from django.db.models import URLField
 from django.forms.models import BaseInlineFormSet, inlineformset_factory
 
 from brainscore_web.accounts.models import User
-from brainscore_web.competitions.entries import Candidate, candidates, team_of
+from brainscore_web.competitions.actions import Candidate, candidates, team_of
 from brainscore_web.competitions.models import (
     Award,
     Competition,

@@ -11,7 +11,7 @@ from django.db.models import Prefetch
 from django.utils.safestring import SafeString, mark_safe
 
 from brainscore_core.populations import UNRECORDED
-from brainscore_web.competitions.lifecycle import format_amount
+from brainscore_web.competitions.actions import format_amount
 from brainscore_web.competitions.models import Award, Competition, Entry, Snapshot, Track, listing, manages_competitions
 from brainscore_web.competitions.rules import Phase, Standing
 from brainscore_web.competitions.standings import is_shown, public_identifiers, standings_document

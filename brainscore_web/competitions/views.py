@@ -17,8 +17,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import current_user
 from brainscore_web.accounts.models import User
-from brainscore_web.competitions import lifecycle
-from brainscore_web.competitions.entries import create_entry, withdraw_entry
+from brainscore_web.competitions import actions
+from brainscore_web.competitions.actions import create_entry, withdraw_entry
 from brainscore_web.competitions.forms import (
     SECTIONS,
     AddEntryForm,
@@ -229,7 +229,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "competition": competition,
         "phase": competition.phase,
-        "lacks": lifecycle.missing_parts(competition),
+        "lacks": actions.missing_parts(competition),
         "rows": rows,
         "sections": [(name, title) for name, (title, _, _) in SECTIONS.items()],
         "snapshots": list(competition.snapshots.all()),
@@ -282,7 +282,7 @@ def track(request: HttpRequest, slug: str, key: int) -> HttpResponse:
     row = _track_or_404(slug, key)
     if request.method == "POST" and "remove" in request.POST:
         with transaction.atomic():
-            competition = lifecycle.lock_competition(row.competition)
+            competition = actions.lock_competition(row.competition)
             if competition.is_settled or row.entries.exists():
                 messages.error(request, f"{row} has entries or frozen standings and cannot be removed.")
             else:
@@ -326,7 +326,7 @@ def add_entry(request: HttpRequest, slug: str, key: int) -> HttpResponse:
         form.instance.track, form.instance.known = row, True
         try:
             with transaction.atomic():
-                if lifecycle.lock_competition(row.competition).is_settled:
+                if actions.lock_competition(row.competition).is_settled:
                     form.add_error(None, "The standings are frozen; entries are no longer possible.")
                 else:
                     form.save()
@@ -357,21 +357,21 @@ def _action(act: Callable[[Competition, User], str]) -> Callable[..., HttpRespon
 @_action
 def publish(competition: Competition, by: User) -> str:
     """Publish a competition."""
-    lifecycle.publish(competition)
+    actions.publish(competition)
     return f"{competition} is now public."
 
 
 @_action
 def close(competition: Competition, by: User) -> str:
     """Close a competition before its last day."""
-    lifecycle.close(competition)
+    actions.close(competition)
     return f"{competition} is closed: entries are no longer accepted."
 
 
 @_action
 def reopen(competition: Competition, by: User) -> str:
     """Accept entries again."""
-    lifecycle.reopen(competition)
+    actions.reopen(competition)
     return f"{competition} is open: entries are accepted until the deadline."
 
 
@@ -387,15 +387,15 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
 
 @_action
 def _freeze(competition: Competition, by: User) -> str:
-    snapshot = lifecycle.freeze(competition, by)
+    snapshot = actions.freeze(competition, by)
     return f"The standings are frozen: {snapshot.digest[:12]}."
 
 
 @_action
 def take_winners(competition: Competition, by: User) -> str:
     """Create awards from frozen standings."""
-    count = lifecycle.take_winners(competition)
-    undecided = lifecycle.undecided_awards(competition)
+    count = actions.take_winners(competition)
+    undecided = actions.undecided_awards(competition)
     decide = f" Decide on the prizes of {', '.join(undecided)} under Winners." if undecided else ""
     return f"Awards created from the frozen standings: {count}. They are not public yet.{decide}"
 
@@ -403,5 +403,5 @@ def take_winners(competition: Competition, by: User) -> str:
 @_action
 def announce(competition: Competition, by: User) -> str:
     """Announce the winners."""
-    lifecycle.announce(competition)
+    actions.announce(competition)
     return "The winners are now public."

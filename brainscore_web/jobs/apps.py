@@ -14,7 +14,7 @@ class JobsConfig(AppConfig):
 
     def ready(self) -> None:
         """Let the sweep send e-mails and delete old tasks."""
-        from brainscore_web.jobs import outbox, queue, sweep
+        from brainscore_web.jobs import outbox, workers
 
-        sweep.register(outbox.send_due_emails)
-        sweep.register(queue.delete_old_tasks, every=600.0)
+        workers.register(outbox.send_due_emails)
+        workers.register(workers.delete_old_tasks, every=600.0)

@@ -27,7 +27,6 @@ from brainscore_core.results.board import (
 )
 from brainscore_core.results.tree import Tree
 from brainscore_web.leaderboard import search
-from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.coverage import (
     Common,
     common_benchmarks,
@@ -42,6 +41,7 @@ from brainscore_web.leaderboard.filters import (
     without_model_filters,
 )
 from brainscore_web.leaderboard.models import VisionModel, Visitor
+from brainscore_web.leaderboard.revision import Cache
 from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow, Snapshot, SnapshotKey, clear_snapshots
 from brainscore_web.leaderboard.state import FACTS, BoardState
 

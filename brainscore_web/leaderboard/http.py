@@ -19,7 +19,7 @@ from django.utils.crypto import salted_hmac
 
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.cache import Cache
+from brainscore_web.leaderboard.revision import Cache
 from brainscore_web.leaderboard.snapshot import Snapshot
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])

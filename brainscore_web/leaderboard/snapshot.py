@@ -21,7 +21,6 @@ from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, counting
 from brainscore_vision.training_data import Training
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.clean import or_nan
 from brainscore_web.leaderboard.exposure import exposure_matrix, names_in, trainings
 from brainscore_web.leaderboard.influence import clear_influences, influences_of
@@ -36,6 +35,7 @@ from brainscore_web.leaderboard.models import (
     Visitor,
 )
 from brainscore_web.leaderboard.reasons import NOT_RUN
+from brainscore_web.leaderboard.revision import Cache
 from brainscore_web.leaderboard.verification import verification_codes
 
 

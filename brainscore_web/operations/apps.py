@@ -18,11 +18,11 @@ class OperationsConfig(AppConfig):
         """Name tasks in logs, limit environments, and register the checks."""
         if settings.LOGGING.get("handlers", {}).get("console", {}).get("formatter") == "json":
             logging.captureWarnings(True)
-        from brainscore_web.jobs import sweep
+        from brainscore_web.jobs import workers
         from brainscore_web.operations import health  # noqa: F401 # registers the checks
         from brainscore_web.operations.logs import connect_task_signals
         from brainscore_web.operations.retention import remove_unused_environments
 
         connect_task_signals()
         if settings.PUBLIC:  # elsewhere they belong to the user of the machine, too
-            sweep.register(remove_unused_environments, every=3600.0)
+            workers.register(remove_unused_environments, every=3600.0)

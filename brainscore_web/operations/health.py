@@ -20,7 +20,7 @@ from django.db import Error, connection
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import size_text
 from brainscore_web.environment import worker_problem
-from brainscore_web.jobs.sweep import MISSED_AFTER, heartbeat_ages
+from brainscore_web.jobs.workers import MISSED_AFTER, heartbeat_ages
 from brainscore_web.uploads.storage import storage
 
 _FRESH = 5.0  # seconds for which results are reused, since anyone may request them

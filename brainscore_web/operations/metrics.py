@@ -19,7 +19,7 @@ from django.db.models import Count, Max, Min, QuerySet, Sum
 from django.utils import timezone
 
 from brainscore_web.jobs.models import Email
-from brainscore_web.jobs.sweep import heartbeat_ages
+from brainscore_web.jobs.workers import heartbeat_ages
 from brainscore_web.leaderboard.models import Score
 from brainscore_web.operations.health import folders, free_bytes
 from brainscore_web.scoring.models import Job

@@ -1,4 +1,4 @@
-"""Middleware that names, counts, times, logs and limits requests."""
+"""Middleware that names, counts, times, logs and limits requests, and forbids to store account pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseBase
+from django.urls import reverse
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import computing_exceeded, count_computing
@@ -97,3 +98,18 @@ def _view(request: HttpRequest) -> str:
         return str(match.view_name or match.route or "unnamed")
     static = "/" + str(settings.STATIC_URL).strip("/") + "/"
     return "static" if request.path_info.startswith(static) else "none"
+
+
+class NoStore:
+    """Forbid browsers and proxies to store account pages, so that later users of the same machine cannot see them."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+        self._below = reverse("accounts:home")
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Add the header to responses of account pages."""
+        response = self._get_response(request)
+        if request.path.startswith(self._below):
+            response["Cache-Control"] = "no-store, private"
+        return response

@@ -15,13 +15,13 @@ from django.utils import timezone
 from brainscore_core.plugins.environments import collect_garbage
 from brainscore_web.accounts.models import User
 from brainscore_web.jobs.models import Email, Heartbeat
-from brainscore_web.jobs.queue import delete_old_tasks
+from brainscore_web.jobs.workers import delete_old_tasks
 from brainscore_web.scoring.models import OPEN, Job
 from brainscore_web.submissions.declared_files import delete_old_files
 from brainscore_web.submissions.models import Plugin, Step, Submission
 from brainscore_web.submissions.pipeline import remove_leftovers
 from brainscore_web.submissions.plugin_folders import delete_old_folders
-from brainscore_web.uploads.withdrawal import sweep
+from brainscore_web.uploads.files import sweep
 
 _HEARTBEATS_KEPT = timedelta(days=7)
 

@@ -31,8 +31,8 @@ from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.profile.personal_data import PrivateModels, delete_account, personal_data_of
 from brainscore_web.submissions.models import Submission
+from brainscore_web.uploads.files import bytes_used, limits
 from brainscore_web.uploads.models import Upload
-from brainscore_web.uploads.receiving import bytes_used, limits
 
 _MOST_TOKENS = 50
 

@@ -14,7 +14,7 @@ class ScoringConfig(AppConfig):
 
     def ready(self) -> None:
         """Let the sweep store samples of stimuli; plan, retry and cancel the pairs of submissions."""
-        from brainscore_web.jobs.sweep import register
+        from brainscore_web.jobs.workers import register
         from brainscore_web.scoring import services  # noqa: F401 # connects the signals of submissions
         from brainscore_web.scoring.stimulus_samples import store_samples
 

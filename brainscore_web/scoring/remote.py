@@ -39,11 +39,17 @@ from brainscore_web.jobs.leases import LEASE_DURATION, Lease, claim
 from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.models import Score, Visibility
 from brainscore_web.scoring.claims import JOBS, REMOTE_SUFFIX, record_failure, release_expired_jobs, release_job
-from brainscore_web.scoring.completion import complete_job, give_up_after_attempts, run_name, usable_receipt
+from brainscore_web.scoring.completion import (
+    VERIFICATION,
+    complete_job,
+    give_up_after_attempts,
+    record_result,
+    run_name,
+    usable_receipt,
+)
 from brainscore_web.scoring.live_plugins import LivePlugins, current_live_plugins
 from brainscore_web.scoring.models import Job, RemoteFailure, RemoteResult, RemoteWorker
 from brainscore_web.scoring.services import submitted_models
-from brainscore_web.scoring.verification import VERIFICATION, record_result
 from brainscore_web.submissions.declared_files import files_home, files_of
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 from brainscore_core.errors import UserError
 from brainscore_core.results.backend import StoreError
 from brainscore_web.jobs.leases import Lease, process_name
-from brainscore_web.jobs.sweep import record_heartbeat, sweep
+from brainscore_web.jobs.workers import record_heartbeat, sweep
 from brainscore_web.leaderboard.models import VisionModel
 from brainscore_web.scoring.claims import JOBS, claim_job, release_expired_jobs, release_job, retry_pairs_not_run
 from brainscore_web.scoring.models import Job

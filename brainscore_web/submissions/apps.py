@@ -19,7 +19,7 @@ class SubmissionsConfig(AppConfig):
         """Connect submissions to sweep, links to code, and deleted accounts."""
         from django.contrib.auth import get_user_model
 
-        from brainscore_web.jobs import sweep
+        from brainscore_web.jobs import workers
         from brainscore_web.leaderboard.cards import facts
         from brainscore_web.submissions import pipeline, plugin_folders, published, steps
 
@@ -29,8 +29,8 @@ class SubmissionsConfig(AppConfig):
             pipeline.close_scored,
             pipeline.withdraw_of_deleted_accounts,
         ):
-            sweep.register(function)
-        sweep.register(plugin_folders.delete_unused_folders, every=600.0)
+            workers.register(function)
+        workers.register(plugin_folders.delete_unused_folders, every=600.0)
         facts.register(published.find_link)
         pre_delete.connect(_account_deleted, sender=get_user_model(), dispatch_uid="submissions-leaving")
 

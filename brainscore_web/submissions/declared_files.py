@@ -27,8 +27,8 @@ from brainscore_vision.submission import DeclaredFile, Package, declared_files, 
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.models import Plugin, Revision, Submission
 from brainscore_web.submissions.steps import StepPostponed, StepUnavailable
+from brainscore_web.uploads.files import limits
 from brainscore_web.uploads.models import Upload, UploadedFile
-from brainscore_web.uploads.receiving import limits
 from brainscore_web.uploads.storage import storage
 
 _PASSED_VARIABLES = frozenset(

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from brainscore_core.isolation.sandbox import platform_folders
 from brainscore_web.jobs.leases import Lease, LeaseQueue, RetryPolicy, claim, expired_leases
-from brainscore_web.jobs.queue import wake
+from brainscore_web.jobs.workers import wake
 from brainscore_web.submissions.models import Step
 
 LOG_LIMIT = 256_000

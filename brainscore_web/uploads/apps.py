@@ -19,14 +19,14 @@ class UploadsConfig(AppConfig):
         """Connect uploads to sweep and deleted accounts."""
         from django.contrib.auth import get_user_model
 
-        from brainscore_web.jobs import sweep
+        from brainscore_web.jobs import workers
         from brainscore_web.uploads.checking import resume_checks
 
-        sweep.register(resume_checks)
+        workers.register(resume_checks)
         pre_delete.connect(_account_deleted, sender=get_user_model(), dispatch_uid="uploads-leaving")
 
 
 def _account_deleted(*, instance: Any, **_: Any) -> None:
-    from brainscore_web.uploads.withdrawal import withdraw_private_uploads
+    from brainscore_web.uploads.files import withdraw_private_uploads
 
     withdraw_private_uploads(instance)

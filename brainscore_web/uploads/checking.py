@@ -27,12 +27,12 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.sandbox import Sandbox, require_sandbox, run_in_sandbox
 from brainscore_web.jobs.leases import Lease, LeaseQueue, Renewal, RetryPolicy, claim, expired_leases
-from brainscore_web.jobs.queue import wake
+from brainscore_web.jobs.workers import wake
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.uploads import inspection
+from brainscore_web.uploads.files import limits
 from brainscore_web.uploads.inspection import Found, Question, Report
 from brainscore_web.uploads.models import Upload, UploadedFile
-from brainscore_web.uploads.receiving import limits
 from brainscore_web.uploads.storage import LocalFile, Place, StorageFailure, storage
 
 _HEARTBEAT = 10.0  # seconds

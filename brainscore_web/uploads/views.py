@@ -29,13 +29,12 @@ from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import computing_exceeded, confirmed_email_required, current_user, find_caller
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Visibility, Visitor
-from brainscore_web.uploads import receiving
+from brainscore_web.uploads import files
 from brainscore_web.uploads.checking import begin_checks, resume
+from brainscore_web.uploads.files import bytes_used, limits, withdraw
 from brainscore_web.uploads.models import CLASSES, Upload, UploadedFile, sees_all_uploads
 from brainscore_web.uploads.plugin_code import address_of, copy_code, registration_of, scaffold_of, zipped_scaffold
-from brainscore_web.uploads.receiving import bytes_used, limits
 from brainscore_web.uploads.storage import StorageFailure, storage
-from brainscore_web.uploads.withdrawal import withdraw
 
 _WHO = {
     "public": "everyone can load the data",
@@ -197,8 +196,8 @@ def receive(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
     """Receive a file."""
     upload = _own(request, key)
     try:
-        receiving.receive(request, upload, kind)
-    except receiving.Refused as error:
+        files.receive(request, upload, kind)
+    except files.Refused as error:
         return _refused_response(request, upload, error, status=error.status)
     return _accepted_response(request, upload)
 
@@ -212,8 +211,8 @@ def grant(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
     if not size.isdecimal() or len(size) > 15:
         return JsonResponse({"message": "size must be a number of bytes"}, status=400)
     try:
-        granted = receiving.grant_direct_upload(upload, kind, int(size), sent_as=request.POST.get("name", ""))
-    except receiving.Refused as error:
+        granted = files.grant_direct_upload(upload, kind, int(size), sent_as=request.POST.get("name", ""))
+    except files.Refused as error:
         return _refused_response(request, upload, error, status=error.status)
     except StorageFailure as error:
         return _refused_response(request, upload, error, status=503)
@@ -228,8 +227,8 @@ def arrived(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
     """Record a file that a browser sent directly to the storage."""
     upload = _own(request, key)
     try:
-        receiving.finish_direct_upload(upload, kind, request.POST)
-    except receiving.Refused as error:
+        files.finish_direct_upload(upload, kind, request.POST)
+    except files.Refused as error:
         return _refused_response(request, upload, error, status=error.status)
     except StorageFailure as error:
         return _refused_response(request, upload, error, status=503)
@@ -305,29 +304,29 @@ def _refused_response(request: HttpRequest, upload: Upload, error: UserError, *,
 
 
 def _page(request: HttpRequest, upload: Upload, *, problem: UserError | None = None, status: int = 200) -> HttpResponse:
-    files = {file.kind: file for file in upload.files.all()}
+    by_kind = {file.kind: file for file in upload.files.all()}
     slots = [
         {
             "kind": kind,
-            "file": files.get(kind) or UploadedFile(upload=upload, kind=kind),
+            "file": by_kind.get(kind) or UploadedFile(upload=upload, kind=kind),
             "limit": limits().of(kind),
         }
         for kind in UploadedFile.Kind.values
     ]
-    for file in files.values():
+    for file in by_kind.values():
         file.upload = upload
     context: dict[str, Any] = {
         "upload": upload,
         "words": _words(upload),
         "slots": slots,
-        "ready": any(file.size is not None for file in files.values()),
+        "ready": any(file.size is not None for file in by_kind.values()),
         "problem": problem,
         "own": upload.owner_id == current_user(request).pk,
         "direct": storage().origin is not None,
         **_quota_context(upload.owner or current_user(request)),
     }
     if upload.state == Upload.State.ACCEPTED:
-        rows = [files[kind] for kind in UploadedFile.Kind.values if kind in files]
+        rows = [by_kind[kind] for kind in UploadedFile.Kind.values if kind in by_kind]
         data = registration_of(request, upload, rows)
         context["code"] = copy_code(data)
         context["scaffold"] = scaffold_of(data, upload.facts)

@@ -18,7 +18,6 @@ from brainscore_core.numerics.ranks import Ranks
 from brainscore_core.provenance import NOT_REPEATABLE
 from brainscore_vision.training_data import compare
 from brainscore_web.leaderboard.board import Board, BoardNode, group_texts, range_text
-from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.cards.formatting import (
     STATES,
     Axis,
@@ -30,6 +29,7 @@ from brainscore_web.leaderboard.cards.formatting import (
 )
 from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.exposure import mark_html
+from brainscore_web.leaderboard.revision import Cache
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 from brainscore_web.leaderboard.snapshot import SnapshotKey
 from brainscore_web.leaderboard.verification import verification_mark

@@ -21,12 +21,12 @@ from brainscore_core.plugins.environments import RequirementsError
 from brainscore_core.receipts.assessment import Assessment
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_web.jobs.leases import Lease, LeaseQueue, Renewal, RetryPolicy, claim, expired_leases
-from brainscore_web.jobs.queue import wake
+from brainscore_web.jobs.workers import wake
 from brainscore_web.leaderboard.clean import json_value, text
 from brainscore_web.leaderboard.ingest.assessments import keep_published
 from brainscore_web.leaderboard.reasons import lacks_data
 from brainscore_web.leaderboard.revision import exclusive_write
-from brainscore_web.submissions import assess_process
+from brainscore_web.submissions import sandbox_process
 from brainscore_web.submissions.models import BenchmarkAssessment, PluginKind, Revision, Step
 from brainscore_web.submissions.notifications import notify_administrators
 from brainscore_web.submissions.pipeline.checking import environment_for
@@ -177,7 +177,7 @@ def _assess(lease: Lease[BenchmarkAssessment]) -> _Result:
             return _Result(_State.FAILED, error.message)
         try:
             report = empty_file(inputs.answers / "assessment.json")
-            command = [assess_process.__file__, row.benchmark, row.part, str(report)]
+            command = [sandbox_process.__file__, "assess", row.benchmark, row.part, str(report)]
             ended = run_python(run, environment, report, command)
         finally:
             environment.release()
@@ -191,7 +191,7 @@ def _assess(lease: Lease[BenchmarkAssessment]) -> _Result:
 
 
 def read_assessment(file: Path, benchmark: str, part: str) -> Assessment | None:
-    """Read the receipt of `assess_process`; None if it is malformed, too large, or about something else."""
+    """Read the receipt of `sandbox_process`; None if it is malformed, too large, or about something else."""
     content = read_report(file)
     if not content or len(content) > _LONGEST_RECEIPT:
         return None

@@ -27,7 +27,7 @@ from brainscore_core.isolation.sandbox import Ended, Sandbox, require_sandbox, r
 from brainscore_core.plugins.environments import Environment, RequirementsError, RequirementsUnavailable
 from brainscore_web.environment import worker_problem
 from brainscore_web.jobs.leases import Lease
-from brainscore_web.submissions import assess_process, check_process
+from brainscore_web.submissions import sandbox_process
 from brainscore_web.submissions.declared_files import available_files, fetch_request, package_of
 from brainscore_web.submissions.models import Revision, Step
 from brainscore_web.submissions.pipeline.checking import environment_for
@@ -211,7 +211,7 @@ class EventReader:
 
 
 def read_check_report(file: Path, hide: Callable[[str], str] = str) -> dict[str, Any] | None:
-    """Read the report of `check_process`; return None if it is malformed. `hide` is applied to texts."""
+    """Read the report of `sandbox_process`; return None if it is malformed. `hide` is applied to texts."""
     content = read_report(file)
     try:
         answer = json.loads(content or b"")
@@ -272,7 +272,7 @@ TEST_FOLDERS = "brainscore-test-"
 _NOT_NOW = "the site cannot run tests at the moment"
 _PROCESSES = 256
 _OUTPUT = 16 << 20  # bytes
-_SCRIPTS = (Path(check_process.__file__), Path(assess_process.__file__))
+_SCRIPT = Path(sandbox_process.__file__)
 _ORDER = ("data", "metrics", "models", "benchmarks")
 
 
@@ -403,7 +403,7 @@ def _test_plugin(run: SandboxRun, tally: Tally, kind: str, name: str) -> None:
             run.log.say(f"{kind}/{name} has no tests")
         run.log.say(f"Checks of {kind}/{name}")
         report = empty_file(answer / "checks.json")
-        command = [check_process.__file__, kind, str(folder), str(report)]
+        command = [sandbox_process.__file__, "check", kind, str(folder), str(report)]
         ended = run_python(run, environment, report, command)
         tally.add_checks(f"{kind}/{name}", read_check_report(report, run.shown.hide), ended)
     finally:
@@ -429,7 +429,7 @@ def run_python(
     folders = [environment.folder] if environment.folder.is_dir() else []
     sandbox = Sandbox(
         folders=[shown.plugins, shown.mirror, *folders],
-        files=[*shown.files, *_SCRIPTS],
+        files=[*shown.files, _SCRIPT],
         writable=[] if report is None else [report],
         environment={
             **({} if events is None else {EVENTS: events.start}),

@@ -380,7 +380,7 @@ class TestCache:
 
 
 def test_several_threads_make_one_value_and_a_failure_is_not_kept():
-    from brainscore_web.leaderboard.cache import Cache
+    from brainscore_web.leaderboard.revision import Cache
 
     cache, made, go = Cache(most=3), [], threading.Event()
 
@@ -412,7 +412,7 @@ def test_several_threads_make_one_value_and_a_failure_is_not_kept():
 
 
 def test_the_cache_is_bounded_and_forgets_what_was_not_used():
-    from brainscore_web.leaderboard.cache import Cache
+    from brainscore_web.leaderboard.revision import Cache
 
     cache = Cache(most=2)
     for key in ("a", "b", "a", "c"):
@@ -425,7 +425,7 @@ def test_the_cache_is_bounded_and_forgets_what_was_not_used():
 
 
 def test_what_is_heavy_displaces_more_and_what_is_too_heavy_nothing():
-    from brainscore_web.leaderboard.cache import Cache
+    from brainscore_web.leaderboard.revision import Cache
 
     cache = Cache(most=10, weigh=len)
     for text in ("aaaa", "bbbb", "c" * 11):

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
-from brainscore_web.competitions.lifecycle import (
+from brainscore_web.competitions.actions import (
     announce,
     freeze,
     missing_parts,

@@ -2,12 +2,12 @@
 
 import pytest
 
-from brainscore_web.jobs import sweep
+from brainscore_web.jobs import workers
 
 
 def test_what_the_apps_register():
     names = {
-        f"{function.__module__}.{function.__name__}".removeprefix("brainscore_web.") for function in sweep._entries
+        f"{function.__module__}.{function.__name__}".removeprefix("brainscore_web.") for function in workers._entries
     }
     assert names == {
         "jobs.outbox.send_due_emails",
@@ -23,7 +23,7 @@ def test_what_the_apps_register():
 
 
 def test_one_that_fails_does_not_stop_the_others(monkeypatch):
-    monkeypatch.setattr(sweep, "_entries", {})
+    monkeypatch.setattr(workers, "_entries", {})
     called = []
 
     def fails():
@@ -38,12 +38,12 @@ def test_one_that_fails_does_not_stop_the_others(monkeypatch):
         called.append("often")
         return 1
 
-    sweep.register(fails)
-    sweep.register(rare, every=600.0)
-    sweep.register(often)
+    workers.register(fails)
+    workers.register(rare, every=600.0)
+    workers.register(often)
     for _ in range(2):
         with pytest.raises(OSError, match="the disk is away"):
-            sweep.sweep()
+            workers.sweep()
     assert called == ["fails", "rare", "often", "fails", "often"]
-    del sweep._entries[fails]
-    assert sweep.sweep() == 1
+    del workers._entries[fails]
+    assert workers.sweep() == 1

@@ -18,7 +18,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.paths import site_home
 from brainscore_web.accounts.models import User
 from brainscore_web.jobs.models import Heartbeat
-from brainscore_web.jobs.sweep import record_heartbeat
+from brainscore_web.jobs.workers import record_heartbeat
 from brainscore_web.operations import backups as making
 from brainscore_web.operations.backups import back_up, read_manifest, restore
 from brainscore_web.pages.models import News, Page

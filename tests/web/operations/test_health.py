@@ -10,7 +10,7 @@ from django.utils import timezone
 from brainscore_core.errors import UserError
 from brainscore_web import environment
 from brainscore_web.jobs.models import Heartbeat
-from brainscore_web.jobs.sweep import heartbeat_ages, record_heartbeat
+from brainscore_web.jobs.workers import heartbeat_ages, record_heartbeat
 from brainscore_web.operations import health
 from brainscore_web.operations.health import worker_packages
 from brainscore_web.serving import make_worker

@@ -18,7 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from brainscore_web.accounts.models import User
 from brainscore_web.jobs.models import Email
-from brainscore_web.jobs.sweep import record_heartbeat
+from brainscore_web.jobs.workers import record_heartbeat
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.operations import logs
 from brainscore_web.scoring.models import Job

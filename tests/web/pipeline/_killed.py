@@ -59,7 +59,7 @@ def outcome(name):
 
     from brainscore_web.accounts.models import User
     from brainscore_web.jobs.models import Email
-    from brainscore_web.jobs.sweep import sweep
+    from brainscore_web.jobs.workers import sweep
     from brainscore_web.leaderboard.models import VisionModel
     from brainscore_web.submissions import steps
     from brainscore_web.submissions.examining import Zip

@@ -14,7 +14,7 @@ from brainscore_core.receipts.assessment import Assessment, Used
 from brainscore_core.runner.pair import describe_error
 from brainscore_core.supported_data_standards.brainio.downloads import Offline
 from brainscore_web.jobs.models import Email
-from brainscore_web.jobs.sweep import sweep
+from brainscore_web.jobs.workers import sweep
 from brainscore_web.leaderboard.ingest.assessments import keep_published
 from brainscore_web.leaderboard.models import StoredAssessment, VisionModel
 from brainscore_web.submissions import pipeline

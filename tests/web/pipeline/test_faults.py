@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from brainscore_web.jobs.models import Email
-from brainscore_web.jobs.sweep import sweep
+from brainscore_web.jobs.workers import sweep
 from brainscore_web.submissions import pipeline, plugin_folders, steps
 from brainscore_web.submissions.models import Plugin, Step
 from brainscore_web.submissions.pipeline import runner

@@ -7,8 +7,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
-from brainscore_web.jobs.queue import delete_old_tasks
-from brainscore_web.jobs.sweep import sweep
+from brainscore_web.jobs.workers import delete_old_tasks, sweep
 from brainscore_web.submissions.models import Step
 from brainscore_web.submissions.pipeline import runner
 from brainscore_web.submissions.steps import Outcome

@@ -8,7 +8,7 @@ from django_tasks_db.models import DBTaskResult
 
 from brainscore_core.errors import UserError
 from brainscore_web.jobs.models import Email
-from brainscore_web.jobs.sweep import sweep
+from brainscore_web.jobs.workers import sweep
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Plugin, Review, Step, Submission

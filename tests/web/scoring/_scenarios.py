@@ -233,9 +233,9 @@ def remote():
 
     from brainscore_web.accounts.models import ApiToken
     from brainscore_web.leaderboard.models import Benchmark, Score
+    from brainscore_web.scoring.completion import VERIFICATION
     from brainscore_web.scoring.models import Job, RemoteResult
     from brainscore_web.scoring.services import plan
-    from brainscore_web.scoring.verification import VERIFICATION
 
     owner = _owner()
     owner.user_permissions.add(Permission.objects.get(codename="run_jobs"))

@@ -22,10 +22,9 @@ from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.scoring import remote
 from brainscore_web.scoring.claims import claim_job, release_expired_jobs
-from brainscore_web.scoring.completion import complete_job
+from brainscore_web.scoring.completion import VERIFICATION, complete_job
 from brainscore_web.scoring.models import Job, RemoteFailure, RemoteResult, RemoteWorker
 from brainscore_web.scoring.services import cancel_job, plan, retry_job
-from brainscore_web.scoring.verification import VERIFICATION
 
 from .._plugins import model_files
 from ._site import SIMULATED, in_tree, publish, submit

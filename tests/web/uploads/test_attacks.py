@@ -126,7 +126,7 @@ ARCHIVES = {
 
 @pytest.mark.parametrize("attack", ARCHIVES)
 def test_archives(start, send, client, root, attack, uploader):
-    from brainscore_web.uploads.receiving import bytes_used
+    from brainscore_web.uploads.files import bytes_used
 
     content, finding = ARCHIVES[attack]
     table = TABLE if finding != "image format differs from suffix" else TABLE.replace(b"a.png", b"a.jpg")

@@ -301,7 +301,7 @@ def test_withdrawing_removes_the_versions(accepted_directly, bucket, client):
     first, second = accepted_directly(), accepted_directly()
     assert len(keys(bucket)) == 6
     client.post(f"/uploads/{first.pk}/withdraw/")
-    from brainscore_web.uploads.withdrawal import _remove
+    from brainscore_web.uploads.files import _remove
 
     _remove(list(first.files.all()))  # what happens once the transaction is over
     assert len(keys(bucket)) == 3

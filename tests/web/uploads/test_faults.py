@@ -28,7 +28,7 @@ from .conftest import confirm, files_below
 
 
 def taken(user):
-    from brainscore_web.uploads.receiving import bytes_used
+    from brainscore_web.uploads.files import bytes_used
 
     return bytes_used(user)
 
@@ -134,17 +134,17 @@ def test_what_is_too_large_is_refused_before_it_is_read(start, client, root):
 
 def test_double_upload_at_once(start, send, root, packages):
     """Who comes second waits; who was silent for too long has lost its place."""
-    from brainscore_web.uploads import receiving
+    from brainscore_web.uploads import files
     from brainscore_web.uploads.models import UploadedFile
 
     upload = start()
-    first = receiving.reserve_file(upload, "csv", 1000)
+    first = files.reserve_file(upload, "csv", 1000)
     assert send(upload, "csv", packages.csv).status_code == 409
     UploadedFile.objects.update(touched=timezone.now() - timedelta(minutes=5))
     assert send(upload, "csv", packages.csv).status_code == 200
-    with pytest.raises(receiving.Refused, match="interrupted"):
-        receiving.finish(first, 1000)
-    receiving.release_file(first)
+    with pytest.raises(files.Refused, match="interrupted"):
+        files.finish(first, 1000)
+    files.release_file(first)
     assert upload.files.get().size == packages.csv.stat().st_size
     assert len(files_below(root)) == 1
 
@@ -421,12 +421,12 @@ def test_a_page_that_asks_often_begins_one_check(start, client, transactional_db
 
 
 def test_leftovers_are_swept(start, send, root, packages, uploader, django_capture_on_commit_callbacks):
-    from brainscore_web.uploads import receiving
+    from brainscore_web.uploads import files
     from brainscore_web.uploads.models import Upload, UploadedFile
     from brainscore_web.uploads.storage import storage
 
     upload = start()
-    slot = receiving.reserve_file(upload, "csv", 1000)
+    slot = files.reserve_file(upload, "csv", 1000)
     storage().scratch(slot.claim).write_bytes(b"half")
     assert taken(uploader) == 1000
     UploadedFile.objects.update(touched=timezone.now() - timedelta(minutes=5))
@@ -586,7 +586,7 @@ from django.utils import timezone
 from django.core.management import call_command
 from brainscore_web.accounts.models import User
 from brainscore_web.uploads.models import Upload, UploadedFile
-from brainscore_web.uploads.receiving import bytes_used
+from brainscore_web.uploads.files import bytes_used
 """
 _PREPARE = (
     _SET_UP

@@ -157,7 +157,7 @@ def test_a_file_is_handed_out_as_nothing_but_a_file(accepted, client, packages):
 
 
 def test_withdrawn_files_are_gone(accepted, client, root, uploader):
-    from brainscore_web.uploads.receiving import bytes_used
+    from brainscore_web.uploads.files import bytes_used
 
     upload = accepted()
     file = upload.files.get(kind="csv")

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from brainscore_web.uploads.checking import CHECKS, check, release_expired_checks
-from brainscore_web.uploads.withdrawal import sweep
+from brainscore_web.uploads.files import sweep
 
 
 class Command(BaseCommand):

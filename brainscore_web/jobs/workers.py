@@ -1,6 +1,8 @@
-"""What every worker does regularly: the sweep, such as resuming interrupted work, and heartbeats.
+"""The work of workers: tasks of django-tasks, at most one waiting of each kind, the sweep, and heartbeats.
 
-Apps register their functions in `AppConfig.ready`. Any number of processes may sweep at the same time.
+The work itself is in rows. Losing a task therefore loses no work, and an extra task does nothing. Apps register their
+functions for the sweep, such as resuming interrupted work, in `AppConfig.ready`. Any number of processes may sweep at
+the same time.
 """
 
 from __future__ import annotations
@@ -11,11 +13,32 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.conf import settings
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.module_loading import import_string
+from django_tasks.backends.immediate import ImmediateBackend
 
 from brainscore_web.jobs.leases import process_name
 from brainscore_web.jobs.models import Heartbeat
+
+
+def wake(task_path: str) -> None:
+    """Let a worker run a task, unless one of its kind already waits and will see all due work."""
+    from django_tasks_db.models import DBTaskResult
+
+    task = import_string(task_path)
+    immediate = isinstance(task.get_backend(), ImmediateBackend)
+    if immediate or not DBTaskResult.objects.ready().filter(task_path=task.module_path).exists():
+        task.enqueue()
+
+
+def delete_old_tasks() -> int:
+    """Delete records of old tasks, including those whose worker was killed; return their number."""
+    from django_tasks_db.models import DBTaskResult
+
+    before = timezone.now() - timedelta(days=settings.OPERATIONS["tasks"])
+    return DBTaskResult.objects.filter(enqueued_at__lt=before).delete()[0]
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Receive files within limits: one request at a time claims a file; partial files are removed."""
+"""Uploaded files: their receipt, the withdrawal of uploads that nothing uses, and removal of interrupted ones."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ import unicodedata
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass, fields
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile, StopUpload
 from django.db import transaction
 from django.db.models import Q, Sum
+from django.db.models.deletion import PROTECT, RESTRICT
 from django.http import HttpRequest, QueryDict
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from django.utils import timezone
@@ -23,7 +26,8 @@ from django.utils import timezone
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import size_text
 from brainscore_web.accounts.models import User
-from brainscore_web.jobs.leases import RENEWAL_SECONDS, Lease
+from brainscore_web.jobs.leases import RENEWAL_SECONDS, Lease, expired_leases
+from brainscore_web.leaderboard.models import Score, Visibility
 from brainscore_web.uploads.models import RECEPTIONS, STALE_AFTER, Upload, UploadedFile
 from brainscore_web.uploads.storage import Grant, StorageFailure, storage
 
@@ -344,3 +348,94 @@ def _require_room(owner: User, slot: UploadedFile, size: int) -> None:
 def _require_kind(sent_as: str, kind: str) -> None:
     if not sent_as.lower().endswith(f".{kind}"):
         raise Refused(f"{sent_as or 'the file'} does not end in .{kind}", f"choose the .{kind} file from packaging")
+
+
+_MAX_USES_SHOWN = 5
+
+
+def uses_of(upload: Upload) -> list[str]:
+    """List what uses an upload.
+
+    These are rows of other tables that refer to it and forbid its deletion, and scores whose receipts contain the hash
+    of one of its files.
+    """
+    uses = []
+    for relation in Upload._meta.related_objects:
+        if relation.on_delete in (PROTECT, RESTRICT):
+            rows = relation.related_model._default_manager.filter(**{relation.field.name: upload})
+            uses += [f"{relation.related_model._meta.verbose_name} {row}" for row in rows[:_MAX_USES_SHOWN]]
+    hashes = [digest for file in upload.files.all() for digest in (file.sha1, file.sha256) if digest]
+    if hashes:
+        named = Q()
+        for digest in hashes:
+            named |= Q(document__icontains=digest)
+        scores = Score.objects.filter(named)
+        shown = scores.visible_to(upload.owner or AnonymousUser()).select_related("model", "benchmark")
+        uses += [
+            f"score of {score.model.identifier} on {score.benchmark.identifier}" for score in shown[:_MAX_USES_SHOWN]
+        ]
+        if not uses and scores.exists():
+            uses.append("private scores of other users")
+    return uses
+
+
+_DRAFTS = timedelta(days=14)
+_LEFTOVERS = 24 * 3600.0  # seconds
+
+
+def withdraw(upload: Upload, *, while_checked: bool = False) -> None:
+    """Remove the files of an unused upload. Its row stays, so that its versions are not used again."""
+    with transaction.atomic():
+        row = Upload.objects.select_for_update(of=("self",)).get(pk=upload.pk)
+        if row.state == Upload.State.WITHDRAWN:
+            return
+        if row.state == Upload.State.CHECKING and not while_checked:
+            raise UserError("the upload is being checked", remedy="wait until the checks are complete")
+        if used := uses_of(row):
+            raise UserError(f"the upload is used by {', '.join(used)}", remedy="ask the administrators")
+        files = list(row.files.all())
+        row.state, row.changed = Upload.State.WITHDRAWN, timezone.now()
+        row.save(update_fields=["state", "changed"])
+        row.files.update(claim="", reserved=0, size=None, token="")
+        transaction.on_commit(lambda: _remove(files))
+
+
+def withdraw_private_uploads(owner: User) -> None:
+    """Withdraw unpublished and private uploads of an owner whose account is deleted; uploads in use stay."""
+    for upload in Upload.objects.filter(owner=owner).exclude(state=Upload.State.WITHDRAWN):
+        if upload.state != Upload.State.ACCEPTED or upload.visibility == Visibility.PRIVATE:
+            with suppress(UserError):
+                withdraw(upload, while_checked=True)
+
+
+def sweep() -> int:
+    """Remove leftovers of killed requests, old drafts, and files without an upload; return their number.
+
+    Unfinished files are never counted, whether removed or not.
+    """
+    now = timezone.now()
+    cleared = 0
+    for lease in expired_leases(RECEPTIONS):
+        if lease.finish(reserved=0):
+            storage().drop(lease.token)
+            cleared += 1
+    for draft in Upload.objects.filter(state=Upload.State.RECEIVING, changed__lt=now - _DRAFTS):
+        with suppress(UserError):
+            withdraw(draft)
+            cleared += 1
+    for token in storage().leftovers(_LEFTOVERS):
+        rows = UploadedFile.objects.filter(token=token) | UploadedFile.objects.filter(claim=token)
+        if not rows.exists():
+            storage().drop(token)
+            cleared += 1
+    return cleared
+
+
+def _remove(files: list[UploadedFile]) -> None:
+    for file in files:
+        for token in (file.claim, file.token):
+            if token:
+                with suppress(StorageFailure):  # the sweep removes it
+                    storage().drop(token)
+        if file.version_id:
+            storage().delete(file.key, file.version_id)

@@ -1,13 +1,15 @@
-"""Checks a plugin inside the sandbox: ``python check_process.py KIND FOLDER REPORT``.
+"""Checks a plugin or assesses a benchmark inside the sandbox, which shows the platform without the site.
 
-The sandbox shows it the platform without the site. It writes the results of ``brainscore check`` and the metadata of
-the plugin's models and benchmarks as JSON.
+``sandbox_process.py check KIND FOLDER REPORT`` writes the results of ``brainscore check`` and the metadata of the
+plugin's models and benchmarks as JSON. ``sandbox_process.py assess BENCHMARK PART REPORT`` computes one part of
+``brainscore assess``, and writes the receipt.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import tempfile
 import traceback
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +18,7 @@ from typing import Any
 _SINGULAR = {"models": "model", "benchmarks": "benchmark", "data": "data", "metrics": "metric"}
 
 
-def main(kind: str, folder: str, report: str) -> None:
+def check(kind: str, folder: str, report: str) -> None:
     """Check a plugin."""
     from brainscore_core.errors import UserError
 
@@ -53,5 +55,30 @@ def _described(kind: str, folder: str) -> dict[str, Any]:
     return {entry["identifier"]: entry for entry in entries[kind]}
 
 
+def assess(benchmark: str, part: Any, report: str) -> None:
+    """Assess a benchmark."""
+    from brainscore_core.results.assessments import AssessmentStore
+    from brainscore_vision.assessment.tasks import Started, plan, run_task
+
+    steps: set[str] = set()
+
+    def print_step(event: Started) -> None:
+        if event.step not in steps:
+            steps.add(event.step)
+            _print(event.step)
+
+    (task,) = plan([benchmark], parts=[part])
+    with tempfile.TemporaryDirectory() as folder:
+        assessment = run_task(task, AssessmentStore(folder), on_event=print_step)
+    if assessment is not None:  # no other process claims parts in a folder of its own
+        _print(assessment.text or f"{assessment.state}: {assessment.reason}")
+        Path(report).write_text(assessment.to_json(), encoding="utf-8")
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()  # it becomes the log, which pages show while it runs
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    {"check": check, "assess": assess}[sys.argv[1]](*sys.argv[2:])
