@@ -11,7 +11,7 @@ def test_what_the_apps_register():
     }
     assert names == {
         "jobs.outbox.send_due_emails",
-        "jobs.queue.delete_old_tasks",
+        "jobs.workers.delete_old_tasks",
         "submissions.pipeline.runner.close_scored",
         "submissions.pipeline.runner.withdraw_of_deleted_accounts",
         "submissions.pipeline.assessing.resume_assessments",

@@ -55,7 +55,7 @@ def sandbox(monkeypatch):
     fake = SimpleNamespace(written="", ended=ended(), commands=[])
 
     def run(run, environment, report, arguments):
-        fake.commands.append(arguments[1:3])
+        fake.commands.append(arguments[2:4])
         report.write_bytes(fake.written if isinstance(fake.written, bytes) else fake.written.encode())
         return fake.ended
 
