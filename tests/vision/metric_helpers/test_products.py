@@ -1,13 +1,11 @@
 """Parts of assemblies, alignment, and errors by resampling."""
 
-import importlib
 
 import numpy as np
 import pytest
 
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
-from brainscore_vision.metric_helpers import transformations
 from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metric_helpers.bootstrap_error import attach_error, bootstrap_error, declare_no_error
 from brainscore_vision.metric_helpers.transformations import Alignment, CartesianProduct, enumerate_done, expand
@@ -178,37 +176,3 @@ def test_error_is_written_into_the_score():
     none = declare_no_error(Score(1.0), "one comparison")
     assert np.isnan(none.attrs["error"])
     assert none.attrs["error_nan_reason"] == none.attrs["error_reason"] == "one comparison"
-
-
-@pytest.mark.parametrize(
-    ("module", "names"),
-    {
-        "brainscore_core.metrics": ["Metric", "Score"],
-        "brainscore_vision.metric_helpers": ["Defaults"],
-        "brainscore_vision.metric_helpers.bootstrap_error": ["attach_error", "declare_no_error"],
-        "brainscore_vision.metric_helpers.temporal": ["PerTime", "SpanTimeRegression"],
-        "brainscore_vision.metric_helpers.transformations": [
-            *("Alignment", "CartesianProduct", "CrossValidation", "CrossValidationSingle", "TestOnlyCrossValidation"),
-            *("TestOnlyCrossValidationSingle", "apply_aggregate", "enumerate_done", "expand"),
-        ],
-        "brainscore_vision.metric_helpers.xarray_utils": ["XarrayCorrelation", "XarrayRegression"],
-        "brainscore_vision.metrics": ["Ceiling", "Score"],
-        "brainscore_vision.metrics.dimensionality": ["Dimensionality"],
-        "brainscore_vision.metrics.distribution_similarity": ["NeuronalPropertyCeiling"],
-        "brainscore_vision.metrics.internal_consistency.ceiling": ["InternalConsistency"],
-        "brainscore_vision.metrics.predictor_consistency.ceiling": ["SplitHalfPredictorConsistency"],
-        "brainscore_vision.metrics.rdm.metric": ["RDM"],
-        "brainscore_vision.metrics.regression_correlation.metric": [
-            *("ALPHA_LIST", "CrossRegressedCorrelation", "DualRidgeCVRegression", "dual_ridge_cv_regression"),
-            "pearsonr_correlation",
-        ],
-        "brainscore_vision.metrics.value_delta": ["ValueDelta"],
-    }.items(),
-)
-def test_what_plugins_import_by_deep_path_is_there(module, names):
-    imported = importlib.import_module(module)
-    assert [name for name in names if not hasattr(imported, name)] == []
-
-
-def test_helpers_are_named_where_plugins_look_for_them():
-    assert {"Alignment", "CartesianProduct", "enumerate_done", "expand"} <= set(transformations.__all__)
