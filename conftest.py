@@ -83,7 +83,7 @@ def _drawn_stimuli(config):
     """Folder of the stimuli of Simulated2026, which any test may complete: kept while the code that draws them is."""
     if not config.pluginmanager.has_plugin("cacheprovider") or os.name == "nt":  # no folder, or no links
         return None
-    code = config.rootpath / "brainscore_vision" / "data" / "simulated2026" / "stimuli.py"
+    code = config.rootpath / "brainscore_vision" / "simulated_experiment.py"
     if not code.is_file():
         return None
     return config.cache.mkdir(f"simulated2026-{hashlib.sha256(code.read_bytes()).hexdigest()[:16]}")

@@ -324,7 +324,7 @@ def neighbours(simulations):
 
 def order(simulations):
     """Responses of 200 presentations: independent or autoregressive, in random order or sorted by category."""
-    from brainscore_vision.assessment.serial import serial_tests
+    from brainscore_vision.metric_helpers.repetitions import serial_tests
 
     counts = {}
     for name, categories, sorted_, strength, trend in (

@@ -16,20 +16,22 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import number_text, range_text
 from brainscore_core.progress import stage
-from brainscore_vision.assessment.duplicates import THRESHOLD, Pair, merge_groups
-from brainscore_vision.assessment.overlaps import (
+from brainscore_vision.assessment.dependence import (
     Overlap,
     Parts,
+    SerialTest,
+    find_dependence,
     find_overlaps,
     grouping_of_parts,
     groups_of,
     parts_of,
     percent,
     repetitions_of,
+    responses_of,
     splits_of,
     stimulus_table,
 )
-from brainscore_vision.assessment.serial import SerialTest, find_dependence, responses_of
+from brainscore_vision.assessment.duplicates import THRESHOLD, Pair, merge_groups
 from brainscore_vision.assessment.severity import BLOCKS, DUPLICATES, Loss, blocks_of_time, find_losses
 from brainscore_vision.metric_helpers.alignment import coord_values
 from brainscore_vision.metric_helpers.repetitions import Copies, equal_responses

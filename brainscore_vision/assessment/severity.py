@@ -19,9 +19,8 @@ from brainscore_core.metrics import Score
 from brainscore_core.numerics.predictions import PredictivityOfUnits, compare_predictivity
 from brainscore_core.numerics.significance import student_test
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
+from brainscore_vision.assessment.dependence import Order, Parts, fitted_metric
 from brainscore_vision.assessment.duplicates import Duplicates
-from brainscore_vision.assessment.overlaps import Parts, fitted_metric
-from brainscore_vision.assessment.serial import Order
 from brainscore_vision.benchmark_helpers.measurements import visual_measurements_of
 from brainscore_vision.benchmark_helpers.neural_common import record, relate_to_ceiling
 from brainscore_vision.metric_helpers.alignment import coord_values

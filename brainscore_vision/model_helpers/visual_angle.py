@@ -18,7 +18,7 @@ from brainscore_core.receipts.receipt import ScoreAtAngle
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.simulated_experiment.stimuli import CATEGORIES, draw
+from brainscore_vision.simulated_experiment import CATEGORIES, draw
 
 FACTORS = (0.5, 2.0)
 """Other angles, relative to the model's."""

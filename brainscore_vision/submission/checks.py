@@ -314,7 +314,7 @@ def _check_neural_benchmark(benchmark: Any) -> Iterator[Check]:
 def _check_groups(benchmark: Any) -> Iterator[Check]:
     """Whether stimuli that share a coordinate's values are declared as groups, or as independent."""
     from brainscore_core.plugins import Check
-    from brainscore_vision.assessment.overlaps import grouping_of_parts, parts_of
+    from brainscore_vision.assessment.dependence import grouping_of_parts, parts_of
 
     name = "its groups of stimuli are declared"
     try:
@@ -333,7 +333,7 @@ def _check_splits(benchmark: Any) -> Iterator[Check]:
     """Whether splits keep stimuli that are equal, nearly equal or of one group on one side."""
     from brainscore_core.errors import DataUnavailable
     from brainscore_core.plugins import Check
-    from brainscore_vision.assessment.overlaps import split_findings
+    from brainscore_vision.assessment.dependence import split_findings
 
     name = "its splits keep similar stimuli together"
     stated = getattr(benchmark, "ungrouped_splits", None)

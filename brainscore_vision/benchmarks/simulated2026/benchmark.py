@@ -4,9 +4,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.metrics import Ceiling
 from brainscore_vision import load_ceiling, load_dataset, load_metric
 from brainscore_vision.benchmark_helpers.neural_common import average_repetition
-from brainscore_vision.simulated_experiment.benchmark import ControlBenchmark, SplitHalfRDM
-from brainscore_vision.simulated_experiment.responses import REPETITIONS
-from brainscore_vision.simulated_experiment.stimuli import VISUAL_DEGREES
+from brainscore_vision.simulated_experiment import REPETITIONS, VISUAL_DEGREES, ControlBenchmark, SplitHalfRDM
 
 _REGIONS = ("V1", "IT")
 _METRICS = ("pls", "rdm")
@@ -17,7 +15,7 @@ def simulated2026(region: str, metric: str) -> ControlBenchmark:
 
     `region`: ``'V1'`` or ``'IT'``. `metric`: ``'pls'``: regression to each neuroid, relative to its split-half
     reliability (`internal_consistency`). ``'rdm'``: correlation of representational dissimilarities, relative to what a
-    noise-free model can reach (:class:`~brainscore_vision.simulated_experiment.benchmark.SplitHalfRDM`). Result: kept
+    noise-free model can reach (:class:`~brainscore_vision.simulated_experiment.SplitHalfRDM`). Result: kept
     out of averages: ``control`` is true, ``parent`` is ``'control'``.
     """
     if region not in _REGIONS or metric not in _METRICS:

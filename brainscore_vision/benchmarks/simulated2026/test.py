@@ -9,7 +9,7 @@ from brainscore_vision import load_benchmark, load_dataset, load_model
 from brainscore_vision.benchmarks.simulated2026.benchmark import simulated2026
 from brainscore_vision.model_helpers.images import load_grey
 from brainscore_vision.model_helpers.static_features import FeatureModel
-from brainscore_vision.simulated_experiment.benchmark import SplitHalfRDM
+from brainscore_vision.simulated_experiment import SplitHalfRDM
 
 SLOW = pytest.mark.slow(reason="a model on 800 stimuli, with an interval of its score")
 IDENTIFIERS = [f"Simulated2026.{region}-{metric}" for region in ("V1", "IT") for metric in ("pls", "rdm")]

@@ -14,9 +14,15 @@ from brainscore_core.paths import simulated_data_home
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.simulated_experiment import responses
-from brainscore_vision.simulated_experiment.responses import SEED, Simulation, measured_assembly, simulate
-from brainscore_vision.simulated_experiment.stimuli import PER_CATEGORY, drawn_stimuli
+from brainscore_vision import simulated_experiment
+from brainscore_vision.simulated_experiment import (
+    PER_CATEGORY,
+    SEED,
+    Simulation,
+    drawn_stimuli,
+    measured_assembly,
+    simulate,
+)
 from brainscore_vision.stimuli import gabor_bank
 
 IDENTIFIER = "Simulated2026"
@@ -27,7 +33,7 @@ def stimulus_set() -> StimulusSet:
     """The stimuli; drawn and written as PNG files on first use.
 
     Result: 800 stimuli in 8 categories, ``object_name``, with the parameters they were drawn from (see
-    :func:`~brainscore_vision.simulated_experiment.stimuli.parameters`). Files lie in ``$BRAINSCORE_HOME/simulated2026``
+    :func:`~brainscore_vision.simulated_experiment.parameters`). Files lie in ``$BRAINSCORE_HOME/simulated2026``
     (default ``~/.brain-score``).
     """
     return drawn_stimuli(IDENTIFIER, range(PER_CATEGORY), simulated_data_home() / f"v{_VERSION}")
@@ -37,7 +43,7 @@ def assembly() -> NeuroidAssembly:
     """The simulated measurements.
 
     Result: presentation (800 stimuli × 12 repetitions) × neuroid (96 in V1, 96 in IT); the coordinates are those of
-    :func:`~brainscore_vision.simulated_experiment.responses.measured_assembly`. No unit. The same on every machine up
+    :func:`~brainscore_vision.simulated_experiment.measured_assembly`. No unit. The same on every machine up
     to rounding (relative differences below 1e-6).
     """
     stimuli = stimulus_set()
@@ -58,7 +64,7 @@ def _expected_responses(paths: tuple[Path, ...]) -> dict[str, NDArray[np.float64
     They are kept beside the stimuli, under a hash of these files and of the code that computes them.
     """
     digest = sha256()
-    for path in (*paths, Path(responses.__file__), Path(gabor_bank.__file__)):
+    for path in (*paths, Path(simulated_experiment.__file__), Path(gabor_bank.__file__)):
         digest.update(sha256(path.read_bytes()).digest())
     file = paths[0].parents[1] / f"expected-{digest.hexdigest()[:32]}.npz"
     try:
@@ -67,7 +73,7 @@ def _expected_responses(paths: tuple[Path, ...]) -> dict[str, NDArray[np.float64
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):  # missing or damaged: it can be computed
         from PIL import Image
 
-    model = responses.EncodingModel()
+    model = simulated_experiment.EncodingModel()
     energies = np.stack([model.energies(np.asarray(Image.open(path))) for path in paths])
     expected = {"V1": model.v1(energies), "IT": model.it(energies)}
     with suppress(OSError), replacing(file) as stream:  # a folder that is not writable keeps nothing

@@ -3,14 +3,17 @@ import pytest
 from PIL import Image
 
 from brainscore_vision import load_dataset, load_stimulus_set
-from brainscore_vision.simulated_experiment.responses import (
+from brainscore_vision.simulated_experiment import (
+    CATEGORIES,
+    PER_CATEGORY,
     REPETITIONS,
     EncodingModel,
+    draw,
     noise_sd_for,
+    parameters,
     reliability_of,
     simulate,
 )
-from brainscore_vision.simulated_experiment.stimuli import CATEGORIES, PER_CATEGORY, draw, parameters
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +63,9 @@ def test_a_stimulus_does_not_depend_on_the_others():
 def test_a_broken_off_first_use_is_completed(stimuli, tmp_path, monkeypatch):
     monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path))
     from brainscore_vision.data.simulated2026 import packages
-    from brainscore_vision.simulated_experiment import stimuli as drawing
 
     drawn = []
-    monkeypatch.setattr(drawing, "draw", lambda *key: drawn.append(key) or draw(*key))
+    monkeypatch.setattr(packages.simulated_experiment, "draw", lambda *key: drawn.append(key) or draw(*key))
     monkeypatch.setattr(packages, "PER_CATEGORY", 2)
     again = packages.stimulus_set()
     assert len(drawn) == 16
@@ -86,7 +88,7 @@ def test_expected_responses_are_kept_for_the_next_process(stimuli, tmp_path, mon
         kept.write_bytes(damage)
         again = packages._expected_responses(paths)
         assert all(np.array_equal(again[region], expected[region]) for region in ("V1", "IT"))
-    monkeypatch.setattr(packages.responses, "EncodingModel", None)  # nothing is computed any more
+    monkeypatch.setattr(packages.simulated_experiment, "EncodingModel", None)  # nothing is computed any more
     assert np.array_equal(packages._expected_responses(paths)["IT"], expected["IT"])
     paths[1].write_bytes(stimuli.get_stimulus("star_01").read_bytes())
     with pytest.raises(TypeError):  # of other stimuli they are

@@ -74,7 +74,7 @@ def load_selection_benchmark(identifier: str) -> "Benchmark":
     UnknownIdentifier if the name is unknown.
     """
     if identifier.startswith(f"{_SIMULATED}."):
-        from brainscore_vision.simulated_experiment.benchmark import selection_benchmark
+        from brainscore_vision.simulated_experiment import selection_benchmark
 
         return selection_benchmark(identifier)
     from brainscore_vision.registries import load_benchmark

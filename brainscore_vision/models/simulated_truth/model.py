@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from brainscore_vision.model_helpers.images import load_grey
 from brainscore_vision.model_helpers.static_features import FeatureModel
-from brainscore_vision.simulated_experiment.responses import EncodingModel
-from brainscore_vision.simulated_experiment.stimuli import IMAGE_SIZE, VISUAL_DEGREES
+from brainscore_vision.simulated_experiment import IMAGE_SIZE, VISUAL_DEGREES, EncodingModel
 
 
 def simulated_truth() -> FeatureModel:

@@ -16,9 +16,8 @@ from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidA
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_benchmark, load_metric
 from brainscore_vision.assessment.audit import audit
+from brainscore_vision.assessment.dependence import split_findings
 from brainscore_vision.assessment.duplicates import contours, find_duplicates, merge_groups, small_pixels
-from brainscore_vision.assessment.overlaps import split_findings
-from brainscore_vision.assessment.serial import serial_tests
 from brainscore_vision.benchmark_helpers.measurements import choices_of
 from brainscore_vision.benchmark_helpers.multi_subject import MultiSubjectNeuralBenchmark
 from brainscore_vision.benchmark_helpers.neural_common import (
@@ -27,6 +26,7 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     average_repetition,
 )
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
+from brainscore_vision.metric_helpers.repetitions import serial_tests
 from brainscore_vision.model_helpers.images import load_grey
 from brainscore_vision.submission.checks import check_references, find_references
 

@@ -1,6 +1,5 @@
 """Parts of assemblies, alignment, and errors by resampling."""
 
-
 import numpy as np
 import pytest
 

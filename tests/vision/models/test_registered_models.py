@@ -132,7 +132,7 @@ def test_size_of_fine_tuned_models(identifier, plugin, name, torchvision):
 def test_images_of_models_without_networks():
     from brainscore_vision.models import gabor, pixels, simulated_truth
     from brainscore_vision.models.gabor.model import _SIZE
-    from brainscore_vision.simulated_experiment.stimuli import IMAGE_SIZE
+    from brainscore_vision.simulated_experiment import IMAGE_SIZE
 
     assert gabor.METADATA["gabor"].image_size == _SIZE
     assert pixels.METADATA["pixels"].image_size == 256

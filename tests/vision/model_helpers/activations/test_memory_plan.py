@@ -23,7 +23,7 @@ def store(tmp_path):
 @pytest.fixture(autouse=True)
 def _disk(monkeypatch):
     monkeypatch.setattr(
-        "brainscore_vision.model_helpers.activations.store._store.disk_usage",
+        "brainscore_vision.model_helpers.activations.store.disk_usage",
         lambda folder: type("Usage", (), {"free": 10**12}),
     )
 

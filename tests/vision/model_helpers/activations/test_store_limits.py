@@ -96,7 +96,7 @@ def test_limits(tmp_path, monkeypatch):
     monkeypatch.delenv("BRAINSCORE_ACTIVATIONS_LIMIT", raising=False)
     free = {"bytes": 1_000_000}
     monkeypatch.setattr(
-        "brainscore_vision.model_helpers.activations.store._store.disk_usage",
+        "brainscore_vision.model_helpers.activations.store.disk_usage",
         lambda folder: type("Usage", (), {"free": free["bytes"]}),
     )
     assert store.max_bytes == 500_000

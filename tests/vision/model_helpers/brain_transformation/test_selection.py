@@ -284,11 +284,10 @@ def test_the_published_benchmarks_come_first():
 
 
 def test_simulated_measurements_for_selection_are_not_those_that_are_scored(monkeypatch):
+    from brainscore_vision import simulated_experiment as simulated
     from brainscore_vision.data.simulated2026 import packages
-    from brainscore_vision.simulated_experiment import benchmark as simulated
-    from brainscore_vision.simulated_experiment import stimuli
 
-    assert min(simulated.EXEMPLARS) > stimuli.PER_CATEGORY + 3  # and the prototypes of the simulated neuroids
+    assert min(simulated.EXEMPLARS) > simulated.PER_CATEGORY + 3  # and the prototypes of the simulated neuroids
     monkeypatch.setattr(simulated, "EXEMPLARS", range(200, 202))
     monkeypatch.setattr(packages, "PER_CATEGORY", 2)
     benchmark = selection_data.load_selection_benchmark("Simulated2026-selection.V1-pls")
