@@ -36,56 +36,28 @@ Draw = Callable[[np.random.Generator, int, bool], tuple[Score, Score]]
 
 
 class PairedCase(NamedTuple):
-    """A kind of comparison.
+    """A kind of comparison."""
 
-    Attributes
-    ----------
-    names : sequence of str
-        Metrics that are compared so; the first one is simulated.
-    units : str
-        What varies from experiment to experiment.
-    draw : callable
-        ``draw(rng, n, same) -> (Score, Score)``; `same` without a true difference.
-    sizes : sequence of int
-        Numbers of units.
-    simulations : int
-        Experiments of each size, with and without a difference.
-    """
-
-    names: Sequence[str]
-    units: str
-    draw: Draw
+    names: Sequence[str]  # metrics that are compared so; the first one is simulated
+    units: str  # what varies from experiment to experiment
+    draw: Draw  # ``draw(rng, n, same) -> (Score, Score)``; `same` without a true difference
     sizes: Sequence[int] = (10, 20, 50, 100, 200)
-    simulations: int = 400
+    simulations: int = 400  # experiments of each size, with and without a difference
 
 
 class PairedResult(NamedTuple):
-    """What was counted.
+    """What was counted."""
 
-    Attributes
-    ----------
-    held, intervals : int
-        Intervals that held the true difference, of all that there were, with a difference.
-    found, tests : int
-        Differences that were found (p ≤ 0.05), of all tests, without one.
-    simulations : int
-        Experiments of either kind.
-    difference : float
-        The true difference.
-    power : float
-        Share of the true differences that was found.
-    widths : float
-        Mean standard error / standard deviation of the differences.
-    """
-
+    # held and intervals: intervals that held the true difference, of all that there were, with a difference
     held: int
     intervals: int
+    # found and tests: differences that were found (p ≤ 0.05), of all tests, without one
     found: int
     tests: int
-    simulations: int
+    simulations: int  # experiments of either kind
     difference: float
-    power: float
-    widths: float
+    power: float  # share of the true differences that was found
+    widths: float  # mean standard error / standard deviation of the differences
 
 
 def simulate_pair(case: PairedCase, n: int, simulations: int | None = None) -> PairedResult:
@@ -444,54 +416,24 @@ DrawRanks = Callable[[np.random.Generator, str, bool], list[list[Score]]]
 
 
 class RankCase(NamedTuple):
-    """Models that are ranked on a benchmark, or by a mean over several.
+    """Models that are ranked on a benchmark, or by a mean over several."""
 
-    Attributes
-    ----------
-    name : str
-        What they are ranked by.
-    benchmarks : sequence of str
-        Identifiers; those of one data set share stimuli.
-    units : str
-        What varies from experiment to experiment.
-    draw : callable
-        ``draw(rng, regime, same) -> models × benchmarks``; `same` without a true difference.
-    simulations : int
-        Experiments of each regime without a difference; a fourth as many have one.
-    """
-
-    name: str
-    benchmarks: Sequence[str]
-    units: str
-    draw: DrawRanks
-    simulations: int = 400
+    name: str  # what they are ranked by
+    benchmarks: Sequence[str]  # identifiers; those of one data set share stimuli
+    units: str  # what varies from experiment to experiment
+    draw: DrawRanks  # ``draw(rng, regime, same) -> models × benchmarks``; `same` without a true difference
+    simulations: int = 400  # experiments of each regime without a difference; a fourth as many have one
 
 
 class RankResult(NamedTuple):
-    """What was counted.
+    """What was counted."""
 
-    Attributes
-    ----------
-    found : int
-        Experiments without a true difference in which any model was ranked above another.
-    independent : int
-        The same with z tests (Holm) of the scores' errors, taken as independent.
-    tested : int
-        Experiments in which models were tested.
-    power : float
-        Share of the true differences that were found.
-    simulations : int
-        Experiments without a true difference; a fourth as many have one.
-    spread : float
-        Standard deviation of difference / standard error of all pairs, without a true difference.
-    """
-
-    found: int
-    independent: int
-    tested: int
-    power: float
-    simulations: int
-    spread: float
+    found: int  # experiments without a true difference in which any model was ranked above another
+    independent: int  # the same with z tests (Holm) of the scores' errors, taken as independent
+    tested: int  # experiments in which models were tested
+    power: float  # share of the true differences that were found
+    simulations: int  # experiments without a true difference; a fourth as many have one
+    spread: float  # standard deviation of difference / standard error of all pairs, without a true difference
 
 
 def simulate_ranks(case: RankCase, regime: str, simulations: int | None = None) -> RankResult:

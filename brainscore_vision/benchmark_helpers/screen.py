@@ -42,18 +42,9 @@ def write_png(
     The image is not compressed: photographs would become smaller by a quarter or so, and writing them and every
     reading by a model would take several times as long. What lies around takes some twenty bytes a row.
 
-    Parameters
-    ----------
-    levels : array, height × width [× channels]
-        What to write: grey, grey and alpha, colour, or colour and alpha.
-    stream : binary stream
-        Where to.
-    size : (int, int), optional
-        Height and width of the area; by default those of the image.
-    corner : (int, int)
-        Row and column of the area where the image begins.
-    around : int
-        Level of all channels around the image.
+    `levels`: height × width [× channels]; what to write: grey, grey and alpha, colour, or colour and alpha. `size`:
+    height and width of the area; by default those of the image. `corner`: row and column of the area where the image
+    begins. `around`: level of all channels around the image.
 
     Examples
     --------
@@ -196,10 +187,7 @@ def place_on_screen(
 class ImageConverter:
     """Places single images on a screen, as :func:`place_on_screen` does with stimulus sets.
 
-    Parameters
-    ----------
-    target_dir : path
-        Folder for the placed images, which keep their names.
+    `target_dir`: folder for the placed images, which keep their names.
     """
 
     def __init__(self, target_dir: str | os.PathLike[str]) -> None:
@@ -226,12 +214,8 @@ def identifier_before_screen(identifier: str | None) -> str | None:
 def warn_of_small_stimuli(stimulus_set: StimulusSet, side: int) -> None:
     """Warn, and note in the receipt, if placed stimuli span fewer than 32 pixels of a model's input.
 
-    Parameters
-    ----------
-    stimulus_set : StimulusSet
-        As :func:`place_on_screen` returns it. A few of its images are examined, at most 16.
-    side : int
-        Shorter side of the model's input, in pixels.
+    `stimulus_set`: as :func:`place_on_screen` returns it. A few of its images are examined, at most 16. `side`: shorter
+    side of the model's input, in pixels.
     """
     placed, originals = stimulus_set.stimulus_paths, stimulus_set.original_paths
     if not originals:

@@ -33,12 +33,7 @@ class ModelAtAngle:
     Its layers stay those that were chosen at the model's own angle. Eye movements, of 0.05° at most, have the size in
     pixels that they have at this angle.
 
-    Parameters
-    ----------
-    model : BrainModel
-        The model.
-    degrees : float
-        Visual angle of its input.
+    `degrees`: visual angle of its input.
 
     Examples
     --------

@@ -40,21 +40,10 @@ _HOMES = {"TORCH_HOME": "~/.cache/torch", "HF_HOME": "~/.cache/huggingface"}
 def sandbox_for(model: str, environment: Environment | None, given: Mapping[str, Any]) -> Sandbox:
     """Configure the sandbox of a model, without importing the model.
 
-    Parameters
-    ----------
-    model : str
-        Key of `model_registry`, or ``path/to/file.py:make_model``.
-    environment : Environment, optional
-        Where it runs.
-    given : mapping
-        Plain values: ``files`` (paths of files and folders that the model sees in addition to its plugin),
-        ``environment`` (variables), and the limits of `Sandbox`. Missing limits are the defaults of `Sandbox`; missing
-        memory is the limit of this process.
-
-    Returns
-    -------
-    Sandbox
-        Argument for :func:`~brainscore_core.isolation.start_model_process`.
+    `model`: key of `model_registry`, or ``path/to/file.py:make_model``. `given`: plain values: ``files`` (paths of
+    files and folders that the model sees in addition to its plugin), ``environment`` (variables), and the limits of
+    `Sandbox`. Missing limits are the defaults of `Sandbox`; missing memory is the limit of this process. Result:
+    argument for :func:`~brainscore_core.isolation.start_model_process`.
     """
     if unknown := sorted(set(given) - _OPTIONS):
         raise UserError(f"a sandbox has no option {unknown[0]!r}", remedy=f"options: {', '.join(sorted(_OPTIONS))}")
@@ -99,10 +88,7 @@ def _homes(files: list[Path]) -> dict[str, str]:
 class StimulusAccess:
     """Grants a sandboxed model access to stimuli, and revokes it.
 
-    Parameters
-    ----------
-    exchange : Exchange
-        The folder through which the sandbox sees files.
+    `exchange`: the folder through which the sandbox sees files.
     """
 
     def __init__(self, exchange: Exchange) -> None:
@@ -244,15 +230,8 @@ def isolated_model(
 def environment_for(model: str) -> Environment | None:
     """Find or make the environment that the ``requirements.txt`` in a model's folder requires.
 
-    Parameters
-    ----------
-    model : str
-        Key of `model_registry`, or ``path/to/file.py:make_model``.
-
-    Returns
-    -------
-    Environment or None
-        None for a model without requirements: it runs in the environment of this interpreter.
+    `model`: key of `model_registry`, or ``path/to/file.py:make_model``. Result: None for a model without requirements:
+    it runs in the environment of this interpreter.
     """
     if is_file_reference(model):
         folder: Path | None = referenced_file(model).parent
@@ -270,23 +249,9 @@ class IsolatedModel(BrainModel):
     It returns the same recordings as the model itself, and raises the same `NotApplicable` and errors for users. Any
     other error, and the end of the process, raises `SubjectFailed`.
 
-    Parameters
-    ----------
-    process : ModelProcess
-        The process, with the model loaded.
-    environment : Environment, optional
-        Environment of the process.
-
-    Attributes
-    ----------
-    process : ModelProcess
-        As above; its ``log`` is the output of the model.
-    environment : Environment or None
-        As above.
-    name : str
-        Name in the results.
-    looks_at_files : bool
-        Whether the model reads the stimulus files; False if it answers by stimulus identifiers.
+    `process`: the process, with the model loaded. `environment`: environment of the process. `process`: as above; its
+    ``log`` is the output of the model. `looks_at_files`: whether the model reads the stimulus files; False if it
+    answers by stimulus identifiers.
     """
 
     def __init__(self, process: ModelProcess, environment: Environment | None = None) -> None:

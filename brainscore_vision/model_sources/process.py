@@ -17,19 +17,9 @@ _NAMES: dict[str, Any] = {"start_task": BrainModel.Task, "start_recording": Brai
 def load(reference: str, *, identifier: str | None = None, how: Mapping[str, Any] | None = None) -> ModelServer:
     """Load a model.
 
-    Parameters
-    ----------
-    reference : str
-        Key of `model_registry`, or ``path/to/file.py:make_model``.
-    identifier : str, optional
-        Name in the results, for a model from a file.
-    how : mapping, optional
-        Further options of `brainscore_vision.score`, for a model from a file.
-
-    Returns
-    -------
-    ModelServer
-        Receives the calls to the model.
+    `reference`: key of `model_registry`, or ``path/to/file.py:make_model``. `identifier`: name in the results, for a
+    model from a file. `how`: further options of `brainscore_vision.score`, for a model from a file. Result: receives
+    the calls to the model.
     """
     if not is_file_reference(reference):
         return ModelServer(load_model(reference), reference)
@@ -40,21 +30,8 @@ def load(reference: str, *, identifier: str | None = None, how: Mapping[str, Any
 class ModelServer:
     """Forwards the calls of `IsolatedModel` to the model.
 
-    Parameters
-    ----------
-    model : BrainModel
-        The model.
-    name : str
-        Name in the results.
-
-    Attributes
-    ----------
-    name : str
-        As above.
-    looks_at_files : bool
-        Whether the model reads the stimulus files; False if it answers by stimulus identifiers.
-    start_task, start_recording : callable
-        The model's own methods; only their parameters are used.
+    `looks_at_files`: whether the model reads the stimulus files; False if it answers by stimulus identifiers.
+    `start_task`, `start_recording`: the model's own methods; only their parameters are used.
     """
 
     def __init__(self, model: BrainModel, name: str) -> None:
@@ -81,16 +58,8 @@ class ModelServer:
     def start(self, method: str, what: str, named: bool, args: Sequence[Any], options: Mapping[str, Any]) -> None:
         """Call ``start_task`` or ``start_recording``.
 
-        Parameters
-        ----------
-        method : str
-            ``'start_task'`` or ``'start_recording'``.
-        what : str
-            Task or region.
-        named : bool
-            Whether `what` is a member of `BrainModel.Task` or `BrainModel.RecordingTarget`.
-        args, options
-            Further arguments.
+        `method`: ``'start_task'`` or ``'start_recording'``. `named`: whether `what` is a member of `BrainModel.Task` or
+        `BrainModel.RecordingTarget`.
         """
         getattr(self._model, method)(_NAMES[method](what) if named else what, *args, **options)
 

@@ -24,33 +24,18 @@ _logger = logging.getLogger(__name__)
 
 
 class UnregisteredModel(NamedTuple):
-    """A model without a registration, ready to be scored.
-
-    Attributes
-    ----------
-    identifier : str
-        Name in the results.
-    model : BrainModel
-        The model.
-    source : Path or None
-        File that defines the model, if known; the receipt has its hash.
-    remarks : tuple of str
-        Choices made automatically, for the receipt.
-    """
+    """A model without a registration, ready to be scored."""
 
     identifier: str
     model: BrainModel
-    source: Path | None
-    remarks: tuple[str, ...] = ()
+    source: Path | None  # file that defines the model, if known; the receipt has its hash
+    remarks: tuple[str, ...] = ()  # choices made automatically, for the receipt
 
 
 def is_file_reference(model: Any) -> bool:
     """Whether a reference has the form ``path/to/file.py:make_model``.
 
-    Raises
-    ------
-    UserError
-        If it is the name of a file without a function.
+    A UserError if it is the name of a file without a function.
     """
     if isinstance(model, str) and model.endswith(".py"):
         raise UserError(f"{model!r} names a file without a function", remedy=f"write it as {model}:make_model")
@@ -73,19 +58,9 @@ def load_unregistered_model(
 ) -> UnregisteredModel:
     """Make a `BrainModel` from a file reference or an object; its remarks are noted for the receipt.
 
-    Parameters
-    ----------
-    model : str or object
-        ``path/to/file.py:make_model``, or as for :func:`to_unregistered_model`.
-    identifier : str, optional
-        Name in the results; by default the model's own, or that of its class or function.
-    how : mapping, optional
-        Further arguments of :func:`to_unregistered_model`.
-
-    Returns
-    -------
-    UnregisteredModel
-        Identifier, model, file and remarks.
+    `model`: ``path/to/file.py:make_model``, or as for :func:`to_unregistered_model`. `identifier`: name in the results;
+    by default the model's own, or that of its class or function. `how`: further arguments of
+    :func:`to_unregistered_model`. Result: identifier, model, file and remarks.
     """
     source = None
     if is_file_reference(model):
@@ -107,21 +82,9 @@ def load_unregistered_model(
 def load_library_model(identifier: str) -> BrainModel:
     """Make a model of a library, with its weights or as an untrained twin.
 
-    Parameters
-    ----------
-    identifier : str
-        As for :func:`~brainscore_vision.model_sources.libraries.parse_library_model`.
-
-    Returns
-    -------
-    BrainModel
-        With the library's preprocessing, and layers that were published or are found by rule; ``remarks`` names both,
-        and the weights.
-
-    Raises
-    ------
-    UserError
-        If the library or the model does not exist, or weights are neither cached nor reachable.
+    `identifier`: as for :func:`~brainscore_vision.model_sources.libraries.parse_library_model`. Result: a BrainModel
+    with the library's preprocessing, and layers that were published or are found by rule; ``remarks`` names both, and
+    the weights. A UserError if the library or the model does not exist, or weights are neither cached nor reachable.
 
     Examples
     --------
@@ -150,24 +113,9 @@ def load_library_model(identifier: str) -> BrainModel:
 def load_file_reference(reference: str, *, noun: str = "model") -> tuple[Any, Path]:
     """Call the function that a reference names.
 
-    Parameters
-    ----------
-    reference : str
-        ``path/to/file.py:make_model``, or the name of a variable in the file.
-    noun : str
-        What the function makes, for messages.
-
-    Returns
-    -------
-    tuple of (object, Path)
-        What the function returned, and the file.
-
-    Raises
-    ------
-    UserError
-        If the file or the name in it does not exist, or the function needs arguments or returns nothing.
-    Exception
-        Any error of the function.
+    `reference`: ``path/to/file.py:make_model``, or the name of a variable in the file. `noun`: what the function makes,
+    for messages. Result: what the function returned, and the file. A UserError if the file or the name in it does not
+    exist, or the function needs arguments or returns nothing.
     """
     file_name, _, name = reference.rpartition(":")
     path = referenced_file(reference)
@@ -255,56 +203,30 @@ def to_unregistered_model(
 ) -> UnregisteredModel:
     """Make a `BrainModel` from a network, a function or a model.
 
-    Parameters
-    ----------
-    model : BrainModel, activations model, torch.nn.Module or callable
-        A `BrainModel` is used unchanged. An activations model (such as a `PytorchWrapper`) and a network get layers and
-        regions; a function from a list of images (RGB arrays) to features (stimuli × any dimensions) becomes a model
-        with one layer.
-    identifier : str, optional
-        Name in the results; by default the model's own, or that of its class or function.
-    source : path, optional
-        File that defines the model; by default the source file that Python knows.
-    layers : str or list of str, optional
-        Layers to choose from, or patterns (``'blocks.*'``); by default the blocks of a transformer or the stages of a
-        convolutional network
-        (:func:`~brainscore_vision.model_helpers.brain_transformation.layers.repeated_layers`), and of other networks
-        layers that cover them
-        (:func:`~brainscore_vision.model_helpers.brain_transformation.layers.candidate_layers`).
-    region_layer_map : mapping, optional
-        Region → layer or layers; by default a layer is selected for each region when it is first recorded.
-    time_mapping : mapping, optional
-        For recurrent networks, as for `ModelCommitment`: region → time step → milliseconds.
-    preprocessing : object, optional
-        Weights of torchvision or their transforms, transforms of timm, an image processor of transformers, or a
-        function from file paths to the network's input. By default what timm or transformers store with the network,
-        else 224 × 224 pixels with ImageNet's mean and standard deviation. For networks that take clips, each frame is
-        prepared as an image, and a function gets a
-        :class:`~brainscore_vision.model_helpers.activations.temporal.inputs.Video`.
-    visual_degrees : float, optional
-        Visual angle that the model's input spans, in degrees; as for
-        :class:`~brainscore_vision.model_helpers.brain_transformation.ModelCommitment`.
-    frames : int, optional
-        For networks that take clips: number of frames in a clip. By default that in the configuration of a network of
-        transformers. The network gets stimuli × channels × frames × height × width; networks of transformers get
-        stimuli × frames × channels × height × width.
-    frame_rate : float, optional
-        For networks that take clips: frames per second. The network sees, for each frame, the `frames` frames until
-        then: causal inference of
-        :class:`~brainscore_vision.model_helpers.activations.temporal.model.pytorch.PytorchWrapper`.
-    duration : float, optional
-        For networks that take clips: milliseconds for which stimuli are shown, by default 1000. Time bins of a
-        recording must be within them.
-
-    Returns
-    -------
-    UnregisteredModel
-        Identifier, model, file and remarks.
-
-    Raises
-    ------
-    UserError
-        If `model` is none of these, or options are given that a `BrainModel` or a function cannot follow.
+    `model`: A `BrainModel` is used unchanged. An activations model (such as a `PytorchWrapper`) and a network get
+    layers and regions; a function from a list of images (RGB arrays) to features (stimuli × any dimensions) becomes a
+    model with one layer. `identifier`: name in the results; by default the model's own, or that of its class or
+    function. `source`: file that defines the model; by default the source file that Python knows. `layers`: layers to
+    choose from, or patterns (``'blocks.*'``); by default the blocks of a transformer or the stages of a convolutional
+    network (:func:`~brainscore_vision.model_helpers.brain_transformation.layers.repeated_layers`), and of other
+    networks layers that cover them
+    (:func:`~brainscore_vision.model_helpers.brain_transformation.layers.candidate_layers`). `region_layer_map`: region
+    → layer or layers; by default a layer is selected for each region when it is first recorded. `time_mapping`: for
+    recurrent networks, as for `ModelCommitment`: region → time step → milliseconds. `preprocessing`: weights of
+    torchvision or their transforms, transforms of timm, an image processor of transformers, or a function from file
+    paths to the network's input. By default what timm or transformers store with the network, else 224 × 224 pixels
+    with ImageNet's mean and standard deviation. For networks that take clips, each frame is prepared as an image, and a
+    function gets a :class:`~brainscore_vision.model_helpers.activations.temporal.inputs.Video`. `visual_degrees`:
+    visual angle that the model's input spans, in degrees; as for
+    :class:`~brainscore_vision.model_helpers.brain_transformation.ModelCommitment`. `frames`: for networks that take
+    clips: number of frames in a clip. By default that in the configuration of a network of transformers. The network
+    gets stimuli × channels × frames × height × width; networks of transformers get stimuli × frames × channels × height
+    × width. `frame_rate`: for networks that take clips: frames per second. The network sees, for each frame, the
+    `frames` frames until then: causal inference of
+    :class:`~brainscore_vision.model_helpers.activations.temporal.model.pytorch.PytorchWrapper`. `duration`: for
+    networks that take clips: milliseconds for which stimuli are shown, by default 1000. Time bins of a recording must
+    be within them. Result: identifier, model, file and remarks. A UserError if `model` is none of these, or options are
+    given that a `BrainModel` or a function cannot follow.
     """
     from brainscore_vision.model_interface import BrainModel
 

@@ -238,10 +238,8 @@ class ScoredModel:
     It is loaded once, and the notes that loading it left are repeated for each receipt. On exit, a process of its own
     ends.
 
-    Parameters
-    ----------
-    model, identifier, how, isolated, cage
-        As ``model_identifier`` and the further parameters of :func:`run_pair`.
+    `model`, `identifier`, `how`, `isolated`, `cage`: as ``model_identifier`` and the further parameters of
+    :func:`run_pair`.
 
     Examples
     --------
@@ -307,10 +305,7 @@ class ScoredModel:
     def load(self, regions: Sequence[str] | None = None) -> Any:
         """Return the model, and repeat the notes that loading it left.
 
-        Parameters
-        ----------
-        regions : sequence of str, optional
-            Regions that one pass should record, if the model supports it.
+        `regions`: regions that one pass should record, if the model supports it.
         """
         if self._model is None:
             with recording() as record:
@@ -397,17 +392,8 @@ _kept_benchmarks: dict[str, _KeptBenchmark] = {}
 def keep_benchmark(benchmark: str, **options: Any) -> dict[str, str | None]:
     """Load a benchmark and estimate its ceiling for the processes that are forked from this one.
 
-    Parameters
-    ----------
-    benchmark : str
-        Its name in the results.
-    **options
-        As for :func:`score_pair`; they have no influence.
-
-    Returns
-    -------
-    dict
-        Hashes of its code, and of that of its data and metrics, by folder or file.
+    `benchmark`: its name in the results. `**options`: as for :func:`score_pair`; they have no influence. Result: hashes
+    of its code, and of that of its data and metrics, by folder or file.
     """
     with capture_output() as captured, recording() as record:
         made = load_benchmark(benchmark)
@@ -478,35 +464,15 @@ def score_pair(
     that loading it left are in the receipts of all these pairs. Output of the pair, including that of native code and
     of child processes, is stored beside the receipt.
 
-    Parameters
-    ----------
-    model, benchmark : str
-        Their names in the results.
-    store : ResultsStore
-        Where to write.
-    run : RunInfo
-        The run that the pair belongs to.
-    isolated : bool
-        Whether the model runs in a process and an environment of its own.
-    files : mapping, optional
-        For models that are not registered: name → ``/path/to/file.py:make_model``.
-    regions : mapping, optional
-        Regions that all benchmarks of this run record with the same stimuli, by
-        :func:`~brainscore_vision.scoring.selection.data_name`; one pass records all of them.
-    cage : mapping, optional
-        Runs the model isolated and in a sandbox, with these options of
-        :func:`~brainscore_vision.model_sources.isolation.sandbox_for`. Plain JSON values.
-    forget_after : collection of str
-        Benchmarks after which the model's process ends, so that the model cannot reveal their stimuli to a later
-        benchmark.
-    later : callable, optional
-        May be called with a function that writes the receipt and returns it, also in another thread. This function then
-        returns the receipt without its id.
-
-    Returns
-    -------
-    Receipt
-        Its state is *failed* if a plugin raised an error.
+    `model`, `benchmark`: their names in the results. `run`: the run that the pair belongs to. `isolated`: whether the
+    model runs in a process and an environment of its own. `files`: for models that are not registered: name →
+    ``/path/to/file.py:make_model``. `regions`: regions that all benchmarks of this run record with the same stimuli, by
+    :func:`~brainscore_vision.scoring.selection.data_name`; one pass records all of them. `cage`: runs the model
+    isolated and in a sandbox, with these options of :func:`~brainscore_vision.model_sources.isolation.sandbox_for`.
+    Plain JSON values. `forget_after`: benchmarks after which the model's process ends, so that the model cannot reveal
+    their stimuli to a later benchmark. `later`: may be called with a function that writes the receipt and returns it,
+    also in another thread. This function then returns the receipt without its id. Result: its state is *failed* if a
+    plugin raised an error.
     """
     reference = (files or {}).get(model)
     key = _ModelKey(model, reference, isolated, "" if cage is None else json.dumps(dict(cage), sort_keys=True))

@@ -231,12 +231,8 @@ class InternalConsistency(Ceiling):
 class PearsonCorrelation(XarrayCorrelation):
     """Pearson correlation of two halves over stimuli, neuroid by neuroid.
 
-    Parameters
-    ----------
-    stimulus_coord, neuroid_coord : str
-        Coordinates by which stimuli and neuroids are matched.
-    neuroid_dim : str
-        Dimension over which :meth:`aggregate` takes the median.
+    `stimulus_coord`, `neuroid_coord`: coordinates by which stimuli and neuroids are matched. `neuroid_dim`: dimension
+    over which :meth:`aggregate` takes the median.
     """
 
     def __init__(

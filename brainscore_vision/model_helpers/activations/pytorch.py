@@ -511,16 +511,6 @@ class PytorchWrapper:
 def disable_activation_caching(wrapper: PytorchWrapper) -> PytorchWrapper:
     """Store no activations of a model from now on; needed for no network here, since each layer is stored by itself.
 
-    Parameters
-    ----------
-    wrapper : PytorchWrapper
-        The activations model.
-
-    Returns
-    -------
-    PytorchWrapper
-        The same one.
-
     Examples
     --------
     >>> import torch
