@@ -18,7 +18,7 @@ from regexploit.languages.python_node_visitor import PythonNodeVisitor
 from regexploit.redos import find
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("brainio", "brainscore", "brainscore_core", "brainscore_vision", "brainscore_web")
+PACKAGES = ("brainio", "brainscore", "brainscore_core", "brainscore_language", "brainscore_vision", "brainscore_web")
 
 
 def slow_expressions(file: Path) -> Iterator[tuple[int, str]]:

@@ -197,7 +197,10 @@ def _module_name(file: Path) -> str | None:
     from brainscore_vision.catalogue.plugins import PLUGINS_VARIABLE, make_discoverable, plugin_folder_of
 
     folder = plugin_folder_of(file.parent)
-    if folder is None or "_registry" not in (folder / "__init__.py").read_text(errors="replace"):
+    if folder is None:
+        return None
+    source = (folder / "__init__.py").read_text(errors="replace")
+    if "_registry" not in source or "brainscore_language" in source:  # language has folders of its own
         return None
     make_discoverable(folder)
     plugin = plugin_index.plugin_of(str(folder / "__init__.py"))

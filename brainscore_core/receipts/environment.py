@@ -16,6 +16,7 @@ from brainscore_core.receipts.receipt import Environment, PluginCode
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
+_DOMAINS = ("brainscore_language", "brainscore_vision")
 _PLUGIN_FOLDERS = {"benchmarks", "data", "metrics", "models"}  # of the domain
 
 
@@ -31,12 +32,12 @@ def describe_plugin(location: Path) -> PluginCode:
 
 @lru_cache(maxsize=1)
 def platform_code() -> str:
-    """Hash of the platform's Python code without plugins: this package, and the domain package beside it."""
+    """Hash of the platform's Python code without plugins: this package, and the packages of domains beside it."""
     home = Path(__file__).parents[2]
     digest = sha256()
-    for path in sorted([*home.glob("brainscore_core/**/*.py"), *home.glob("brainscore_vision/**/*.py")]):
+    for path in sorted(path for package in ("brainscore_core", *_DOMAINS) for path in home.glob(f"{package}/**/*.py")):
         names = path.relative_to(home).parts
-        of_plugin = names[0] == "brainscore_vision" and names[1] in _PLUGIN_FOLDERS
+        of_plugin = names[0] in _DOMAINS and names[1] in _PLUGIN_FOLDERS
         if not of_plugin and path.name != "test.py":
             digest.update(f"{'/'.join(names)}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()

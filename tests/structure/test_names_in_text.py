@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("brainio", "brainscore", "brainscore_core", "brainscore_vision", "brainscore_web")
+PACKAGES = ("brainio", "brainscore", "brainscore_core", "brainscore_language", "brainscore_vision", "brainscore_web")
 DOTTED = re.compile(
     r"(?<![\w./@-])(?:brainscore_core|brainscore_vision|brainscore_web|brainscore|brainio)(?:\.\w+)+(?::\w+)?(?![\w/-])"
 )

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("brainio", "brainscore", "brainscore_core", "brainscore_vision", "brainscore_web")
+PACKAGES = ("brainio", "brainscore", "brainscore_core", "brainscore_language", "brainscore_vision", "brainscore_web")
 STARTS = tuple(f"{ROOT / package}{os.sep}" for package in PACKAGES)
 PAIR = ("gabor", "Simulated2026.V1-pls")
 PLUGIN = re.compile(r"brainscore_vision/(benchmarks|data|metrics|models)/[^/]+/")

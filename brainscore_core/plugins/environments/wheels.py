@@ -72,7 +72,9 @@ _MAX_ENTRY_POINTS = 1 << 20  # bytes
 _RATIO = 100  # of the unpacked to the packed size
 _LEAST_BOMB = 100 << 20  # bytes
 _PAUSE = 0.2  # seconds between two checks of the limits
-_PACKAGES = frozenset({"brainio", "brainscore", "brainscore_core", "brainscore_vision", "brainscore_web"})
+_PACKAGES = frozenset(
+    {"brainio", "brainscore", "brainscore_core", "brainscore_language", "brainscore_vision", "brainscore_web"}
+)
 _AT_START = frozenset({"sitecustomize", "usercustomize", LINK.partition(".")[0]})
 _REMOVED = "distutils-precedence.pth"  # of setuptools, which works without it
 _DATA = frozenset({"Library", "etc", "include", "lib", "share"})  # folders beside the packages

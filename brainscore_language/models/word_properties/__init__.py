@@ -1,0 +1,13 @@
+"""Baseline models that look at single words: their length, and a random number that is the same for equal words."""
+
+from brainscore_language import model_registry
+
+
+def _subject(name: str):
+    from brainscore_language.models.word_properties import model
+
+    return getattr(model, name)()
+
+
+model_registry["word-length"] = lambda: _subject("word_length")
+model_registry["random-words"] = lambda: _subject("random_words")

@@ -1,0 +1,135 @@
+"""Networks as subjects, beside the definition: every part is read anew with all parts before it."""
+
+import logging
+import math
+
+import numpy as np
+import pytest
+
+from tests.optional import declare_operators, require_package
+
+require_package("transformers", "needs transformers")
+declare_operators()
+
+import torch  # noqa: E402 - after the operators that torchvision may lack
+from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: E402
+from transformers import BertConfig, BertLMHeadModel, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast  # noqa: E402
+
+from brainscore_language.model_helpers import huggingface  # noqa: E402
+from brainscore_language.model_helpers.huggingface import HuggingfaceSubject  # noqa: E402
+from brainscore_language.model_helpers.preprocessing import prepare_context  # noqa: E402
+
+WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "a", "b", "c", "d", "e", "f", "g"]
+LIMIT = 20
+LAYERS = {"gpt2": ["transformer.h.0", "transformer.h.1"], "bert": ["bert.encoder.layer.0", "bert.encoder.layer.1"]}
+
+logging.getLogger("transformers").setLevel(logging.ERROR)
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    vocabulary = {word: number for number, word in enumerate([*WORDS, "[UNK]", ",", "."])}
+    words = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=words, unk_token="[UNK]", model_max_length=LIMIT, truncation_side="left"
+    )
+
+
+@pytest.fixture(scope="module", params=["gpt2", "bert"])
+def network(request):
+    torch.manual_seed(0)
+    sizes = {"vocab_size": len(WORDS) + 3, "bos_token_id": None, "eos_token_id": None}
+    if request.param == "gpt2":
+        made = GPT2LMHeadModel(GPT2Config(n_layer=2, n_embd=32, n_head=2, n_positions=64, **sizes))
+    else:
+        made = BertLMHeadModel(
+            BertConfig(num_hidden_layers=2, hidden_size=32, num_attention_heads=2, intermediate_size=64, **sizes)
+        )
+    for parameter in made.parameters():
+        parameter.data *= 4
+    return request.param, made.eval()
+
+
+def subject(network, tokenizer, **options):
+    name, made = network
+    return HuggingfaceSubject(name, {"language_system": LAYERS[name]}, model=made, tokenizer=tokenizer, **options)
+
+
+@pytest.fixture(scope="module")
+def parts():
+    random = np.random.default_rng(0)
+    drawn = [" ".join(random.choice(WORDS, random.integers(1, 3))) for _ in range(25)]
+    return [*drawn[:3], "", drawn[4], ",", *drawn[6:]]
+
+
+@pytest.fixture(scope="module")
+def definition(network, tokenizer, parts):
+    """Bits, next words and responses of the first layer."""
+    times, words, responses, before = [], [], [], 0
+    for number in range(len(parts)):
+        ids = tokenizer(prepare_context(parts[: number + 1]))["input_ids"]
+        kept = ids[max(0, len(ids) - LIMIT) :]
+        with torch.no_grad():
+            output = network[1](torch.tensor([kept]), output_hidden_states=True)
+        logs = torch.log_softmax(output.logits[0], dim=-1)
+        own = range(max(len(kept) - (len(ids) - before), 0), len(kept))
+        bits = [-logs[position - 1, kept[position]].item() / math.log(2) for position in own if position > 0]
+        times.append(0.0 if not own else sum(bits) if bits else math.nan)
+        words.append(tokenizer.decode(int(output.logits[0, -1].argmax())))
+        responses.append(output.hidden_states[1][0, -1].numpy())
+        before = len(ids)
+    return np.array(times), words, np.array(responses)
+
+
+@pytest.mark.parametrize("numbers_of_logits", [2**26, 1], ids=["whole", "divided"])
+def test_values_of_the_definition(network, tokenizer, parts, definition, monkeypatch, numbers_of_logits):
+    monkeypatch.setattr(huggingface, "_LOGITS", numbers_of_logits)
+    monkeypatch.setattr(huggingface, "_SHORTEST", 4)
+    if network[0] == "bert" and numbers_of_logits == 1:
+        pytest.skip("keeps no keys of earlier tokens")
+    passes = []
+    handle = network[1].register_forward_hook(lambda *_: passes.append(1))
+    reader = subject(network, tokenizer)
+    reader.start_behavioral_task("reading_times")
+    reader.start_neural_recording("language_system", "fMRI")
+    answer = reader.digest_text(parts)
+    handle.remove()
+    np.testing.assert_allclose(answer["behavior"].values, definition[0], atol=1e-4)
+    recordings = answer["neural"]
+    np.testing.assert_allclose(recordings.sel(region="language_system.0").values, definition[2], atol=1e-4)
+    assert recordings["layer"].values.tolist() == [layer for layer in LAYERS[network[0]] for _ in range(32)]
+    assert recordings["part_number"].values.tolist() == list(range(25))
+    reader.start_behavioral_task("next_word")
+    assert reader.digest_text(parts)["behavior"].values.tolist() == definition[1]
+    if network[0] == "gpt2" and numbers_of_logits > 1:
+        assert len(passes) < len(parts)  # contexts that fit are read in one pass
+
+
+def test_a_first_part_of_one_token_has_no_time(network, tokenizer):
+    reader = subject(network, tokenizer)
+    reader.start_behavioral_task("reading_times")
+    behaviour = reader.digest_text(["the", "fox"])["behavior"]
+    assert behaviour.dtype == np.float64
+    assert np.isnan(behaviour.values).tolist() == [True, False]
+    assert reader.digest_text("the fox")["behavior"].dtype == np.float32
+    assert reader.digest_text("")["behavior"].values.tolist() == [0]
+
+
+def test_a_task_head_answers_from_the_output_of_each_context(network, tokenizer):
+    heads = {"next_word": lambda base_output: base_output.logits.shape[1]}
+    reader = subject(network, tokenizer, task_heads=heads)
+    reader.start_behavioral_task("next_word")
+    assert reader.digest_text(["the fox", "jumps", "over the dog"])["behavior"].values.tolist() == [2, 3, 6]
+
+
+def test_unknown_layers_targets_and_tasks_are_named(network, tokenizer):
+    reader = HuggingfaceSubject("x", {"language_system": "transformer.h.9"}, model=network[1], tokenizer=tokenizer)
+    with pytest.raises(AssertionError, match=r"No submodule found for layer .*; the nearest: "):
+        reader.start_neural_recording("language_system", "fMRI")
+    with pytest.raises(NotImplementedError, match="no layer for 'V1'; it has layers for: 'language_system'"):
+        reader.start_neural_recording("V1", "fMRI")
+    with pytest.raises(NotImplementedError, match="no task 'sing'"):
+        reader.start_behavioral_task("sing")
+    with pytest.raises(TypeError, match="this part is a int: 3"):
+        reader.digest_text(["the", 3])
