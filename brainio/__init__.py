@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from brainscore_vision.data_sources.lookup import (
+    from brainscore_vision.data_sources import (
         get_assembly,
         get_stimulus_set,
         list_assemblies,
@@ -24,7 +24,7 @@ _MODULES = {"assemblies", "catalogs", "fetch", "importers", "lookup", "packaging
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(importlib.import_module("brainscore_vision.data_sources.lookup"), name)
+        return getattr(importlib.import_module("brainscore_vision.data_sources"), name)
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,7 @@ from brainscore_core.supported_data_standards.brainio.fetch import (
     resolve_assembly_class,
     unzip,
 )
-from brainscore_vision.data_sources.lookup import get_assembly, get_stimulus_set
+from brainscore_vision.data_sources import get_assembly, get_stimulus_set
 
 __all__ = [
     "AssemblyLoader",

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from brainscore.runs import run
     from brainscore_vision import score
     from brainscore_vision.assessment.multiverse import multiverse
-    from brainscore_vision.data_sources.lookup import get_assembly, get_stimulus_set
+    from brainscore_vision.data_sources import get_assembly, get_stimulus_set
     from brainscore_vision.model_sources.unregistered import wrap_model
 
 __all__ = ["__version__", "get_assembly", "get_stimulus_set", "multiverse", "run", "score", "wrap_model"]
@@ -34,9 +34,9 @@ def __getattr__(name: str) -> Any:
 
         return wrap_model
     if name in ("get_assembly", "get_stimulus_set"):
-        from brainscore_vision.data_sources import lookup
+        from brainscore_vision import data_sources
 
-        return getattr(lookup, name)
+        return getattr(data_sources, name)
     if name == "__version__":
         import importlib.metadata
 

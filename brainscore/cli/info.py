@@ -177,7 +177,7 @@ def _catalogued(kind: str, identifier: str) -> dict[str, Any]:
     metadata.pop("bibtex", None)
     described = {"metadata": metadata or None, "problems": problems}
     if kind == "models":
-        from brainscore_vision.catalogue.exposure import training_of
+        from brainscore_vision.catalogue.contents import training_of
 
         described["training"] = training_of(identifier)._asdict()
     if values["bibtex"] is not None:

@@ -357,7 +357,7 @@ def tree(
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.statistics.units import read_influences
     from brainscore_vision import benchmark_registry
-    from brainscore_vision.catalogue.exposure import findings_of
+    from brainscore_vision.catalogue.contents import findings_of
     from brainscore_vision.catalogue.leaderboard import leaderboard_tree, own_benchmarks
     from brainscore_vision.training_data import explained_signs
 

@@ -387,7 +387,7 @@ def report_of(
         From :class:`~brainscore_core.results.assessments.AssessmentStore`; those of benchmarks without a receipt
         are not shown.
     """
-    from brainscore_vision.catalogue.exposure import findings_of
+    from brainscore_vision.catalogue.contents import findings_of
 
     if tree is None:
         from brainscore_vision.catalogue.leaderboard import leaderboard_tree

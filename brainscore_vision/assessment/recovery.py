@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import multiprocessing
+import os
+import sys
+import time
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.progress import Stage, stage
@@ -37,16 +45,6 @@ if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
     from brainscore_vision.assessment.simulation import Array, Rows
 
-import gc
-import multiprocessing
-import os
-import sys
-import time
-import warnings
-from concurrent.futures import ProcessPoolExecutor
-from typing import Final, TypeVar
-
-from threadpoolctl import threadpool_info, threadpool_limits
 
 __all__ = [
     "GENERATORS",

@@ -1,7 +1,7 @@
 """Benchmarks as rows of a table: those of one kind differ only in data, metric, region, visual angle and the like.
 
 The table is ``benchmarks.csv`` in the plugin's folder; its columns are those of
-:class:`~brainscore_vision.benchmark_helpers.tables.BenchmarkRow`. See ``docs/benchmark_plugins.md``.
+:class:`~brainscore_vision.benchmark_helpers.metadata.BenchmarkRow`. See ``docs/benchmark_plugins.md``.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from brainscore_vision.benchmark_helpers.measurements import (
     of_region,
     single_time_bin,
 )
+from brainscore_vision.benchmark_helpers.metadata import TABLE, BenchmarkRow
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, RSABenchmark, TrainTestNeuralBenchmark
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
-from brainscore_vision.benchmark_helpers.tables import TABLE, BenchmarkRow
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.registries import load_ceiling, load_dataset, load_metric, load_stimulus_set, metric_registry
 from brainscore_vision.stimuli.labels import imagenet_synsets

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,15 +22,11 @@ from brainscore_vision.benchmark_helpers.metadata import (
     metadata_for,
 )
 from brainscore_vision.model_helpers.metadata import ModelMetadata
-from brainscore_vision.registries import plugin_index
+from brainscore_vision.registries import REGISTRIES, plugin_index
 
 if TYPE_CHECKING:
     from brainscore_core.plugins import Location
 
-import os
-from collections.abc import Iterator
-
-from brainscore_vision.registries import REGISTRIES
 
 PLUGINS_VARIABLE = "BRAINSCORE_PLUGINS"
 PLUGIN_KINDS: Mapping[str, str] = {"benchmark": "benchmarks", "data": "data", "metric": "metrics", "model": "models"}

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
-from brainscore_vision.registries import Resolver, add_resolver, benchmark_registry
+from brainscore_core.errors import UserError, nearest
+from brainscore_vision.registries import Resolver, add_resolver, benchmark_registry, metric_registry
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from brainscore_core.benchmarks import Benchmark
 
-import re
-from typing import NamedTuple
-
-from brainscore_core.errors import UserError, nearest
-from brainscore_vision.registries import metric_registry
 
 NAME_FORM = "<data set>.<region>:<metric>[@<ceiling>]"
 """Form of the name of a composed benchmark."""

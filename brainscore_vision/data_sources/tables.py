@@ -6,24 +6,22 @@ authors and never contains.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import csv
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
+from brainscore_core.errors import DataUnavailable
 from brainscore_core.plugins.tables import table_row
 from brainscore_core.provenance import note
+from brainscore_core.supported_data_standards.brainio.cache import files_in_mirrors
+from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest, SeveralFailures, fetch_all
 from brainscore_vision.registries import load_stimulus_set
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-import csv
-from collections.abc import Iterable
-from pathlib import Path
-from typing import NamedTuple
 
-from brainscore_core.errors import DataUnavailable
-from brainscore_core.supported_data_standards.brainio.cache import files_in_mirrors
-from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest, SeveralFailures, fetch_all
 
 ASSEMBLIES = "assemblies.csv"
 """Columns: identifier, object (its name in the storage), bucket, class, sha1, version_id, stimulus_set and,

@@ -40,7 +40,7 @@ class ModelMetadata:
         Training data; None if the model was not trained, or its data are not published (as `notes` then state).
     trained_on : tuple of str, optional
         Names of all data sets whose stimuli the weights were trained on, with or without labels; empty if there are
-        none, None if they are not known. See :func:`brainscore_vision.catalogue.exposure.exposure`.
+        none, None if they are not known. See :func:`brainscore_vision.catalogue.contents.exposure`.
     fine_tuned_from : str, optional
         Identifier of the model with whose weights training began; its data sets count, too.
     code_licence : str or None

@@ -5,6 +5,7 @@ A sandboxed model sees its plugin, its environment, its declared files, and stim
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import sys
@@ -22,14 +23,16 @@ from brainscore_core.memory import memory_limit
 from brainscore_core.paths import activations_home, cache_home, home
 from brainscore_core.plugins.environments import environment_of, plugin_requirements, without_python_settings
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures, RecordedDecisions
 from brainscore_vision.model_interface import BehavioralAssembly, BrainModel, NeuroidAssembly
 from brainscore_vision.model_sources.libraries import is_from_library
-from brainscore_vision.model_sources.unregistered import is_file_reference, referenced_file
-from brainscore_vision.registries import model_registry, require_registered_model
+from brainscore_vision.model_sources.unregistered import is_file_reference, load_unregistered_model, referenced_file
+from brainscore_vision.registries import load_model, model_registry, require_registered_model
 
 if TYPE_CHECKING:
     from brainscore_core.isolation.sandbox import Exchange, Loan
     from brainscore_core.plugins.environments import Environment
+
 
 SANDBOX_REMARK = "the model ran in a cage: without network, seeing only its own files and the stimuli"
 
@@ -153,7 +156,7 @@ def _revoke(loans: list[Loan]) -> None:
         loan.give_back()
 
 
-_LOADER = "brainscore_vision.model_sources.process:load"
+_LOADER = "brainscore_vision.model_sources.isolation:serve"
 
 
 def isolated_model(
@@ -370,3 +373,74 @@ def _text_attribute(process: ModelProcess, name: str) -> str:
 def _to_standard_error(text: str) -> None:
     sys.stderr.write(text)
     sys.stderr.flush()
+
+
+_NAMES: dict[str, Any] = {"start_task": BrainModel.Task, "start_recording": BrainModel.RecordingTarget}
+
+
+def serve(reference: str, *, identifier: str | None = None, how: Mapping[str, Any] | None = None) -> ModelServer:
+    """Load a model in its own process, for the calls of an :class:`IsolatedModel`.
+
+    `reference`: key of `model_registry`, or ``path/to/file.py:make_model``. `identifier`: name in the results, for a
+    model from a file. `how`: further options of `brainscore_vision.score`, for a model from a file. Result: receives
+    the calls to the model.
+    """
+    if not is_file_reference(reference):
+        return ModelServer(load_model(reference), reference)
+    unregistered = load_unregistered_model(reference, identifier=identifier, how=how)
+    return ModelServer(unregistered.model, unregistered.identifier)
+
+
+class ModelServer:
+    """Forwards the calls of `IsolatedModel` to the model.
+
+    `looks_at_files`: whether the model reads the stimulus files; False if it answers by stimulus identifiers.
+    `start_task`, `start_recording`: the model's own methods; only their parameters are used.
+    """
+
+    def __init__(self, model: BrainModel, name: str) -> None:
+        self._model = model
+        self.name = name
+        self.looks_at_files = not isinstance(model, RecordedDecisions | PrecomputedFeatures)
+        self.start_task = _parameters_of(model.start_task)
+        self.start_recording = _parameters_of(model.start_recording)
+
+    @property
+    def identifier(self) -> str:
+        """Unique name of the model."""
+        return self._model.identifier
+
+    def visual_degrees(self) -> float:
+        """Visual angle that the model's input spans, in degrees."""
+        return self._model.visual_degrees()
+
+    @property
+    def states_visual_degrees(self) -> bool:
+        """Whether the model states its visual angle."""
+        return bool(getattr(self._model, "states_visual_degrees", True))
+
+    def start(self, method: str, what: str, named: bool, args: Sequence[Any], options: Mapping[str, Any]) -> None:
+        """Call ``start_task`` or ``start_recording``.
+
+        `method`: ``'start_task'`` or ``'start_recording'``. `named`: whether `what` is a member of `BrainModel.Task` or
+        `BrainModel.RecordingTarget`.
+        """
+        getattr(self._model, method)(_NAMES[method](what) if named else what, *args, **options)
+
+    def expect_recordings(self, regions: Sequence[str]) -> None:
+        """Announce the regions that benchmarks will record, if the model supports it."""
+        expect = getattr(self._model, "expect_recordings", None)
+        if expect is not None:
+            expect(regions)
+
+    def look_at(self, *args: Any, **options: Any) -> Any:
+        """Show stimuli to the model."""
+        return self._model.look_at(*args, **options)
+
+
+def _parameters_of(method: Any) -> Any:
+    @functools.wraps(method)
+    def described(*args: Any, **options: Any) -> Any:
+        return method(*args, **options)
+
+    return described

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from brainscore_vision import benchmark_registry, load_benchmark, load_metric
-from brainscore_vision.benchmark_helpers.tables import rows_of
+from brainscore_vision.benchmark_helpers.metadata import rows_of
 
 HERE = Path(__file__).parent
 REFERENCE = json.loads((HERE / "benchmarks.json").read_text(encoding="utf-8"))

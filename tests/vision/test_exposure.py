@@ -6,8 +6,7 @@ import pytest
 
 import brainscore_vision
 from brainscore_core.errors import UnknownIdentifier
-from brainscore_vision.catalogue.contents import catalogue
-from brainscore_vision.catalogue.exposure import exposure, training_sets
+from brainscore_vision.catalogue.contents import catalogue, exposure, training_sets
 
 MODEL = """
 from brainscore_vision import model_registry

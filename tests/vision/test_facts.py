@@ -33,8 +33,8 @@ from brainscore_vision import (
     model_registry,
     stimulus_set_registry,
 )
-from brainscore_vision.benchmark_helpers.tables import TABLE as BENCHMARK_TABLE
-from brainscore_vision.benchmark_helpers.tables import rows_of as rows_of_table
+from brainscore_vision.benchmark_helpers.metadata import TABLE as BENCHMARK_TABLE
+from brainscore_vision.benchmark_helpers.metadata import rows_of as rows_of_table
 from brainscore_vision.benchmarks.laion_fmri.benchmark import SUBJECTS
 from brainscore_vision.metrics.regression_correlation.metric import ALPHA_LIST
 from brainscore_vision.model_interface import BrainModel

@@ -8,7 +8,7 @@ import pytest
 
 import brainscore_vision
 from brainscore_vision import load_benchmark
-from brainscore_vision.benchmark_helpers.tables import rows_of
+from brainscore_vision.benchmark_helpers.metadata import rows_of
 from brainscore_vision.testing import small_labeller, small_models
 
 FOLDERS = sorted(

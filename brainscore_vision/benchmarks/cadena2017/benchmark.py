@@ -6,9 +6,9 @@ from brainscore_core.benchmarks import Benchmark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_ceiling, load_dataset, load_metric
 from brainscore_vision.benchmark_helpers.measurements import average_repetition, of_region, single_time_bin
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
 from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
-from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import cadena2017
 from brainscore_vision.utils import LazyLoad
 

@@ -12,9 +12,9 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
 from brainscore_vision.benchmark_helpers.measurements import rows_with
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, make_benchmark, most_probable
-from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import ferguson2024
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, matched_choices, right_choices
 from brainscore_vision.model_interface import BrainModel

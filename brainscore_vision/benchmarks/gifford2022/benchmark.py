@@ -8,8 +8,8 @@ from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.benchmark_helpers.measurements import describe, flatten_timebins_into_neuroids, single_time_bin
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
-from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import gifford2022
 
 WINDOW: Final = (0, 600)

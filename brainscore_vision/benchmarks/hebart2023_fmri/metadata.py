@@ -1,7 +1,12 @@
 """What the benchmarks measure, and on whom."""
 
-from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata, DataMetadata, StimuliMetadata
-from brainscore_vision.benchmark_helpers.tables import BenchmarkRow, table_metadata
+from brainscore_vision.benchmark_helpers.metadata import (
+    BenchmarkMetadata,
+    BenchmarkRow,
+    DataMetadata,
+    StimuliMetadata,
+    table_metadata,
+)
 from brainscore_vision.benchmarks.hebart2023_fmri import BIBTEX
 
 

@@ -10,9 +10,9 @@ from brainscore_core.supported_data_standards.brainio.assemblies import Behavior
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.benchmark_helpers.naming_task import label, say_coverage
 from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
-from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import hermann2020
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, check_labels, matched_choices
 from brainscore_vision.model_interface import BrainModel

@@ -17,9 +17,9 @@ from brainscore_vision.benchmark_helpers.measurements import (
     of_region,
     rows_with,
 )
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.benchmark_helpers.neural_common import record
 from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, first_time_bin, make_benchmark
-from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import igustibagus2024
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad

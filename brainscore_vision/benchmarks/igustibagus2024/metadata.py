@@ -2,11 +2,12 @@
 
 from brainscore_vision.benchmark_helpers.metadata import (
     BenchmarkMetadata,
+    BenchmarkRow,
     DataMetadata,
     MetricMetadata,
     StimuliMetadata,
+    table_metadata,
 )
-from brainscore_vision.benchmark_helpers.tables import BenchmarkRow, table_metadata
 from brainscore_vision.benchmarks.igustibagus2024 import BIBTEX
 
 

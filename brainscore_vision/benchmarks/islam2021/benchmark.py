@@ -12,8 +12,8 @@ from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidA
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_metric, load_stimulus_set
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, without_single_time_bin
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, make_benchmark
-from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import islam2021
 from brainscore_vision.metric_helpers.alignment import require_same
 from brainscore_vision.model_interface import BrainModel

@@ -21,10 +21,10 @@ from brainscore_vision.benchmark_helpers.measurements import (
     filter_reliable_neuroids,
     of_region,
 )
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.benchmark_helpers.multi_subject import MultiSubjectNeuralBenchmark
 from brainscore_vision.benchmark_helpers.neural_common import RSABenchmark, TrainTestNeuralBenchmark, record
 from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, make_benchmark
-from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import laion_fmri
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad

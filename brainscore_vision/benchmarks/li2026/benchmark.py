@@ -2,8 +2,8 @@
 
 from brainscore_core.benchmarks import Benchmark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark, prepare_recordings
-from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import li2026
 
 

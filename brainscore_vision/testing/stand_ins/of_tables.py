@@ -17,7 +17,7 @@ import brainscore_vision.data
 from brainscore_core.plugins.tables import read_table
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.benchmark_helpers.tables import TABLE, BenchmarkRow, rows_of
+from brainscore_vision.benchmark_helpers.metadata import TABLE, BenchmarkRow, rows_of
 from brainscore_vision.testing.generators import answers, columns, pictures, recordings, seed_of
 
 _DATA: Final = Path(str(brainscore_vision.data.__file__)).parent

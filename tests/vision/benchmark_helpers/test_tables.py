@@ -10,8 +10,8 @@ from sklearn.linear_model import Ridge
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_vision import load_benchmark, load_dataset
 from brainscore_vision.benchmark_helpers import RecordedDecisions
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
-from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.testing import small_models
 
 pytestmark = pytest.mark.filterwarnings("ignore:Duplicate dimension names")
