@@ -327,3 +327,8 @@ def _no_editor():
     from django.db import connection
 
     return nullcontext(SimpleNamespace(connection=connection))
+
+
+def test_pages_of_accounts_are_kept_nowhere(client, mine):
+    for address in ("/accounts/profile/", "/accounts/email/", "/accounts/data/", "/accounts/2fa/", "/accounts/delete/"):
+        assert client.get(address)["Cache-Control"] == "no-store, private"

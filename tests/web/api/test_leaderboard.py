@@ -77,17 +77,6 @@ def test_parts(get, board):
     assert get("leaderboard?node=V9").status_code == 404
 
 
-def test_private_models_do_not_count(get, token_of, board, owner, member, staff):
-    for user, count in ((None, 11), (member, 11), (owner, 12), (staff, 12)):
-        found = get("leaderboard", token=user and token_of(user)).json()
-        assert found["total"] == len(found["models"]) == count
-        assert (board.models[-1] in {model["identifier"] for model in found["models"]}) == (count == 12)
-    VisionModel.objects.filter(identifier=board.models[-1]).update(training_data="secret corpus")
-    assert get("leaderboard?training=secret+corpus").json()["total"] == 0
-    for address in ("leaderboard.csv", "leaderboard.parquet", "leaderboard.bib", "scores.csv", "scores.parquet"):
-        assert board.models[-1].encode() not in get(f"exports/{address}").getvalue()
-
-
 def test_exported_leaderboard(get, board):
     expected = board_as(AnonymousUser(), region=("IT",))
     answer = get("exports/leaderboard.csv?region=IT")

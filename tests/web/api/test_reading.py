@@ -60,52 +60,6 @@ def test_identifiers_may_have_slashes(get, db):
 
 
 @pytest.mark.parametrize(
-    "address",
-    ["models/{private}", "scores?model={private}", "receipts/{receipt}", "exports/scores.csv?model={private}"],
-)
-def test_private_models_are_as_if_they_were_not_there(get, token_of, board, owner, member, address):
-    private = board.models[-1]
-    receipt = Score.objects.filter(model__identifier=private).first()
-    Score.objects.filter(pk=receipt.pk).update(document={"id": receipt.receipt})
-    here = address.format(private=private, receipt=receipt.receipt)
-    nowhere = address.format(private="absent", receipt="absent")
-    for token in (None, token_of(member)):
-        hidden, absent = get(here, token=token), get(nowhere, token=token)
-        assert hidden.status_code == absent.status_code == 404
-        named = hidden.content.decode().replace(private, "absent").replace(receipt.receipt, "absent")
-        assert named == absent.content.decode()
-    assert get(here, token=token_of(owner)).status_code == 200
-
-
-def test_lists_and_counts_leave_private_models_out(get, token_of, board, owner, member):
-    private = board.models[-1]
-    assert private not in get("models?limit=1000").content.decode()
-    assert private not in get("scores?history=true&limit=1000").content.decode()
-    assert get("models").json()["total"] == get("models", token=token_of(member)).json()["total"] == 11
-    assert get("models", token=token_of(owner)).json()["total"] == 12
-    public = Score.objects.filter(model__visibility="public").count()
-    assert len(all_items(get, "scores?history=true&limit=1000")) == public
-    mine = all_items(get, "scores?history=true&limit=1000", token=token_of(owner))
-    assert len(mine) == Score.objects.count() > public
-
-
-def test_changes_of_private_models_do_not_show_in_tags(get, board):
-    addresses = ("models", "benchmarks", "scores", "leaderboard", "exports/leaderboard.csv", "exports/scores.parquet")
-    before = [get(address)["ETag"] for address in addresses]
-    private = VisionModel.objects.get(identifier=board.models[-1])
-    private.family = "changed"
-    private.save()
-    private.scores.all().delete()
-    assert [get(address)["ETag"] for address in addresses] == before
-    public = VisionModel.objects.get(identifier=board.models[0])
-    public.family = "changed"
-    public.save()
-    assert [get(address)["ETag"] == tag for address, tag in zip(addresses, before, strict=True)] == [
-        False, True, True, False, False, True,
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
     "address", ["models", "benchmarks", "scores", "leaderboard", "exports/scores.csv", "openapi.json"]
 )
 def test_what_is_known_is_not_sent_again(get, token_of, board, owner, address):

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.cards.facts import model_code
-from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
+from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
 from .._databases import fill
 
@@ -66,29 +66,3 @@ def test_near_names(board, get, address, near):
     answer = get(address, status=404)
     assert near in answer.content.decode()
     assert answer["Cache-Control"] == "no-store"
-
-
-def test_near_names_of_private_models_are_for_those_who_see_them(board, get, owner, member):
-    private = board.models[-1]
-    for who, seen in ((None, False), (member, False), (owner, True)):
-        page = get(f"/vision/model/{private[:-1]}/", who, status=404).content.decode()
-        assert (f'href="/vision/model/{private}/"' in page) is seen
-
-
-def test_reading_only(board, client):
-    for address in ("/vision/models/", f"/vision/model/{board.models[0]}/", "/vision/benchmarks/"):
-        assert client.post(address).status_code == 405
-        assert client.head(address).status_code == 200
-
-
-def test_private_scores_are_nowhere(board, get, member):
-    values = Score.objects.filter(model__identifier=board.models[-1], state="scored").values_list("value", "receipt")
-    pages = [
-        "/vision/models/",
-        "/vision/benchmarks/",
-        *(f"/vision/benchmark/{name}/?models=all" for name in board.benchmarks),
-    ]
-    for address in pages:
-        page = get(address, member).content.decode()
-        assert not [receipt for _, receipt in values if receipt in page]
-        assert board.models[-1] not in page

@@ -27,12 +27,6 @@ def below(submission, number=1):
     return f"/review/{submission.pk}/{number}/"
 
 
-@pytest.mark.parametrize("who", ["sam", "stranger"])
-def test_others_find_nothing(as_, submission, who):
-    for address in ("/review/", f"/review/{submission.pk}/", below(submission), f"{below(submission)}changes/"):
-        assert as_(who).get(address).status_code == 404
-
-
 def test_the_queue(as_, people):
     """Oldest first, models alone not at all, and what is asked for."""
     from django.utils import timezone

@@ -45,16 +45,6 @@ def browser(user=None):
     return client
 
 
-def test_pairs_of_private_models_are_nobody_elses_business(pairs, owner, member, staff):
-    for who, shown in ((None, False), (member, False), (owner, True), (staff, True)):
-        page = browser(who).get("/scoring/").content.decode()
-        assert ("tiles-8" in page) == shown
-        assert "pixels" in page
-        assert "1</dd>" in page
-        assert browser(who).get(f"/scoring/{pairs[0].pk}/").status_code == (200 if shown else 404)
-        assert browser(who).get("/scoring/live/").status_code == 200
-
-
 def test_what_was_printed_about_withheld_stimuli_is_for_administrators(pairs, owner, staff, member):
     for who, logs in ((owner, (True, False)), (staff, (True, True))):
         for pair, shown in zip(pairs, logs, strict=False):

@@ -1,7 +1,5 @@
 """Uploads in a browser: real packages, with and without scripts, accessibility, and on a phone."""
 
-import re
-
 import pytest
 
 from tests.web._browsing import barriers, follow
@@ -13,30 +11,6 @@ from .conftest import NAME
 def page(uploader, new_page):
     """A page of a member who may upload."""
     return new_page(uploader)
-
-
-def test_a_member_uploads_packages(page, packages, in_a_sandbox):
-    """From the profile to the code, in four steps."""
-    from brainscore_web.uploads.models import Upload
-
-    page.goto("/accounts/profile/")
-    follow(page.locator("text=Upload data").first)
-    page.fill("[name=identifier]", NAME)
-    follow(page.locator("main button.main").first)
-    page.wait_for_url(re.compile("/uploads/[0-9a-f-]{36}/$"))
-    page.set_input_files("#all", [str(packages.csv), str(packages.zip), str(packages.nc)])
-    page.click("text=Upload and check")
-    page.wait_for_selector("#code", timeout=60_000)
-    upload = Upload.objects.get()
-    assert upload.state == "accepted"
-    code = page.inner_text("#code")
-    assert all(file.version_id in code and file.sha256 in code for file in upload.files.all())
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.click("#copy")
-    page.wait_for_selector("text=Copied.")
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.strip() == code.strip()
-    compile(copied, "__init__.py", "exec")
 
 
 def test_mistakes_are_shown_before_anything_is_sent_and_then_the_result(page, packages, start, tmp_path):
