@@ -18,6 +18,10 @@ from brainscore_core.results.validity import Summary, summary_of
 from brainscore_core.scoring import Environment, PluginCode, Problem, Receipt
 from brainscore_vision.training_data import Finding
 
+if TYPE_CHECKING:
+    from brainscore_core.statistics.comparison import Ranking
+    from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile
+
 _PICTURES = 2_000_000  # characters of all pictures of similar stimuli in a report
 
 
@@ -301,45 +305,21 @@ def _facts(texts: Iterable[str]) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-if TYPE_CHECKING:
-    from brainscore_core.statistics.comparison import Ranking
-    from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile
-
-
 @dataclass(frozen=True)
 class Report:
-    """What a page, figures and tables are made of.
+    """What a page, figures and tables are made of."""
 
-    Attributes
-    ----------
-    view : View
-        Receipts by benchmark.
-    board : Board
-        The leaderboard.
-    cards : tuple of Card
-        One a model.
-    profiles : tuple of LayerProfile
-        Scores of layers.
-    log_ends : dict
-        Receipt's id → the last of what a failed pair printed.
-    remarks : tuple of str
-        What the reader should know of the choice that was made.
-    validity : dict
-        Benchmark → what its scores are worth; without benchmarks that were not assessed.
-    exposure : dict
-        (model, benchmark) → whether the model was trained on the stimuli.
-    rankings : dict
-        Benchmark → ranks with intervals; from :func:`rankings_of`.
-    """
-
-    view: View
-    board: Board
-    cards: tuple[Card, ...]
-    profiles: tuple[LayerProfile, ...] = ()
-    log_ends: Mapping[str, str] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
+    view: View  # receipts by benchmark
+    board: Board  # the leaderboard
+    cards: tuple[Card, ...]  # one a model
+    profiles: tuple[LayerProfile, ...] = ()  # scores of layers
+    log_ends: Mapping[str, str] = field(default_factory=dict)  # receipt's id → the last of what a failed pair printed
+    remarks: tuple[str, ...] = ()  # what the reader should know of the choice that was made
+    # benchmark → what its scores are worth; without benchmarks that were not assessed
     validity: Mapping[str, Validity] = field(default_factory=dict)
+    # (model, benchmark) → whether the model was trained on the stimuli
     exposure: Mapping[tuple[str, str], Finding] = field(default_factory=dict)
+    # benchmark → ranks with intervals; from :func:`rankings_of`
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
 
     @property

@@ -81,126 +81,75 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class BoardNode(Node):
-    """A column of the site's leaderboard; `n_benchmarks` are those that pass the filters.
+    """A column of the site's leaderboard; `n_benchmarks` are those that pass the filters."""
 
-    Attributes
-    ----------
-    column : int
-        Column of a benchmark in the snapshot; otherwise -1.
-    open : bool
-        Whether its children are shown, if the node itself is.
-    shown : bool
-        Whether all nodes above are open.
-    listed : bool
-        Whether it is a column of the table: by default, if a model of the board has a score at or below it.
-    bare : bool
-        Whether the mean has no column of its own while it is open, since no model of the board has a value.
-    """
-
-    column: int
-    open: bool = False
-    shown: bool = True
+    column: int  # column of a benchmark in the snapshot; otherwise -1
+    open: bool = False  # whether its children are shown, if the node itself is
+    shown: bool = True  # whether all nodes above are open
+    # whether it is a column of the table: by default, if a model of the board has a score at or below it
     listed: bool = True
+    # whether the mean has no column of its own while it is open, since no model of the board has a value
     bare: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Board:
-    """What the leaderboard shows; its arrays are read-only.
+    """What the leaderboard shows; its arrays are read-only."""
 
-    Attributes
-    ----------
-    state : BoardState
-        The requested state: filters, sorting, open nodes.
-    snapshot : Snapshot
-        The data that the board shows.
-    models : tuple of ModelRow
-        Models that pass the filters, in the order shown.
-    rows : array (models,) of int
-        Their rows in the snapshot.
-    nodes : tuple of BoardNode
-        The filtered tree depth first, then headings with the benchmarks outside the tree.
-    values, errors, low, high : array (models, nodes)
-        Scores of benchmarks and their means, with standard errors and confidence limits; NaN if not available. Errors
-        and limits (95 %) of a mean of several scores are computed from the influences of the units that the scores
-        share, if these are stored of all of them.
-    states : array (models, nodes) of int8
-        Indices into :data:`STATES`. A mean is scored if it has a value; otherwise it has the first of the states
-        failed, undetermined, undefined, not applicable and outdated that a benchmark below has, or is missing if all
-        are. A mean of fewer scores than the coverage of the state requires has no value and too few scores. Headings
-        are missing.
-    n_scored, n_all : array (models, nodes) of int
-        Number of benchmarks at or below a node: scored ones, and all that pass the filters.
-    exposure : array (models, nodes) of int8
-        Whether the model was trained on the stimuli: indices into `exposure.EXPOSURES`, -1 without a score. For a mean,
-        the most exposed of its scores.
-    verification : array (models, nodes) of int8
-        Whether a score was computed by a remote worker and is in doubt: indices into `verification.VERIFICATIONS`. For
-        a mean, the most doubtful of its scores.
-    shade : array (models, nodes) of int8
-        Colour class: position of the value between the lowest (0) and the highest (9) of its column; -1 without a
-        value, 5 if all values are equal.
-    ranked_by : array (models, nodes)
-        Values that ranks at a node are by: means over the benchmarks that count in ranks; NaN for models below the
-        coverage of the state (:mod:`~brainscore_web.leaderboard.coverage`).
-    rank, best, worst : array (models,) of int
-        Rank by the mean of the first root among the models of the board, whether or not filters on models show them,
-        and the limits of its range; 0 if the model has no rank, limits also if no two models were tested.
-    tested : array (models,) of bool
-        Whether the model was tested against any other; otherwise its range contains all ranks.
-    unranked : tuple of str
-        Why a model has no rank; empty if it has one, and without a mean.
-    rank_nodes : tuple of BoardNode
-        The nodes of the benchmarks that count in ranks; empty if all do.
-    not_counting : tuple of str
-        Identifiers of the benchmarks that do not count in ranks.
-    n_unlisted : int
-        Number of models that are not listed, since they have no score on any of the benchmarks.
-    common : tuple of Common
-        Benchmarks that all listed models have, and those that the most complete models have in common.
-    groups : tuple of str
-        Letters of the groups of models that do not differ significantly, such as ``'ab'`` or ``'c–h'``; empty without
-        a test, and for all models if there are too many groups.
-    node_best, node_median : array (nodes,)
-        Over the shown models that have a value.
-    node_ceiling : array (nodes,)
-        Ceilings of benchmarks, on their own scale even if ceiled values are shown; NaN without a ceiling.
-    notes : tuple of str
-        Sentences that explain what is shown.
-    unfiltered : Board or None
-        The same board with all models, among which these are ranked; None if no filter leaves a model out.
-    """
-
-    state: BoardState
-    snapshot: Snapshot
-    models: tuple[ModelRow, ...]
-    rows: NDArray[np.intp]
-    nodes: tuple[BoardNode, ...]
+    state: BoardState  # the requested state: filters, sorting, open nodes
+    snapshot: Snapshot  # the data that the board shows
+    models: tuple[ModelRow, ...]  # models that pass the filters, in the order shown
+    rows: NDArray[np.intp]  # their rows in the snapshot
+    nodes: tuple[BoardNode, ...]  # the filtered tree depth first, then headings with the benchmarks outside the tree
+    # values, errors, low, high: scores of benchmarks and their means, with standard errors and confidence limits; NaN
+    # if not available. Errors and limits (95 %) of a mean of several scores are computed from the influences of the
+    # units that the scores share, if these are stored of all of them
     values: Floats
     errors: Floats
     low: Floats
     high: Floats
+    # indices into :data:`STATES`. A mean is scored if it has a value; otherwise it has the first of the states failed,
+    # undetermined, undefined, not applicable and outdated that a benchmark below has, or is missing if all are. A mean
+    # of fewer scores than the coverage of the state requires has no value and too few scores. Headings are missing
     states: NDArray[np.int8]
+    # n_scored, n_all: number of benchmarks at or below a node: scored ones, and all that pass the filters
     n_scored: Counts
     n_all: Counts
+    # whether the model was trained on the stimuli: indices into `exposure.EXPOSURES`, -1 without a score. For a mean,
+    # the most exposed of its scores
     exposure: NDArray[np.int8]
+    # whether a score was computed by a remote worker and is in doubt: indices into `verification.VERIFICATIONS`. For a
+    # mean, the most doubtful of its scores
     verification: NDArray[np.int8]
+    # colour class: position of the value between the lowest (0) and the highest (9) of its column; -1 without a value,
+    # 5 if all values are equal
     shade: NDArray[np.int8]
+    # values that ranks at a node are by: means over the benchmarks that count in ranks; NaN for models below the
+    # coverage of the state (:mod:`~brainscore_web.leaderboard.coverage`)
     ranked_by: Floats
+    # rank, best, worst: rank by the mean of the first root among the models of the board, whether or not filters on
+    # models show them, and the limits of its range; 0 if the model has no rank, limits also if no two models were
+    # tested
     rank: Counts
     best: Counts
     worst: Counts
-    tested: NDArray[np.bool_]
-    unranked: tuple[str, ...]
-    rank_nodes: tuple[BoardNode, ...]
-    not_counting: tuple[str, ...]
-    n_unlisted: int
+    tested: NDArray[np.bool_]  # whether the model was tested against any other; otherwise its range contains all ranks
+    unranked: tuple[str, ...]  # why a model has no rank; empty if it has one, and without a mean
+    rank_nodes: tuple[BoardNode, ...]  # the nodes of the benchmarks that count in ranks; empty if all do
+    not_counting: tuple[str, ...]  # identifiers of the benchmarks that do not count in ranks
+    n_unlisted: int  # number of models that are not listed, since they have no score on any of the benchmarks
+    # benchmarks that all listed models have, and those that the most complete models have in common
     common: tuple[Common, Common]
+    # letters of the groups of models that do not differ significantly, such as ``'ab'`` or ``'c–h'``; empty without a
+    # test, and for all models if there are too many groups
     groups: tuple[str, ...]
+    # node_best, node_median: over the shown models that have a value
     node_best: Floats
     node_median: Floats
+    # ceilings of benchmarks, on their own scale even if ceiled values are shown; NaN without a ceiling
     node_ceiling: Floats
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # sentences that explain what is shown
+    # the same board with all models, among which these are ranked; None if no filter leaves a model out
     unfiltered: Board | None
     places: dict[str, int]
 

@@ -40,106 +40,57 @@ from brainscore_web.leaderboard.verification import verification_codes
 
 
 class ModelRow(NamedTuple):
-    """A model.
+    """A model."""
 
-    Attributes
-    ----------
-    pk : int
-        Primary key of the `VisionModel`.
-    identifier, title : str
-        If the model has no title, the title is its identifier.
-    private : bool
-        Whether the model is private.
-    mine : bool
-        Whether the model is private, and the visitor is its owner.
-    architecture, family, training_data : str
-        Empty if not known.
-    parameters : int or None
-        Number of parameters.
-    size_mb : float or None
-        Size of the weights in MB.
-    runnable : bool
-        Whether the model can be loaded from published code and weights.
-    training : Training
-        What it was trained on, including the models it was fine-tuned from that the visitor may see.
-    published : int or None
-        Year in the model's citation.
-    """
-
-    pk: int
+    pk: int  # primary key of the `VisionModel`
+    # identifier, title: if the model has no title, the title is its identifier
     identifier: str
     title: str
-    private: bool
-    mine: bool
+    private: bool  # whether the model is private
+    mine: bool  # whether the model is private, and the visitor is its owner
+    # architecture, family, training_data: empty if not known
     architecture: str
     family: str
-    parameters: int | None
-    size_mb: float | None
+    parameters: int | None  # number of parameters
+    size_mb: float | None  # size of the weights in MB
     training_data: str
-    runnable: bool
+    runnable: bool  # whether the model can be loaded from published code and weights
+    # what it was trained on, including the models it was fine-tuned from that the visitor may see
     training: Training = Training((), complete=False)
-    published: int | None = None
+    published: int | None = None  # year in the model's citation
 
 
 class BenchmarkRow(NamedTuple):
-    """A benchmark, with the version whose scores count.
+    """A benchmark, with the version whose scores count."""
 
-    Attributes
-    ----------
-    pk : int
-        Primary key of the `Benchmark`.
-    identifier, title : str
-        If the benchmark has no title, the title is its identifier.
-    version : str
-        The version whose scores count; empty if all versions count.
-    parent : str
-        Identifier of the mean that includes it; empty for a benchmark outside the tree.
-    region, species, task, stimuli, metric : str
-        Empty if not known.
-    access : str
-        Access to stimuli and measurements: ``'public'`` or ``'private'``.
-    control : bool
-        Whether it is a control, which tests the method of scoring and is not included in means.
-    in_tree : bool
-        Whether means include it.
-    ceiling, ceiling_error, ceiling_low, ceiling_high : float
-        NaN if not available.
-    ceiling_meaning : str
-        Meaning of the ceiling, such as ``'reliability'``.
-    audit, recovery : str
-        Outcomes of the newest audit and recovery of this version that the visitor may see, as of `StoredAssessment`;
-        empty if there is none, and on earlier days.
-    taken_from : tuple of str or None
-        Data sets that hold the stimuli, as of today; None if it is not known.
-    n_stimuli : int or None
-        Number of stimuli.
-    condition : str
-        For which few subjects or groups alone scores hold; empty if they hold for new ones.
-    """
-
-    pk: int
+    pk: int  # primary key of the `Benchmark`
+    # identifier, title: if the benchmark has no title, the title is its identifier
     identifier: str
     title: str
-    version: str
-    parent: str
+    version: str  # the version whose scores count; empty if all versions count
+    parent: str  # identifier of the mean that includes it; empty for a benchmark outside the tree
+    # region, species, task, stimuli, metric: empty if not known
     region: str
     species: str
     task: str
     stimuli: str
     metric: str
-    access: str
-    control: bool
-    in_tree: bool
+    access: str  # access to stimuli and measurements: ``'public'`` or ``'private'``
+    control: bool  # whether it is a control, which tests the method of scoring and is not included in means
+    in_tree: bool  # whether means include it
+    # ceiling, ceiling_error, ceiling_low, ceiling_high: naN if not available
     ceiling: float
     ceiling_error: float
     ceiling_low: float
     ceiling_high: float
-    ceiling_meaning: str
+    ceiling_meaning: str  # meaning of the ceiling, such as ``'reliability'``
+    # audit, recovery: outcomes of the newest audit and recovery of this version that the visitor may see, as of
+    # `StoredAssessment`; empty if there is none, and on earlier days
     audit: str = ""
     recovery: str = ""
-    taken_from: tuple[str, ...] | None = None
-    n_stimuli: int | None = None
-    condition: str = ""
+    taken_from: tuple[str, ...] | None = None  # data sets that hold the stimuli, as of today; None if it is not known
+    n_stimuli: int | None = None  # number of stimuli
+    condition: str = ""  # for which few subjects or groups alone scores hold; empty if they hold for new ones
 
 
 NUMBERS = ("value", "error", "low", "high", "raw", "raw_error", "raw_low", "raw_high")
@@ -464,58 +415,36 @@ class Snapshot:
     """The data that an audience may see, as read-only arrays of models × benchmarks.
 
     An audience is all visitors who may see the same data.
-
-    Attributes
-    ----------
-    revision : int
-        Revision number of the site's data.
-    audience : str
-        ``'public'``; ``'all'`` for administrators; otherwise a digest of the private models that the visitor sees.
-    at : date or None
-        The snapshot shows the end of this day (UTC); None: the current data.
-    models : tuple of ModelRow
-        Models with at least one receipt, sorted by identifier.
-    benchmarks : tuple of BenchmarkRow
-        Benchmarks of the tree in its order, then those outside the tree, then controls.
-    tree : Tree
-        The tree of means and benchmarks.
-    state : array of int8
-        Indices into :data:`STATES`.
-    value, error, low, high : array
-        Ceiled scores with standard errors and confidence limits; NaN if not available.
-    raw, raw_error, raw_low, raw_high : array
-        The same numbers before normalisation by the ceiling.
-    undetermined : array of bool
-        Whether the ceiling of a score may be 0, so that the score relative to the ceiling is meaningless.
-    score : array of int64
-        Primary key of the `Score` that is shown, including failed and outdated ones; -1 if there is none.
-    verification : array of int8
-        Whether a score was computed by a remote worker and is in doubt: indices into `verification.VERIFICATIONS`.
-    comparable : array of bool
-        Whether there is a score, and the influences of units on it, which comparisons of models need, are stored.
-    model_index, benchmark_index : dict
-        Row of each model, and column of each benchmark, by identifier.
     """
 
-    revision: int
+    revision: int  # revision number of the site's data
+    # ``'public'``; ``'all'`` for administrators; otherwise a digest of the private models that the visitor sees
     audience: str
-    at: date | None
-    models: tuple[ModelRow, ...]
+    at: date | None  # the snapshot shows the end of this day (UTC); None: the current data
+    models: tuple[ModelRow, ...]  # models with at least one receipt, sorted by identifier
+    # benchmarks of the tree in its order, then those outside the tree, then controls
     benchmarks: tuple[BenchmarkRow, ...]
-    tree: Tree
-    state: NDArray[np.int8]
+    tree: Tree  # the tree of means and benchmarks
+    state: NDArray[np.int8]  # indices into :data:`STATES`
+    # value, error, low, high: ceiled scores with standard errors and confidence limits; NaN if not available
     value: NDArray[np.float64]
     error: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    # raw, raw_error, raw_low, raw_high: the same numbers before normalisation by the ceiling
     raw: NDArray[np.float64]
     raw_error: NDArray[np.float64]
     raw_low: NDArray[np.float64]
     raw_high: NDArray[np.float64]
+    # whether the ceiling of a score may be 0, so that the score relative to the ceiling is meaningless
     undetermined: NDArray[np.bool_]
+    # primary key of the `Score` that is shown, including failed and outdated ones; -1 if there is none
     score: NDArray[np.int64]
+    # whether a score was computed by a remote worker and is in doubt: indices into `verification.VERIFICATIONS`
     verification: NDArray[np.int8]
+    # whether there is a score, and the influences of units on it, which comparisons of models need, are stored
     comparable: NDArray[np.bool_]
+    # model_index, benchmark_index: row of each model, and column of each benchmark, by identifier
     model_index: dict[str, int]
     benchmark_index: dict[str, int]
 

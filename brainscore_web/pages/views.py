@@ -56,27 +56,17 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Leader:
-    """One of the highest-ranked models.
+    """One of the highest-ranked models."""
 
-    Attributes
-    ----------
-    identifier, title : str
-        Identifier and title of the model.
-    rank, best, worst : int
-        Its rank, and the limits of its interval.
-    mean : str
-        Mean that models are ranked by, with its interval.
-    coverage : str
-        Number of benchmarks of this mean on which it was scored.
-    """
-
+    # identifier, title: identifier and title of the model
     identifier: str
     title: str
+    # rank, best, worst: its rank, and the limits of its interval
     rank: int
     best: int
     worst: int
-    mean: str
-    coverage: str
+    mean: str  # mean that models are ranked by, with its interval
+    coverage: str  # number of benchmarks of this mean on which it was scored
 
 
 @dataclass(frozen=True)

@@ -25,50 +25,25 @@ _MOST_PAIRS = 10
 
 @dataclass(frozen=True)
 class ShownAssessment:
-    """One part of the assessment of a benchmark.
+    """One part of the assessment of a benchmark."""
 
-    Attributes
-    ----------
-    benchmark, part : str
-        The benchmark, and ``'audit'`` or ``'recovery'``.
-    state, label : str
-        The state, and its name for readers.
-    reason : str
-        Why there is no result yet, or at all.
-    open : bool
-        Whether a result may still come.
-    result : str
-        The result in one sentence; empty without one.
-    needs_decision : bool
-        Whether a reviewer has to decide what the result means for the submission.
-    findings : tuple of str
-        Findings of an audit, each with what it does to scores.
-    notes : tuple of str
-        What was not examined.
-    pairs : tuple of str
-        The most similar stimuli.
-    pictures : tuple of PairPictures
-        Small pictures of them; its assessment has seen public files and those of the submission only.
-    recovery : RecoveryPanel or None
-        How often each candidate was recovered.
-    day : str
-        The date of the result.
-    """
-
+    # benchmark, part: the benchmark, and ``'audit'`` or ``'recovery'``
     benchmark: str
     part: str
+    # state, label: the state, and its name for readers
     state: str
     label: str
-    reason: str = ""
-    open: bool = False
-    result: str = ""
-    needs_decision: bool = False
-    findings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    pairs: tuple[str, ...] = ()
+    reason: str = ""  # why there is no result yet, or at all
+    open: bool = False  # whether a result may still come
+    result: str = ""  # the result in one sentence; empty without one
+    needs_decision: bool = False  # whether a reviewer has to decide what the result means for the submission
+    findings: tuple[str, ...] = ()  # findings of an audit, each with what it does to scores
+    notes: tuple[str, ...] = ()  # what was not examined
+    pairs: tuple[str, ...] = ()  # the most similar stimuli
+    # small pictures of them; its assessment has seen public files and those of the submission only
     pictures: tuple[PairPictures, ...] = ()
-    recovery: RecoveryPanel | None = None
-    day: str = ""
+    recovery: RecoveryPanel | None = None  # how often each candidate was recovered
+    day: str = ""  # the date of the result
 
 
 def assessments_of(revision: Revision) -> list[ShownAssessment]:

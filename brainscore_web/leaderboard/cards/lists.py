@@ -65,26 +65,15 @@ class ListedModel(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelList:
-    """A page of the list of models.
+    """A page of the list of models."""
 
-    Attributes
-    ----------
-    models : tuple of ListedModel
-        Models on this page.
-    columns : tuple of (identifier, title)
-        Means that are shown.
-    total, page, pages : int
-        Number of models that pass the filters, number of this page, and number of pages.
-    condition : str
-        For which few subjects or groups alone the first mean and the ranks hold.
-    """
-
-    models: tuple[ListedModel, ...]
-    columns: tuple[tuple[str, str], ...]
+    models: tuple[ListedModel, ...]  # models on this page
+    columns: tuple[tuple[str, str], ...]  # means that are shown
+    # total, page, pages: number of models that pass the filters, number of this page, and number of pages
     total: int
     page: int
     pages: int
-    condition: str
+    condition: str  # for which few subjects or groups alone the first mean and the ranks hold
 
 
 def benchmark_lines(board: Board, text: str = "") -> tuple[BenchmarkLine, ...]:

@@ -172,29 +172,16 @@ class RecoveryPanel:
 
 @dataclass(frozen=True)
 class Validity:
-    """Content of the panel.
+    """Content of the panel."""
 
-    Attributes
-    ----------
-    controls, audit, recovery
-        The parts; None if not assessed.
-    missing : tuple of Missing
-        Parts whose newest assessment has no result.
-    withheld : bool
-        Whether texts are left out since the benchmark's data are private.
-    command : str
-        How to compute an assessment.
-    not_assessed : tuple of str
-        Parts without an assessment.
-    """
-
+    # controls, audit, recovery: the parts; None if not assessed
     controls: ControlsPanel | None = None
     audit: AuditPanel | None = None
     recovery: RecoveryPanel | None = None
-    missing: tuple[Missing, ...] = ()
-    withheld: bool = False
-    command: str = ""
-    not_assessed: tuple[str, ...] = ()
+    missing: tuple[Missing, ...] = ()  # parts whose newest assessment has no result
+    withheld: bool = False  # whether texts are left out since the benchmark's data are private
+    command: str = ""  # how to compute an assessment
+    not_assessed: tuple[str, ...] = ()  # parts without an assessment
 
     @property
     def assessed(self) -> bool:
