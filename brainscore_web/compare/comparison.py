@@ -14,12 +14,13 @@ import numpy as np
 
 from brainscore_core.formatting import harmless
 from brainscore_web.compare.benchmark_comparison import (
+    Correlations,
     ScoreAgainstSize,
     TwoBenchmarks,
+    correlations,
     score_against_size,
     two_benchmarks,
 )
-from brainscore_web.compare.correlations import Correlations, correlations
 from brainscore_web.compare.model_comparison import TwoModels, two_models, without_models
 from brainscore_web.compare.question import Question
 from brainscore_web.leaderboard.board import board_for
