@@ -95,19 +95,8 @@ class NotApplicable(BrainScoreError):
 def nearest(name: str, candidates: Iterable[str], *, limit: int = 5) -> list[str]:
     """Suggest the candidates that a user may have meant, the most likely first.
 
-    Parameters
-    ----------
-    name : str
-        The name that the user gave.
-    candidates : iterable of str
-        All valid names.
-    limit : int, optional
-        The largest number of suggestions.
-
-    Returns
-    -------
-    list of str
-        Names with a similar spelling (case is ignored), then those that contain `name` or are contained in it.
+    `name`: the name that the user gave. `candidates`: all valid names. `limit`: the largest number of suggestions.
+    Returns names with a similar spelling (case is ignored), then those that contain `name` or are contained in it.
 
     Examples
     --------

@@ -200,14 +200,7 @@ def as_text(title: str, rows: Rows) -> str:
 def as_html(title: str, rows: Rows, *, more: str = "") -> str:
     """Write a title and a table of names with their values as HTML; both are escaped.
 
-    Parameters
-    ----------
-    title : str
-        Line above the table.
-    rows : sequence of (str, str)
-        Names and values.
-    more : str
-        HTML that follows the table.
+    `title`: line above the table. `rows`: names and values. `more`: HTML that follows the table.
 
     Examples
     --------

@@ -41,7 +41,7 @@ def identifier_problem(identifier: str) -> str | None:
     --------
     >>> identifier_problem("timm:vit_base_patch16_224.augreg@v2") is None
     True
-    >>> identifier_problem("pixels\N{HYPHEN}2")
+    >>> identifier_problem("pixels‐2")
     "'pixels‐2' has U+2010 HYPHEN"
     """
     shown = f"{identifier[:60]!r}{'…' if len(identifier) > 60 else ''}"
@@ -70,7 +70,7 @@ def confusable_form(identifier: str) -> str:
     --------
     >>> {confusable_form(name) for name in ("Pixels", "pixels", "ｐｉｘｅｌｓ", "pixe1s")}
     {'plxels'}
-    >>> confusable_form("pix\N{CYRILLIC SMALL LETTER IE}ls") == confusable_form("pixels")
+    >>> confusable_form("pixеls") == confusable_form("pixels")
     True
     >>> confusable_form("resnet-18") == confusable_form("resnet-50")
     False

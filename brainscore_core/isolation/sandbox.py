@@ -60,16 +60,9 @@ def bubblewrap() -> str:
 def require_sandbox(*, control_group: bool = False) -> None:
     """Check whether this machine can run a sandbox.
 
-    Parameters
-    ----------
-    control_group : bool
-        Whether a control group must limit its memory. Without one, memory is summed up from outside, which misses
-        what no process holds open, such as a file in memory whose descriptor is in transit in a socket.
-
-    Raises
-    ------
-    UserError
-        If something is missing; the remedy is the command that fixes it.
+    `control_group`: whether a control group must limit its memory. Without one, memory is summed up from outside, which
+    misses what no process holds open, such as a file in memory whose descriptor is in transit in a socket. Raises
+    `UserError` if something is missing; the remedy is the command that fixes it.
     """
     _try(bubblewrap(), os.getuid())
     if control_group and not _limits_memory(os.getpid()):
@@ -339,10 +332,7 @@ class Sandbox:
     def opened(self, *, socket: bool = False) -> Iterator[OpenSandbox]:
         """Prepare this sandbox for a command; everything is removed at the end.
 
-        Parameters
-        ----------
-        socket : bool
-            Whether the last argument of the command is the number of a descriptor that the command inherits.
+        `socket`: whether the last argument of the command is the number of a descriptor that the command inherits.
         """
         require_sandbox()
         with temporary_folder(FOLDERS) as folder:
@@ -537,30 +527,10 @@ def run_in_sandbox(
 ) -> Ended:
     """Run a command in a sandbox until it ends.
 
-    Parameters
-    ----------
-    command : sequence of str
-        Program, by its path in the sandbox, and arguments.
-    sandbox : Sandbox
-        What the command sees and may use.
-    timeout : float
-        Seconds after which it is killed.
-    max_output : int
-        Bytes that it may print before it is killed.
-    on_output : callable, optional
-        Called, from another thread, with each piece of text that it prints.
-    stopped : callable, optional
-        Called several times a second; returns whether to end the command.
-
-    Returns
-    -------
-    Ended
-        How it ended.
-
-    Raises
-    ------
-    UserError
-        If this machine cannot run a sandbox.
+    `command`: program, by its path in the sandbox, and arguments. `sandbox`: what the command sees and may use.
+    `timeout`: seconds after which it is killed. `max_output`: bytes that it may print before it is killed. `on_output`:
+    called, from another thread, with each piece of text that it prints. `stopped`: called several times a second;
+    returns whether to end the command. Returns how it ended. Raises `UserError` if this machine cannot run a sandbox.
     """
     started = time.monotonic()
     with sandbox.opened() as opened:

@@ -376,10 +376,7 @@ class Channel:
 def parse(text: bytes | bytearray | memoryview | mmap.mmap) -> Any:
     """Read JSON.
 
-    Raises
-    ------
-    WireError
-        If it is not JSON.
+    Raises `WireError` if it is not JSON.
     """
     try:
         return json.loads(bytes(text).decode("utf-8", "strict"))

@@ -133,12 +133,8 @@ class LeftOut(ABC):
     def effects(self, slopes: Array, *, trained: NDArray[np.intp], tested: NDArray[np.intp]) -> TrainingEffects:
         """Effects of each group of training rows on Σ slopes · predictions of the test rows of other groups.
 
-        Parameters
-        ----------
-        slopes : array, n_test × q
-            The sum of each column is 0, but for rounding.
-        trained, tested : array of int, n_train and n_test
-            Group of each row; those of the training rows are numbered from 0 on.
+        `slopes`: the sum of each column is 0, but for rounding. `trained`, `tested`: group of each row; those of the
+        training rows are numbered from 0 on.
 
         Notes
         -----
@@ -211,21 +207,9 @@ def scaled_residuals(
 ) -> Array:
     """Residuals of training rows, scaled so that their expected size is that of the noise.
 
-    Parameters
-    ----------
-    responses : array, n × q
-        M Y, with M the inverse of the regularised kernel on the space orthogonal to the constant.
-    diagonal : array (n,)
-        Diagonal of M².
-    block : callable
-        ``block(rows)``: the entries of M² of these rows and columns.
-    groups : array of int, n
-        Group of each row, numbered from 0 on.
-
-    Returns
-    -------
-    array, n × q
-        (M²)_gg^−½ (M Y)_g for each group g.
+    `responses`: M Y, with M the inverse of the regularised kernel on the space orthogonal to the constant. `diagonal`:
+    diagonal of M². `block`: ``block(rows)``: the entries of M² of these rows and columns. `groups`: group of each row,
+    numbered from 0 on. Returns (M²)_gg^−½ (M Y)_g for each group g.
     """
     result = responses / np.sqrt(diagonal)[:, None]
     if groups.max(initial=-1) + 1 == len(groups):  # each row is a group of its own
@@ -272,12 +256,7 @@ def centred_features(X: NDArray, *, mean: Array) -> Array:
 def centred_blocks(K: Array, train: NDArray[np.intp], test: NDArray[np.intp]) -> tuple[Array, Array]:
     """Products of training with training rows and of test with training rows, centred on the training rows.
 
-    Parameters
-    ----------
-    K : array, n × n
-        (X − m)(X − m)ᵀ for any m.
-    train, test : array of int
-        Row numbers.
+    `K`: (X − m)(X − m)ᵀ for any m. `train`, `test`: row numbers.
     """
     inner, outer = K[np.ix_(train, train)], K[np.ix_(test, train)]
     means = inner.mean(axis=0)

@@ -154,19 +154,9 @@ class PredictivityOfSplits:
     ) -> None:
         """Add a split.
 
-        Parameters
-        ----------
-        predicted, measured : array, n_test × neuroids [× time bins]
-        test, train : array of int
-            Rows of the split.
-        left_out : LeftOut, optional
-            Effects of the training stimuli on the predictions. Splits without it take part in the effects of test
-            stimuli only; if all splits lack it, fitted maps are kept.
-
-        Raises
-        ------
-        ValueError
-            If there are fewer than 4 test rows.
+        `test`, `train`: rows of the split. `left_out`: effects of the training stimuli on the predictions. Splits
+        without it take part in the effects of test stimuli only; if all splits lack it, fitted maps are kept. Raises
+        `ValueError` if there are fewer than 4 test rows.
         """
         if len(test) < FEWEST:
             raise ValueError(f"a split has {len(test)} stimuli; at least {FEWEST} are needed to see how much they vary")
@@ -299,25 +289,10 @@ def predictivity_interval(
 ) -> Interval:
     """Standard error and confidence interval of a predictivity, with stimuli and neuroids as random samples.
 
-    Parameters
-    ----------
-    result : Predictivity
-        The value and the effects of stimuli on it.
-    clusters : array (neuroids,), optional
-        Clusters of neuroids, such as animals, that vary together. Fewer than five clusters do not vary: the neuroids of
-        each vary instead.
-    n_resamples : int
-        Number of resamples of the neuroids.
-    level : float
-        Confidence level.
-    seed : int
-        Seed of the resamples.
-
-    Returns
-    -------
-    Interval
-        Student's t; ``n`` is the smallest number of units. NaN with a reason for fewer than 3 stimuli or neuroids, or
-        if the value is undefined.
+    `result`: the value and the effects of stimuli on it. `clusters`: clusters of neuroids, such as animals, that vary
+    together. Fewer than five clusters do not vary: the neuroids of each vary instead. `n_resamples`: number of
+    resamples of the neuroids. `level`: confidence level. `seed`: seed of the resamples. Returns Student's t; ``n`` is
+    the smallest number of units. NaN with a reason for fewer than 3 stimuli or neuroids, or if the value is undefined.
 
     Notes
     -----
@@ -553,16 +528,7 @@ def influence_through_neuroids(result: Predictivity, *, clusters: ArrayLike | No
 
     :func:`influence_of_neuroids` contains it as well.
 
-    Parameters
-    ----------
-    result : Predictivity
-        The value.
-    clusters : array (neuroids,), optional
-        As for :func:`influence_of_neuroids`.
-
-    Returns
-    -------
-    array, stimuli × neuroids or clusters
+    `result`: the value. `clusters`: as for :func:`influence_of_neuroids`.
     """
     effects = _centred(result.effects)
     codes = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
@@ -579,19 +545,10 @@ def _centred(effects: Array) -> Array:
 def influence_of_neuroids(result: Predictivity, *, clusters: ArrayLike | None = None) -> Array:
     """Influence of each neuroid, or of each cluster of neuroids; the sum of squares is its variance.
 
-    Parameters
-    ----------
-    result : Predictivity
-        The value.
-    clusters : array (neuroids,), optional
-        Clusters of neuroids, such as animals, that vary together. Fewer than five clusters do not vary: the neuroids of
-        each vary instead.
-
-    Returns
-    -------
-    array (neuroids,) or (clusters,)
-        Decrease of the value without the neuroid or cluster, less the mean. Medians are smoothed (Harrell & Davis),
-        since a jackknife of the median itself fails [1]_. Clusters are in the order of their sorted names.
+    `result`: the value. `clusters`: clusters of neuroids, such as animals, that vary together. Fewer than five clusters
+    do not vary: the neuroids of each vary instead. Returns decrease of the value without the neuroid or cluster, less
+    the mean. Medians are smoothed (Harrell & Davis), since a jackknife of the median itself fails [1]_. Clusters are in
+    the order of their sorted names.
 
     References
     ----------

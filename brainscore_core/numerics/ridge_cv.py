@@ -87,11 +87,8 @@ def check_folds(cv: Any) -> None:
 def make_folds(cv: Any, n: int) -> Folds:
     """Return training and test rows for n stimuli.
 
-    Parameters
-    ----------
-    cv : int, splitter or sequence of pairs
-        A number of folds of consecutive rows (if n is not divisible by it, the first folds have one more row); an
-        object with scikit-learn's ``split(X)``; or pairs of training and test rows.
+    `cv`: a number of folds of consecutive rows (if n is not divisible by it, the first folds have one more row); an
+    object with scikit-learn's ``split(X)``; or pairs of training and test rows.
     """
     if isinstance(cv, int | np.integer):
         rows = np.arange(n)
@@ -113,18 +110,8 @@ def make_folds(cv: Any, n: int) -> Folds:
 def errors_dual(K: Any, Y: Any, whole: Decomposition, Q: Any, folds: Folds, alphas: Array, xp: Any) -> Array:
     """Mean over folds of the mean squared error, alphas × q.
 
-    Parameters
-    ----------
-    K, Y : array or tensor, n × n and n × q
-        XXᵀ and responses, both centred.
-    whole : Decomposition
-        Of K.
-    Q : array or tensor, m × q
-        Product of its transposed vectors with Y.
-    folds : sequence of pairs
-        Training and test rows; both are centred by the mean of the training rows.
-    alphas : array
-        Penalties.
+    `K`, `Y`: XXᵀ and responses, both centred. `whole`: of K. `Q`: product of its transposed vectors with Y. `folds`:
+    training and test rows; both are centred by the mean of the training rows. `alphas`: Penalties.
     """
     n, vectors, eigenvalues = len(K), whole.vectors, to_numpy(whole.values)
     low, high = whole.limits

@@ -329,24 +329,9 @@ def forget_modules(package: str, folders: Sequence[Path], *, keep: Path | None =
 def import_plugin(plugin: Plugin) -> ModuleType:
     """Import one plugin.
 
-    Parameters
-    ----------
-    plugin : Plugin
-        The plugin.
-
-    Returns
-    -------
-    module
-        The plugin's module.
-
-    Raises
-    ------
-    MissingRequirementError
-        If the plugin imports a module that is not installed.
-    DuplicateRegistrationError
-        If another plugin folder of the same name comes first on the search path.
-    Exception
-        Any other error of the plugin, with a note that names the plugin.
+    Returns the plugin's module. Raises `MissingRequirementError` if the plugin imports a module that is not installed.
+    Raises `DuplicateRegistrationError` if another plugin folder of the same name comes first on the search path. Raises
+    `Exception`: any other error of the plugin, with a note that names the plugin.
     """
     if plugin.package not in sys.modules:
         importlib.invalidate_caches()  # the plugin may be new

@@ -47,18 +47,8 @@ class Facts:
 def methods_text(receipt: Receipt, facts: Facts) -> str:
     """Describe how a score was computed, with references.
 
-    Parameters
-    ----------
-    receipt : Receipt
-        The receipt, in any state.
-    facts : Facts
-        What its attachments and plugins say.
-
-    Returns
-    -------
-    str
-        Paragraphs: methods, software, what is not known, references. A fact that neither the receipt nor `facts` holds
-        is listed as unknown.
+    `receipt`: the receipt, in any state. `facts`: what its attachments and plugins say. Returns paragraphs: methods,
+    software, what is not known, references. A fact that neither the receipt nor `facts` holds is listed as unknown.
 
     Examples
     --------

@@ -64,10 +64,7 @@ class Averages(NamedTuple):
     def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """95 % limits of the means by Student's t; NaN without a standard error.
 
-        Returns
-        -------
-        low, high : array (models, nodes)
-            Of benchmarks, and of means of one score, 1.96 standard errors from the value.
+        Returns `low, high`: of benchmarks, and of means of one score, 1.96 standard errors from the value.
         """
         spread = self.errors * special.stdtrit(np.where(np.isnan(self.df), np.inf, self.df), 0.975)
         return self.values - spread, self.values + spread

@@ -63,20 +63,14 @@ class AssessmentStore:
     def require_writable(self) -> None:
         """Check that assessments can be written; create the folder if it is missing.
 
-        Raises
-        ------
-        UserError
-            If they cannot be written.
+        Raises `UserError` if they cannot be written.
         """
         self._backend.require_writable()
 
     def write(self, assessment: Assessment) -> Assessment:
         """Store an assessment, and return it with its id.
 
-        Raises
-        ------
-        StoreError
-            If the folder or the bucket cannot be written.
+        Raises `StoreError` if the folder or the bucket cannot be written.
         """
         stored = assessment.identified()
         text = stored.to_json()
@@ -102,10 +96,7 @@ class AssessmentStore:
     def newest(self, benchmark: str | None = None) -> tuple[list[Assessment], list[Problem]]:
         """Newest assessment of each benchmark, part and set of models, and files that cannot be read.
 
-        Parameters
-        ----------
-        benchmark : str, optional
-            Only of this one.
+        `benchmark`: only of this one.
         """
         newest: dict[tuple[str, ...], Assessment] = {}
         problems: list[Problem] = []
@@ -120,10 +111,7 @@ class AssessmentStore:
     def unread(self, known: Collection[str]) -> Iterator[Assessment | Problem]:
         """Read the assessments whose ids are not known, and report files that cannot be read.
 
-        Parameters
-        ----------
-        known : collection of str
-            Ids; their files are not opened.
+        `known`: ids; their files are not opened.
         """
         yield from self._read([name for name in self._names(None, None) if PurePosixPath(name).stem not in known])
 

@@ -81,15 +81,9 @@ def fewest_scores(n_all: int, percentage: float = COVERAGE) -> int:
 def counting_benchmarks(with_result: Flags, ranked: Flags, percentage: float = COVERAGE) -> Flags:
     """Return which benchmarks count in ranks: those on which enough of the ranked models have a result.
 
-    Parameters
-    ----------
-    with_result : array (models, benchmarks) of bool
-        Whether there is a result of the current version. Failed and undefined scores are results, as are benchmarks
-        that are not applicable.
-    ranked : array (models,) of bool
-        The models that are ranked. If there are none, all benchmarks count.
-    percentage : float
-        The required percentage of the ranked models.
+    `with_result`: whether there is a result of the current version. Failed and undefined scores are results, as are
+    benchmarks that are not applicable. `ranked`: the models that are ranked. If there are none, all benchmarks count.
+    `percentage`: the required percentage of the ranked models.
 
     Examples
     --------
@@ -105,14 +99,9 @@ def counting_benchmarks(with_result: Flags, ranked: Flags, percentage: float = C
 def order_of_models(rank: ArrayLike, n_scored: ArrayLike, mean: ArrayLike, mean_of_all: ArrayLike) -> NDArray[np.intp]:
     """Return the order in which models are listed, as indices; models that are equal in all of it keep their order.
 
-    Parameters
-    ----------
-    rank : array (models,) of int
-        Rank by the first mean; 0 or less without one. Ranked models come first.
-    n_scored, mean : array (models,)
-        Number of scores in the first mean, and its value, by which the others are ordered, in this sequence.
-    mean_of_all : array (models,)
-        Mean of all scores, also of benchmarks outside the averages, which decides where the rest is equal.
+    `rank`: rank by the first mean; 0 or less without one. Ranked models come first. `n_scored`, `mean`: number of
+    scores in the first mean, and its value, by which the others are ordered, in this sequence. `mean_of_all`: mean of
+    all scores, also of benchmarks outside the averages, which decides where the rest is equal.
 
     Examples
     --------
@@ -162,16 +151,10 @@ def rank_models(
 ) -> RankedModels:
     """Average the results of models along a tree, and rank the models by the mean of its first root.
 
-    Parameters
-    ----------
-    tree : Tree
-        Benchmarks and the nodes above them.
-    results : iterable of LeafResult
-        Of any number of models, in any order. Models are tested against each other if the influence of units is known.
-    over : str
-        ``'all'`` counts missing scores as 0. ``'scored'`` leaves them out; such means are ranked and not tested.
-    coverage : float
-        Percentage of the benchmarks on which a model must have been scored to be ranked.
+    `tree`: benchmarks and the nodes above them. `results`: of any number of models, in any order. Models are tested
+    against each other if the influence of units is known. `over`: ``'all'`` counts missing scores as 0. ``'scored'``
+    leaves them out; such means are ranked and not tested. `coverage`: percentage of the benchmarks on which a model
+    must have been scored to be ranked.
 
     Examples
     --------

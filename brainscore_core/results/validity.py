@@ -88,10 +88,7 @@ def summary_of(assessment: Assessment) -> Summary:
 
     Fields that are missing from its result are left out.
 
-    Raises
-    ------
-    ReceiptError
-        If a field has another type.
+    Raises `ReceiptError` if a field has another type.
 
     Examples
     --------

@@ -70,11 +70,8 @@ class SlurmProfile:
     def read(cls, path: str | Path) -> Self:
         """Read and check a profile.
 
-        Raises
-        ------
-        UserError
-            If the file does not exist or is not a YAML mapping, a key is unknown or missing, or a value has the wrong
-            type.
+        Raises `UserError` if the file does not exist or is not a YAML mapping, a key is unknown or missing, or a value
+        has the wrong type.
         """
         try:
             import yaml
@@ -119,10 +116,7 @@ class SlurmProfile:
     def cluster_arguments(self, memory: int) -> dict[str, Any]:
         """Arguments of `dask_jobqueue.SLURMCluster`.
 
-        Parameters
-        ----------
-        memory : int
-            Bytes per job.
+        `memory`: bytes per job.
         """
         # with all digits, so that a task that needs all of it fits
         resources = f"memory={memory / 1e6!r}" + (f",GPU={self.gpus}" if self.gpus else "")

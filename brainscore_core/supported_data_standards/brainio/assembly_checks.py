@@ -237,16 +237,8 @@ def check_alignment(
 ) -> list[Finding]:
     """Check that every stimulus of an assembly is in a stimulus set; ids are compared without conversion.
 
-    Parameters
-    ----------
-    assembly_ids : iterable, optional
-        Ids of the stimuli that were presented.
-    set_ids : iterable
-        Ids of the stimulus set.
-    where : str
-        Name of the stimulus set in messages.
-    unshown : bool
-        Whether to report stimuli of the set that are not in the assembly.
+    `assembly_ids`: ids of the stimuli that were presented. `set_ids`: ids of the stimulus set. `where`: name of the
+    stimulus set in messages. `unshown`: whether to report stimuli of the set that are not in the assembly.
     """
     if assembly_ids is None:
         return []

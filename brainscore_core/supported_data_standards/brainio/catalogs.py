@@ -97,10 +97,7 @@ def installed_catalogs() -> dict[str, Catalog]:
     A distribution declares a catalog with an entry point of the group ``brainio_lookups`` and the catalog's name. The
     entry point is a function that returns a `Catalog` or the path of a ``lookup.csv``, or a package that contains one.
 
-    Raises
-    ------
-    UserError
-        If a catalog cannot be read; the message names it and the distribution that declares it.
+    Raises `UserError` if a catalog cannot be read; the message names it and the distribution that declares it.
     """
     catalogs = {point.name: _read_entry_point(point) for point in importlib.metadata.entry_points(group=ENTRY_POINTS)}
     for entry in os.environ.get(CATALOGS_VARIABLE, "").split(os.pathsep):

@@ -247,21 +247,9 @@ def redacted_url(url: str) -> str:
 def download(url: str, stream: IO[bytes], *, meter: Meter, expected: str) -> None:
     """Download `url` into `stream`; transient failures are retried a few times.
 
-    Parameters
-    ----------
-    url : str
-        HTTP or HTTPS address; redirects are followed, and proxies are taken from the environment.
-    stream : binary file
-        Emptied before each attempt.
-    meter : Meter
-        Receives the number of bytes that arrived.
-    expected : str
-        The hash that the caller will check, for error messages.
-
-    Raises
-    ------
-    FetchError
-        A subclass that depends on the cause.
+    `url`: HTTP or HTTPS address; redirects are followed, and proxies are taken from the environment. `stream`: emptied
+    before each attempt. `meter`: receives the number of bytes that arrived. `expected`: the hash that the caller will
+    check, for error messages. Raises `FetchError`: a subclass that depends on the cause.
     """
     import requests
     from pooch import HTTPDownloader

@@ -91,15 +91,7 @@ def errors_among(findings: Iterable[Finding]) -> list[Finding]:
 def raise_for_errors(findings: Sequence[Finding]) -> None:
     """Raise if there is an error among the findings.
 
-    Parameters
-    ----------
-    findings : sequence of Finding
-        Results of the ``validate_*`` functions.
-
-    Raises
-    ------
-    ValidationError
-        A ValueError with all findings.
+    `findings`: results of the ``validate_*`` functions. Raises `ValidationError`: a ValueError with all findings.
 
     Examples
     --------

@@ -52,19 +52,8 @@ def level_dims(array: xr.DataArray) -> dict[Hashable, Hashable]:
 def walk_coords(assembly: xr.DataArray) -> Iterator[tuple[Any, tuple[Any, ...], np.ndarray]]:
     """Walk over all coordinates, including levels of indexes.
 
-    Parameters
-    ----------
-    assembly : DataArray
-        The array.
-
-    Yields
-    ------
-    name : str
-        Name of the coordinate.
-    dims : tuple of str
-        Its dimensions; empty for a scalar coordinate.
-    values : array
-        Its values.
+    `assembly`: the array. Yields `name`: name of the coordinate. Yields `dims`: its dimensions; empty for a scalar
+    coordinate. Yields `values`: its values.
 
     Examples
     --------
@@ -92,17 +81,8 @@ def get_levels(assembly: xr.DataArray) -> list[Any]:
 def coords_for_dim(assembly: xr.DataArray, dim: Hashable) -> dict[Any, xr.Variable]:
     """Coordinates along one dimension.
 
-    Parameters
-    ----------
-    assembly : DataArray
-        The array with the coordinates.
-    dim : str
-        Name of the dimension.
-
-    Returns
-    -------
-    dict
-        Name → variable (with ``dims`` and ``values``), in the assembly's order.
+    `assembly`: the array with the coordinates. `dim`: name of the dimension. Returns name → variable (with ``dims`` and
+    ``values``), in the assembly's order.
     """
     return {name: variable for name, variable in named_coords(assembly).items() if variable.dims == (dim,)}
 

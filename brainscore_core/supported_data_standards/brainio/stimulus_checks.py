@@ -44,16 +44,7 @@ def check_identifier(identifier: Any, *, what: str = "identifier") -> list[Findi
     does not follow the naming convention: AuthorYear or a descriptive name; a dot before the name of a subset;
     underscores between words.
 
-    Parameters
-    ----------
-    identifier : str
-        The identifier to check.
-    what : str
-        How to refer to it in the findings.
-
-    Returns
-    -------
-    list of Finding
+    `identifier`: the identifier to check. `what`: how to refer to it in the findings.
 
     Examples
     --------
@@ -141,12 +132,7 @@ def check_id_types(ids: Iterable[Any], *, where: str) -> list[Finding]:
 def check_stored_names(names: Sequence[str], *, ids: Sequence[Any] | None = None) -> list[Finding]:
     """Check names of files in an archive without folders.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names in the archive.
-    ids : sequence, optional
-        Ids of the stimuli of these files, for messages.
+    `names`: names in the archive. `ids`: ids of the stimuli of these files, for messages.
     """
     findings = []
     if unsafe := [name for name in names if _is_unsafe(name)]:
@@ -244,10 +230,7 @@ def _file_problem(path: Path) -> str | None:
 def check_media(files: Sequence[tuple[str, PurePath, Callable[..., IO[bytes]]]]) -> list[Finding]:
     """Check that images decode completely, and report what models see of unusual ones; other files are not checked.
 
-    Parameters
-    ----------
-    files : sequence of (label, path, open)
-        ``open('rb')`` returns the opened file.
+    `files`: ``open('rb')`` returns the opened file.
     """
     selected = [(label, opener) for label, path, opener in files if _IMAGE.fullmatch(path.suffix)]
     if not selected:

@@ -188,19 +188,9 @@ def _first_rows(text: str, separator: str) -> list[list[str]]:
 def read_csv(path: Path, **options: Any) -> pd.DataFrame:
     r"""Read a table of any separator (commas, semicolons, tabs, vertical bars), in UTF-8 or UTF-16.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    **options
-        For :func:`pandas.read_csv`.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it is not a table in UTF-8, or in UTF-16 with a byte-order mark, or rows have more fields than the header.
+    `path`: the file. `**options`: for :func:`pandas.read_csv`. Raises `OSError` if the file cannot be read. Raises
+    `ValueError` if it is not a table in UTF-8, or in UTF-16 with a byte-order mark, or rows have more fields than the
+    header.
 
     Examples
     --------
