@@ -58,9 +58,6 @@ _ROUNDING = 1e-15
 _SMALLER = 4
 """Chunks on a CPU are smaller by this, as the system hands out larger blocks of memory anew each time."""
 
-_BLOCK = 64
-"""Rows of triangular systems that are solved at a time."""
-
 _GRID = 100
 """Points of a range of eigenvalues at which functions of these are compared."""
 
@@ -303,35 +300,17 @@ def _empty(shape: tuple[int, ...], other: Any, xp: Any) -> Any:
 
 def _solve(systems: Array, smallest: float) -> bool:
     """Replace right sides by solutions, if all pivots are at least `smallest`, and say whether they are."""
-    from scipy.linalg import get_lapack_funcs
-
-    factorize, invert = get_lapack_funcs(("potrf", "trtri"), (systems,))
-    height, n = systems.shape[1:]
-    blocks = [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
-    memory = np.empty(height * _BLOCK)
+    n = systems.shape[2]
     for system in systems:
-        # products by NumPy, as SciPy keeps other threads from running, and is not faster
-        inverses = []
-        for own in blocks:
-            before, size = slice(own.start), own.stop - own.start
-            panel = _reduced(system[own.start :, own], system[own.start :, before], system[own, before].T, memory)
-            factor, info = factorize(panel[:size], lower=1)
-            if info or factor.diagonal().min() ** 2 < smallest:
-                return False
-            inverses.append(invert(factor, lower=1)[0])
-            np.matmul(panel[size:], inverses[-1].T, out=system[own.stop :, own])
-        right = system[n:]
-        for own, inverse in zip(reversed(blocks), reversed(inverses), strict=True):
-            after = slice(own.stop, n)
-            np.matmul(_reduced(right[:, own], right[:, after], system[after, own], memory), inverse, out=right[:, own])
+        # by NumPy, as SciPy keeps other threads from running
+        try:
+            factor = np.linalg.cholesky(system[:n])
+        except np.linalg.LinAlgError:
+            return False
+        if factor.diagonal().min() ** 2 < smallest:
+            return False
+        system[n:] = np.linalg.solve(factor @ factor.T, system[n:].T).T
     return True
-
-
-def _reduced(block: Array, left: Array, right: Array, memory: Array) -> Array:
-    """Compute block − left · right at the start of `memory`, where its rows follow each other, as in no system."""
-    result = memory[: block.size].reshape(block.shape)
-    np.matmul(left, right, out=result)
-    return np.subtract(block, result, out=result)
 
 
 def _solve_on(systems: Any, smallest: float) -> bool:

@@ -255,48 +255,6 @@ def test_dominant_eigenvectors_of_ties_and_of_nothing(q):
         np.testing.assert_allclose((M @ x[..., None])[:2, :, 0], x[:2], atol=1e-10)
 
 
-def _rotated(values, q=70):
-    """Matrices with these eigenvalues (s × q), and their eigenvectors."""
-    Q = np.linalg.qr(np.random.default_rng(1).standard_normal((len(values), q, q)))[0]
-    return (Q * np.asarray(values)[:, None]) @ Q.mT, Q
-
-
-def test_dominant_eigenvectors_are_followed_without_squaring(monkeypatch):
-    """While each component changes two of the dimensions, as in PLS, also if gaps are small."""
-    values = np.geomspace(1e-3, 1, 70) * np.array([[1.0], [1e-6]])
-    values[:, -2] = values[:, -1] * (1 - 1e-4)
-    M, _ = _rotated(values)
-    rng = np.random.default_rng(0)
-    dominant = _pls_components._Dominant(2, 70, np)
-    monkeypatch.setattr(_pls_components, "dominant_vectors", None)
-    for _ in range(10):
-        found, expected = dominant.of(M), np.linalg.eigh(M)[1][:, :, -1]
-        np.testing.assert_allclose(np.abs((found * expected).sum(1)), 1.0, atol=1e-14)
-        without = np.eye(70) - found[..., None] @ found[:, None]
-        added = rng.standard_normal((2, 70, 1)) * values[:, -1:, None] ** 0.5 / 30
-        M = without @ M @ without + added @ added.mT
-
-
-def test_dominant_eigenvectors_that_cannot_be_followed(monkeypatch):
-    """Spectra without gaps, ties, nothing at all, and a dominant vector that did not exist before."""
-    squared = []
-    squaring = _pls_components.dominant_vectors
-    monkeypatch.setattr(_pls_components, "dominant_vectors", lambda M, xp: squared.append(len(M)) or squaring(M, xp))
-    values = np.stack([1 - 1e-3 * np.arange(70)[::-1], np.r_[np.linspace(0, 0.5, 68), 1, 1], np.zeros(70)])
-    M, Q = _rotated(values)
-    monkeypatch.setattr(_pls_components, "_CACHED", 1)  # each matrix for itself
-    dominant = _pls_components._Dominant(3, 70, np)
-    for _ in range(2):
-        found = dominant.of(M)
-        np.testing.assert_allclose(np.abs((found[0] * Q[0, :, -1]).sum()), 1.0, atol=1e-12)
-        np.testing.assert_allclose((M @ found[..., None])[1, :, 0], found[1], atol=1e-12)
-        assert np.isfinite(found).all()
-    assert squared
-    other = M[1] / 2 + np.outer(Q[1, :, 0], Q[1, :, 0])
-    found = dominant.of(np.stack([M[0], other, M[2]]))
-    np.testing.assert_allclose(np.abs((found[1] * Q[1, :, 0]).sum()), 1.0, atol=1e-12)
-
-
 def test_gram_of_a_memory_map_is_read_in_chunks(tmp_path, monkeypatch):
     monkeypatch.setattr(_matrices, "CHUNK_BYTES", 2**20)
     X = np.random.default_rng(0).standard_normal((60, 40_000), dtype=np.float32) + 5
