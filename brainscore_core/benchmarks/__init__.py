@@ -23,7 +23,7 @@ from brainscore_core.metrics import (
     undetermined,
 )
 from brainscore_core.numerics.predictions import PredictivityOfUnits, predictivity_covariance
-from brainscore_core.numerics.ratios import Uncertain, ratio_limits
+from brainscore_core.numerics.significance import Uncertain, ratio_limits
 from brainscore_core.provenance import note
 
 if TYPE_CHECKING:

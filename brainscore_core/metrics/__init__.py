@@ -493,7 +493,7 @@ def undetermined(ceiling: Score | float) -> str | None:
     'the interval of the ceiling 0.100, -0.010 to 0.210, includes 0'
     >>> undetermined(0.8)
     """
-    from brainscore_core.numerics.ratios import Uncertain, undetermined_by
+    from brainscore_core.numerics.significance import Uncertain, undetermined_by
 
     attrs = ceiling.attrs if isinstance(ceiling, Score) else {}
     low, high = attrs.get("unclamped_ci", attrs.get("ci", (math.nan, math.nan)))

@@ -40,7 +40,6 @@ from brainscore_core.numerics.ranks import (
     rank_intervals,
     ranks_from_influence,
 )
-from brainscore_core.numerics.ratios import Uncertain, ratio_limits, undetermined_by
 from brainscore_core.numerics.resampling import (
     Interval,
     bootstrap_interval,
@@ -55,8 +54,11 @@ from brainscore_core.numerics.ridge_cv import RidgeCV
 from brainscore_core.numerics.shape import Shape, shape_similarity
 from brainscore_core.numerics.significance import (
     PairedTest,
+    Uncertain,
     corrected,
     paired_test,
+    ratio_limits,
+    undetermined_by,
     with_ceiling,
 )
 from brainscore_core.numerics.similarity import (

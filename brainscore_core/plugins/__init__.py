@@ -1,7 +1,8 @@
 """Plugins: registries, and the index that finds plugins without importing them."""
 
-from brainscore_core.plugins.conformance import Check, ConformanceError
-from brainscore_core.plugins.conformance.checks import (
+from brainscore_core.plugins.conformance import (
+    Check,
+    ConformanceError,
     check_benchmark,
     check_data,
     check_metric,

@@ -153,7 +153,7 @@ class ControlScore:
     description: str = ""
     score: float | None = None  # score before it is clamped to [0, 1]
     ci: Interval | None = None  # its 95 % interval
-    # of the model to it; without values if there is no model
+    # of the model to it; without values if no model exists
     difference: Difference = field(default_factory=Difference)
     reason: str | None = None  # why there is no score
 

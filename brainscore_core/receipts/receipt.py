@@ -509,7 +509,7 @@ class Receipt:
             return None
         limits = ceiling.unclamped_ci or ceiling.ci or (math.nan, math.nan)
         value = ceiling.value if ceiling.unclamped is None else ceiling.unclamped
-        from brainscore_core.numerics.ratios import Uncertain, undetermined_by  # here, as it imports SciPy
+        from brainscore_core.numerics.significance import Uncertain, undetermined_by  # here, as it imports SciPy
 
         return undetermined_by(Uncertain(value, *limits))
 
