@@ -281,8 +281,7 @@ def test_metrics_of_one_file_read_it_once(tmp_path, monkeypatch, offset):
     X += offset
     file = _saved(tmp_path, X)
     read = []
-    products = _products._lower_products
-    monkeypatch.setattr(_products, "_lower_products", lambda X, *other: read.append(X.shape) or products(X, *other))
+    products = _products._row_products
     splits = _splits(60)[:3]
 
     def results(features):
@@ -292,10 +291,12 @@ def test_metrics_of_one_file_read_it_once(tmp_path, monkeypatch, offset):
         for kind in ("correlation", "cosine", "sqeuclidean"):
             yield rdm(features, dissimilarity=kind)
 
+    in_memory = list(results(X))
+    monkeypatch.setattr(_products, "_row_products", lambda X, *other: read.append(X.shape) or products(X, *other))
     mapped = np.load(file, mmap_mode="r")
     found = list(results(mapped))
     assert read == [(60, 200)]
-    for values, expected in zip(found, results(X), strict=True):
+    for values, expected in zip(found, in_memory, strict=True):
         np.testing.assert_allclose(values, expected, atol=1e-11)
     rdm(mapped[1:])
     linear_kernel(mapped[1:])
@@ -316,7 +317,7 @@ def test_metrics_of_one_file_read_it_once(tmp_path, monkeypatch, offset):
 @pytest.mark.parametrize("offset", [0.0, 1.0, 1e5])
 @pytest.mark.parametrize("kind", ["float32", "float64", "by column"])
 def test_products_of_features_with_a_mean(tmp_path, kind, offset):
-    """The mean is subtracted afterwards unless it is so large that digits would be lost."""
+    """Those of a file follow from kept ones, unless the mean is so large that digits would be lost."""
     X = (np.random.default_rng(0).standard_normal((30, 70)) + offset).astype("f4" if kind == "float32" else "f8")
     X = np.asfortranarray(X) if kind == "by column" else X
     exact = X.astype(np.longdouble)
@@ -326,7 +327,7 @@ def test_products_of_features_with_a_mean(tmp_path, kind, offset):
         products = np.triu(_products.row_gram(features, centred=True)[0])
         np.testing.assert_allclose(products, np.triu(rows @ rows.T).astype(float), rtol=1e-9, atol=1e-9)
         products = np.triu(_products.row_gram(features)[0])
-        np.testing.assert_allclose(products, np.triu(exact @ exact.T).astype(float), rtol=1e-12)
+        np.testing.assert_allclose(products, np.triu(exact @ exact.T).astype(float), rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(centred_gram(features), (columns @ columns.T).astype(float), rtol=1e-9, atol=1e-9)
 
 
