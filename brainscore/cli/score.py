@@ -31,6 +31,9 @@ from brainscore_core.progress import stage
 @click.option(
     "--visual-angles", "other_angles", is_flag=True, help="Score also at half and double the model's visual angle."
 )
+@click.option(
+    "--logits", help="Entry of the network's output that has the classes, if it returns several: a name or a position."
+)
 @click.option("--max-memory", help="Memory limit, such as 8GB. [default: 80 % of the available memory]")
 @click.option(
     "--isolated", is_flag=True, help="Run the model in a process of its own, with the packages of its requirements.txt."
@@ -59,6 +62,7 @@ def command(
     layers: tuple[str, ...],
     visual_degrees: float | None,
     other_angles: bool,
+    logits: str | None,
     max_memory: str | None,
     isolated: bool,
     sandbox: bool,
@@ -83,7 +87,8 @@ def command(
 
     if max_memory is not None:
         os.environ["BRAINSCORE_MAX_MEMORY"] = str(parse_size(max_memory))
-    how = {"layers": list(layers) or None, "visual_degrees": visual_degrees}
+    entry = int(logits) if logits is not None and logits.isdecimal() else logits
+    how = {"layers": list(layers) or None, "visual_degrees": visual_degrees, "logits": entry}
     stated = {name: value for name, value in how.items() if value is not None}
     store = ResultsStore(results)
     receipt = brainscore_vision.run_pair(

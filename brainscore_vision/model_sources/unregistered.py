@@ -162,7 +162,8 @@ def wrap_model(model: Any, *, identifier: str | None = None, **how: Any) -> Brai
         Name in the results; by default the model's own, or that of its class or function.
     **how
         Further arguments of :func:`to_unregistered_model`: ``layers``, ``region_layer_map``, ``time_mapping``,
-        ``preprocessing``, ``visual_degrees``; for networks that take clips ``frames``, ``frame_rate``, ``duration``.
+        ``preprocessing``, ``visual_degrees``, ``logits``; for networks that take clips ``frames``, ``frame_rate``,
+        ``duration``.
 
     Returns
     -------
@@ -197,6 +198,7 @@ def to_unregistered_model(
     time_mapping: Mapping[str, Mapping[int, tuple[float, float]]] | None = None,
     preprocessing: Any = None,
     visual_degrees: float | None = None,
+    logits: str | int | None = None,
     frames: int | None = None,
     frame_rate: float | None = None,
     duration: float | None = None,
@@ -218,11 +220,12 @@ def to_unregistered_model(
     with ImageNet's mean and standard deviation. For networks that take clips, each frame is prepared as an image, and a
     function gets a :class:`~brainscore_vision.model_helpers.activations.temporal.inputs.Video`. `visual_degrees`:
     visual angle that the model's input spans, in degrees; as for
-    :class:`~brainscore_vision.model_helpers.brain_transformation.ModelCommitment`. `frames`: for networks that take
-    clips: number of frames in a clip. By default that in the configuration of a network of transformers. The network
-    gets stimuli × channels × frames × height × width; networks of transformers get stimuli × frames × channels × height
-    × width. `frame_rate`: for networks that take clips: frames per second. The network sees, for each frame, the
-    `frames` frames until then: causal inference of
+    :class:`~brainscore_vision.model_helpers.brain_transformation.ModelCommitment`. `logits`: entry of the network's
+    output that has the classes, if it returns several tensors, as for `PytorchWrapper`. `frames`: for networks that
+    take clips: number of frames in a clip. By default that in the configuration of a network of transformers. The
+    network gets stimuli × channels × frames × height × width; networks of transformers get stimuli × frames × channels
+    × height × width. `frame_rate`: for networks that take clips: frames per second. The network sees, for each frame,
+    the `frames` frames until then: causal inference of
     :class:`~brainscore_vision.model_helpers.activations.temporal.model.pytorch.PytorchWrapper`. `duration`: for
     networks that take clips: milliseconds for which stimuli are shown, by default 1000. Time bins of a recording must
     be within them. Result: identifier, model, file and remarks. A UserError if `model` is none of these, or options are
@@ -242,6 +245,7 @@ def to_unregistered_model(
         "region_layer_map": region_layer_map,
         "time_mapping": time_mapping,
         "preprocessing": preprocessing,
+        "logits": logits,
     }
     clips = {"frames": frames, "frame_rate": frame_rate, "duration": duration}
     given |= clips
@@ -249,7 +253,7 @@ def to_unregistered_model(
         _refuse(given, f"for a {type(model).__name__}, which is a BrainModel already", "pass the network itself")
         name = identifier or _text(getattr(model, "identifier", None)) or _name(model)
         return UnregisteredModel(name, model, source, tuple(getattr(model, "remarks", ())))
-    network = _as_activations_model(model, identifier, preprocessing, clips, remarks)
+    network = _as_activations_model(model, identifier, preprocessing, logits, clips, remarks)
     if network is not None:
         if any(value is not None for value in clips.values()):
             _refuse({"time_mapping": time_mapping}, "for a network that takes clips", "pass frame_rate only")
@@ -369,11 +373,16 @@ def _example_input(network: Any) -> Any:
 
 
 def _as_activations_model(
-    model: Any, identifier: str | None, preprocessing: Any, clips: Mapping[str, Any], remarks: list[str]
+    model: Any,
+    identifier: str | None,
+    preprocessing: Any,
+    logits: str | int | None,
+    clips: Mapping[str, Any],
+    remarks: list[str],
 ) -> Any:
     """Wrap a network as an activations model; None if `model` is neither a network nor an activations model."""
     if callable(model) and hasattr(model, "identifier") and hasattr(model, "layers"):
-        own = {"preprocessing": preprocessing, **clips}
+        own = {"preprocessing": preprocessing, "logits": logits, **clips}
         _refuse(own, "for an activations model, which has its own", "pass the network")
         return model
     if not _is_network(model):
@@ -392,7 +401,7 @@ def _as_activations_model(
     name = identifier or _name(model)
     given = None if preprocessing is None else as_preprocessing(preprocessing)
     used = given or _usual_preprocessing(model, name, remarks)
-    return PytorchWrapper(identifier=name, model=model, preprocessing=used)
+    return PytorchWrapper(identifier=name, model=model, preprocessing=used, logits=logits)
 
 
 def _takes_clips(network: Any) -> bool:

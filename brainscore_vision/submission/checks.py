@@ -146,8 +146,21 @@ def check_references(references: Iterable[Reference], *, model: str | None = "pi
         else:
             loaded_model = reference.load()
             checks = plugins.check_model(loaded_model, raise_errors=False)
-            further = (*_check_visual_angle(loaded_model, checks), *_check_metadata(reference))
+            further = (
+                *_check_output(loaded_model, checks),
+                *_check_visual_angle(loaded_model, checks),
+                *_check_metadata(reference),
+            )
             yield CheckedReference(reference.kind, reference.name, (*checks, *further))
+
+
+def _check_output(model: Any, checks: Iterable[Check]) -> Iterator[Check]:
+    """Which output of a network labels are chosen from, if it does this task."""
+    from brainscore_core.plugins import Check
+
+    describe = getattr(getattr(model, "activations_model", None), "describe_layers", None)
+    if callable(describe) and any(check.name == "task label" and check.result == "passed" for check in checks):
+        yield Check("labels are chosen from", "passed", describe(["logits"])[-1])
 
 
 def _check_visual_angle(model: Any, checks: Iterable[Check]) -> Iterator[Check]:

@@ -1,9 +1,10 @@
 """PyTorch networks: names of layers, recording of outputs, devices and precision."""
 
 import copy
+import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -14,10 +15,11 @@ from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import NotApplicable, UserError
 from brainscore_vision.model_helpers.activations.layouts import StimulusAxis
 from brainscore_vision.model_helpers.activations.passes import Forward, TakeOutput, tensor_of
 from brainscore_vision.model_helpers.activations.preprocessing import require_one_shape
+from brainscore_vision.stimuli.labels import NUMBER_OF_CLASSES
 
 if TYPE_CHECKING:
     import torch
@@ -88,8 +90,24 @@ def unwrapped(network: "torch.nn.Module") -> tuple["torch.nn.Module", list[str]]
         elif isinstance(network, torch.nn.DataParallel | torch.nn.parallel.DistributedDataParallel):
             remarks.append(f"the network was wrapped in {type(network).__name__}, and is recorded without it")
             network = network.module
+        elif isinstance(network, torch.nn.ModuleDict | torch.nn.ModuleList):
+            network = _only_module(network, remarks)
         else:
             return network, remarks
+
+
+def _only_module(container: "torch.nn.Module", remarks: list[str]) -> "torch.nn.Module":
+    """The module in a container that cannot run itself."""
+    named = dict(container.named_children())
+    kind = type(container).__name__
+    if len(named) != 1:
+        raise UserError(
+            f"a {kind} cannot be run: it does not say in which order its modules run ({', '.join(named) or 'none'})",
+            remedy="pass one of them, or a torch.nn.Sequential of them",
+        )
+    ((name, network),) = named.items()
+    remarks.append(f"the network was in a {kind}, as {name!r}")
+    return network
 
 
 def plain_name(layer: str) -> str:
@@ -135,15 +153,62 @@ def image_tower(network: "torch.nn.Module") -> str | None:
     )
 
 
-def final_tensor(output: Any) -> Any:
-    """The logits in the output of a network: the output itself, or its ``logits``.
+Entry = str | int
+"""Key of a mapping, name of a field, or position in a sequence."""
 
-    None if it is neither a tensor nor has ``logits``, or if several axes besides that of stimuli are longer than 1.
+
+def is_logits(tensor: Any) -> bool:
+    """Whether a tensor is a list of numbers for each stimulus: at most one axis besides that of stimuli exceeds 1."""
+    return hasattr(tensor, "shape") and tensor.ndim > 0 and sum(size > 1 for size in tensor.shape[1:]) <= 1
+
+
+def entries_of(output: Any) -> dict[Entry, Any]:
+    """Entries of the output of a network that returns several values; empty for a tensor."""
+    if hasattr(output, "shape"):
+        return {}
+    if isinstance(output, Mapping):
+        return dict(output)
+    if isinstance(output, tuple | list):
+        names: Iterable[Entry] = getattr(output, "_fields", None) or range(len(output))
+        return dict(zip(names, output, strict=True))
+    return {"logits": output.logits} if hasattr(output, "logits") else {}
+
+
+def candidates_for_logits(output: Any) -> dict[Entry, Any]:
+    """Entries of the output of a network that may be its logits; several if they cannot be told apart.
+
+    That named ``logits``; else those that are lists of numbers and are not named ``aux…``; of these, the one with the
+    1,000 classes of ImageNet, if there is only one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> list(candidates_for_logits((np.zeros((2, 512)), np.zeros((2, 1000)))))
+    [1]
+    >>> list(candidates_for_logits({"out": np.zeros((2, 10)), "aux": np.zeros((2, 10))}))
+    ['out']
+    >>> list(candidates_for_logits((np.zeros((2, 10)), np.zeros((2, 10)))))
+    [0, 1]
     """
-    logits = output if hasattr(output, "shape") else getattr(output, "logits", None)
-    if logits is None or logits.ndim == 0 or sum(size > 1 for size in logits.shape[1:]) > 1:
-        return None
-    return logits
+    entries = {name: value for name, value in entries_of(output).items() if is_logits(value)}
+    if LOGITS in entries:
+        return {LOGITS: entries[LOGITS]}
+    main = {name: value for name, value in entries.items() if not str(name).startswith("aux")}
+    of_imagenet = {name: value for name, value in main.items() if math.prod(value.shape[1:]) == NUMBER_OF_CLASSES}
+    return of_imagenet if len(of_imagenet) == 1 else main
+
+
+def stated_entry(output: Any, entry: Entry) -> Any:
+    """The entry of a network's output that is stated to be its logits."""
+    entries = entries_of(output)
+    if is_logits(entries.get(entry)):
+        return entries[entry]
+    having = f"has the entries {', '.join(map(repr, entries))}" if entries else f"is a {type(output).__name__}"
+    problem = "is not a list of numbers for each stimulus" if entry in entries else f"is missing: the output {having}"
+    raise UserError(f"the entry {entry!r} of the network's output, stated as logits, {problem}", remedy=_STATE_ENTRY)
+
+
+_STATE_ENTRY = "state the entry that has the classes: logits='name' or logits=0, or --logits on the command line"
 
 
 class LayerNames:
@@ -250,6 +315,8 @@ class FirstPass:
     # ``'logits'`` is the output of the network, which is or is not that of the last module; or it is the output of
     # the last module, because that of the network does not have the form of logits
     logits: str | None = None
+    entry: Entry | None = None  # entry of the network's output that is ``'logits'``; None: the output itself
+    shape: str = ""  # what the network returns, in words, if it does not have the form of logits
     axes: dict[str, StimulusAxis] = field(default_factory=dict)  # axis of stimuli, of layers where it is not the first
     # Type of the output of layers that do not return a tensor itself, such as ``'tuple'``
     containers: dict[str, str] = field(default_factory=dict)
@@ -266,7 +333,8 @@ class Listener:
 
     If a module runs several times in one pass, its name is the last call, ``'name-t0'`` the first. ``'logits'`` is the
     output of the network, which :meth:`finish` gets: a tensor with one axis besides that of stimuli (others have length
-    1), or ``logits`` of an output of transformers; else the output of the last module without children.
+    1), or the entry of an output of several that :func:`candidates_for_logits` finds; else the output of the last
+    module without children.
 
     `known` are the results of the first pass; they are entered if it has not taken place. `compiled` says that the
     network is compiled by ``torch.compile``, which must not compile the hooks.
@@ -337,16 +405,43 @@ class Listener:
         """Pass on the output of the network, if it is recorded as ``'logits'``."""
         if self._output is None or self._take is None:
             return
-        logits = final_tensor(output)
-        if self._known.logits is None:
+        known = self._known
+        if known.logits is None and known.entry is None:
+            known.entry = self._entry_of(output)
+        if known.entry is not None:
+            logits = stated_entry(output, known.entry)
+        else:
+            logits = output if is_logits(output) else None
+        if known.logits is None:
             last = self._held.get(self._output)
             if logits is None:
-                self._known.logits = "not the output"
+                known.logits = "not the output"
+                known.shape = (
+                    f"stimuli × {' × '.join(map(str, output.shape[1:]))}"
+                    if hasattr(output, "shape")
+                    else type(output).__name__
+                )
             else:
-                self._known.logits = "last module" if _equal(last, logits) else "output"
-        if self._known.logits != "not the output":
+                known.logits = "last module" if _equal(last, logits) else "output"
+        if known.logits != "not the output":
             self._held.pop(self._output, None)
             self._take(self._output, output if logits is None else logits)
+
+    def _entry_of(self, output: Any) -> Entry | None:
+        """The entry of the network's output that has its logits; None if it is the output itself, or there is none."""
+        assert self._output is not None
+        candidates = candidates_for_logits(output)
+        if len(candidates) < 2:
+            return next(iter(candidates), None)
+        (last,) = (module for layer, module, _ in self._layers if layer == self._output)
+        name, value = list(candidates.items())[-1]
+        if self._calls[last] == len(candidates) and _equal(self._held.get(self._output), value):
+            return name  # the steps of a recurrent network
+        raise UserError(
+            f"{type(self._network).__name__} returns several lists of numbers for each stimulus, and it is not known "
+            f"which has its classes: {', '.join(f'{key!r} ({value.shape[-1]})' for key, value in candidates.items())}",
+            remedy=_STATE_ENTRY,
+        )
 
     def _on_output(
         self, module: "torch.nn.Module", _inputs: Any, output: Any, layers: list[tuple[str, int | None]]
@@ -373,6 +468,8 @@ class Listener:
         counts = self._known.counts
         for layer, module, call in self._layers:
             ran = self._calls[module]
+            if layer == self._output and self._known.logits == "not the output" and not ran:
+                raise NotApplicable(f"{type(self._network).__name__} has no logits: it returns {self._known.shape}")
             if layer == self._output and self._known.logits == "output":
                 counts.setdefault(module, ran)
                 continue

@@ -117,6 +117,9 @@ class PytorchWrapper:
     compile : bool or str
         Compile the network with ``torch.compile``; a text names its backend. Compiling takes a minute, and recorded
         layers interrupt the compiled code: on a CPU, it helps few networks, and only with thousands of stimuli.
+    logits : str or int, optional
+        Entry of the network's output that has the classes, if it returns several tensors and it is not known which: a
+        key, the name of a field or a position.
     **options
         Options of :class:`~brainscore_vision.model_helpers.activations.core.ActivationsExtractorHelper`: ``store``,
         ``dtype``, ``pooling``, ``workers``, ``loader``.
@@ -128,8 +131,9 @@ class PytorchWrapper:
 
     Notes
     -----
-    A layer is a name as in ``named_modules()``, a pattern (``'layer?.0'``), ``'logits'`` (the output of the network,
-    or its ``logits``; if that is not a list of numbers for each stimulus, of the last module without children), or a
+    A layer is a name as in ``named_modules()``, a pattern (``'layer?.0'``), ``'logits'`` (the output of the network; of
+    several tensors, that named ``logits``, or the only list of numbers for each stimulus that is not named ``aux…``; if
+    there is none, the output of the last module without children), or a
     name with a call number such as ``'IT.output-t1'``: the output of a module in its second call of a forward pass.
     Without a number, the last call is recorded. If a layer returns several tensors, the first is used. If stimuli are
     not the first axis of its output, they are found with two further passes and moved there; :meth:`describe_layers`
@@ -161,6 +165,7 @@ class PytorchWrapper:
         device: Any = "auto",
         autocast: Any = False,
         compile: bool | str = False,  # noqa: A002 - torch's own name for it
+        logits: str | int | None = None,
         **options: Any,
     ) -> None:
         self._devices = choose_devices(device)
@@ -172,6 +177,7 @@ class PytorchWrapper:
         self._image: tuple[int, int] | None = None
         self._known = FirstPass()  # of the last extraction
         self._logits: str | None = None
+        self._entry = logits
         self._names = LayerNames(self._model)
         self._layouts: dict[tuple[str, tuple[int, ...], tuple[int, int] | None], Layout] = {}
         self._forward_kwargs = dict(forward_kwargs or {})
@@ -308,6 +314,14 @@ class PytorchWrapper:
         shapes = self._shown_example(LayerNames(self._model).resolve(layers))
         return [*self.remarks, *(f"{layer}: {self._described(layer, shape)}" for layer, shape in shapes.items())]
 
+    @property
+    def logits_source(self) -> str:
+        """What ``'logits'`` was in the last pass, in words; empty if it is all that the network returns."""
+        known = self._known
+        if known.entry is not None:
+            return f"{known.entry!r} of the output of the network"
+        return f"output of {self._names.canonical('logits')}" if known.logits == "not the output" else ""
+
     def _described(self, layer: str, shape: tuple[int, ...]) -> str:
         """Description of a layer whose output has this shape for one stimulus, after a pass."""
         words = [_in_words(shape, self._layout(layer, shape))]
@@ -316,7 +330,7 @@ class PytorchWrapper:
             if self._known.logits == "not the output":
                 words.append(f"output of {last}, the last module, since that of the network is not a list of numbers")
             else:
-                words.append("output of the network")
+                words.append("output of the network" if self._known.entry is None else self.logits_source)
                 words += [f"that of {last}"] if self._known.logits == "last module" else []
         if layer in self._known.containers:
             words.append(f"the first tensor in its {self._known.containers[layer]}")
@@ -376,7 +390,7 @@ class PytorchWrapper:
 
     def _recorder(self) -> Recorder:
         """Make the recorder of one extraction; its first pass shows how often each module runs."""
-        first_pass = self._known = FirstPass()
+        first_pass = self._known = FirstPass(entry=self._entry)
         self._names = LayerNames(self._model)
         self._layouts.clear()
 
@@ -505,6 +519,7 @@ class PytorchWrapper:
             "device": self._devices[0].type,
             "autocast": None if self._autocast is None else str(self._autocast),
             "compile": self._compile,
+            **({} if self._entry is None else {"logits": self._entry}),
         }
 
 

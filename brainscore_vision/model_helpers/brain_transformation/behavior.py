@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_core.provenance import remark
+from brainscore_core.provenance import note, remark
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     BehavioralAssembly,
     NeuroidAssembly,
@@ -160,6 +160,8 @@ class LabelBehavior:
             return self._read_out(self._readout, stimuli, options)
         logits = self.activations_model(stimuli, layers=[LOGITS], **options).transpose("presentation", "neuroid")
         self._fits = not self._has_logits(logits.sizes["neuroid"])
+        if not self._fits and (source := getattr(self.activations_model, "logits_source", "")):
+            note("remark", text=f"labels are chosen from the logits in {source}")
         if self._readout is not None and self._fits:
             return self._read_out(self._readout, stimuli, options)
         values = logits.values

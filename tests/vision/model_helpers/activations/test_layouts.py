@@ -3,13 +3,16 @@
 import copy
 import functools
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.provenance import recording
 from brainscore_vision.model_helpers.activations import Pooling, PytorchWrapper
 from brainscore_vision.model_helpers.activations.preprocessing import load_preprocess_images
+from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -186,11 +189,121 @@ def test_logits_are_the_output_of_the_network(change, stimuli):
 
 
 def test_logits_that_are_those_of_the_last_module_have_its_key_and_others_do_not(convolution, stimuli):
-    for network, key in ((convolution, "3"), (ClassifierFirst(), "logits"), (ClassifierFirst(lambda x: (x,)), "conv")):
+    for network, key in (
+        (convolution, "3"),
+        (ClassifierFirst(), "logits"),
+        (ClassifierFirst(lambda x: {"loss": x.mean()}), "conv"),
+    ):
         wrapper = PytorchWrapper(network, PREPROCESSING, "net", store=None)
         wrapper(stimuli, ["logits"])
         assert wrapper._extractor.reader.canonical("logits") == key
     assert "the last module, since" in wrapper.describe_layers(["logits"])[0]
+
+
+class TwoHeads(ClassifierFirst):
+    """Returns what `change` makes of features, logits, and those of an auxiliary head, the last module."""
+
+    def __init__(self, change):
+        super().__init__(change)
+        self.auxiliary = nn.Linear(8, 1000)
+
+    def forward(self, images):
+        features = self.conv(images).mean((2, 3))
+        return self.change(features, self.fc(features), self.auxiliary(features))
+
+
+class Outputs(NamedTuple):
+    logits: object
+    other: object
+
+
+class Unnamed(NamedTuple):
+    first: object
+    second: object
+
+
+@pytest.mark.parametrize(
+    ("change", "entry"),
+    [
+        (lambda x, logits, other: Outputs(logits, other), "logits"),  # Inception and GoogLeNet
+        (lambda x, logits, other: {"logits": logits, "aux_logits": other}, "logits"),
+        (lambda x, logits, other: ClassifierOutput(logits), "logits"),
+        (lambda x, logits, other: {"out": logits, "aux": other}, "out"),  # segmentation of torchvision
+        (lambda x, logits, other: {"features": x, "scores": logits}, "scores"),
+        (lambda x, logits, other: (x, logits), 1),
+        (lambda x, logits, other: [logits], 0),
+        (lambda x, logits, other: (x[:, :, None, None].expand(-1, -1, 2, 2), logits), 1),
+    ],
+)
+def test_logits_are_the_entry_of_the_output_that_has_the_classes(change, entry, stimuli):
+    wrapper = PytorchWrapper(TwoHeads(change), PREPROCESSING, "net", store=None)
+    found = wrapper(stimuli, ["fc", "logits"])
+    np.testing.assert_array_equal(found.sel(layer="logits").values, found.sel(layer="fc").values)
+    assert wrapper.logits_source == f"{entry!r} of the output of the network"
+    assert f"{entry!r} of the output of the network" in wrapper.describe_layers(["logits"])[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "entry"),
+    [(lambda x, *both: both, 0), (lambda x, *both: Unnamed(*both), "first"), (lambda x, *both: list(both), 0)],
+)
+def test_an_ambiguous_output_is_refused_until_the_entry_is_stated(change, entry, stimuli):
+    network = TwoHeads(change)
+    wrapper = PytorchWrapper(network, PREPROCESSING, "net", store=None)
+    assert wrapper(stimuli, ["fc"]).sizes["neuroid"] == 1000
+    with pytest.raises(UserError, match="it is not known which has its classes") as error:
+        wrapper(stimuli, ["logits"])
+    assert "logits=0" in error.value.remedy
+    stated = PytorchWrapper(network, PREPROCESSING, "net", store=None, logits=entry)
+    found = stated(stimuli, ["fc", "logits"])
+    np.testing.assert_array_equal(found.sel(layer="logits").values, found.sel(layer="fc").values)
+    assert stated._fingerprint() != wrapper._fingerprint()
+    with pytest.raises(UserError, match="stated as logits, is missing"):
+        PytorchWrapper(network, PREPROCESSING, "net", store=None, logits="no-such")(stimuli, ["logits"])
+
+
+def test_labels_and_their_receipt_say_which_entry_they_are_chosen_from(stimuli):
+    network = TwoHeads(lambda x, logits, other: {"out": logits, "aux": other})
+    model = ModelCommitment(
+        "net", PytorchWrapper(network, PREPROCESSING, "net", store=None), ["conv"], visual_degrees=8
+    )
+    model.start_task("label", "imagenet")
+    with recording() as record:
+        labels = model.look_at(stimuli)
+    expected = model.activations(stimuli, ["fc"]).values.argmax(axis=1)
+    np.testing.assert_array_equal(labels["logit"].values, expected)
+    texts = [item["text"] for item in record.items if item["kind"] == "remark"]
+    assert texts == ["labels are chosen from the logits in 'out' of the output of the network"]
+
+
+def test_of_the_steps_of_a_recurrent_network_the_last_one_is_its_logits(stimuli):
+    class Recurrent(ClassifierFirst):
+        def forward(self, images):
+            features = self.conv(images).mean((2, 3))
+            return [self.last(step * features) for step in (1, 2, 3)]
+
+    network = Recurrent()
+    network.last = nn.Linear(8, 1000)
+    wrapper = PytorchWrapper(network, PREPROCESSING, "net", store=None)
+    found = wrapper(stimuli, ["last-t2", "logits"])
+    np.testing.assert_array_equal(found.sel(layer="logits").values, found.sel(layer="last-t2").values)
+
+
+def test_a_network_without_classes_has_no_logits(stimuli):
+    network = ClassifierFirst()
+    network.forward = lambda images: network.conv(images)
+    network.head = nn.Linear(8, 1000)  # it does not run
+    with pytest.raises(NotApplicable, match="it returns stimuli × 8 × 28 × 28"):
+        PytorchWrapper(network, PREPROCESSING, "net", store=None)(stimuli, ["logits"])
+
+
+def test_a_container_holds_one_network_or_is_refused(convolution, stimuli):
+    inside = PytorchWrapper(nn.ModuleDict({"ema": convolution}), PREPROCESSING, "net", store=None)
+    alone = PytorchWrapper(convolution, PREPROCESSING, "net", store=None)
+    np.testing.assert_array_equal(inside(stimuli, ["logits"]).values, alone(stimuli, ["logits"]).values)
+    assert inside.remarks == ["the network was in a ModuleDict, as 'ema'"]
+    with pytest.raises(UserError, match="in which order its modules run"):
+        PytorchWrapper(nn.ModuleList([convolution, copy.deepcopy(convolution)]), PREPROCESSING)
 
 
 class Tower(nn.Module):
