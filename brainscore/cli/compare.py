@@ -80,7 +80,7 @@ def _print_rows(rows: Sequence[Compared]) -> None:
 
 
 _CORRECTIONS = ("holm", "benjamini-hochberg", "none")
-_RECEIPT_OPTIONS = ("ranks", "each", "correction", "level", "results")
+_RECEIPT_OPTIONS = ("with_untrained", "ranks", "each", "correction", "level", "results")
 
 
 @click.command("compare")
@@ -91,6 +91,11 @@ _RECEIPT_OPTIONS = ("ranks", "each", "correction", "level", "results")
     "benchmarks",
     multiple=True,
     help="Compare on this benchmark; may be repeated. Default: all that each MODEL has a receipt of.",
+)
+@click.option(
+    "--with-untrained",
+    is_flag=True,
+    help="Compare MODEL with its untrained twin on BENCHMARK; both are scored first, unless they are scored already.",
 )
 @click.option(
     "--ranks",
@@ -122,6 +127,7 @@ def command(
     context: click.Context,
     models: tuple[str, ...],
     benchmarks: tuple[str, ...],
+    with_untrained: bool,
     ranks: bool,
     each: bool,
     correction: Any,
@@ -131,6 +137,9 @@ def command(
     json_: bool,
 ) -> None:
     """Compare the newest scores of models, pair by pair.
+
+    brainscore compare MODEL MODEL -b BENCHMARK
+    brainscore compare MODEL BENCHMARK --with-untrained
 
     MODEL may be a pattern such as 'resnet*'. Without MODEL, all models with a receipt of the benchmarks are compared;
     without --benchmark, the models on all benchmarks that each of them has a receipt of.
@@ -153,7 +162,10 @@ def command(
 
     store = ResultsStore(results)
     chosen: Sequence[str] = benchmarks
-    if benchmarks:
+    selected: Sequence[str]
+    if with_untrained:
+        selected, chosen = _score_with_twin(models, benchmarks, store)
+    elif benchmarks:
         selected = _select_models(models, benchmarks, store)
     else:
         selected, chosen = _select_common(models, store)
@@ -176,7 +188,25 @@ def _refuse_receipt_options(context: click.Context) -> None:
     """Raise an error if an option is given that has no effect with --site."""
     for name in _RECEIPT_OPTIONS:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise UserError(f"--{name} is for stored receipts, not for a site", remedy=f"leave out --{name} or --site")
+            option = f"--{name.replace('_', '-')}"
+            raise UserError(f"{option} is for stored receipts, not for a site", remedy=f"leave out {option} or --site")
+
+
+def _score_with_twin(
+    names: Sequence[str], benchmarks: Sequence[str], store: ResultsStore
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Score the named model and its untrained twin; return both names, and those of the benchmarks."""
+    from brainscore_vision.assessment.twins import score_with_twin
+
+    model, *others = names or [""]
+    if not model or len(others) + len(benchmarks) < 1:
+        raise UserError(
+            "--with-untrained needs a model and a benchmark",
+            remedy="write it as brainscore compare MODEL BENCHMARK --with-untrained",
+        )
+    pairs = score_with_twin(model, [*others, *benchmarks], results=store)
+    echo("The twin has one draw of initial weights (seed 0); other draws are not part of the interval.", err=True)
+    return pairs.models, pairs.benchmarks
 
 
 def _select_common(names: Sequence[str], store: ResultsStore) -> tuple[list[str], list[str]]:

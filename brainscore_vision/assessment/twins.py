@@ -2,8 +2,9 @@
 
 import copy
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, cast, get_type_hints
@@ -13,12 +14,75 @@ from brainscore_core.errors import UserError
 if TYPE_CHECKING:
     import torch
 
+    from brainscore_core.scoring import ResultsStore
+    from brainscore_vision.scoring.selection import Selection
+
+
+def score_with_twin(model: str, benchmarks: Sequence[str], *, results: "ResultsStore") -> "Selection":
+    """Score a model and its untrained twin, except pairs that are scored already.
+
+    Parameters
+    ----------
+    model : str
+        A registered model, one of a library, or ``path/to/file.py:make_model``.
+    benchmarks : sequence of str
+        Identifiers.
+    results : ResultsStore
+        Where scores are looked up, and receipts are written.
+
+    Returns
+    -------
+    Selection
+        Names of the model and the twin, and of the benchmarks, in the results. The twin is the registered or the
+        library's one; that of other networks has the layers of the trained network and the weights of
+        :func:`initial_weights` for seed 0.
+
+    Raises
+    ------
+    UserError
+        If the network has no twin.
+    """
+    from brainscore_vision.model_sources.libraries import is_from_library
+    from brainscore_vision.model_sources.unregistered import wrap_model
+    from brainscore_vision.registries import load_benchmark, model_registry
+    from brainscore_vision.scoring.pairs import run_pair
+    from brainscore_vision.scoring.selection import plan_selection, select
+
+    selection = select([model], benchmarks)
+    if len(selection.models) != 1:
+        raise UserError(f"{model!r} names {len(selection.models)} models", remedy="name one model")
+    name = selection.models[0]
+    twin = f"{name}-untrained"
+    named = twin in model_registry or is_from_library(name)
+    pairs = replace(selection, models=(name, twin))
+    untrained: Any = None
+    for pending in plan_selection(pairs, results).pending:
+        scored, benchmark = pending.pair
+        if scored == name or named:
+            reference = selection.files.get(scored)
+            identifier = None if reference is None else scored
+            run_pair(reference or scored, benchmark, results=results, identifier=identifier)
+            continue
+        if untrained is None:
+            reference = selection.files.get(name)
+            untrained = wrap_model(reference or name, identifier=None if reference is None else name)
+            network = network_of(untrained, name)
+            weights = initial_weights(network, name, seed=0)
+        if not getattr(untrained, "region_layer_map", True):
+            load_benchmark(benchmark)(untrained)  # layers are selected with the trained weights
+        with other_weights(network, weights):
+            run_pair(untrained, benchmark, results=results, identifier=twin)
+    return pairs
+
 
 def network_of(model: Any, name: str) -> "torch.nn.Module":
     """The network of a model, whose weights can be exchanged."""
     network: Any = getattr(getattr(model, "activations_model", None), "model", None)
     if not (hasattr(network, "state_dict") and hasattr(network, "named_parameters")):
-        raise UserError(f"{name} has no PyTorch network whose weights could be initialised again")
+        raise UserError(
+            f"{name} has no PyTorch network whose weights could be initialised again",
+            remedy=f"register its untrained twin as {name}-untrained, or choose a network of PyTorch",
+        )
     if not any(True for _ in network.parameters()):
         raise UserError(f"the network of {name} has no weights")
     return network
@@ -47,9 +111,8 @@ def initial_weights(network: "torch.nn.Module", name: str, seed: int) -> Mapping
     if name.removesuffix("-untrained") in untrained.TRAINED and name.endswith("-untrained"):
         raise UserError(f"{name} is not trained itself")
     if name in untrained.TRAINED:
-        folder = untrained.TRAINED[name]
         with seeded(seed):
-            built = import_module(f"brainscore_vision.models.{folder}.model").MODEL.build()
+            built = untrained.reference_model(name).build()
         if _shapes(built) == _shapes(network):
             return cast(Mapping[str, Any], built.state_dict())
     try:

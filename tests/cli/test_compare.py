@@ -132,3 +132,55 @@ class TestWithoutBenchmarks:
         found = cli("compare", *models, "--results", more)
         assert found.exit_code == 2
         assert re.search(message, found.stderr)
+
+
+NETWORK = """
+    from types import SimpleNamespace
+
+    from brainscore_vision import benchmark_registry, model_registry
+
+    def _model():
+        import torch
+        network = torch.nn.Linear(1, 40)
+        torch.nn.init.constant_(network.weight, 9.0)
+        return SimpleNamespace(
+            identifier="lab-net", look_at=None, activations_model=SimpleNamespace(model=network)
+        )
+
+    def _benchmark():
+        from brainscore_core.benchmarks import BenchmarkBase
+        from brainscore_core.metrics import Score
+        from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+
+        class Weights(BenchmarkBase):
+            def __call__(self, candidate):
+                values = candidate.activations_model.model.weight.detach().numpy().ravel().astype(float)
+                score = Score(values.mean())
+                score.attrs["influence"] = DataAssembly(
+                    values - values.mean(), coords={"stimulus_id": ("presentation", range(40))}, dims=["presentation"]
+                )
+                return score
+
+        return Weights("Weights2026", lambda: 1.0, version=1)
+
+    model_registry["lab-net"] = _model
+    benchmark_registry["Weights2026"] = _benchmark
+"""
+
+
+@pytest.mark.slow(reason="imports PyTorch")
+def test_an_untrained_twin_is_scored_once_and_compared(cli, lab, tmp_path):
+    pytest.importorskip("torch")
+    lab("models", "lab_net", NETWORK)
+    arguments = ("compare", "lab-net", "Weights2026", "--with-untrained", "--results", str(tmp_path / "results"))
+    found = cli(*arguments, "--json", catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    (pair,) = json.loads(found.stdout)
+    assert (pair["first"], pair["second"], pair["better"]) == ("lab-net", "lab-net-untrained", "lab-net")
+    assert pair["scores"][0] == 9.0
+    assert pair["difference"] == pair["scores"][0] - pair["scores"][1]
+    assert "one draw of initial weights" in found.stderr
+    again = json.loads(cli(*arguments, "--json", catch_exceptions=False).stdout)
+    assert again[0]["receipts"] == pair["receipts"]
+    refused = cli("compare", "lab-net", "--with-untrained")
+    assert "needs a model and a benchmark" in str(refused.exception) + refused.output
