@@ -30,14 +30,26 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random halves.")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Write a plot (.png, .svg or .pdf).")
+@click.option(
+    "--width", type=click.Choice(["85", "114", "174"]), default="85", show_default=True,
+    help="Width of the plot in millimetres: a column of a journal.",
+)  # fmt: skip
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(
-    model: str, benchmark: str, layers: tuple[str, ...], halves: int, seed: int, plot: Path | None, json_: bool
+    model: str,
+    benchmark: str,
+    layers: tuple[str, ...],
+    halves: int,
+    seed: int,
+    plot: Path | None,
+    width: str,
+    json_: bool,
 ) -> None:
     """Score every layer of a model on a benchmark, and estimate how certain the best layer is.
 
     MODEL is an identifier, or path/to/file.py:make_model for a function that returns a network.
-    The held-out score is the score of a layer that was chosen on other stimuli. When the output is not a terminal,
+    The held-out score is the score of a layer that was chosen on other stimuli; the plot has a ring around the layer
+    that the model has for the benchmark's region, which was chosen before. When the output is not a terminal,
     only the names of the layers are printed, the best first.
     """
     from brainscore_core.errors import UserError
@@ -47,9 +59,7 @@ def command(
     with stage(f"layers of {model} on {benchmark}"):  # imports and data take seconds before the first layer
         profile = _profile(model, benchmark, layers, halves=halves, seed=seed)
     if plot is not None:
-        from brainscore.report import save_layer_plot
-
-        save_layer_plot(profile, plot)
+        profile.plot(width=int(width)).save(plot)
     if json_:
         echo_json(profile.to_dict() | {"plot": plot})
         return
@@ -57,6 +67,8 @@ def command(
 
 
 def _profile(model: str, benchmark: str, layers: tuple[str, ...], *, halves: int, seed: int) -> LayerProfile:
+    from dataclasses import replace
+
     import brainscore_vision
     from brainscore_core.errors import UserError
     from brainscore_vision.model_helpers.brain_transformation import LayerSelection, ModelCommitment
@@ -80,7 +92,13 @@ def _profile(model: str, benchmark: str, layers: tuple[str, ...], *, halves: int
     selection = LayerSelection(
         model, subject.activations_model, layers or subject.layers, visual_degrees=subject.visual_degrees()
     )
-    return selection.profile(load_selection_benchmark(benchmark), halves=halves, seed=seed)
+    loaded = load_selection_benchmark(benchmark)
+    profile = selection.profile(loaded, halves=halves, seed=seed)
+    try:
+        committed, source = subject.committed_layers(loaded)
+    except UserError as error:  # there are no other data to select on
+        committed, source = (), error.message
+    return replace(profile, committed=committed, committed_by=source)
 
 
 def _echo(profile: LayerProfile, plot: Path | None) -> None:
@@ -104,6 +122,7 @@ def _echo(profile: LayerProfile, plot: Path | None) -> None:
     control = " (simulated measurements: a control)" if profile.control else ""
     pairs = {
         "best": f"{profile.best or 'no layer has a score'} on {profile.benchmark}{control}",
+        profile.committed_by: ", ".join(profile.committed),
         "ceiling": number_text(profile.ceiling) if profile.ceiling == profile.ceiling else "none",
         "held-out": "" if held_out is None else (
             f"{held_out.value:.3f} raw (standard deviation {held_out.sd:.3f}), chosen on one half of the stimuli, "

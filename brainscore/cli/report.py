@@ -35,7 +35,7 @@ _MOST_READ = 1000  # receipts whose stored data are read by default
 )  # fmt: skip
 @click.option(
     "--figures", metavar="FOLDER", type=click.Path(path_type=Path, file_okay=False),
-    help="Also write figures for a paper, as PNG and SVG.",
+    help="Also write figures for a paper, as PNG, SVG and PDF.",
 )  # fmt: skip
 @click.option(
     "--scatter", nargs=2, metavar="X Y", help="Also draw a scatter plot of these two benchmarks (with --figures)."

@@ -1,6 +1,6 @@
 """Pages, plots and tables of scores."""
 
-from brainscore.report._layers import find_profiles, save_layer_plot
+from brainscore.report._layers import find_profiles
 from brainscore.report._page import log_ends, render_report, write_report
 from brainscore.report._plots import save_plot, write_figures
 from brainscore.report._report import Report, report_of
@@ -18,7 +18,6 @@ __all__ = [
     "rankings_of",
     "render_report",
     "report_of",
-    "save_layer_plot",
     "save_plot",
     "table_text",
     "view_of",

@@ -118,21 +118,3 @@ def _has_interval(score: LayerScore) -> bool:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def save_layer_plot(profile: LayerProfile, path: Path) -> None:
-    """Draw a profile; the ending of the name says whether as PNG, SVG or PDF.
-
-    Parameters
-    ----------
-    profile : LayerProfile
-        Scores of all layers on one benchmark.
-    path : Path
-        File to write.
-
-    Raises
-    ------
-    ValueError
-        If it has another ending.
-    """
-    profile.plot().save(path, dpi=200)

@@ -12,6 +12,7 @@ from brainscore.report._report import Report, Validity
 from brainscore.report._view import LETTERS, STATES, Group, Row, View, printable
 from brainscore_core.errors import UserError
 from brainscore_core.figures import (
+    COLUMN_WIDTHS,
     CellState,
     Dots,
     DotsRow,
@@ -35,8 +36,8 @@ from brainscore_core.numerics.correlation import Association, association
 from brainscore_core.results.validity import share_text
 from brainscore_core.scoring import Receipt
 
-ONE_COLUMN, TWO_COLUMNS = 400.0, 847.0
-"""Widths of figures in units: 85 and 180 mm."""
+ONE_COLUMN, TWO_COLUMNS = COLUMN_WIDTHS[85], COLUMN_WIDTHS[174]
+"""Widths of figures in units."""
 
 _MOST_PLOT_MODELS, _MOST_SCORES = 12, 55
 _MOST_TRAINING = 24  # benchmarks on a model's card
@@ -55,7 +56,7 @@ def save_plot(view: View, path: Path) -> None:
 
 
 def overall_figure(view: View) -> Svg:
-    """Draw all benchmarks below one another, 180 mm wide, with the best 12 models of each."""
+    """Draw all benchmarks below one another, 174 mm wide, with the best 12 models of each."""
     kinds = {model: kind for kind, model in enumerate(view.models)}
     ceiled = _ceiled_range([*view.ceiled, *view.controls])
     rows = []
@@ -145,7 +146,7 @@ _PATTERNS: dict[str, Pattern] = {
 
 
 def heat_figure(report: Report) -> Svg:
-    """Draw models × benchmarks, 180 mm wide, at most a page high.
+    """Draw models × benchmarks, 174 mm wide, at most a page high.
 
     Names are left out if there are more than 70 models or 55 benchmarks.
     """
@@ -195,7 +196,7 @@ def scatter_figure(report: Report, across: str, upward: str) -> Svg:
 
 
 def matrix_figure(report: Report) -> Svg:
-    """Draw those four benchmarks on which most models were scored, each against each, 180 mm wide."""
+    """Draw those four benchmarks on which most models were scored, each against each, 174 mm wide."""
     groups = [group for _, group in report.groups if not group.control]
     if len(groups) < 2:
         groups = [group for _, group in report.groups][:2]
@@ -333,7 +334,7 @@ def controls_figure(group: Group, validity: Validity, *, identifier: str = "") -
 
 
 def recovery_figure(validity: Validity) -> Svg | None:
-    """Draw which candidate scores best by the one that is true, 180 mm wide; None without a recovery."""
+    """Draw which candidate scores best by the one that is true, 174 mm wide; None without a recovery."""
     result = validity.recovery_result
     if validity.recovery is None or not result.confusions:
         return None
@@ -376,7 +377,7 @@ def _dots_row(label: str, value: float | None, ci: tuple[float, float] | None, k
 
 
 _MOST_COMPARED = 60  # benchmarks among which the first pair of the scatter plot is looked for
-_ENDINGS = ("png", "svg")
+_ENDINGS = ("png", "svg", "pdf")
 
 
 def write_figures(report: Report, folder: Path, *, scatter: tuple[str, str] | None = None) -> tuple[Path, ...]:
@@ -395,7 +396,7 @@ def write_figures(report: Report, folder: Path, *, scatter: tuple[str, str] | No
     -------
     tuple of Path
         The files: ``heat-map``, ``scores-…`` of each benchmark, ``scatter…``, ``layers-…``, ``controls-…`` and
-        ``recovery-…`` of each benchmark that was assessed, each as PNG and SVG.
+        ``recovery-…`` of each benchmark that was assessed, each as PNG, SVG and PDF.
         The same report gives the same bytes.
 
     Raises

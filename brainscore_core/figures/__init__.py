@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brainscore_core.figures.axes import (
+    COLUMN_WIDTHS,
     Drawing,
     Svg,
     clipped,
+    column_width,
     element,
     figure,
     join,
@@ -53,6 +55,7 @@ from brainscore_core.figures.point_plots import (
 
 __all__ = [
     "CELLS_WITH_TEXT",
+    "COLUMN_WIDTHS",
     "HEAT",
     "CellState",
     "Dots",
@@ -70,6 +73,7 @@ __all__ = [
     "Specification",
     "StateScore",
     "Svg",
+    "column_width",
     "dots_with_intervals",
     "heat_map",
     "lines",

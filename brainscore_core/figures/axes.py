@@ -21,6 +21,9 @@ class Svg(str):
         return str(self)
 
 
+COLUMN_WIDTHS = {85: 400.0, 114: 536.5, 174: 818.8}
+"""Width of a journal's column in millimetres → width of a chart in units: one column, one and a half, two."""
+
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # in XML 1.0
 _NARROW, _WIDE = frozenset("fijlrtI.,:;'|!()[]/- "), frozenset("mwMWQGO@%—…")
 
@@ -53,6 +56,25 @@ def element(name: str, *children: str, **attributes: str | float | None) -> Svg:
 def join(parts: Iterable[Svg]) -> Svg:
     """Concatenate elements."""
     return Svg("".join(parts))
+
+
+def column_width(millimetres: float) -> float:
+    """Width of a chart in units that fills a column of a journal.
+
+    Raises
+    ------
+    ValueError
+        If the width is not one of :data:`COLUMN_WIDTHS`.
+
+    Examples
+    --------
+    >>> column_width(85)
+    400.0
+    """
+    if millimetres not in COLUMN_WIDTHS:
+        widths = ", ".join(map(str, COLUMN_WIDTHS))
+        raise ValueError(f"a column of a journal is {widths} mm wide, not {millimetres:g} mm")
+    return COLUMN_WIDTHS[int(millimetres)]
 
 
 class Drawing(NamedTuple):

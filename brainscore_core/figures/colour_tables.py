@@ -132,7 +132,7 @@ class HeatMap:
     column_title: str = ""
     dividers: Sequence[int] = ()
     notes: Sequence[tuple[str, str]] = ()
-    width: float = 847
+    width: float = axes.COLUMN_WIDTHS[174]
     height: float = 1106
     identifier: str = ""
 

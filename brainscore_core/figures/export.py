@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import math
 import re
@@ -30,6 +31,7 @@ _NAMESPACE = "{http://www.w3.org/2000/svg}"
 _FONTS = ["DejaVu Sans", "Helvetica", "Arial"]  # the first comes with matplotlib: the same file on each computer
 _TRANSFORM = re.compile(r"(translate|rotate|scale)\(([^)]*)\)")
 _STEP = re.compile(r"([MLHVhlmvz])([^A-Za-z]*)")
+_BOLD = re.compile("chart-(strong|heading)")
 _ALIGNMENTS: dict[str, Literal["left", "center", "right"]] = {"start": "left", "middle": "center", "end": "right"}
 _Properties = dict[str, str]
 
@@ -42,7 +44,7 @@ def save_figure(svg: str, path: Path, *, dpi: int = 300) -> None:
     """
     ending = path.suffix.lower()
     if ending == ".svg":
-        content = standalone(svg).encode("utf-8", "replace")
+        content = _with_letters(standalone(svg)).encode("utf-8", "replace")
     elif ending in {".png", ".pdf"}:
         content = _converted(svg, ending[1:], dpi)
     else:
@@ -50,6 +52,31 @@ def save_figure(svg: str, path: Path, *, dpi: int = 300) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
         file.write(content)
+
+
+def _with_letters(document: str) -> str:
+    """Embed the letters that a figure needs; without matplotlib, which has the font, the reader's fonts are used."""
+    try:
+        from fontTools import subset
+        from matplotlib import get_data_path
+    except ImportError:
+        return document
+    rules = [f'.chart{{font-family:"{_FONTS[0]}",Helvetica,Arial,sans-serif}}']
+    for weight, name in (("normal", "DejaVuSans.ttf"), ("bold", "DejaVuSans-Bold.ttf")):
+        if weight == "bold" and not _BOLD.search(document.partition("</style>")[2]):
+            continue
+        options = subset.Options(flavor="woff", layout_features=[], hinting=False, drop_tables=["FFTM"])
+        font = subset.load_font(Path(get_data_path(), "fonts", "ttf", name), options)
+        subsetter = subset.Subsetter(options)
+        subsetter.populate(text=document)
+        subsetter.subset(font)
+        content = io.BytesIO()
+        subset.save_font(font, content, options)
+        data = base64.b64encode(content.getvalue()).decode()
+        rules.append(
+            f'@font-face{{font-family:"{_FONTS[0]}";font-weight:{weight};src:url(data:font/woff;base64,{data})}}'
+        )
+    return document.replace("</style>", "\n".join([*rules, "</style>"]), 1)
 
 
 def _converted(svg: str, ending: str, dpi: int) -> bytes:
@@ -92,7 +119,7 @@ def _drawn(svg: str) -> Figure:
             text = Text(
                 float(element.get("x", "0")),
                 float(element.get("y", "0")),
-                element.text or "",
+                (element.text or "") + "".join(child.tail or "" for child in element),  # after a tooltip
                 transform=on_page,
                 color=properties.get("fill", "black"),
                 fontsize=float(properties["font-size"].removesuffix("px")) * _POINTS,

@@ -58,6 +58,10 @@ class Lines:
         Names on the x axis, if x are names; by default in order of first occurrence.
     highlight : (int, int), optional
         Series and point that are circled and labelled.
+    rings : sequence of (int, int)
+        Series and points that are circled, as `rings_name` explains in the legend.
+    rings_name : str
+        What circles mean.
     reference : (float, str), optional
         A horizontal line and its label, such as the ceiling.
     y_range : (float, float), optional
@@ -75,9 +79,11 @@ class Lines:
     description: str = ""
     categories: Sequence[str] = ()
     highlight: tuple[int, int] | None = None
+    rings: Sequence[tuple[int, int]] = ()
+    rings_name: str = ""
     reference: tuple[float, str] | None = None
     y_range: tuple[float, float] | None = None
-    width: float = 440
+    width: float = 400
     height: float = 280
     identifier: str = ""
 
@@ -111,6 +117,8 @@ def lines(chart: Lines) -> Svg:
     )
     if chart.reference:
         entries.append((axes.line(-6, 0, 6, 0, "chart-reference"), chart.reference[1]))
+    if chart.rings:
+        entries.append((axes.element("circle", class_="chart-ring", cx=0, cy=0, r=5), chart.rings_name))
     left = 28 + max(
         axes.text_width(tick.text, axes.TICK_FONT_SIZE) for tick in axes.axis_ticks(axes.Scale(*y_range, 1, 0))
     )
@@ -131,6 +139,8 @@ def lines(chart: Lines) -> Svg:
         shapes.append(axes.line(frame.left, at_y, frame.right, at_y, "chart-reference"))
     for kind, (series, at) in enumerate(zip(chart.series, positions, strict=True)):
         shapes.append(_series(series, at, kind, x, y))
+    for row, point in chart.rings:
+        shapes.append(_ring(x(positions[row][point]), y.clip(chart.series[row].y[point])))
     if chart.highlight is not None:
         shapes.append(_highlight(chart, positions, x, y))
     links = any(any(series.hrefs) for series in chart.series)
@@ -239,6 +249,10 @@ def _series(series: Series, positions: Sequence[float], kind: int, x: axes.Scale
     return axes.element("g", *shapes, class_="chart-series")
 
 
+def _ring(x: float, y: float) -> Svg:
+    return axes.element("circle", class_="chart-ring", cx=x, cy=y, r=7) if axes.finite(x, y) else Svg("")
+
+
 def _highlight(chart: Lines, positions: Sequence[Sequence[float]], x: axes.Scale, y: axes.Scale) -> Svg:
     series, point = chart.highlight or (0, 0)
     drawn = chart.series[series]
@@ -249,8 +263,7 @@ def _highlight(chart: Lines, positions: Sequence[Sequence[float]], x: axes.Scale
     width = axes.text_width(label, axes.TICK_FONT_SIZE)
     left = min(max(px - width / 2, x.start + 2), x.end - width)
     base = py - 11 if py - 24 > y.end else py + 20
-    ring = axes.element("circle", class_="chart-ring", cx=px, cy=py, r=7)
-    return axes.join([ring, axes.element("text", label, class_="chart-name chart-strong", x=left, y=base)])
+    return axes.join([_ring(px, py), axes.element("text", label, class_="chart-name chart-strong", x=left, y=base)])
 
 
 _SHIFT = 0.2  # of the smallest distance between epochs, for all lines
@@ -354,7 +367,7 @@ class Specification:
     title: str
     description: str = ""
     divide: int = 0
-    width: float = 847
+    width: float = axes.COLUMN_WIDTHS[174]
     identifier: str = ""
 
 

@@ -104,7 +104,7 @@ class Dots:
     ceiling: float | None = None
     share_title: str = ""
     x_range: tuple[float, float] | None = None
-    width: float = 440
+    width: float = 400
     identifier: str = ""
 
 

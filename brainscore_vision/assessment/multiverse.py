@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import BrainScoreError, UserError
-from brainscore_core.figures import Specification, Svg, specification, standalone
+from brainscore_core.figures import COLUMN_WIDTHS, Specification, Svg, specification, standalone
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.metrics.declarations import declarations_of
 from brainscore_core.numerics import participation_ratio
@@ -204,7 +204,7 @@ class Multiverse:
         )
         return "\n".join(lines)
 
-    def figure(self, *, width: float = 847) -> Svg:
+    def figure(self, *, width: float = COLUMN_WIDTHS[174]) -> Svg:
         """Draw the ranks of all models over the analyses, and the choices of each analysis below.
 
         Analyses are sorted by the number of pairs of models whose order differs from the reference, then by choices.
@@ -213,7 +213,7 @@ class Multiverse:
         Parameters
         ----------
         width : float
-            Width in units; 847 are 180 mm (:func:`~brainscore_core.figures.standalone`).
+            Width in units; by default 174 mm (:func:`~brainscore_core.figures.column_width`).
 
         Raises
         ------

@@ -1,3 +1,5 @@
+import base64
+import io
 import json
 import math
 import re
@@ -5,6 +7,8 @@ import sys
 import xml.etree.ElementTree as ET
 
 import pytest
+from fontTools.ttLib import TTFont
+from matplotlib.text import Text
 
 from brainscore.report import (
     find_profiles,
@@ -17,8 +21,8 @@ from brainscore.report import (
 )
 from brainscore.report._layers import layer_rows
 from brainscore_core.errors import UserError
-from brainscore_core.figures import Panel, Point, Scatter, panels
-from brainscore_core.figures.export import STYLE, _leaves, save_figure
+from brainscore_core.figures import Lines, Panel, Point, Scatter, Series, column_width, lines, panels
+from brainscore_core.figures.export import STYLE, _drawn, _leaves, save_figure
 from brainscore_core.scoring import ResultsStore
 from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile, LayerScore
 
@@ -59,7 +63,7 @@ def test_figures(few, tmp_path):
     names = {file.name for file in files}
     assert {"heat-map.png", "heat-map.svg", "scatter.svg", "layers-simulated-alexnet-A2026-IT-pls.png"} <= names
     assert "scores-MajajHong2015-IT-pls.svg" in names
-    assert len(names) == 2 * (1 + 3 + 1 + 1)
+    assert len(names) == 3 * (1 + 3 + 1 + 1)
     from PIL import Image
 
     for file in files:
@@ -67,7 +71,11 @@ def test_figures(few, tmp_path):
             with Image.open(file) as image:
                 assert image.info["dpi"] == pytest.approx((300, 300), abs=0.01)
                 width = image.width / 300 * 25.4
-                assert any(width == pytest.approx(wanted, abs=0.2) for wanted in (85, 180)), file.name
+                assert any(width == pytest.approx(wanted, abs=0.2) for wanted in (85, 174)), file.name
+        elif file.suffix == ".pdf":
+            content = file.read_bytes()
+            assert b"/FontFile2" in content  # letters are embedded, as outlines of TrueType
+            assert b"/Type3" not in content
         else:
             text = file.read_text(encoding="utf-8")
             assert "<text" in text
@@ -93,7 +101,7 @@ def test_figures_of_odd_names_and_of_few_and_many(simulated, tmp_path):
     nasty = "$x_1$ <b>\u202e/../\x07 \\frac{1}{0}"
     receipts = [simulated.receipt(nasty, nasty), simulated.receipt("b", nasty.upper())]
     files = write_figures(report_of(receipts), tmp_path / "odd")
-    assert all(re.fullmatch(r"[A-Za-z0-9_-]+\.(png|svg)", file.name) for file in files)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]+\.(png|svg|pdf)", file.name) for file in files)
     assert len({file.name.lower() for file in files}) == len(files)
     lonely = write_figures(report_of([simulated.failed()]), tmp_path / "lonely")
     assert {file.stem for file in lonely} == {"heat-map"}
@@ -153,6 +161,25 @@ def test_figures_are_svg_png_or_pdf(tmp_path):
         assert (tmp_path / name).read_bytes() == (tmp_path / f"again-{name}").read_bytes()
     with pytest.raises(ValueError, match=r"a\.xyz"):
         save_figure(svg, tmp_path / "a.xyz")
+
+
+def test_svg_files_contain_their_letters_and_pictures_texts_after_tooltips(tmp_path):
+    names = Series(name="s", x=[f"long name {number}" for number in range(9)], y=[0.5] * 9)
+    svg = lines(Lines(series=[names], title="t", x_title="", y_title="", width=column_width(114)))
+    save_figure(svg, tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert 'width="114mm"' in text
+    (font,) = re.findall(r"data:font/woff;base64,([^)]*)", text)
+    with TTFont(io.BytesIO(base64.b64decode(font))) as letters:
+        assert {ord(letter) for letter in "long name 0.5"} <= letters.getBestCmap().keys()
+    assert "long name 0" in {artist.get_text() for artist in _drawn(svg).findobj(Text)}
+    with pytest.raises(ValueError, match="85, 114, 174 mm wide, not 100 mm"):
+        column_width(100)
+
+
+def test_no_text_is_below_six_points():
+    sizes = [float(size) for rule in STYLE.values() for size in re.findall(r"font-size: ([0-9.]+)px", rule)]
+    assert min(sizes) * 85 / 400 / 25.4 * 72 >= 6
 
 
 def test_transformations_apply_from_the_last_to_the_first():

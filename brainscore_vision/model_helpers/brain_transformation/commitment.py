@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainscore_core.benchmarks.measurements import measurements_or_none
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.formatting import first_few
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
 from brainscore_vision.benchmark_helpers.recorded_features import note_features
 from brainscore_vision.model_helpers.activations.assemblies import with_level
 from brainscore_vision.model_helpers.brain_transformation.behavior import (
@@ -286,6 +288,22 @@ class ModelCommitment(BrainModel):
     @do_behavior.setter
     def do_behavior(self, behaves: bool) -> None:
         self._look = self.behavior_model.look_at if behaves else self._recorder()
+
+    def committed_layers(self, benchmark: "Benchmark") -> tuple[tuple[str, ...], str]:
+        """Layers of the region that a benchmark records, and their source; no layers if they are not known.
+
+        Layers that have to be selected are selected on other stimuli than the benchmark's.
+        """
+        measurements = measurements_or_none(benchmark)
+        if not isinstance(measurements, VisualMeasurements) or measurements.compares not in {"recordings", "matrices"}:
+            return (), ""
+        region = str(measurements.recorded_region)
+        if region not in self.region_layer_map.regions:
+            return (), ""
+        stimuli = getattr(measurements.averaged(), "stimulus_set", None)
+        layers = self.region_layer_map.layers_for(region, stimuli)
+        source = self.region_layer_map.source_of(region) or ""
+        return tuple(layers), f"layer of {region}, {source if source.startswith('selected on') else 'committed before'}"
 
     def activations(
         self,

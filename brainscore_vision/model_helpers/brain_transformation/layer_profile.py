@@ -22,6 +22,7 @@ from brainscore_vision.model_helpers.brain_transformation.temporal import in_tim
 if TYPE_CHECKING:
     from brainscore_core.figures import Plot, Svg
 
+_DERIVED = {"best", "held_out", "scores", "schema", "committed", "committed_by"}
 SCHEMA = 1
 """Version of the format of stored profiles."""
 
@@ -70,6 +71,9 @@ class LayerProfile:
     components: int | None
     scores: tuple[LayerScore, ...] = field(default_factory=tuple)  # scores of the layers, in the order of the network
     no_halves: str | None = None  # why layers were not scored on halves of the stimuli
+    # Layers that the model had for the region before, chosen without these scores; and their region and source
+    committed: tuple[str, ...] = ()
+    committed_by: str = ""
 
     @property
     def best(self) -> str | None:
@@ -103,11 +107,14 @@ class LayerProfile:
             times=len(names),
         )
 
-    def plot(self) -> "Plot":
-        """Draw the score of each layer with its interval, and how often it was chosen on half of the stimuli."""
+    def plot(self, *, width: float = 85) -> "Plot":
+        """Draw the score of each layer with its interval, the best layer, and a ring around `committed`.
+
+        `width` is that of a journal's column: 85, 114 or 174 mm. A ValueError if it is another one.
+        """
         from brainscore_core.figures import Plot
 
-        return Plot(_figure(self), f"{self.model} on {self.benchmark}")
+        return Plot(_figure(self, width), f"{self.model} on {self.benchmark}")
 
     def to_pandas(self) -> pd.DataFrame:
         """Convert to a table with one row for each layer.
@@ -141,7 +148,7 @@ class LayerProfile:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "LayerProfile":
         """Make a profile from the result of :meth:`to_dict`."""
-        fields = {key: value for key, value in data.items() if key not in ("best", "held_out", "scores", "schema")}
+        fields = {key: value for key, value in data.items() if key not in _DERIVED}
         scores = tuple(
             LayerScore(
                 layer=score["layer"],
@@ -248,46 +255,41 @@ def half_scores(
     return [[score(recordings, stimuli[half]) for half in pair] for pair in halves]
 
 
-_WIDTH = 847.0  # two columns of a paper
+def _figure(profile: LayerProfile, width: float) -> "Svg":
+    """Draw scores over layers."""
+    from brainscore_core.figures import Lines, Series, column_width, lines
 
+    names = [printable(score.layer) for score in profile.scores]
+    best = [index for index, score in enumerate(profile.scores) if score.layer == profile.best]
 
-def _figure(profile: LayerProfile) -> "Svg":
-    """Draw a profile, 180 mm wide."""
-    from brainscore_core.figures import Dots, DotsRow, Panel, panels
-
+    scores = profile.scores
+    curve = Series(
+        name="layer, 95 % interval",
+        x=names,
+        y=[score.score for score in scores],
+        low=[score.ci[0] for score in scores],
+        high=[score.ci[1] for score in scores],
+        labels=[
+            f"{printable(score.layer)}: {estimate_text(score.score, error=score.error, ci=score.ci, brief=True)}"
+            for score in scores
+        ],
+    )
+    at_best = [Series(name="best layer here", x=[names[row]], y=[scores[row].score]) for row in best]
     ceiled = math.isfinite(profile.ceiling)
-    held_out = profile.held_out
-    rows = [
-        DotsRow(
-            label=printable(score.layer),
-            value=score.score,
-            low=score.ci[0],
-            high=score.ci[1],
-            state=score.reason or "" if not math.isfinite(score.score) else "",
-            hint=f"{printable(score.layer)}: {estimate_text(score.score, error=score.error, ci=score.ci, brief=True)}",
-            kind=int(score.layer == profile.best),
-            share=held_out.chosen.get(score.layer, 0.0) if held_out else math.nan,
-        )
-        for score in profile.scores
-    ]
-    rows = rows or [DotsRow(label="no layers")]
     title = printable(f"{profile.model} on {profile.benchmark}") + (" (control)" if profile.control else "")
-    chart = Dots(
-        rows=rows,
-        title=title,
-        x_title="score relative to the ceiling" if ceiled else "score as measured",
-        kinds=("layer", "best layer"),
-        reference=0.0,
-        ceiling=1.0 if ceiled else None,
-        share_title="share of choices",
-        width=_WIDTH,
+    held_out = profile.held_out
+    chart = Lines(
+        series=[curve, *at_best],
+        title=f"Scores of the layers of {title}",
+        description=""
+        if held_out is None
+        else f"Chosen on one half of the stimuli, scored on the other: {held_out.value:.3f} raw "
+        f"(standard deviation over choices {held_out.sd:.3f}).",
+        x_title="layer" if names else "no layers",
+        y_title="score relative to the ceiling" if ceiled else "score as measured",
+        reference=(1.0, "ceiling") if ceiled else None,
+        rings=[(0, index) for index, score in enumerate(profile.scores) if score.layer in profile.committed],
+        rings_name=printable(profile.committed_by),
+        width=column_width(width),
     )
-    notes = (
-        [
-            f"chosen on one half of the stimuli, scored on the other: {held_out.value:.3f} raw "
-            f"(standard deviation over choices {held_out.sd:.3f})"
-        ]
-        if held_out
-        else []
-    )
-    return panels([[Panel(chart=chart, heading=title, notes=notes)]], title=f"Scores of the layers of {title}")
+    return lines(chart)

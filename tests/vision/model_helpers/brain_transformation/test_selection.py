@@ -141,6 +141,10 @@ def test_choosing_and_scoring_never_share_a_half():
     profile = LayerProfile("m", "b", "1", False, 8.0, 10, 1.0, None, scores)
     held_out = profile.held_out
     assert "l19: 0.000" in profile.plot().svg
+    assert "chart-ring" not in profile.plot().svg
+    marked = replace(profile, committed=("l3",), committed_by="layer of IT, committed before").plot(width=174).svg
+    assert marked.count("chart-ring") == 2  # in the legend and at the layer
+    assert 'viewBox="0 0 818.8' in marked
     table = profile.to_pandas()
     assert table["layer"].tolist() == [f"l{number}" for number in range(20)]
     assert table["chosen"].sum() == pytest.approx(1)
