@@ -547,6 +547,8 @@ class Metric:
         What is passed: ``'recordings'`` of a region (also if matrices are computed from them, see `matrices`),
         ``'choices'``, ``'properties'``, ``'matrices'`` that are published, or another noun;
         None (not declared) counts as choices if the scale is an accuracy, else as recordings.
+    predicts : str or None
+        Of metrics that fit a map: ``'recordings'`` if it predicts the target, ``'features'`` if it predicts the source.
     needs_training : bool
         Whether it fits on stimuli of their own, which it takes before those of the test.
     min_neuroids : int
@@ -563,6 +565,7 @@ class Metric:
 
     scale: Scale | None = None
     compares: str | None = None
+    predicts: str | None = None
     needs_training: bool = False
     min_neuroids: int = 1
     needs_repetitions: bool = False

@@ -71,6 +71,16 @@ class LinearFit:
     n_components: int | None = None
     alpha: float | Array | None = None
 
+    def coefficients(self) -> Array:
+        """Weights of centred features (p × q), also of a map that is stored by its training features."""
+        if self.features is None:
+            return self.weights
+        result = np.empty((self.features.shape[1], self.weights.shape[1]))
+        for columns in chunks(len(result), len(self.features)):
+            centred = np.subtract(self.features[:, columns], self.x_mean[columns], dtype=np.float64)
+            result[columns] = centred.T @ self.weights
+        return result
+
     def predict(self, X: ArrayLike) -> Array:
         """Predict the responses (n × q) to features (n × p).
 

@@ -129,6 +129,7 @@ class CrossRegressedCorrelation(Metric):
 
     scale = "correlation"
     compares = "recordings"
+    predicts = "recordings"
     _dims: tuple[str, ...] = Defaults.expected_dims
 
     @property
@@ -291,6 +292,7 @@ class SplitRegressedCorrelation(Metric):
 
     scale = "correlation"
     compares = "recordings"
+    predicts = "recordings"
     needs_training = True
 
     def __init__(

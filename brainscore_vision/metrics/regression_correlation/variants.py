@@ -36,6 +36,8 @@ class ReverseCrossRegressedCorrelation(CrossRegressedCorrelation):
        network models and brains. bioRxiv.
     """
 
+    predicts = "features"
+
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Predict `source` from `target`; arguments, result and errors as for :class:`CrossRegressedCorrelation`."""
         _check(source, target)
@@ -47,6 +49,8 @@ class ReverseSplitRegressedCorrelation(SplitRegressedCorrelation):
 
     As :class:`SplitRegressedCorrelation` with source and target exchanged.
     """
+
+    predicts = "features"
 
     def __call__(
         self,
