@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -80,7 +81,7 @@ def _print_rows(rows: Sequence[Compared]) -> None:
 
 
 _CORRECTIONS = ("holm", "benjamini-hochberg", "none")
-_RECEIPT_OPTIONS = ("with_untrained", "ranks", "each", "correction", "level", "results")
+_RECEIPT_OPTIONS = ("with_untrained", "ranks", "each", "correction", "level", "results", "table")
 
 
 @click.command("compare")
@@ -121,6 +122,11 @@ _RECEIPT_OPTIONS = ("with_untrained", "ranks", "each", "correction", "level", "r
 @click.option(
     "--site", metavar="URL", help="Compare two models on this site, as its page does, instead of stored receipts."
 )
+@click.option(
+    "--table",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write the differences as LaTeX (.tex), Markdown (.md) or CSV (.csv).",
+)
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(
@@ -134,6 +140,7 @@ def command(
     level: float,
     results: str | None,
     site: str | None,
+    table: Path | None,
     json_: bool,
 ) -> None:
     """Compare the newest scores of models, pair by pair.
@@ -170,6 +177,10 @@ def command(
     else:
         selected, chosen = _select_common(models, store)
     comparisons = compare(selected, chosen, results=store, correction=correction, level=level)
+    if table is not None:
+        from brainscore.report import write_comparisons
+
+        write_comparisons(comparisons, table)
     if ranks:
         rankings = [comparisons.ranks(benchmark, simultaneous=not each) for benchmark in dict.fromkeys(chosen)]
         if json_:

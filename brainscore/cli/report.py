@@ -43,7 +43,7 @@ _MOST_READ = 1000  # receipts whose stored data are read by default
 @click.option(
     "--table",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Also write tables, as LaTeX (.tex) or Markdown (.md).",
+    help="Also write tables, as LaTeX (.tex), Markdown (.md) or CSV (.csv).",
 )
 @click.option(
     "--plot", type=click.Path(path_type=Path, dir_okay=False),
@@ -176,7 +176,7 @@ def _check_file_types(plot: Path | None, table: Path | None) -> None:
     if plot is not None and plot.suffix.lower() not in {".png", ".svg", ".pdf"}:
         raise UserError(f"cannot write a plot as {plot.name!r}", "use the extension .png, .svg or .pdf")
     if table is not None and table.suffix.lower() not in TABLE_ENDINGS:
-        raise UserError(f"cannot write a table as {table.name!r}", "use the extension .tex or .md")
+        raise UserError(f"cannot write a table as {table.name!r}", "use the extension .tex, .md or .csv")
 
 
 def _tree(benchmarks: Sequence[str]) -> Tree:

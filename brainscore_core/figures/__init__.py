@@ -41,6 +41,7 @@ from brainscore_core.figures.line_plot import (
     specification,
     training_plot,
 )
+from brainscore_core.figures.picture_plot import Picture, Pictures, pictures
 from brainscore_core.figures.point_plots import (
     Dots,
     DotsRow,
@@ -66,6 +67,8 @@ __all__ = [
     "Matrix",
     "MatrixGroup",
     "Panel",
+    "Picture",
+    "Pictures",
     "Plot",
     "Point",
     "Scatter",
@@ -81,6 +84,7 @@ __all__ = [
     "nice_range",
     "nice_ticks",
     "panels",
+    "pictures",
     "scatter",
     "specification",
     "standalone",

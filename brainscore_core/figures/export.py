@@ -19,8 +19,10 @@ from brainscore_core.files import replacing
 if TYPE_CHECKING:
     import numpy as np
     from matplotlib.figure import Figure
+    from matplotlib.image import BboxImage
     from matplotlib.path import Path as Outline
     from matplotlib.transforms import Transform
+    from numpy.typing import NDArray
 
 import os
 
@@ -133,6 +135,11 @@ def _drawn(svg: str) -> Figure:
             )
             figure.add_artist(text)
             continue
+        if element.tag == f"{_NAMESPACE}image":
+            left, top, side = (float(element.attrib[name]) for name in ("x", "y", "width"))
+            corner = matrix.transform((left, top))
+            figure.add_artist(_picture(element.attrib["href"], corner, side, height, order, figure))
+            continue
         stroke = properties.get("stroke", "none")
         factor = math.sqrt(abs(np.linalg.det(matrix.get_matrix()[:2, :2])))
         line_width = float(properties.get("stroke-width", "1")) * _POINTS * factor
@@ -150,6 +157,25 @@ def _drawn(svg: str) -> Figure:
         )
         figure.add_artist(patch)
     return figure
+
+
+def _picture(address: str, corner: NDArray, side: float, height: float, order: int, figure: Figure) -> BboxImage:
+    """Read a picture from its data URI, in the middle of its square."""
+    import numpy as np
+    from matplotlib.image import BboxImage
+    from matplotlib.transforms import Bbox, TransformedBbox
+    from PIL import Image
+
+    with Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2]))) as image:
+        values = np.asarray(image.convert("RGB"))
+    rows, columns = values.shape[:2]
+    scale = side / max(rows, columns)
+    left, bottom = corner[0] + (side - columns * scale) / 2, height - corner[1] - (side + rows * scale) / 2
+    inches = np.array([left, bottom, left + columns * scale, bottom + rows * scale]) * _POINTS / 72
+    bbox = TransformedBbox(Bbox.from_extents(*inches), figure.dpi_scale_trans)
+    picture = BboxImage(bbox, interpolation="antialiased", zorder=order)
+    picture.set_data(values)
+    return picture
 
 
 def _leaves(

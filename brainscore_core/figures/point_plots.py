@@ -292,6 +292,10 @@ class Scatter:
         Draw x = y; both axes then have the same range.
     fit : bool
         Draw the line of least squares of y on x.
+    curve : sequence of (float, float)
+        Points of a dashed line, such as a limit.
+    curve_name : str
+        What the line is, for the legend.
     x_log : bool
         Logarithmic horizontal axis; values that are not positive are not drawn.
     x_range, y_range : (float, float), optional
@@ -310,6 +314,8 @@ class Scatter:
     kinds: Sequence[str] = ()
     identity: bool = False
     fit: bool = False
+    curve: Sequence[tuple[float, float]] = ()
+    curve_name: str = ""
     x_log: bool = False
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
@@ -351,6 +357,8 @@ def draw_scatter(chart: Scatter) -> axes.Drawing:
         x_range = y_range = min(x_range[0], y_range[0]), max(x_range[1], y_range[1])
     used = sorted({point.kind for point in points if point.kind < len(chart.kinds)})
     entries = [(axes.marker(kind, 0, 0), chart.kinds[kind]) for kind in used] if len(chart.kinds) > 1 else []
+    if chart.curve_name:
+        entries.append((axes.line(-6, 0, 6, 0, "chart-identity"), chart.curve_name))
     left = 28 + max(
         axes.text_width(tick.text, axes.TICK_FONT_SIZE) for tick in axes.axis_ticks(axes.Scale(*y_range, 1, 0))
     )
@@ -364,6 +372,10 @@ def draw_scatter(chart: Scatter) -> axes.Drawing:
     ]
     if chart.identity:
         shapes += _straight(1.0, 0.0, x, y, "chart-identity")
+    if chart.curve:
+        inside = [(x(px), y(py)) for px, py in chart.curve if x.low <= px <= x.high and y.low <= py <= y.high]
+        steps = "L".join(f"{axes.number(px)} {axes.number(py)}" for px, py in inside)
+        shapes += [axes.element("path", class_="chart-identity", d=f"M{steps}")] if inside else []
     if chart.fit:
         shapes += _fit(points, x, y)
     shapes.append(axes.element("g", *(_intervals(point, x, y) for point in points), class_="chart-errors"))

@@ -309,10 +309,10 @@ def add_thumbnails(result: dict[str, Any], pairs: Sequence[Pair]) -> None:
         entry["first_picture"], entry["second_picture"] = pictures
 
 
-def thumbnail(path: str | Path) -> str:
+def thumbnail(path: str | Path, *, side: int = _PICTURE_SIDE) -> str:
     """Make a small JPEG of a picture, as a data URI of at most a few kilobytes.
 
-    A UserError if the file is not a picture.
+    `side` is the length of the longer side in pixels. A UserError if the file is not a picture.
 
     Examples
     --------
@@ -326,7 +326,7 @@ def thumbnail(path: str | Path) -> str:
     from brainscore_vision.model_helpers.images import load_image
 
     small = load_image(path)
-    small.thumbnail((_PICTURE_SIDE, _PICTURE_SIDE))
+    small.thumbnail((side, side))
     stream = BytesIO()
     small.save(stream, "JPEG", quality=_JPEG_QUALITY, optimize=True)
     return f"data:image/jpeg;base64,{b64encode(stream.getvalue()).decode()}"
