@@ -649,7 +649,7 @@ def _shades(values: Floats) -> NDArray[np.int8]:
 
 
 def group_texts(ranks: Ranks) -> list[str]:
-    """Return the letters of each model in one text; three or more in a row become a range."""
+    """Return the group letters for each model in one text; three or more in a row become a range."""
     place = {group_letters(number): number for number in range(len(ranks.groups))}
     between = "" if len(place) <= 26 else " "
     texts = []

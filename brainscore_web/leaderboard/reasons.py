@@ -81,7 +81,6 @@ _FAILED = (
 _PUBLIC = frozenset(NOT_RUN_REASONS.values())
 """Reasons in the site's own words, which are never withheld."""
 _RAISED = f"It raised an error; {_TAIL}"
-_SANDBOXED = "the model ran in a cage"  # first words of a note in stored receipts
 
 
 def withheld_reason(state: str, reason: str) -> str:
@@ -122,7 +121,7 @@ def withheld_document(document: Mapping[str, Any]) -> dict[str, Any]:
         "features": [{**item, "layers": []} for item in objects_in(document, "features")],
     }
     notes = document.get("notes")
-    if any(str(note).startswith(_SANDBOXED) for note in (notes if isinstance(notes, list | tuple) else ())):
+    if any(str(note).startswith(_SANDBOX_NOTE) for note in (notes if isinstance(notes, list | tuple) else ())):
         timings = document.get("timings")
         public |= {"files": [], "weights": [], "data": [], "seeds": {}, "device": WITHHELD, "features": []}
         public |= {"cache": {"hits": 0, "misses": 0}}

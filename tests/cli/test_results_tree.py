@@ -161,12 +161,6 @@ def test_a_model_does_not_depend_on_which_are_shown(store, few):
     assert list(nodes(run(store, "--json", "--model", "poor", "--model", "strong"))) == ["strong", "poor"]
 
 
-def test_the_newest_receipt_counts(store, write):
-    write("m", "ImageNet-top1", 0.9)
-    write("m", "ImageNet-top1", 0.2)
-    assert nodes(run(store, "--json"))["m"]["ImageNet"]["value"] == 0.2
-
-
 @pytest.fixture
 def mine(lab):
     lab(

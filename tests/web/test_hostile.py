@@ -21,7 +21,6 @@ from ._html import html_problems, is_page
 
 MARKUP = """"><script>alert(1)</script><img src=x onerror=alert(1)>'</script>{{7*7}}{%now%}"""
 SCRIPT = "javascript:alert(1)//"
-LOADING = {"script", "iframe", "object", "embed", "base", "form", "link", "meta", "img", "style"}
 
 
 class Page(HTMLParser):

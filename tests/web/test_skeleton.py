@@ -31,8 +31,3 @@ def test_pages_answer(client, db, address):
     answer = client.get(address)
     assert answer.status_code == 200
     assert "script-src 'self'" in answer["Content-Security-Policy"]
-
-
-def test_home_in_the_browser(board, page):
-    page.goto("/")
-    assert "models of vision" in page.inner_text("h1")

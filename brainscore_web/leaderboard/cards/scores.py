@@ -80,7 +80,7 @@ def standings(values: NDArray[np.float64], model: int) -> tuple[Standing, ...]:
 
 
 class NodeRanks(NamedTuple):
-    """Ranks of all models at one node, with the letters of their groups."""
+    """Ranks of all models at one node, with their group letters."""
 
     ranks: Ranks
     groups: tuple[str, ...]
@@ -160,7 +160,7 @@ class ScoreRow:
     reason: str  # why there is no score, or no error, or how the score is limited
     standing: Standing  # standing among all models
     places: str  # limits of the interval of the rank; only for upper nodes
-    group: str  # letters of the groups of models that do not differ significantly; only for upper nodes
+    group: str  # its letters: models with the same letter do not differ significantly; only for upper nodes
     # for which few subjects or groups alone the score and its rank hold; empty if they hold for new ones
     condition: str
     upper: bool  # whether it is one of the upper nodes (see `upper`), which are shown in the headline

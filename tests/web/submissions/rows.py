@@ -11,7 +11,6 @@ SEEN = (LOGIN, 404, 200, 404, 404, 200)  # of models alone reviewers see nothing
 READ = (401, 404, 200, 404, 404, 200)
 HOME = "/submissions/"
 SHOWN = f"/submissions/{uuid.UUID(int=1)}/"
-TAKEN_BACK = f"/submissions/{uuid.UUID(int=2)}/"
 
 
 def own(status):

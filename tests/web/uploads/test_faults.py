@@ -385,7 +385,7 @@ def test_a_site_that_fails_says_so_in_the_end(start, send, monkeypatch, client):
 
 
 def test_without_a_sandbox_uploads_wait(start, send, monkeypatch, client):
-    from brainscore_core.isolation.sandbox import sandbox
+    from brainscore_core.isolation import sandbox
     from brainscore_web.uploads import checking
     from brainscore_web.uploads.models import Upload
 
