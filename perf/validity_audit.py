@@ -206,7 +206,7 @@ def windows(size=160):
                     yield photo[y : y + size, x : x + size]
 
 
-def characters(number, people=None):
+def characters(number, people=None, file="images_background_small1.zip"):
     """Drawings of Lake et al. (2015), evenly spaced, from the folder BRAINSCORE_MIRROR.
 
     With `people`, characters are evenly spaced, and so many drawings of each follow each other.
@@ -216,7 +216,7 @@ def characters(number, people=None):
 
     from PIL import Image
 
-    (archive,) = Path(os.environ["BRAINSCORE_MIRROR"]).rglob("images_background_small1.zip")
+    (archive,) = Path(os.environ["BRAINSCORE_MIRROR"]).rglob(file)
     with ZipFile(archive) as content:
         names = sorted(name for name in content.namelist() if name.endswith(".png") and "MACOSX" not in name)
         chosen = names[:: len(names) // number][:number]
@@ -242,6 +242,15 @@ def published(name):
     return [load_grey(path) for path in paths]
 
 
+def masks():
+    """Silhouettes of the objects on grey of Kriegeskorte et al. (2008)."""
+    from scipy.ndimage import binary_fill_holes, binary_opening
+
+    for picture in published("Kriegeskorte2008"):
+        inside = binary_opening(binary_fill_holes(np.abs(picture.astype(int) - 128) > 6))
+        yield np.where(inside, 0, 255).astype(np.uint8)
+
+
 SETS = {
     "natural statistics": lambda: drawn(np.random.default_rng(7), 200, False),
     "photographs": lambda: list(windows()),
@@ -250,44 +259,66 @@ SETS = {
     "objects on grey": lambda: published("Kriegeskorte2008"),
     "silhouettes": lambda: published("Geirhos2021_silhouette"),
     "characters": lambda: list(characters(200)),
+    "outlines of objects": lambda: list(masks()),
 }
+CHOSEN_ON = ("photographs", "line drawings", "silhouettes", "characters")
+"""Sets by whose even pictures limits were chosen: copies of the odd ones are counted."""
+
+
+def changes(shown):
+    """Least change of pictures by a movement."""
+    from brainscore_vision.assessment.moved_copies import least_change
+    from brainscore_vision.model_helpers.images import load_grey
+
+    with tempfile.TemporaryDirectory() as folder:
+        paths = write(folder, shown)[1].values()
+        return np.concatenate([least_change(load_grey(path, size=128)[None].astype(np.float32)) for path in paths])
 
 
 def moves(simulations):
-    """Sets of published pictures, clean, and with a moved copy of each picture; with and without alignment."""
+    """Sets of published pictures, clean, and with a moved copy of each picture."""
     from unittest.mock import patch
 
     from brainscore_vision.assessment import duplicates
+    from brainscore_vision.assessment.moved_copies import UNDETERMINED
+
+    def compared(shown):
+        with tempfile.TemporaryDirectory() as folder:
+            names, paths = write(folder, shown)
+            found = duplicates.find_duplicates(names, paths)
+        return found.n_near, found.alike
 
     counts = {}
     for title, load in SETS.items():
-        originals = load()
-        n, rounds = len(originals), simulations
-        result = {"pictures": n, "copies": n * rounds}
-
-        def pairs(changed=(), originals=originals):
-            with tempfile.TemporaryDirectory() as folder:
-                names, paths = write(folder, [*originals, *changed])
-                found = duplicates.find_duplicates(names, paths)
-            return found.n_near, found.alike
-
-        for key, aligned in (("aligned", True), ("in place", False)):
-            nothing = patch.object(duplicates, "find_moved_copies", lambda grey, groups, load: [])
-            with nothing if not aligned else tempfile.TemporaryFile():
-                result[key] = {"pairs of different pictures": pairs()[0]}
-                for name, options in MOVES.items():
-                    result[key][name] = 0
-                    for seed in range(rounds):
-                        rng = np.random.default_rng(seed)
-                        groups = pairs([moved(picture, rng, **options) for picture in originals])[1]
-                        result[key][name] += int((groups[:n] == groups[n:]).sum())
+        everything = load()
+        originals = everything[1::2] if title in CHOSEN_ON else everything
+        n = len(originals)
+        with patch.object(duplicates, "find_moved_copies", lambda grey, groups, load: []):
+            in_place = compared(everything)[0]
+        result = {
+            "copies": n * simulations,
+            "found": dict.fromkeys(MOVES, 0),
+            "undetermined": dict.fromkeys(MOVES, 0),
+            "different": {"in place": in_place, "by alignment": compared(everything)[0] - in_place},
+        }
+        of_originals = changes(originals)
+        for name, options in MOVES.items():
+            for seed in range(simulations):
+                rng = np.random.default_rng(seed)
+                copies = [moved(picture, rng, **options) for picture in originals]
+                groups = compared([*originals, *copies])[1]
+                found = groups[:n] == groups[n:]
+                undetermined = ~found & (np.minimum(of_originals, changes(copies)) <= UNDETERMINED)
+                result["found"][name] += int(found.sum())
+                result["undetermined"][name] += int(undetermined.sum())
+            print(title, name, result["found"][name], result["undetermined"][name], flush=True)
         counts[title] = result
-        print(title, result, flush=True)
     return counts
 
 
 NEIGHBOURS = {
     "characters, by 20 people each": (lambda: list(characters(460, 20)), 20),
+    "other characters, by 20 people each": (lambda: list(characters(460, 20, "images_background_small2.zip")), 20),
     "cue conflicts of one shape": (SETS["cue conflicts"], 10),
     "line drawings of one class": (SETS["line drawings"], 10),
     "silhouettes of one class": (SETS["silhouettes"], 10),
@@ -466,13 +497,16 @@ PARTS = {
 }
 
 
-DIFFERENT = "pairs of different pictures"
-
-
 def share(number, of):
     """Percent with its standard error."""
     part = number / of
     return f"{100 * part:.1f} ± {100 * math.sqrt(part * (1 - part) / of):.1f}"
+
+
+def found_of(kind, name):
+    """Share of moved copies that are found; also of those that can be told apart, if some cannot."""
+    found, copies, undetermined = kind["found"][name], kind["copies"], kind["undetermined"][name]
+    return share(found, copies) + (f", {share(found, copies - undetermined)}" if undetermined else "")
 
 
 def tables(store):
@@ -490,22 +524,16 @@ def tables(store):
         parts.append("Sets of 60 pictures, and sets with one copy of each kind:\n\n" + table(["found", *kinds], rows))
     if "moves" in store:
         kinds = store["moves"]
-        rows = [[name, *(share(kind["aligned"][name], kind["copies"]) for kind in kinds.values())] for name in MOVES]
-        totals = [sum(kind["in place"][name] for kind in kinds.values()) for name in MOVES]
-        copies = sum(kind["copies"] for kind in kinds.values())
-        for row, total in zip(rows, totals, strict=True):
-            row.append(share(total, copies))
-        clean = [
-            f"{kind['in place'][DIFFERENT]} + {kind['aligned'][DIFFERENT] - kind['in place'][DIFFERENT]}"
-            for kind in kinds.values()
+        rows = [[name, *(found_of(kind, name) for kind in kinds.values())] for name in MOVES]
+        different = [
+            f"{each['in place']} + {each['by alignment']}" for each in (k["different"] for k in kinds.values())
         ]
-        rows.append(["**pairs of different pictures**", *clean, ""])
-        numbers = ["copies", *(f"{kind['copies']}" for kind in kinds.values()), f"{copies}"]
+        rows.append(["**pairs of different pictures**", *different])
         parts.append(
-            "Moved copies of published pictures that are found, in % ± standard error; the last column: all of them "
-            "without alignment. The last row counts pairs that are found among the different pictures of a set, "
-            "without alignment + by alignment:\n\n"
-            + table(["copies of", *kinds, "all, without alignment"], [numbers, *rows])
+            "Moved copies of published pictures that are found, in % ± standard error; after a comma: of the copies "
+            "that some movement changes. The last row counts pairs that are found among the different pictures of a "
+            "set, without alignment + by alignment:\n\n"
+            + table(["copies of", *kinds], [["copies", *(f"{kind['copies']}" for kind in kinds.values())], *rows])
         )
     if "neighbours" in store:
         rows = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ _THREADS = 4
 _ZOOMS = (1.01, 1.02, 1.03)
 _CANDIDATE = 0.2  # pairs whose similarity is at most this much below the threshold are compared at other zooms
 _MOST_CANDIDATES = 5000
+_KEPT = 4096  # pictures of 128 × 128 levels that are kept while pairs are aligned: 64 MiB
 
 Array = NDArray[np.float32]
 Codes = NDArray[np.intp]
@@ -121,8 +123,9 @@ def find_duplicates(
         return Duplicates(equal, equal, len(of_equal), 0, tuple(pairs), None, reason)
     small, outlines = small_pixels(grey), contours(grey)
 
-    def detailed(rows: Codes) -> Array:
-        return np.stack([load_grey(str(files[row]), size=2 * _SIZE) for row in shown[rows]]).astype(np.float32)
+    @lru_cache(_KEPT)
+    def detailed(row: int) -> NDArray[np.uint8]:
+        return load_grey(str(files[shown[row]]), size=2 * _SIZE)
 
     number, nearest, groups = _near(grey, (small, outlines), threshold, detailed)
     pairs += [pair(shown[a], shown[b], similarity, False) for a, b, similarity in nearest]
@@ -252,7 +255,7 @@ def _normalised(features: Array) -> Array:
 
 
 def _near(
-    grey: Array, features: Sequence[Array], threshold: float, detailed: Callable[[Codes], Array]
+    grey: Array, features: Sequence[Array], threshold: float, detailed: Callable[[int], NDArray[np.uint8]]
 ) -> tuple[int, list[tuple[int, int, float]], Codes]:
     """Number of pairs whose smallest |r| is above the threshold, the most similar ones, and connected groups."""
     n = len(features[0])
@@ -272,7 +275,7 @@ def _near(
         groups = _connected(groups, a[near] + start, b[near] + start)
     zoomed = _near_at_other_zooms(grey, nearly, threshold)
     groups = _connected(groups, *_numbers(zoomed))
-    moved = find_moved_copies(grey, groups, detailed)
+    moved = find_moved_copies(grey, groups, lambda rows: np.stack([detailed(row) for row in rows.tolist()]))
     groups = _connected(groups, *_numbers(moved))
     for moved_pairs in (zoomed, moved):
         best = _most_similar(best, *_numbers(moved_pairs), [similarity for _, _, similarity in moved_pairs], LISTED)

@@ -13,11 +13,11 @@ from scipy.ndimage import gaussian_filter
 SIMILARITY = 0.93
 """Correlation of grey levels and of contours from which an aligned picture is a moved copy."""
 
-EVIDENCE = 24.0
-"""Details that must agree: −½ ln(1 − r²) of the slopes of grey levels, times the effective number of contours."""
-
 DIFFERENCE = 0.1
 """Largest difference of two aligned pictures at any place, as a share of the range of levels."""
+
+UNDETERMINED = 0.04
+"""Change by a movement up to which a picture does not show whether it was moved, as `DIFFERENCE`."""
 
 _SIZE = 64
 _CELLS = 8
@@ -25,6 +25,8 @@ _ORIENTATIONS = 8
 _BLOCK = 512
 _DETAILED_BLOCK = 64
 _NEAREST = 10
+_STARTS = 4  # alignments of a pair without fine detail
+_ALIGNMENTS = 2  # alignments of a pair with fine detail
 _LEAST = 0.35  # correlation of descriptors below which pictures are not aligned
 _AGREEMENT = 0.65  # correlation of band-passed pictures below which an alignment is given up
 _OVERLAP = 0.7  # share of a shifted or rotated picture that the other one shows, too
@@ -35,12 +37,15 @@ _EVERYWHERE = 0.88  # mean agreement of all places with contours
 _FAINT = 1.0  # levels a pixel below which a place has no contours
 _EVEN = 8.0  # levels by which a margin may differ from one level
 _RARE = 0.2  # share of other pixels that may have the level of a margin
+_ROUGH_DIFFERENCE = 0.25  # largest difference of pictures that are aligned in detail
+_MOVEMENT = 0.1  # mean shift of contours by which a picture is moved to see whether that changes it
+_LARGEST_ZOOM = 0.5  # logarithm of the zoom, or turn, by which it is moved at most
+_SAME_ALIGNMENT = 0.03  # shift, turn or zoom by which alignments of two pictures differ at most that are the same
 _BORDER = 3 / _SIZE  # width of the margin that filters blur, and that is not compared
-_UNDETERMINED = 0.001  # share of the slopes that no shift, turn or zoom explains in place of another one
 _SLOPES = 0.85  # least correlation of the slopes of grey levels
 _BAND = 4.0  # cycles per picture
 _FAINT_BAND = 10.0  # levels below which contrast is not equalised
-_WINDOW = 0.7
+_WINDOW = 0.9
 _POINTS = 10
 
 Array = NDArray[np.float32]
@@ -76,6 +81,7 @@ def _versions() -> tuple[_Version, ...]:
 
 
 _VERSIONS = _versions()
+_ORDER = sorted(range(len(_VERSIONS)), key=lambda number: _VERSIONS[number].zoom)
 
 
 def find_moved_copies(grey: Array, groups: Rows, load: Callable[[Rows], Array]) -> list[tuple[int, int, float]]:
@@ -90,15 +96,18 @@ def find_moved_copies(grey: Array, groups: Rows, load: Callable[[Rows], Array]) 
     -----
     The middle of each picture, without its lowest and highest frequencies and with equal contrast everywhere, is
     compared with the middle of each other one, with parts shifted by up to 10 % of the width, enlarged by up to 1.33,
-    and rotated by up to 10° or by quarters of a turn, also mirrored. The 10 most similar pictures of each are aligned:
-    the similarity transform that minimises the squared difference is found by the Gauss-Newton method [1]_, first of
-    pictures without fine detail. An aligned pair counts if both correlations are above `SIMILARITY`, and if enough
-    details agree (`EVIDENCE`): the fewer contours two pictures have, the more exactly they must agree, since simple
-    shapes, such as strokes, can be moved onto each other without being copies. Weak contours must agree as well, so
-    that the same shape elsewhere, on another ground, is not a copy. Pairs are aligned at 128 × 128 pixels, too, where
-    smoothed pictures may differ nowhere by more than `DIFFERENCE`: outlines of one kind may agree almost everywhere.
-    A copy has the size of the other picture, or is a part of it. Pictures that some movement does not change, such as
-    gratings, discs or a straight edge, are not aligned.
+    and rotated by up to 10° or by quarters of a turn, also mirrored. The 10 most similar pictures of each are aligned,
+    from several of the most similar parts: the similarity transform that minimises the squared difference is found by
+    the Gauss-Newton method [1]_, first of pictures without fine detail. The two best alignments of each pair are
+    improved at 128 × 128 pixels. There, a copy may differ nowhere by more than `DIFFERENCE` after smoothing, because
+    outlines of one kind may agree almost everywhere, and both correlations must be above `SIMILARITY`. Weak contours
+    must agree as well, so that the same shape elsewhere, on another ground, is not a copy. A copy has the size of the
+    other picture, or is a part of it.
+
+    Pictures that some movement hardly changes, such as discs, gratings, bands or a straight edge, fit into many others.
+    A copy must therefore differ from the other picture less than half as much as each of both differs from itself after
+    the movement that changes it least (:func:`least_change`), and pictures that such a movement changes by less than
+    `UNDETERMINED` are no copies.
 
     References
     ----------
@@ -113,29 +122,11 @@ def find_moved_copies(grey: Array, groups: Rows, load: Callable[[Rows], Array]) 
     >>> find_moved_copies(pooled(shown, 64).reshape(3, 64, 64), np.arange(3), shown.__getitem__)
     [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0)]
     """
-    bare = _without_margins(grey)
-    first, second, versions = _candidates(bare, groups)
-    determined = _determined(grey)
-    both = determined[first] & determined[second]
-    first, second, versions = first[both], second[both], versions[both]
-    coarse, fine = (_band_passed(bare, band) for band in (_BAND, 2 * _BAND))
+    first, second, matrices = _roughly_aligned(grey, groups)
     copies: dict[tuple[int, int], float] = {}
-    matrices = np.stack([version.matrix() for version in _VERSIONS])
     for start in range(0, len(first), _BLOCK):
-        left_rows, right_rows, version = (rows[start : start + _BLOCK] for rows in (first, second, versions))
-        matrix = matrices[version]
-        for band in (coarse, fine):
-            matrix = _aligned(band, left_rows, right_rows, matrix, steps=5)
-            close = _agreement(band, left_rows, right_rows, matrix) > _AGREEMENT
-            left_rows, right_rows, matrix = left_rows[close], right_rows[close], matrix[close]
-        if not len(left_rows):
-            continue
-        pictures, rows = np.unique(np.concatenate([left_rows, right_rows]), return_inverse=True)
-        matrix = _aligned(_smoothed(grey[pictures]), rows[: len(left_rows)], rows[len(left_rows) :], matrix, steps=3)
-        matrix, difference = _aligned_in_detail(load, left_rows, right_rows, matrix)
-        similarity, evidence = _compared(grey, left_rows, right_rows, matrix)
-        is_copy = (similarity > SIMILARITY) & (evidence > EVIDENCE) & (difference < DIFFERENCE) & _is_plausible(matrix)
-        for a, b, value in zip(left_rows[is_copy], right_rows[is_copy], similarity[is_copy], strict=True):
+        block = slice(start, start + _BLOCK)
+        for a, b, value in zip(*_finely_aligned(grey, load, first[block], second[block], matrices[block]), strict=True):
             pair = (int(min(a, b)), int(max(a, b)))
             copies[pair] = max(copies.get(pair, 0), round(float(value), 4))
     return [(*pair, similarity) for pair, similarity in sorted(copies.items())]
@@ -239,9 +230,9 @@ def _sampled(pictures: Array, rows: Rows, x: Array, y: Array) -> Array:
 
 
 def _descriptors(grey: Array) -> Iterator[Array]:
-    """Parts of all pictures, with mean 0 and length 1, for each version."""
+    """Parts of all pictures, with mean 0 and length 1, for each version, by its zoom."""
     grid, everything, zoom = _grid(_POINTS, _WINDOW), np.arange(len(grey)), 0.0
-    for version in sorted(_VERSIONS, key=lambda version: version.zoom):
+    for version in (_VERSIONS[number] for number in _ORDER):
         if version.zoom != zoom:
             zoom = version.zoom
             band = _band_passed(grey, _BAND * zoom)
@@ -251,13 +242,11 @@ def _descriptors(grey: Array) -> Iterator[Array]:
 
 
 def _candidates(grey: Array, groups: Rows) -> tuple[Rows, Rows, Rows]:
-    """Pictures, pictures whose middle they may contain, and versions: the most similar ones of each picture."""
+    """Pictures, pictures whose middle they may contain, and versions to start from: the most similar ones of each."""
     n = len(grey)
     value = np.full((n, _NEAREST), _LEAST, dtype=np.float32)
     partner = np.full((n, _NEAREST), -1)
-    version = np.zeros((n, _NEAREST), dtype=np.intp)
-    order = sorted(range(len(_VERSIONS)), key=lambda number: _VERSIONS[number].zoom)
-    for number, windows in zip(order, _descriptors(grey), strict=True):
+    for number, windows in enumerate(_descriptors(grey)):
         if number == 0:
             middle = windows
         for start in range(0, n, _BLOCK):
@@ -272,18 +261,86 @@ def _candidates(grey: Array, groups: Rows) -> tuple[Rows, Rows, Rows]:
             rows = np.concatenate([np.repeat(np.arange(len(similarity)), _NEAREST), row])
             values = np.concatenate([value[block].ravel(), similarity[row, column]])
             partners = np.concatenate([partner[block].ravel(), column])
-            numbers = np.concatenate([version[block].ravel(), np.full(len(row), number)])
             best = np.lexsort((-values, rows))
-            pair = rows[best] * (n + 1) + partners[best]
-            repeated = (partners[best] >= 0) & ~_first_of(pair)
+            repeated = (partners[best] >= 0) & ~_first_of(rows[best] * (n + 1) + partners[best])
             best = best[~repeated]
             rank = np.arange(len(best)) - np.searchsorted(rows[best], rows[best])
             best = best[rank < _NEAREST]
-            value[block], partner[block], version[block] = (
-                array[best].reshape(-1, _NEAREST) for array in (values, partners, numbers)
-            )
+            value[block], partner[block] = (array[best].reshape(-1, _NEAREST) for array in (values, partners))
     picture, rank_of_pair = np.nonzero(partner >= 0)
-    return partner[picture, rank_of_pair], picture, version[picture, rank_of_pair]
+    return _starts(grey, middle, partner[picture, rank_of_pair], picture)
+
+
+def _starts(grey: Array, middle: Array, one: Rows, other: Rows) -> tuple[Rows, Rows, Rows]:
+    """Pairs with the versions that their alignment starts from: the most similar ones of several sides and sizes.
+
+    The most similar version is always one of them, the next ones only if they are similar, too: parts of simple shapes
+    look alike at several places, and a shape may resemble its mirror image.
+    """
+    kinds = sorted({version[:2] for version in _VERSIONS})
+    value = np.zeros((len(kinds), len(one)), dtype=np.float32)
+    best = np.zeros((len(kinds), len(one)), dtype=np.intp)
+    middles = middle[other]
+    for number, windows in zip(_ORDER, _descriptors(grey), strict=True):
+        similarity = np.abs(np.einsum("ij,ij->i", middles, windows[one]))
+        kind = kinds.index(_VERSIONS[number][:2])
+        best[kind] = np.where(similarity > value[kind], number, best[kind])
+        np.maximum(value[kind], similarity, out=value[kind])
+    top = np.argsort(-value, axis=0, kind="stable")[:_STARTS]
+    used = np.take_along_axis(value, top, axis=0) > _AGREEMENT
+    used[0] = True
+    rank, pair = np.nonzero(used)
+    return one[pair], other[pair], best[top[rank, pair], pair]
+
+
+def _roughly_aligned(grey: Array, groups: Rows) -> tuple[Rows, Rows, Array]:
+    """Pairs of pictures that agree without fine detail, the two best alignments of each."""
+    bare = _without_margins(grey)
+    first, second, versions = _candidates(bare, groups)
+    coarse, fine = (_band_passed(bare, band) for band in (_BAND, 2 * _BAND))
+    matrices = np.stack([version.matrix() for version in _VERSIONS])[versions]
+    difference = np.full(len(first), np.inf, dtype=np.float32)
+    for start in range(0, len(first), _BLOCK):
+        rows = np.arange(start, min(start + _BLOCK, len(first)))
+        for band in (coarse, fine):
+            matrices[rows] = _aligned(band, first[rows], second[rows], matrices[rows], steps=5)
+            rows = rows[_agreement(band, first[rows], second[rows], matrices[rows]) > _AGREEMENT]
+        difference[rows] = _largest_difference(grey, first[rows], second[rows], matrices[rows])
+    pair = np.minimum(first, second) * len(grey) + np.maximum(first, second)
+    order, chosen = np.lexsort((difference, pair)), np.empty(0, dtype=np.intp)
+    order = order[np.isfinite(difference[order])]
+    one_way = np.where((first > second)[:, None, None], _inverse(matrices), matrices)
+    for _ in range(_ALIGNMENTS):
+        best = order[_first_of(pair[order])]
+        chosen = np.append(chosen, best)
+        distance = np.abs(one_way[order] - one_way[best][np.searchsorted(pair[best], pair[order])]).max(axis=(1, 2))
+        order = order[distance > _SAME_ALIGNMENT]
+    return first[chosen], second[chosen], matrices[chosen]
+
+
+def _finely_aligned(
+    grey: Array, load: Callable[[Rows], Array], one: Rows, other: Rows, matrices: Array
+) -> tuple[Rows, Rows, Array]:
+    """Pairs that are copies, and their similarity."""
+    numbers, rows = np.unique(np.concatenate([one, other]), return_inverse=True)
+    pictures = grey[numbers]
+    first, second = np.split(rows, 2)
+    matrices = _aligned(_smoothed(pictures), first, second, matrices, steps=3)
+    close = _largest_difference(pictures, first, second, matrices) < _ROUGH_DIFFERENCE
+    one, other = one[close], other[close]
+    matrices, equal = _aligned_in_detail(load, one, other, matrices[close])
+    one, other, matrices = one[equal], other[equal], matrices[equal]
+    if not len(one):
+        return one, other, np.empty(0, dtype=np.float32)
+    similarity = _compared(grey, one, other, matrices)
+    is_copy = (similarity > SIMILARITY) & _is_plausible(matrices)
+    return one[is_copy], other[is_copy], similarity[is_copy]
+
+
+def _inverse(matrices: Array) -> Array:
+    """Positions in the picture from positions in the other picture."""
+    back = np.linalg.inv(matrices[:, :, :2])
+    return np.concatenate([back, -back @ matrices[:, :, 2:]], axis=2)
 
 
 def _first_of(values: Rows) -> NDArray[np.bool_]:
@@ -293,23 +350,40 @@ def _first_of(values: Rows) -> NDArray[np.bool_]:
     return first
 
 
-def _determined(grey: Array) -> NDArray[np.bool_]:
-    """Whether each shift, turn and zoom changes a picture, and each in another way."""
-    grid = _grid(_SIZE)
-    distance = np.hypot(*grid)
+def least_change(pictures: Array) -> Array:
+    """Largest difference that a shift, turn or zoom of a tenth of the width makes, whichever makes the smallest one.
+
+    The slopes of a picture show to the first order which movement that is. The picture is compared with itself after
+    this movement, both ways.
+    """
+    size = pictures.shape[1]
+    grid = _grid(size)
     inside = np.abs(grid).max(axis=0) < 0.5 - _BORDER
-    result = np.empty(len(grey), dtype=bool)
-    for start in range(0, len(grey), _BLOCK):
-        pictures = grey[start : start + _BLOCK]
-        down, right = (
-            slope.reshape(len(pictures), -1) * inside for slope in np.gradient(_smoothed(pictures), axis=(1, 2))
-        )
-        slopes = np.stack([right * grid[0] + down * grid[1], down * grid[0] - right * grid[1], right, down], axis=1)
-        length = np.hypot(down, right)
-        scale = np.stack([np.linalg.norm(side, axis=1) for side in (length * distance, length)], axis=1)
-        slopes /= np.maximum(scale, 1e-3)[:, [0, 0, 1, 1], None]
-        result[start : start + _BLOCK] = np.linalg.eigvalsh(slopes @ slopes.transpose(0, 2, 1))[:, 0] > _UNDETERMINED
-    return result
+    smooth = gaussian_filter(pictures, (0, size / _SIZE, size / _SIZE))
+    down, right = (slope.reshape(len(pictures), -1) * inside for slope in np.gradient(smooth, axis=(1, 2)))
+    slopes = np.stack([right * grid[0] + down * grid[1], down * grid[0] - right * grid[1], right, down], axis=1)
+    length = np.hypot(down, right)
+    scale = np.stack([np.linalg.norm(side, axis=1) for side in (length * np.hypot(*grid), length)], axis=1)
+    scale = np.maximum(scale, 1e-3)[:, [0, 0, 1, 1]]
+    slopes /= scale[:, :, None]
+    weakest = np.linalg.eigh(slopes @ slopes.transpose(0, 2, 1))[1][:, :, 0]
+    zoom, turn, across, along = (weakest / scale).T[:, :, None]
+    movement = np.hypot(zoom * grid[0] - turn * grid[1] + across, turn * grid[0] + zoom * grid[1] + along) * length
+    amount = _MOVEMENT * length.sum(axis=1) / np.maximum(movement.sum(axis=1), 1e-6)
+    amount = np.minimum(amount, _LARGEST_ZOOM / np.maximum(np.hypot(zoom, turn)[:, 0], 1e-6))
+    zero = np.zeros_like(zoom)
+    generator = np.stack([zoom, -turn, across, turn, zoom, along, zero, zero, zero], axis=1).reshape(-1, 3, 3)
+    generator *= amount[:, None, None]
+    rows = np.arange(len(pictures))
+    return np.min([_largest_difference(pictures, rows, rows, _finite(way * generator)) for way in (-1, 1)], axis=0)
+
+
+def _finite(generators: Array) -> Array:
+    """Movements from their generators: the matrix exponentials."""
+    step = np.eye(3) + generators / 2**10
+    for _ in range(10):
+        step = step @ step
+    return np.asarray(step[:, :2], dtype=np.float32)
 
 
 def _aligned(pictures: Array, one: Rows, other: Rows, matrices: Array, *, steps: int) -> Array:
@@ -350,8 +424,8 @@ def _agreement(pictures: Array, one: Rows, other: Rows, matrices: Array) -> Arra
     return np.abs(_correlation(_sampled(pictures, one, x, y), target, inside))
 
 
-def _compared(grey: Array, one: Rows, other: Rows, matrices: Array) -> tuple[Array, Array]:
-    """Similarity of aligned pictures where they overlap, 0 if that is too little, and the details that agree."""
+def _compared(grey: Array, one: Rows, other: Rows, matrices: Array) -> Array:
+    """Similarity of aligned pictures where they overlap; 0 if weak contours or slopes do not agree."""
     grid = _grid(_SIZE)
     x, y = _moved(matrices, grid)
     inside = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.abs(grid).max(axis=0)) < 0.5 - _BORDER
@@ -364,11 +438,9 @@ def _compared(grey: Array, one: Rows, other: Rows, matrices: Array) -> tuple[Arr
     cells = np.repeat(area > 0.3, _ORIENTATIONS, axis=1)
     outlines = _correlation(energy[0], energy[1], cells)
     everywhere = _mean_agreement(energy[0], energy[1], area)
-    details = np.min([each.sum(axis=1) ** 2 / np.maximum((each**2).sum(axis=1), 1e-6) for each in energy], axis=0)
     slopes = _agreement_of_slopes(moved, still, weights)
     possible = (everywhere > _EVERYWHERE) & (slopes > _SLOPES)
-    similarity = np.where(possible, np.minimum(np.abs(pixels), outlines), 0)
-    return similarity, -0.5 * np.log(1 - np.clip(slopes, 0, 0.9995) ** 2) * details
+    return np.where(possible, np.minimum(np.abs(pixels), outlines), 0)
 
 
 def _agreement_of_slopes(first: Array, second: Array, weights: Array) -> Array:
@@ -393,17 +465,27 @@ def _mean_agreement(first: Array, second: Array, area: Array) -> Array:
     return np.asarray((correlation * used).sum(axis=1) / np.maximum(used.sum(axis=1), 1))
 
 
-def _aligned_in_detail(load: Callable[[Rows], Array], one: Rows, other: Rows, matrices: Array) -> tuple[Array, Array]:
-    """Improve positions at a higher resolution; also the largest difference of the aligned pictures."""
-    result, difference = np.empty_like(matrices), np.empty(len(one), dtype=np.float32)
+def _aligned_in_detail(
+    load: Callable[[Rows], Array], one: Rows, other: Rows, matrices: Array
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Improve positions at a higher resolution; also whether the aligned pictures differ nowhere.
+
+    The largest difference must also be clearly smaller than that of each picture and the same picture moved.
+    """
+    result, equal = np.empty_like(matrices), np.zeros(len(one), dtype=bool)
     for start in range(0, len(one), _DETAILED_BLOCK):
         block = slice(start, start + _DETAILED_BLOCK)
         numbers, rows = np.unique(np.concatenate([one[block], other[block]]), return_inverse=True)
         pictures = np.asarray(load(numbers), dtype=np.float32)
         first, second = np.split(rows, 2)
         result[block] = _aligned(pictures, first, second, matrices[block], steps=5)
-        difference[block] = _largest_difference(pictures, first, second, result[block])
-    return result, difference
+        difference = _largest_difference(pictures, first, second, result[block])
+        close = np.flatnonzero(difference < DIFFERENCE)
+        used, rows = np.unique(np.concatenate([first[close], second[close]]), return_inverse=True)
+        if len(used):
+            change = least_change(pictures[used])[rows.reshape(2, -1)].min(axis=0)
+            equal[start + close] = (change > UNDETERMINED) & (difference[close] < change / 2)
+    return result, equal
 
 
 def _largest_difference(pictures: Array, one: Rows, other: Rows, matrices: Array) -> Array:
