@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +115,7 @@ def stimulus_table(store: ResultsStore, receipt: Receipt) -> pd.DataFrame:
         With ``stimulus_id`` and ``value``; ``attrs["measure"]`` says what the value is. Of predicted neuroids: the
         correlation over neuroids of predicted and measured responses, each in standard deviations of its neuroid,
         averaged over the splits that test the stimulus. Of answers: the share that is right, or the same as people's.
-        Of others: influence on the score.
+        Of others: influence on the score. Stimuli of equal values are in random order, always the same.
 
     Raises
     ------
@@ -125,7 +126,7 @@ def stimulus_table(store: ResultsStore, receipt: Receipt) -> pd.DataFrame:
     if predicted is not None and "stimulus_id" in predicted.coords:
         measured = store.open_attachment(receipt, "predictions", group="targets")
         if "neuroid" in predicted.dims and predicted.sizes["neuroid"] >= _FEWEST_NEUROIDS:
-            measure = "correlation over neuroids of predicted and measured response"
+            measure = "correlation over neuroids, predicted and measured"
             return _by_stimulus(predicted, _pattern_correlations(predicted, measured), measure)
         if predicted.dims == measured.dims == ("presentation",):
             return _by_stimulus(predicted, predicted.values == measured.values, "share of answers equal to people's")
@@ -164,12 +165,14 @@ def stimulus_plot(
 
     def row(part: pd.DataFrame) -> list[Picture]:
         return [
-            Picture(address=_address(files.get(name)), name=printable(name), text=number_text(float(value)))
+            Picture(address=_address(files.get(name)), name=printable(_stem(name)), text=number_text(float(value)))
             for name, value in zip(part["stimulus_id"], part["value"], strict=True)
         ]
 
     title = printable(f"Stimuli of {receipt.benchmark.identifier} by {receipt.model.identifier}")
-    rows = [(f"Best: {measure}", row(table.head(number))), ("Worst", row(table.tail(number)[::-1]))]
+    best, worst = table.head(number), table.tail(number)[::-1]
+    headings = (f"Best\n{measure}{_ties(table, best)}", f"Worst\n{measure}{_ties(table, worst)}")
+    rows = list(zip(headings, (row(best), row(worst)), strict=True))
     content = Pictures(rows=rows, title=title, description=note, width=column_width(width))
     return Plot(pictures(content), title)
 
@@ -195,10 +198,22 @@ def _pattern_correlations(predicted: Any, measured: Any) -> np.ndarray:
 
 def _by_stimulus(values: Any, numbers: np.ndarray, measure: str) -> pd.DataFrame:
     series = pd.Series(np.asarray(numbers, dtype=np.float64), index=values["stimulus_id"].values.astype(str))
-    means = series.groupby(level=0).mean().dropna().sort_values(ascending=False, kind="stable")
+    means = series.groupby(level=0).mean().dropna().sample(frac=1, random_state=0)  # equal ones in no order
+    means = means.sort_values(ascending=False, kind="stable")
     table = pd.DataFrame({"stimulus_id": means.index, "value": means.values})
     table.attrs["measure"] = measure
     return table
+
+
+def _stem(name: str) -> str:
+    return re.sub(r"\.(png|jpe?g|bmp|tiff?)$", "", name, flags=re.IGNORECASE)
+
+
+def _ties(table: pd.DataFrame, shown: pd.DataFrame) -> str:
+    """How many stimuli have the value of the last one that is shown, if not all of them are shown."""
+    last = shown["value"].iloc[-1]
+    number, equal = int((shown["value"] == last).sum()), int((table["value"] == last).sum())
+    return f"; {number} of {equal} at {number_text(float(last))}, drawn at random" if equal > number else ""
 
 
 def _public_files(benchmark: Benchmark) -> tuple[dict[str, Path], str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from brainscore_core.figures import axes
 from brainscore_core.figures.axes import Svg
 
-_HEADING, _CAPTION, _GAP = 22.0, 26.0, 6.0
+_HEADING, _LINE, _CAPTION, _GAP = 22.0, 15.0, 26.0, 6.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Pictures:
     Attributes
     ----------
     rows : sequence of (str, sequence of Picture)
-        Headings and pictures of the rows.
+        Headings and pictures of the rows; further lines of a heading are in smaller type.
     title, description : str
         Title and description for assistive technology; not drawn.
     width : float
@@ -64,8 +64,11 @@ def pictures(content: Pictures) -> Svg:
     side = (content.width - 8 - _GAP * (columns - 1)) / max(columns, 1)
     shapes, top = [], 0.0
     for heading, row in content.rows:
-        shapes.append(axes.element("text", heading, class_="chart-heading", x=4, y=top + _HEADING - 7))
-        top += _HEADING
+        for line, text in enumerate(heading.split("\n")):
+            top += _LINE if line else _HEADING
+            class_ = "chart-tick" if line else "chart-heading"
+            short = axes.clipped(text, content.width - 8, axes.TICK_FONT_SIZE)
+            shapes.append(axes.element("text", short, class_=class_, x=4, y=top - 7))
         for column, picture in enumerate(row):
             left = 4 + column * (side + _GAP)
             place = {"x": left, "y": top, "width": side, "height": side}

@@ -89,6 +89,10 @@ def test_the_worst_stimulus_is_the_one_predicted_as_its_opposite(scored, tmp_pat
     assert table["stimulus_id"].iloc[-1] == "s7"
     assert table["value"].iloc[-1] == pytest.approx(-1, abs=0.3)
     assert table["value"].iloc[0] > 0.9
+    assert "drawn at random" not in stimulus_plot(table, receipt, benchmark(tmp_path), number=2).svg
+    equal = table.assign(value=[1.0] * 5 + [0.0] * 3)
+    equal.attrs = table.attrs
+    assert "2 of 5 at 1.000, drawn at random" in stimulus_plot(equal, receipt, benchmark(tmp_path), number=2).svg
     private = stimulus_plot(table, receipt, benchmark(tmp_path), number=2)
     assert "data:image" not in private.svg
     assert "s7" in private.svg
