@@ -138,6 +138,7 @@ def test_suites_that_cannot_be_read_are_named():
         SyntaxGymSingleTSE("x", suite("(3;%long%) > 0"))(load_model("word-length"))
 
 
+@pytest.mark.slow(reason="reads 3,000 sentences")
 def test_all_suites(mirror):
     benchmark = load_benchmark("SyntaxGym2020")
     assert len(benchmark.sub_benchmarks) == 31

@@ -1,0 +1,7 @@
+"""fMRI of stories that five subjects listened to (Blank et al. 2014)."""
+
+from brainscore_language import benchmark_registry
+from brainscore_language.benchmarks.blank2014.benchmark import Blank2014_linear_shuffle, Blank2014_ridge
+
+benchmark_registry["Blank2014-ridge"] = Blank2014_ridge
+benchmark_registry["Blank2014-linear-shuffle"] = Blank2014_linear_shuffle

@@ -1,0 +1,95 @@
+"""Prediction of the responses of voxels to sentences, which are read passage by passage; two experiments.
+
+Ceilings were estimated once, by extrapolation over subjects, and are stored beside the recordings.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from brainscore_core.metrics import Score
+from brainscore_core.plugins.tables import read_table
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_language import load_dataset, load_metric
+from brainscore_language.benchmark_helpers.recordings import RecordingBenchmark
+from brainscore_language.data.pereira2018 import BIBTEX
+from brainscore_language.utils.s3 import load_from_s3
+
+
+class _Pereira2018Experiment(RecordingBenchmark):
+    def __init__(
+        self,
+        experiment: str,
+        metric: str,
+        crossvalidation_kwargs: Mapping[str, Any] | None = None,
+        atlas: str = "language",
+        identifier_suffix: str = "",
+    ) -> None:
+        kind = metric.removesuffix("_pearsonr")
+        super().__init__(
+            f"Pereira2018.{experiment}sentences-{kind}{identifier_suffix}",
+            version=1,
+            parent="Pereira2018-linear",
+            bibtex=BIBTEX,
+            load_data=lambda: load_experiment(experiment, atlas),
+            metric=load_metric(metric, crossvalidation_kwargs=crossvalidation_kwargs),
+            text_coord="passage_label",
+            copied=("stimulus_id", "passage_index", "story"),
+            estimate_ceiling=lambda data, metric: stored_ceiling(f"{experiment}sentences-{kind}"),
+        )
+
+
+def load_experiment(experiment: str, atlas: str = "language") -> DataAssembly:
+    """Recordings of the subjects that did an experiment, ``'243'`` or ``'384'`` sentences."""
+    data = load_dataset(f"Pereira2018.{atlas}")
+    data = data.sel(experiment=f"{experiment}sentences").dropna("neuroid")
+    data.attrs["identifier"] = f"Pereira2018.{atlas}.{experiment}sentences"
+    return data
+
+
+def stored_ceiling(name: str) -> Score:
+    """The stored ceiling; its raw values, one a neuroid, and theirs are in its attributes."""
+    rows = {row["name"]: row for row in read_table(__file__, "ceilings.csv")}
+    ceilings = [
+        load_from_s3(
+            f"Pereira2018_{name}",
+            sha1=rows[level]["sha1"],
+            version_id=rows[level]["version_id"] or None,
+            assembly_prefix=rows[level]["prefix"],
+            cls=Score,
+        )
+        for level in (name, f"{name}/raw", f"{name}/raw/raw")
+    ]
+    ceiling, raw, raw_of_raw = (Score(each) for each in ceilings)
+    raw.attrs["raw"] = raw_of_raw
+    ceiling.attrs.update(raw=raw, meaning="upper bound")
+    return ceiling
+
+
+def _ridge(experiment: str) -> _Pereira2018Experiment:
+    options = {"split_coord": "story", "kfold": "group", "random_state": 1234}
+    return _Pereira2018Experiment(experiment, "ridge_pearsonr", options)
+
+
+def _linear_shuffle(experiment: str) -> _Pereira2018Experiment:
+    options = {"splits": 10, "train_size": 0.9, "kfold": False, "random_state": 1}
+    return _Pereira2018Experiment(experiment, "linear_pearsonr", options, identifier_suffix="-shuffle")
+
+
+def Pereira2018_243sentences_ridge() -> _Pereira2018Experiment:  # noqa: N802 - published name
+    """Ridge regression; whole categories of passages are predicted from others."""
+    return _ridge("243")
+
+
+def Pereira2018_384sentences_ridge() -> _Pereira2018Experiment:  # noqa: N802 - published name
+    """Ridge regression; whole categories of passages are predicted from others."""
+    return _ridge("384")
+
+
+def Pereira2018_243sentences_linear_shuffle() -> _Pereira2018Experiment:  # noqa: N802 - published name
+    """Least squares; random tenths of the sentences are predicted, whose passages were seen."""
+    return _linear_shuffle("243")
+
+
+def Pereira2018_384sentences_linear_shuffle() -> _Pereira2018Experiment:  # noqa: N802 - published name
+    """Least squares; random tenths of the sentences are predicted, whose passages were seen."""
+    return _linear_shuffle("384")

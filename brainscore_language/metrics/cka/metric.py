@@ -1,0 +1,98 @@
+"""Centred kernel alignment of two sets of responses to the same stimuli (Kornblith et al. 2019)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from brainscore_core.metrics import Metric, Score
+from brainscore_core.numerics.similarity import cka
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_language.utils.transformations import TestOnlyCrossValidation
+
+
+class Defaults:
+    """Names of dimensions and coordinates."""
+
+    expected_dims = ("presentation", "neuroid")
+    stimulus_coord = "stimulus_id"
+    neuroid_dim = "neuroid"
+    neuroid_coord = "neuroid_id"
+
+
+def centering(K: np.ndarray) -> np.ndarray:
+    """A kernel without the means of rows and columns."""
+    return K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()
+
+
+def rbf(X: np.ndarray, sigma: float | None = None) -> np.ndarray:
+    """Gaussian kernel; σ² is by default the median of the halved squared distances that are not 0."""
+    products = X @ X.T
+    distances = np.diag(products)[:, None] + np.diag(products) - 2 * products
+    variance = np.median(distances[distances != 0] / 2) if sigma is None else sigma**2
+    return np.exp(-distances / (2 * variance))
+
+
+def linear_HSIC(X: np.ndarray, Y: np.ndarray) -> float:  # noqa: N802 - published name
+    """Sum of products of the centred linear kernels."""
+    return float((centering(X @ X.T) * centering(Y @ Y.T)).sum())
+
+
+def kernel_HSIC(X: np.ndarray, Y: np.ndarray, sigma: float | None) -> float:  # noqa: N802 - published name
+    """Sum of products of the centred Gaussian kernels."""
+    return float((centering(rbf(X, sigma)) * centering(rbf(Y, sigma))).sum())
+
+
+def linear_CKA(X: np.ndarray, Y: np.ndarray) -> float:  # noqa: N802 - published name
+    """Alignment of the linear kernels of two matrices, stimuli × units."""
+    return float(cka(X, Y, unbiased=False).value)
+
+
+def kernel_CKA(X: np.ndarray, Y: np.ndarray, sigma: float | None = None) -> float:  # noqa: N802 - published name
+    """Alignment of the Gaussian kernels of two matrices, stimuli × units."""
+    return kernel_HSIC(X, Y, sigma) / np.sqrt(kernel_HSIC(X, X, sigma) * kernel_HSIC(Y, Y, sigma))
+
+
+class CKAMetric(Metric):
+    """Alignment over all stimuli."""
+
+    from_products = True
+
+    def __init__(self, comparison_coord: str = Defaults.stimulus_coord) -> None:
+        self._comparison_coord = comparison_coord
+
+    def __call__(self, assembly1: DataAssembly, assembly2: DataAssembly) -> Score:
+        """Compare two assemblies of the same stimuli, presentation × neuroid, in any order."""
+        first, second = (
+            a.transpose(*Defaults.expected_dims).sortby(self._comparison_coord) for a in (assembly1, assembly2)
+        )
+        if not np.array_equal(first[self._comparison_coord].values, second[self._comparison_coord].values):
+            raise AssertionError(f"the assemblies hold different values of {self._comparison_coord!r}")
+        return Score(linear_CKA(first.values, second.values))
+
+
+class CKACrossValidated(Metric):
+    """Mean of the alignment over ten random 90 % of the stimuli, as published; nothing is fitted.
+
+    Parameters
+    ----------
+    comparison_coord : str
+        Name of the coordinate that identifies stimuli.
+    crossvalidation_kwargs : dict, optional
+        Arguments of :class:`~brainscore_language.utils.transformations.TestOnlyCrossValidation`.
+    """
+
+    from_products = True
+
+    def __init__(
+        self,
+        comparison_coord: str = Defaults.stimulus_coord,
+        crossvalidation_kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._metric = CKAMetric(comparison_coord)
+        options = {"split_coord": comparison_coord, "test_size": 0.9, **(crossvalidation_kwargs or {})}
+        self._cross_validation = TestOnlyCrossValidation(**options)
+
+    def __call__(self, assembly1: DataAssembly, assembly2: DataAssembly) -> Score:
+        """Compare two assemblies, presentation × neuroid."""
+        return self._cross_validation(assembly1, assembly2, apply=self._metric)

@@ -1,0 +1,121 @@
+"""Benchmarks of recordings, on simulated recordings in the published form."""
+
+import numpy as np
+import pytest
+
+from brainscore_core.metrics import Score
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_language import load_benchmark, load_metric
+from brainscore_language.benchmark_helpers.extrapolation import ExtrapolationCeiling
+from brainscore_language.benchmarks.futrell2018.benchmark import SplitHalvesConsistency
+from brainscore_language.model_helpers.embedding import EmbeddingSubject
+from brainscore_language.models.word_properties.model import WordSubject
+
+RANDOM = np.random.default_rng(0)
+VECTORS = {f"word{n}": RANDOM.standard_normal(6) for n in range(60)}
+
+
+def recordings(noise=1.0, subjects="abcd", per_subject=3):
+    """Responses to 60 words in 12 stories that are linear in the words' vectors, and noise."""
+    neuroids = len(subjects) * per_subject
+    values = np.stack(list(VECTORS.values())) @ RANDOM.standard_normal((6, neuroids))
+    named = np.repeat(list(subjects), per_subject)
+    stories = np.repeat(np.arange(12), 5)
+    return NeuroidAssembly(
+        values + noise * RANDOM.standard_normal(values.shape),
+        coords={
+            "stimulus": ("presentation", list(VECTORS)),
+            "stimulus_id": ("presentation", np.arange(60)),
+            **dict.fromkeys(("story", "sentence_id", "passage_label", "passage_index"), ("presentation", stories)),
+            "neuroid_id": ("neuroid", np.arange(neuroids)),
+            **dict.fromkeys(("subject_id", "subject_UID"), ("neuroid", named)),
+        },
+        dims=["presentation", "neuroid"],
+    )
+
+
+@pytest.fixture
+def subject():
+    return EmbeddingSubject("vectors", {**VECTORS, **{name.rstrip("'s"): value for name, value in VECTORS.items()}})
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Blank2014-ridge", "Blank2014-linear-shuffle", "Fedorenko2016-ridge", "Tuckute2024-ridge", "Tuckute2024-rdm"],
+)
+def test_a_subject_that_predicts_recordings(name, subject):
+    benchmark = load_benchmark(name)
+    assert benchmark.identifier.startswith(name)
+    benchmark._data = recordings()
+    if not name.startswith("Tuckute"):
+        benchmark._ceiling = Score(0.9)  # estimated in a test of its own
+    score = benchmark(subject)
+    assert 0.4 < float(score) <= 1
+    assert list(score.attrs["layer_scores"]) == ["projection"]
+    if name.startswith("Tuckute"):
+        assert benchmark.ceiling is None
+    else:
+        assert float(score) == pytest.approx(min(float(score.raw) / 0.9, 1))
+
+
+def test_sentences_of_an_experiment_have_a_stored_ceiling(subject, monkeypatch):
+    from brainscore_language.benchmarks.pereira2018 import benchmark as module
+
+    loaded = []
+
+    def load(identifier, **options):
+        loaded.append((identifier, options["assembly_prefix"], options["sha1"]))
+        return Score(0.5)
+
+    monkeypatch.setattr(module, "load_from_s3", load)
+    benchmark = load_benchmark("Pereira2018.243sentences-linear-shuffle")
+    benchmark._data = recordings()
+    score = benchmark(subject)
+    assert float(score) == 1
+    assert float(score.raw) > 0.5
+    assert float(score.attrs["original_out_of_range_score"]) == pytest.approx(float(score.raw) / 0.5)
+    assert [each[1] for each in loaded] == ["ceiling_", "ceiling_raw_", "ceiling_raw_raw_"]
+    assert loaded[0][0] == "Pereira2018_243sentences-linear"
+
+
+def test_extrapolated_ceilings_rise_with_the_quality_of_recordings():
+    metric = load_metric("ridge_pearsonr", crossvalidation_kwargs={"splits": 2})
+    ceilings = [ExtrapolationCeiling(num_bootstraps=10)(recordings(noise, "abc", 2), metric) for noise in (0.3, 3)]
+    assert float(ceilings[0]) > 0.9 > float(ceilings[1])
+    good = ceilings[0]
+    assert good.raw.dims == ("neuroid",)
+    assert good.raw.raw.dims == ("sub_subject_id", "num_subjects", "split", "neuroid")
+    assert good.raw.raw.shape == (4, 2, 2, 6)  # 3 pairs and all; choices of other sizes are NaN
+    assert float(good) == float(good.raw.median())
+    low, high = good.attrs["ci"]
+    assert low <= float(good) <= high
+
+
+def test_consistency_of_halves_of_people():
+    people = np.random.default_rng(3)
+    truth = people.standard_normal(400)
+    times = NeuroidAssembly(
+        truth[:, None] + 3 * people.standard_normal((400, 40)),
+        coords={"stimulus_id": ("presentation", np.arange(400)), "subject_id": ("subject", np.arange(40))},
+        dims=["presentation", "subject"],
+    )
+    ceiling = SplitHalvesConsistency(10, "subject_id", load_metric("pearsonr"))(times)
+    assert float(ceiling) == pytest.approx(1 / (1 + 9 / 40), abs=0.03)  # reliability of the mean of 40 people
+    assert ceiling.raw.dims == ("split",)
+
+
+def test_published_correlation_of_reading_times():
+    people = np.random.default_rng(4)
+    words = ["a" * length for length in people.integers(1, 9, 300)]
+    lengths = np.array([len(word) for word in words])
+    benchmark = load_benchmark("Futrell2018-pearsonr")
+    benchmark._data = NeuroidAssembly(
+        lengths[:, None] + people.standard_normal((300, 20)),
+        coords={
+            "word": ("presentation", words),
+            "word_within_sentence_id": ("presentation", np.tile(np.arange(1, 11), 30)),
+            "subject_id": ("subject", np.arange(20)),
+        },
+        dims=["presentation", "subject"],
+    )
+    assert float(benchmark(WordSubject("negative", lambda word: -len(word)))) > 0.95  # the sign does not count
