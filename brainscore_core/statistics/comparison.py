@@ -494,6 +494,9 @@ def _same_benchmark(first: Receipt, second: Receipt) -> list[str]:
     ):
         raise Incomparable(f"scored against different ceilings: {limits[0]} and {limits[1]}")
     notes = []
+    angles = [angle.degrees for receipt in (first, second) if (angle := receipt.model.visual_angle) is not None]
+    if len(set(angles)) == 2:
+        notes.append(f"the models have different visual angles: {angles[0]:g}° and {angles[1]:g}°")
     if a.plugin and b.plugin and a.plugin.sha256 != b.plugin.sha256:
         notes.append("the benchmark's code has changed between the two, but not its version")
     code = {(item.kind, item.identifier): item.plugin.sha256 for item in first.data if item.plugin}

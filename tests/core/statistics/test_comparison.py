@@ -10,6 +10,7 @@ from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.metrics import Score, attach_uncertainty, declare_no_error
 from brainscore_core.numerics import corrected
 from brainscore_core.populations import UNRECORDED
+from brainscore_core.receipts.receipt import VisualAngle
 from brainscore_core.scoring import FileItem, PluginCode, ResultsStore, run_pair
 from brainscore_core.statistics.comparison import compare, compare_scores
 from brainscore_core.statistics.units import read_influence
@@ -385,6 +386,11 @@ def test_predictions_that_are_not_the_scores_own(store, scored):
             None,
             "code has changed",
         ),
+        (
+            lambda one: replace(one, model=replace(one.model, visual_angle=VisualAngle(degrees=4, stated=True))),
+            None,
+            "different visual angles: 8° and 4°",
+        ),
     ],
 )
 def test_receipts_of_something_else(store, scored, values, changed, reason, note):
@@ -398,6 +404,7 @@ def test_receipts_of_something_else(store, scored, values, changed, reason, note
             id="",
             created="",
             attachments=(),
+            model=replace(receipt.model, visual_angle=VisualAngle(degrees=8, stated=False)),
             files=(FileItem(url="s3://x/a.nc", sha1="0" * 40),),
             benchmark=replace(receipt.benchmark, plugin=PluginCode(name="fake", sha256="1" * 64)),
         )
