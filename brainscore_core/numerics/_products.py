@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dsymv, dsyr2, dsyrk, get_blas_funcs
+from scipy.linalg.blas import dsymv, dsyr, dsyr2, dsyrk, get_blas_funcs
 
 from brainscore_core.memory import memory_limit
 from brainscore_core.numerics import _matrices
@@ -79,7 +79,9 @@ def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None
     products = _products_of_file(X) if device is None else None
     if products is not None:
         return products.centred.copy()
-    K: Any = _row_products(X, centre) if device is None else _row_products_on(X, centre, device)
+    K: Any = None if device is not None else _products_then_centred(X)
+    if K is None:
+        K = _row_products(X, centre) if device is None else _row_products_on(X, centre, device)
     trace = float(K.trace())
     if not np.isfinite(trace):  # no product is larger than the square of the longer row
         rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
@@ -159,16 +161,22 @@ def _products_in_float64(X: NDArray) -> _Products | None:
     n, p = X.shape
     sums, shift, squared_mean = np.zeros(n), np.zeros(n), 0.0
 
-    def centre(block: Array, _: slice) -> None:
-        nonlocal squared_mean
+    def add_sums(block: Array, _: slice) -> None:
         np.add(sums, block.sum(axis=1), out=sums)
+
+    def centre(block: Array, columns: slice) -> None:
+        nonlocal squared_mean
+        add_sums(block, columns)
         mean = block.mean(axis=0)
         squared_length = float(mean @ mean)
         squared_mean += squared_length
         block -= mean
         np.add(shift, block @ mean + squared_length / 2, out=shift)
 
-    K = _row_products(X, centre)
+    K = _products_then_centred(X, add_sums, shift=shift)
+    if K is None:
+        sums[:] = shift[:] = 0.0
+        K = _row_products(X, centre)
     trace = float(K.trace())
     if not (np.isfinite(trace) and np.isfinite(shift).all()):
         return None
@@ -349,6 +357,11 @@ def row_gram(X: NDArray, *, centred: bool = False, device: "torch.device | None"
 def _row_gram_of_features(X: NDArray, *, centred: bool, device: "torch.device | None") -> tuple[Array, Array | None]:
     """Compute :func:`row_gram` in float64, from the features."""
     mean = X.mean(axis=1, dtype=np.float64) if centred and X.shape[1] else None
+    if device is None:
+        with one_thread() if len(X) ** 2 * X.shape[1] < SHORT_PRODUCT else nullcontext():
+            result = _products_then_centred(X, row_mean=np.zeros(len(X)) if mean is None else mean)
+        if result is not None:
+            return result, mean
     shift: Any = None if mean is None else mean[:, None]
     if shift is not None and device is not None:
         shift = to_device(shift, device)
@@ -357,17 +370,16 @@ def _row_gram_of_features(X: NDArray, *, centred: bool, device: "torch.device | 
         if shift is not None:
             block -= shift
 
-    if device is not None:
-        return to_numpy(_row_products_on(X, subtract, device)), mean
-    with one_thread() if len(X) ** 2 * X.shape[1] < SHORT_PRODUCT else nullcontext():
-        return _row_products(X, subtract), mean
+    return _row_products(X, subtract) if device is None else to_numpy(_row_products_on(X, subtract, device)), mean
 
 
-_LOST = 64
-"""Products may be this many times larger before the mean is subtracted from them than afterwards.
+_LOST = 8
+"""Products may be this many times larger before the mean is subtracted from them than afterwards."""
 
-This loses two digits, instead of reading the features once more. Of products in float32, it leaves five digits for
-pairs of two such stimuli, and more for all others.
+_LOST_OF_KEPT = 64
+"""As `_LOST`, for products that are kept or mostly in float32: two digits, instead of reading the features once more.
+
+Of products in float32, this leaves five digits for pairs of two such stimuli, and more for all others.
 """
 
 
@@ -376,7 +388,7 @@ def _recentred(products: _Products, p: int, row_mean: Array | None) -> Array | N
     K, shift = products.centred, products.shift
     removed = np.zeros(len(K)) if row_mean is None else p**0.5 * row_mean
     squares = K.diagonal()
-    if not (squares + 2 * np.abs(shift) + removed**2 <= _LOST * (squares + 2 * shift - removed**2)).all():
+    if not (squares + 2 * np.abs(shift) + removed**2 <= _LOST_OF_KEPT * (squares + 2 * shift - removed**2)).all():
         return None
 
     def change(rows: slice) -> None:
@@ -388,6 +400,40 @@ def _recentred(products: _Products, p: int, row_mean: Array | None) -> Array | N
 
     in_blocks(change, K.shape)
     return K
+
+
+def _products_then_centred(
+    X: NDArray, prepare: "_Prepare | None" = None, *, row_mean: Array | None = None, shift: Array | None = None
+) -> Array | None:
+    """Products of all pairs of rows, from which the mean is subtracted; None if this would lose digits.
+
+    Products of float64 features in memory need no copy of them, and others only their conversion.
+    """
+    n, p = X.shape
+    if not (n and p):
+        return None
+    few = X[:, :: -(-p // 16)].astype(np.float64)
+    centre = few.mean(axis=0) if row_mean is None else row_mean[:, None]
+    if not np.square(few).sum() <= _LOST * np.square(few - centre).sum():
+        return None
+    if X.dtype == np.float64 and X.flags.c_contiguous and X.flags.aligned and _memory_map(X) is None:
+        total = dsyrk(1.0, X.T, trans=1, lower=1)
+    else:
+        total = _lower_products(X, prepare)
+    squares = total.diagonal()
+    if row_mean is None:
+        mean = dsymv(1 / n, total, np.ones(n), lower=1)
+        if not squares.sum() <= _LOST * (squares.sum() - mean.sum()):
+            return None
+        mean -= mean.mean() / 2
+        if shift is not None:
+            shift[:] = mean
+        total = dsyr2(-1.0, mean, np.ones(n), lower=1, a=total, overwrite_a=1)
+    elif row_mean.any():
+        if not (squares <= _LOST * (squares - p * row_mean**2)).all():
+            return None
+        total = dsyr(-float(p), row_mean, lower=1, a=total, overwrite_a=1)
+    return mirrored(total) if row_mean is None else np.asarray(total.T)
 
 
 def _memory_map(X: NDArray) -> np.memmap | None:
@@ -406,13 +452,19 @@ _Prepare = Callable[[Any, slice], None]
 
 def _row_products(X: NDArray, prepare: _Prepare) -> Array:
     """Products of all pairs of rows of X, whose columns are prepared in blocks."""
+    return mirrored(_lower_products(X, prepare))
+
+
+def _lower_products(X: NDArray, prepare: _Prepare | None = None) -> Array:
+    """As :func:`_row_products`, but only the lower triangle, in a column-major matrix."""
     n, p = X.shape
     total = np.zeros((n, n), order="F")
     for columns in _cpu_column_chunks(n, p):
         block = X[:, columns].astype(np.float64)
-        prepare(block, columns)
+        if prepare is not None:
+            prepare(block, columns)
         total = dsyrk(1.0, block.T, beta=1.0, c=total, trans=1, lower=1, overwrite_c=1)
-    return mirrored(total)
+    return total
 
 
 def mirrored(total: Array) -> Array:

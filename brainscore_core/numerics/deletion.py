@@ -335,7 +335,7 @@ def _slopes(x: Ranks, y: Ranks, values: Array) -> Array:
     """Derivative of Spearman's rho by each of y's values."""
     n = len(values)
     spread_x, spread_y = (float(cdf @ cdf) / n - 0.25 for cdf in (side.doubled / (2 * n) for side in (x, y)))
-    ranks = x.doubled[y.order] / (2 * n)
+    ranks = x.in_order_of(y) / (2 * n)
     ranks -= 0.5
     ranks /= np.sqrt(spread_x * spread_y)
     ordered = values[y.order]

@@ -4,12 +4,12 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._matrices import Array, as_matrix, require_same_rows
-from brainscore_core.numerics._processors import in_parallel, resolve_device, to_numpy
+from brainscore_core.numerics._processors import WorkerThreads, in_parallel, resolve_device, to_numpy, worker_threads
 from brainscore_core.numerics._products import FLAT, centred_gram, fast_gram
-from brainscore_core.numerics.correlation import Ranks, mean_ranks, rank_observations
+from brainscore_core.numerics.correlation import BLOCK, Ranks, around_ties, mean_ranks, rank_observations
 from brainscore_core.numerics.dissimilarity import condensed, expanded, number_of_stimuli, squared_distances
 
 
@@ -89,8 +89,9 @@ def compare_rdms(a: ArrayLike, b: ArrayLike) -> Similarity:
             return Similarity(np.nan, np.full(n, np.nan), _with_nan(which))
         if len(values) < 2 or least == largest:
             return Similarity(np.nan, np.full(n, np.nan), f"all dissimilarities of the {which} RDM are equal")
-    x, y = in_parallel([partial(rank_observations, values) for values in (first, second)], numbers=len(first))
-    return Similarity(*_spearman(x, y, n))
+    with worker_threads(len(first), most=2) as threads:
+        x, y = threads.run([partial(rank_observations, values) for values in (first, second)])
+        return Similarity(*_spearman(x, y, threads))
 
 
 def compare_rdms_whitened(a: ArrayLike, b: ArrayLike) -> Similarity:
@@ -213,33 +214,58 @@ def _sums_of_stimuli(pairs: Array, n: int) -> Array:
     return sums
 
 
-def _spearman(x: Ranks, y: Ranks, n: int) -> tuple[float, Array]:
-    """Spearman's rho of two RDMs of n stimuli and its derivative by the weight of each stimulus."""
+def _spearman(x: Ranks, y: Ranks, threads: WorkerThreads) -> tuple[float, Array]:
+    """Spearman's rho of two RDMs and its derivative by the weight of each stimulus."""
     pairs = len(x.order)
-    cross, square_x, square_y = (float(u @ v) / (4 * pairs**3) for u, v in (
-        (x.doubled, y.doubled), (x.doubled, x.doubled), (y.doubled, y.doubled)
-    ))  # fmt: skip
-    spread_x, spread_y = square_x - 0.25, square_y - 0.25
+    seen = threads.run([partial(y.in_order_of, x), partial(x.in_order_of, y)])
+    moments = threads.run([partial(_rank_moments, *side) for side in zip((x, y), seen, strict=True)])
+    cross = moments[0][0]
+    spread_x, spread_y = (square - 0.25 for _, square in moments)
     size = np.sqrt(spread_x * spread_y)
     rho = (cross - 0.25) / size
-    sides = ((x, y, -rho * size / spread_x), (y, x, -rho * size / spread_y))
-    influence = np.add(*in_parallel([partial(_influence, *side) for side in sides], numbers=pairs))
-    mean = 3 * (cross / size - rho / 2 * (square_x / spread_x + square_y / spread_y))
+    weights = (-rho * size / spread for spread in (spread_x, spread_y))
+    contributions = threads.run([partial(_influence, *side) for side in zip((x, y), seen, weights, strict=True)])
+    influence = np.empty(pairs)
+
+    def add(some: slice) -> None:
+        for start in range(some.start, some.stop, BLOCK):
+            block = slice(start, min(start + BLOCK, some.stop))
+            np.take(contributions[0], x.places[block], out=influence[block], mode="clip")
+            influence[block] += np.take(contributions[1], y.places[block], mode="clip")
+
+    threads.run([partial(add, some) for some in threads.parts(pairs)])
+    n = number_of_stimuli(pairs)
+    mean = 3 * (cross / size - rho / 2 * ((spread_x + 0.25) / spread_x + (spread_y + 0.25) / spread_y))
     sums = _sums_of_stimuli(influence, n) / (8 * pairs**2)
     return float(np.clip(rho, -1.0, 1.0)), 2 * (sums / (size * (n - 1)) - mean)
 
 
-def _influence(ranks: Ranks, other: Ranks, weight: float) -> Array:
+def _rank_moments(ranks: Ranks, other_ranks: NDArray[np.integer]) -> tuple[float, float]:
+    """Mean product of two ranks as fractions, and mean square of the first; both are in the order of `ranks`."""
+    cross = square = 0.0
+    for positions, _, doubled in ranks.blocks():
+        cross += float(doubled @ other_ranks[positions])
+        square += float(doubled @ doubled)
+    return cross / (4 * len(other_ranks) ** 3), square / (4 * len(other_ranks) ** 3)
+
+
+def _influence(ranks: Ranks, other_ranks: NDArray[np.integer], weight: float) -> Array:
     """What each pair contributes through the ranks of one side, and half of what it does through their product.
 
-    Multiplied by 8 · pairs². A pair changes its own rank, and the ranks of the pairs above it.
+    The result is in the order of `ranks`, as `other_ranks` is, and multiplied by 8 · pairs².
     """
-    doubled = ranks.doubled[ranks.order]
-    slope = doubled * weight + other.doubled[ranks.order]
-    below = np.append(0.0, np.cumsum(slope))
-    above = len(doubled) ** 2 * (1 + weight) - ranks.around_ties(below) / 2
-    result = np.empty(len(doubled))
-    result[ranks.order] = slope * doubled + 4 * above
+    result = np.empty(len(other_ranks))
+    above = len(other_ranks) ** 2 * (1 + weight)
+    for positions, ties, doubled in ranks.blocks():
+        slope = doubled * weight
+        slope += other_ranks[positions]
+        below = np.zeros(len(slope) + 1)
+        np.cumsum(slope, out=below[1:])
+        slope *= doubled
+        slope += 4 * above  # effect of a weight on the ranks of the observations above it
+        slope -= 2 * around_ties(below, ties)
+        above -= below[-1]
+        result[positions] = slope
     return result
 
 
