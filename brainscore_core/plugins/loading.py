@@ -362,7 +362,7 @@ def explain_missing_module(error: ModuleNotFoundError, plugin: Plugin) -> NoRetu
         remedy = "Check the spelling of the import, and whether the file is missing."
     elif requirements.is_file():
         message += f"installed. Its requirements are in {requirements}."
-        remedy = f"Install them with: python -m pip install -r {requirements}"
+        remedy = f"Install them with: python -m pip install -r {requirements} (or score with --isolated)"
     else:
         message += "installed. The plugin has no requirements.txt that names its package."
         top = missing.partition(".")[0]

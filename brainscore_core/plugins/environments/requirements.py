@@ -424,6 +424,8 @@ class _Sorter:
         name = canonicalize_name(requirement.name)
         if name in _PLATFORM or _REPOSITORY.search(requirement.url or ""):
             self._notes[f"{line}: is the running platform, {self._platform()}"] = None
+        elif name == "result-caching":
+            self._notes[f"{line}: is contained in the running platform, {self._platform()}"] = None
         elif name in self._standard and requirement.url is None:
             self._notes[f"{line}: is a module of Python's standard library, nothing is installed"] = None
         elif requirement.url is not None:
