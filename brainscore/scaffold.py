@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import datetime
+import inspect
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
 
 from brainscore_core.errors import UserError, nearest
 from brainscore_vision.catalogue.plugins import (
@@ -18,6 +23,10 @@ from brainscore_vision.catalogue.plugins import (
     make_discoverable,
     source_checkout,
 )
+
+if TYPE_CHECKING:
+    from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
 NEURAL_METRICS = ("pls", "ridge", "linear_predictivity", "neuron_to_neuron")
 """Metrics for which there is a template of a neural benchmark."""
@@ -61,16 +70,74 @@ def default_root() -> Path:
     return Path(first).expanduser() if first else Path.cwd()
 
 
-def write_plugin(kind: str, name: str, *, root: Path, behavioral: bool | None = None) -> Written:
+@dataclass(frozen=True)
+class Experiment:
+    """Stimuli and measurements of a user's files."""
+
+    stimuli: StimulusSet
+    assembly: DataAssembly
+    visual_degrees: float  # angle that the stimuli spanned
+    trials: int  # how often each stimulus was shown, to each subject
+    changes: tuple[str, ...] = ()  # what was changed on reading, in sentences
+
+
+def read_experiment(
+    source: Path, stimuli: StimulusSet, columns: Mapping[str, str], visual_degrees: float
+) -> Experiment:
+    """Read a table of trials, or the units and trials of an NWB file, in the time from 70 to 170 ms.
+
+    `columns` are arguments of :func:`~brainio.importers.from_trials` or :func:`~brainio.importers.from_nwb`. In a table
+    of choices, stimuli without a column ``use`` are divided: every second one of each correct answer is for fitting,
+    the others are tested.
+    """
+    from brainscore_core.supported_data_standards.brainio.nwb import from_nwb
+    from brainscore_core.supported_data_standards.brainio.trials import from_trials
+
+    neural = source.suffix.lower() in (".nwb", ".h5", ".hdf5")
+    function: Callable[..., DataAssembly] = partial(from_nwb, time_bins=[(70, 170)]) if neural else from_trials
+    if unknown := sorted(set(columns) - set(inspect.signature(function).parameters)):
+        raise UserError(
+            f"{unknown[0]!r} is not the meaning of a column",
+            remedy=f"those of brainio.importers.{'from_nwb' if neural else 'from_trials'} are",
+        )
+    stimuli.identifier = source.stem
+    assembly: DataAssembly = function(
+        pd.read_parquet(source) if source.suffix.lower() == ".parquet" else source,
+        stimulus_set=stimuli, **columns,
+    )  # fmt: skip
+    shown = ["stimulus_id", *([] if neural or "subject" not in assembly.coords else ["subject"])]
+    trials = pd.MultiIndex.from_arrays([assembly[name].values for name in shown]).value_counts()
+    changes = [str(assembly.attrs["import_report"])]
+    if not neural and "truth" in assembly.coords and "use" not in stimuli:
+        answers = dict(zip(assembly["stimulus_id"].values, assembly["truth"].values, strict=True))
+        stimuli["image_label"] = stimuli["object_name"] = [answers.get(name, "") for name in stimuli["stimulus_id"]]
+        number = stimuli.groupby("image_label").cumcount()
+        stimuli["use"] = np.where(number % 2 == 0, "fitting", "testing")
+        assembly = assembly[
+            np.isin(assembly["stimulus_id"].values, stimuli["stimulus_id"][stimuli["use"] == "testing"])
+        ]
+        assembly.attrs["stimulus_set"] = stimuli
+        changes.append(
+            f"{source.name}: models learn the task on every second stimulus of each answer; the others are tested"
+        )
+        if "condition" not in assembly.coords:
+            assembly = assembly.assign_coords(condition=("presentation", ["all"] * assembly.sizes["presentation"]))
+    return Experiment(stimuli, assembly, visual_degrees, int(trials.median()), tuple(changes))
+
+
+def write_plugin(
+    kind: str, name: str, *, root: Path, behavioral: bool | None = None, experiment: Experiment | None = None
+) -> Written:
     """Write a plugin that passes its own tests.
 
     The name is ``AuthorYear-metric`` or ``AuthorYear.subset-metric`` for a benchmark, ``AuthorYear`` for data. The
     folder `root` holds ``benchmarks/``, ``data/``, ``metrics/`` and ``models/``, or will. Data are choices unless
-    `behavioral` is False. A benchmark of a study without data is written with generated ones, and its tests know the
-    score of one model. Raises UserError if the name is invalid or taken, or the folder exists.
+    `behavioral` is False. A benchmark of a study without data is written with those of `experiment`, or with generated
+    ones, and its tests know the score of one model. Raises UserError if the name is invalid or taken, or the folder
+    exists.
     """
     if kind == "benchmark":
-        return _write_benchmark(name, root)
+        return _write_benchmark(name, root, experiment)
     if kind == "data":
         _require_name(re.compile(_STUDY), name, "AuthorYear, such as Smith2026")
         return _write(kind, name, root, ("__init__.py", "data_packaging.py", "test.py"), _about_data(name, behavioral))
@@ -79,7 +146,7 @@ def write_plugin(kind: str, name: str, *, root: Path, behavioral: bool | None = 
     return _write(kind, name, root, ("__init__.py", f"{kind}.py", "test.py"), values)
 
 
-def _write_benchmark(name: str, root: Path) -> Written:
+def _write_benchmark(name: str, root: Path, experiment: Experiment | None) -> Written:
     _require_name(_BENCHMARK, name, "AuthorYear-metric, such as Smith2026-accuracy or Smith2026.IT-pls")
     match = _BENCHMARK.fullmatch(name)
     if match is None:  # pragma: no cover - checked above
@@ -106,13 +173,14 @@ def _write_benchmark(name: str, root: Path) -> Written:
         "parent": region if neural else "behavior",
         "cls": _camel(name),
         "year": int(re.search(r"(?:19|20)\d\d", study)[0]),  # type: ignore[index] # _STUDY has a year
-        "trials": 6,
+        "trials": (6 if neural else 1) if experiment is None else experiment.trials,
+        "visual_degrees": 8 if experiment is None else experiment.visual_degrees,
         "model": MODEL,
         "ceiling": None,
         "score": None,
     }
     folder = _free_folder("benchmark", name, root, folder_name=_folder_name(study))
-    data = _data_of(study, root, neural=neural, region=region)
+    data = _data_of(study, root, experiment, neural=neural, region=region)
     form = "neural" if neural else "behavioral"
     sources = {"__init__.py": "__init__.py", f"{form}.py": "benchmark.py", "metadata.py": "metadata.py"}
     folders = [*(plugin.folder for plugin in data), folder]
@@ -127,14 +195,44 @@ def _write_benchmark(name: str, root: Path) -> Written:
     return Written("benchmark", name, folder, data)
 
 
-def _data_of(study: str, root: Path, *, neural: bool, region: str) -> tuple[Written, ...]:
+def _data_of(
+    study: str, root: Path, experiment: Experiment | None, *, neural: bool, region: str
+) -> tuple[Written, ...]:
     """Write data of a study that has none."""
     from brainscore_vision import data_registry
 
+    if experiment is not None:
+        return (_package(study, root, experiment, neural=neural),)
     if study in data_registry:
         return ()
     values = _about_data(study, not neural) | {"region": region}
     return (_write("data", study, root, ("__init__.py", "data_packaging.py", "test.py"), values),)
+
+
+def _package(study: str, root: Path, experiment: Experiment, *, neural: bool) -> Written:
+    from brainscore_core.supported_data_standards.brainio.packaging import (
+        package_data_assembly_locally,
+        package_stimulus_set_locally,
+    )
+    from brainscore_vision.data_sources.local import register_package
+
+    stimuli, assembly = experiment.stimuli, experiment.assembly
+    if ("neuroid" in assembly.dims) is not neural:
+        raise UserError(
+            f"the measurements are {'recordings' if not neural else 'choices'}, which the metric does not compare",
+            remedy=f"name one of {', '.join(BEHAVIORAL_METRICS if neural else NEURAL_METRICS)}",
+        )
+    folder = _free_folder("data", study, root)
+    stimuli.identifier = study
+    try:
+        register_package(package_stimulus_set_locally(stimuli, study, folder), folder)
+        cls = type(assembly).__name__
+        register_package(package_data_assembly_locally(assembly, study, study, cls, folder), folder)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    make_discoverable(folder)
+    return Written("data", study, folder)
 
 
 def _about_data(study: str, behavioral: bool | None) -> dict[str, Any]:

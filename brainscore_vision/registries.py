@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from brainscore_core.errors import UserError
 from brainscore_core.plugins import PluginIndex, Registry
 from brainscore_core.provenance import note
-from brainscore_core.result_caching import install_stand_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -43,7 +42,6 @@ plugin_index = PluginIndex(
     entry_points="brainscore_vision.plugins",
 )
 plugin_index.install()
-install_stand_in()
 
 benchmark_registry: Registry[Benchmark] = Registry(
     "benchmark_registry", noun="benchmark", index=plugin_index, list_command="brainscore list benchmarks"

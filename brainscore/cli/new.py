@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from brainscore.cli._app import Subcommands
 from brainscore.cli._output import echo
+
+if TYPE_CHECKING:
+    from brainscore.scaffold import Experiment
 
 _FOLDER = click.option(
     "--folder", type=click.Path(path_type=Path, file_okay=False), metavar="PLUGINS",
@@ -23,15 +27,62 @@ def command() -> None:
     """Write a new plugin from a template; it passes its own tests."""
 
 
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
 @command.command("benchmark")
 @click.argument("name")
 @_FOLDER
-def new_benchmark(name: str, folder: Path | None) -> None:
+@click.option("--from", "source", type=_FILE, help="Your measurements: a table of trials (.csv, .parquet) or NWB.")
+@click.option("--stimuli", type=_FILE, help="With --from: table of the stimuli, with a column stimulus_id.")
+@click.option(
+    "--images",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="With --from: folder of their files.",
+)
+@click.option(
+    "--column",
+    "columns",
+    metavar="MEANING=COLUMN",
+    multiple=True,
+    help="With --from: a column of the trials, such as stimulus_id=image, response=answer, truth=category, "
+    "subject=participant; of NWB: stimulus=image. May be repeated.",
+)
+@click.option(
+    "--visual-degrees", type=click.FloatRange(min=0, min_open=True), help="With --from: angle of the stimuli."
+)
+def new_benchmark(
+    *,
+    name: str,
+    folder: Path | None,
+    source: Path | None,
+    stimuli: Path | None,
+    images: Path | None,
+    columns: tuple[str, ...],
+    visual_degrees: float | None,
+) -> None:
     """Write a benchmark, and data if its study has no data yet.
 
     NAME is AuthorYear-metric, such as Smith2026-accuracy, or AuthorYear.region-metric, such as Smith2026.IT-pls.
+
+    Without --from the data are simulated. With it they are read from FILE and packaged beside the benchmark; nothing
+    is uploaded.
     """
-    _write("benchmark", name, folder)
+    if source is None:
+        _write("benchmark", name, folder)
+        return
+    if stimuli is None or visual_degrees is None:
+        raise click.UsageError("--from needs --stimuli and --visual-degrees")
+    from brainscore.cli.package import read_stimuli
+    from brainscore.scaffold import read_experiment
+
+    meanings = dict(column.partition("=")[::2] for column in columns)
+    if not all(meanings.values()):
+        raise click.UsageError("--column is MEANING=COLUMN, such as response=answer")
+    experiment = read_experiment(source, read_stimuli(stimuli, images, None, (), ()), meanings, visual_degrees)
+    for line in experiment.changes:
+        echo(line, err=True)
+    _write("benchmark", name, folder, experiment=experiment)
 
 
 @command.command("data")
@@ -62,14 +113,16 @@ def new_model(name: str, folder: Path | None) -> None:
     _write("model", name, folder)
 
 
-def _write(kind: str, name: str, folder: Path | None, *, behavioral: bool | None = None) -> None:
+def _write(
+    kind: str, name: str, folder: Path | None, *, behavioral: bool | None = None, experiment: Experiment | None = None
+) -> None:
     from brainscore.scaffold import default_root, write_plugin
     from brainscore_vision.catalogue.plugins import PLUGINS_VARIABLE, is_discoverable
 
     root = (folder or default_root()).absolute()
     before, visible = os.environ.get(PLUGINS_VARIABLE), is_discoverable(root)
     try:
-        written = write_plugin(kind, name, root=root, behavioral=behavioral)
+        written = write_plugin(kind, name, root=root, behavioral=behavioral, experiment=experiment)
     finally:
         if before is None:
             os.environ.pop(PLUGINS_VARIABLE, None)
@@ -87,6 +140,7 @@ def _write(kind: str, name: str, folder: Path | None, *, behavioral: bool | None
     echo(f"    brainscore test {' '.join(shlex.quote(_short(plugin.folder)) for plugin in all_of_them)}")
     echo(f"    brainscore check {kind} {shlex.quote(name)}")
     if kind == "benchmark":
+        echo(f"    brainscore assess {shlex.quote(name)}")
         echo(f"    brainscore score pixels {shlex.quote(name)}")
     elif kind == "model":
         echo(f"    brainscore score {shlex.quote(name)} Simulated2026.V1-rdm")

@@ -112,7 +112,7 @@ def package_stimuli(
     _require_upload(upload, local=local, overwrite=overwrite, public=public)
     if local is not None:
         output = output or _local_folder(local)
-    stimuli = _read_stimuli(csv, folder, column, missing, no_missing)
+    stimuli = read_stimuli(csv, folder, column, missing, no_missing)
     stimuli.identifier = identifier
     if upload is None:
         package = _warned(lambda: packaging.package_stimulus_set_locally(stimuli, identifier, downloads_path=output))
@@ -224,7 +224,7 @@ def _add_public_access(package: dict[str, Any], prefix: str, extension: str) -> 
     package["public"] = is_public(location, package.get("csv_version_id") or package.get("version_id"))
 
 
-def _read_stimuli(
+def read_stimuli(
     csv: Path, folder: Path | None, column: str | None, missing: Sequence[str], no_missing: Sequence[str]
 ) -> "StimulusSet":
     """Read a table in which ids and names of files are texts, and report what was converted."""

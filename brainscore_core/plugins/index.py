@@ -31,6 +31,7 @@ from brainscore_core.plugins.loading import (
     variable_roots,
 )
 from brainscore_core.plugins.source import Registration, Scan, scan_file
+from brainscore_core.result_caching import install_stand_in
 
 _VERSION = 1
 Stamp = tuple[int, int]
@@ -210,8 +211,9 @@ class PluginIndex:
         self._finder = PluginFinder(package, kinds=kinds, roots=self._variable_roots)
 
     def install(self) -> None:
-        """Make the plugins in the variable's folders importable under the package's name."""
+        """Make the plugins in the variable's folders importable under the package's name, and ``result_caching``."""
         self._finder.install()
+        install_stand_in()
 
     def attach(self, registry: _Member) -> None:
         """Attach a registry, so that registrations of a failed import can be withdrawn."""

@@ -500,6 +500,8 @@ class RSABenchmark(BenchmarkBase):
         Function from recordings to their dissimilarity matrix; by default 1 − Pearson correlation.
     similarity : callable, optional
         Function from two dissimilarity matrices to a score; by default Spearman's correlation.
+    repetitions : NeuroidAssembly or LazyLoad, optional
+        The recordings before averaging over repetitions, for audits and other metrics.
 
     Notes
     -----
@@ -525,8 +527,10 @@ class RSABenchmark(BenchmarkBase):
         parent: str | None = None,
         rdm: Callable[[DataAssembly], DataAssembly] | None = None,
         similarity: Callable[[Any, Any], Score] | None = None,
+        repetitions: DataAssembly | LazyLoad[DataAssembly] | None = None,
     ) -> None:
         self._assembly = assembly
+        self._repetitions = repetitions
         self.region = region
         self._visual_degrees = visual_degrees
         self._number_of_trials = number_of_trials
@@ -547,6 +551,7 @@ class RSABenchmark(BenchmarkBase):
             benchmark=self.identifier,
             measured=self._assembly,
             relate=ceil_score,
+            repetitions=self._repetitions,
             region=self.region,
             number_of_trials=self._number_of_trials,
             visual_degrees=self._visual_degrees,

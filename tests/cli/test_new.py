@@ -1,10 +1,15 @@
 """``brainscore new``: what it writes passes its own tests and checks at once."""
 
+import datetime
+import json
 import os
 
+import numpy as np
+import pandas as pd
 import pytest
+from PIL import Image
 
-from brainscore_vision import plugin_index
+from brainscore_vision import load_benchmark, plugin_index
 
 
 @pytest.fixture
@@ -40,6 +45,7 @@ def test_a_benchmark_with_data(cli, shell, here, name, parent):
     export BRAINSCORE_PLUGINS={here}
     brainscore test data/smith2026 benchmarks/smith2026
     brainscore check benchmark {name}
+    brainscore assess {name}
     brainscore score pixels {name}
 """
     )
@@ -49,6 +55,64 @@ def test_a_benchmark_with_data(cli, shell, here, name, parent):
     assert "7 passed" in said
     assert f"{name} (benchmark): all checks passed, 1 with a warning" in said  # the citation is the template's
     assert "Smith2026 (stimulus set): all checks passed" in said
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A table of stimuli and their pictures, choices in a table, and spikes in an NWB file."""
+    random = np.random.default_rng(0)
+    names = [f"image_{number:02d}" for number in range(40)]
+    (tmp_path / "images").mkdir()
+    for name in names:
+        Image.fromarray(random.integers(0, 256, (16, 16), dtype=np.uint8)).save(tmp_path / "images" / f"{name}.png")
+    pd.DataFrame({"stimulus_id": names}).to_csv(tmp_path / "stimuli.csv", index=False)
+    trials = pd.DataFrame({"image": names * 4, "who": np.repeat(list("abcd"), 40), "kind": ["x", "y"] * 80})
+    trials["answer"] = np.where(random.uniform(size=160) < 0.7, trials["kind"], "x")
+    trials.to_csv(tmp_path / "trials.csv", index=False)
+    pynwb = pytest.importorskip("pynwb")
+    session = pynwb.NWBFile("simulated", "1", datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC))
+    array = session.create_electrode_group("array", "an array", "V4", session.create_device("device"))
+    session.add_trial_column("image", "the image that was shown")
+    for number, name in enumerate(names * 4):
+        session.add_trial(start_time=float(number), stop_time=number + 0.5, image=name)
+    for unit in range(6):
+        session.add_electrode(location="V4", group=array)
+        counts = np.tile(random.poisson(6, 40), 4) + random.poisson(2, 160)
+        spikes = [number + random.uniform(0.07, 0.17, count) for number, count in enumerate(counts)]
+        session.add_unit(spike_times=np.sort(np.concatenate(spikes)), electrodes=[unit])
+    with pynwb.NWBHDF5IO(tmp_path / "session.nwb", "w") as file:
+        file.write(session)
+    return ["--stimuli", "stimuli.csv", "--images", "images", "--visual-degrees", "5"]
+
+
+@pytest.mark.slow(reason="packages data, and scores a model on a benchmark on them")
+@pytest.mark.parametrize(
+    ("name", "source", "columns", "trials"),
+    [
+        ("Doe2026.V4-pls", "session.nwb", ["stimulus=image"], 4),
+        ("Roe2026-accuracy", "trials.csv", ["stimulus_id=image", "response=answer", "truth=kind", "subject=who"], 1),
+    ],
+)
+def test_a_benchmark_on_files(cli, here, files, monkeypatch, name, source, columns, trials):
+    options = [option for column in columns for option in ("--column", column)]
+    result = cli("new", "benchmark", name, "--from", source, *files, *options)
+    assert result.exit_code == 0, result.output
+    monkeypatch.setenv("BRAINSCORE_PLUGINS", str(here))
+    measurements = load_benchmark(name).measurements()
+    assert (measurements.visual_degrees, measurements.number_of_trials) == (5, trials)
+    result = cli("assess", name, "--part", "audit", "--json")
+    (entry,) = json.loads(result.stdout)
+    assert entry["state"] == "assessed", entry
+    if trials > 1:
+        assert measurements.single_repetitions().sizes["presentation"] == 160
+        assert "repetitions were not examined" not in result.stdout
+
+
+def test_files_need_a_visual_angle_and_known_columns(cli, here, files):
+    lacking = cli("new", "benchmark", "Roe2026-accuracy", "--from", "trials.csv", *files[:2])
+    assert "--visual-degrees" in lacking.stderr
+    wrong = cli("new", "benchmark", "Roe2026-accuracy", "--from", "trials.csv", *files, "--column", "colour=kind")
+    assert "'colour' is not the meaning of a column" in wrong.stderr
 
 
 @IN_A_PROCESS

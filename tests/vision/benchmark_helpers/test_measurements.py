@@ -1,18 +1,26 @@
 import numpy as np
 import pytest
 
+from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.errors import MissingColumn, UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_metric
+from brainscore_vision.assessment.dependence import parts_of, repetitions_of
 from brainscore_vision.benchmark_helpers.measurements import (
+    VisualMeasurements,
     describe,
     of_region,
     require_coords,
     rows_with,
     single_time_bin,
 )
-from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, average_repetition
+from brainscore_vision.benchmark_helpers.neural_common import (
+    NeuralBenchmark,
+    RSABenchmark,
+    TrainTestNeuralBenchmark,
+    average_repetition,
+)
 from brainscore_vision.testing import small_models
 
 
@@ -136,3 +144,49 @@ def test_missing_columns_and_values_are_named():
         assembly["truth"]
     with pytest.raises(UserError, match=r"has no 'orientation' 'Normal'; there are 'normal'\n.* capitals"):
         rows_with(assembly, "orientation", "Normal")
+
+
+class Own(BenchmarkBase):
+    """A user's benchmark, which may say what it measures."""
+
+    def __init__(self, says=None):
+        super().__init__(identifier="Author2024.V4-own", version=1, parent="V4", ceiling_func=lambda: None)
+        self._says = says
+
+    def __call__(self, candidate):
+        raise NotImplementedError
+
+    def measurements(self):
+        return self._says and VisualMeasurements(benchmark=self.identifier, visual_degrees=8, **self._says)
+
+
+def ways(single):
+    """Benchmarks on the same recordings, written in all ways."""
+    averages = average_repetition(single)
+    shared = {"identifier": "Author2024.V4-x", "version": 1, "visual_degrees": 8, "number_of_trials": 2}
+    fitted = shared | {"similarity_metric": load_metric("pls"), "ceiling_func": lambda: None, "parent": "V4"}
+    return {
+        "NeuralBenchmark": NeuralBenchmark(assembly=averages, repetitions=single, **fitted),
+        "TrainTestNeuralBenchmark": TrainTestNeuralBenchmark(
+            train_assembly=averages, test_assembly=averages, repetitions=single, **fitted
+        ),
+        "RSABenchmark": RSABenchmark(assembly=averages, region="V4", repetitions=single, **shared),
+        "own class": Own({"measured": averages, "repetitions": single}),
+        "own class, not averaged": Own({"measured": single}),
+    }
+
+
+@pytest.mark.parametrize("way", list(ways(recordings())))
+def test_repetitions_are_known_however_a_benchmark_is_written(way):
+    single = recordings()
+    (known,), reason = repetitions_of(parts_of(ways(single)[way]))
+    np.testing.assert_array_equal(known.values, single_time_bin(single).values)
+    assert list(known["repetition"].values) == [0, 0, 1]
+    assert reason is None
+
+
+def test_benchmarks_whose_repetitions_are_unknown_say_so():
+    with pytest.raises(UserError, match="does not say what it measures"):
+        parts_of(Own())
+    known, reason = repetitions_of(parts_of(Own({"measured": average_repetition(recordings())})))
+    assert (known, reason) == ([], "single repetitions of the recordings of 'Author2024.V4-own' are not known")
