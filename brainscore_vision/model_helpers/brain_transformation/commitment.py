@@ -138,7 +138,7 @@ class ModelCommitment(BrainModel):
         self._visual_degrees = _checked_degrees(degrees, identifier)
         self.activations_model = activations_model
         requested = layers_of_regions(identifier, region_layer_map) if layers is None else layers
-        self.layers = resolve_layers(requested, names, identifier=identifier)
+        self.layers = resolve_layers(requested, names, identifier=identifier, activations_model=activations_model)
         self._readout = resolve_layers(behavioral_readout_layer or self.layers[-1], names, identifier=identifier)
         self._selection_benchmarks = selection_benchmarks
         self._time_mapping = {str(region): dict(steps) for region, steps in (time_mapping or {}).items()}

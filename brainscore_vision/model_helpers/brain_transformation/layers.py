@@ -7,12 +7,14 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import metadata
 from inspect import getattr_static
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from brainscore_core.errors import NotApplicable, UserError, nearest
 from brainscore_core.formatting import first_few
+from brainscore_core.plugins.loading import LIBRARIES
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations.layouts import stimulus_axis
@@ -73,12 +75,15 @@ def layer_names(activations_model: Any) -> list[str] | None:
     return [str(layer) for layer in layers]
 
 
-def resolve_layers(wanted: str | Sequence[str], known: Sequence[str] | None, *, identifier: str) -> list[str]:
+def resolve_layers(
+    wanted: str | Sequence[str], known: Sequence[str] | None, *, identifier: str, activations_model: Any = None
+) -> list[str]:
     """Resolve names and patterns of layers, without duplicates.
 
     Names, or patterns as for :func:`~brainscore_vision.model_helpers.activations.networks.match_layers`. ``'logits'``
     and names with a time step (``'IT.output-t1'``) are accepted if the network has the layer without the step. Names
-    are not checked if `known` is None. UnknownLayer if a name or a pattern matches no layer.
+    are not checked if `known` is None. UnknownLayer if a name or a pattern matches no layer; with `activations_model`,
+    it states the version of the library of the network.
 
     Examples
     --------
@@ -101,7 +106,7 @@ def resolve_layers(wanted: str | Sequence[str], known: Sequence[str] | None, *, 
         elif is_pattern(name) and (matching := match_layers(name, known)):
             layers += matching
         else:
-            raise _unknown(name, known, identifier)
+            raise _unknown(name, known, identifier, _versions(activations_model, identifier))
     if not layers:
         raise UnknownLayer(f"no layers of {identifier!r} are named", remedy="name at least one")
     return unique(layers)
@@ -153,10 +158,25 @@ def unique(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _unknown(name: str, names: Sequence[str], identifier: str) -> UnknownLayer:
+def _versions(activations_model: Any, identifier: str) -> str:
+    """The library of a network with the version here and in the plugin's requirements; empty for own networks."""
+    from brainscore_vision.registries import model_registry
+
+    library = type(getattr(activations_model, "_model", None)).__module__.partition(".")[0]
+    if library not in LIBRARIES or library == "torch":
+        return ""
+    text = f"the network is of {library} {metadata.version(library)}; other versions may name its layers differently"
+    folder = next((location.folder for location in model_registry.locations(identifier)), None)
+    file = None if folder is None else folder / "requirements.txt"
+    lines = file.read_text(errors="replace").splitlines() if file is not None and file.is_file() else []
+    required = [line.strip() for line in lines if re.match(rf"\s*{library}\b.*\d", line)]
+    return f"{text} (required by the plugin: {required[0]})" if required else text
+
+
+def _unknown(name: str, names: Sequence[str], identifier: str, versions: str) -> UnknownLayer:
     near = nearest(name, names)
     shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
-    remedy = f"nearest: {', '.join(near)}" if near else None
+    remedy = "; ".join(filter(None, [f"nearest: {', '.join(near)}" if near else "", versions])) or None
     if not is_pattern(name):
         return UnknownLayer(f"model {identifier!r} has no layer {name}; it has {shown}", remedy=remedy)
     deeper = match_layers(name.replace("*", "**"), names)

@@ -227,6 +227,18 @@ def test_the_map_of_a_plugin(registered, network, shown):
     assert given.region_layer_map == {"V2": ["fc"]}
 
 
+def test_an_unknown_layer_names_the_version_of_the_library(registered, network, tmp_path, monkeypatch):
+    registered("{}")
+    (tmp_path / "lab" / "models" / "filed" / "requirements.txt").write_text("torch\ntorchvision>=0.9,<0.15\n")
+    network._model = type("OldNetwork", (), {"__module__": "torchvision.models.old"})()
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "1.2.3")
+    with pytest.raises(UserError, match="no layer conv_1") as error:
+        ModelCommitment("filed-net", network, ["conv_1"])
+    assert "nearest: conv1" in error.value.remedy
+    assert "of torchvision 1.2.3; other versions may name its layers differently" in error.value.remedy
+    assert "(required by the plugin: torchvision>=0.9,<0.15)" in error.value.remedy
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"V1": 3}', '{"V1": []}', '{"V1": "nowhere"}'])
 def test_a_broken_map_is_said(registered, network, text):
     registered(text)
