@@ -1,15 +1,10 @@
 """Predictivity of and similarity to human visual cortex (7T fMRI, volume) on natural scenes (Allen et al. 2022)."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
 
 from brainscore_core.plugins.source import table_keys
 from brainscore_vision import benchmark_registry
-
-if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
+from brainscore_vision.benchmark_helpers import table_benchmark
 
 BIBTEX = """@article{allen_massive_2022,
   title = {A massive 7T fMRI dataset to bridge cognitive neuroscience and artificial intelligence},
@@ -24,12 +19,5 @@ BIBTEX = """@article{allen_massive_2022,
   pages = {116--126}
 }"""
 
-
-def _make(benchmark: str) -> Benchmark:
-    from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
-
-    return make_benchmark(__file__, benchmark, bibtex=BIBTEX)
-
-
 for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(_make, _key)
+    benchmark_registry[_key] = partial(table_benchmark, __file__, _key, bibtex=BIBTEX)

@@ -1,15 +1,10 @@
 """Predictivity of human visual cortex (fMRI) on pictures of things (Hebart et al. 2023)."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
 
 from brainscore_core.plugins.source import table_keys
 from brainscore_vision import benchmark_registry
-
-if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
+from brainscore_vision.benchmark_helpers import table_benchmark
 
 BIBTEX = """@article{hebart_things-data_2023,
   title = {{THINGS}-data, a multimodal collection of large-scale datasets for investigating object representations
@@ -24,12 +19,5 @@ BIBTEX = """@article{hebart_things-data_2023,
   pmid = {36847339}
 }"""
 
-
-def _make(benchmark: str) -> Benchmark:
-    from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
-
-    return make_benchmark(__file__, benchmark, bibtex=BIBTEX)
-
-
 for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(_make, _key)
+    benchmark_registry[_key] = partial(table_benchmark, __file__, _key, bibtex=BIBTEX)

@@ -1,15 +1,10 @@
 """Accuracy on distorted images of ImageNet (Hendrycks & Dietterich 2019)."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
 
 from brainscore_core.plugins.source import table_keys
 from brainscore_vision import benchmark_registry
-
-if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
+from brainscore_vision.benchmark_helpers import table_benchmark
 
 BIBTEX = """@article{Hendrycks2019-di,
   title = {Benchmarking Neural Network Robustness to Common Corruptions and Perturbations},
@@ -22,12 +17,7 @@ BIBTEX = """@article{Hendrycks2019-di,
   url = {https://arxiv.org/abs/1903.12261}
 }"""
 
-
-def _make(benchmark: str) -> Benchmark:
-    from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
-
-    return make_benchmark(__file__, benchmark, bibtex=BIBTEX, truth="synset", choices="imagenet")
-
-
 for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(_make, _key)
+    benchmark_registry[_key] = partial(
+        table_benchmark, __file__, _key, bibtex=BIBTEX, truth="synset", choices="imagenet"
+    )

@@ -1,15 +1,10 @@
 """Predictivity of macaque IT on letters and words (Rajalingham et al. 2020)."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
 
 from brainscore_core.plugins.source import table_keys
 from brainscore_vision import benchmark_registry
-
-if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
+from brainscore_vision.benchmark_helpers import table_benchmark
 
 BIBTEX = """@article{Rajalingham2020,
   author = {Rajalingham, Rishi and Kar, Kohitij and Sanghavi, Sachi and Dehaene, Stanislas and DiCarlo, James J.},
@@ -27,12 +22,5 @@ BIBTEX = """@article{Rajalingham2020,
   url = {https://doi.org/10.1038/s41467-020-17714-3}
 }"""
 
-
-def _make(benchmark: str) -> Benchmark:
-    from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
-
-    return make_benchmark(__file__, benchmark, bibtex=BIBTEX)
-
-
 for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(_make, _key)
+    benchmark_registry[_key] = partial(table_benchmark, __file__, _key, bibtex=BIBTEX)

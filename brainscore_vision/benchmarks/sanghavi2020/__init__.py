@@ -1,15 +1,10 @@
 """Predictivity of macaque V4 and IT on three sets of images (Sanghavi et al. 2020)."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
 
 from brainscore_core.plugins.source import table_keys
 from brainscore_vision import benchmark_registry
-
-if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
+from brainscore_vision.benchmark_helpers import table_benchmark
 
 BIBTEX = {
     "Sanghavi2020": """@misc{Sanghavi2020,
@@ -41,12 +36,5 @@ BIBTEX = {
 }""",
 }
 
-
-def _make(benchmark: str) -> Benchmark:
-    from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
-
-    return make_benchmark(__file__, benchmark, bibtex=BIBTEX[benchmark.partition(".")[0]])
-
-
 for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(_make, _key)
+    benchmark_registry[_key] = partial(table_benchmark, __file__, _key, bibtex=BIBTEX[_key.partition(".")[0]])
