@@ -462,7 +462,7 @@ _STREAMS = {"V1": 11, "IT": 12}
 def selection_benchmark(identifier: str) -> ControlBenchmark:
     """Make ``Simulated2026-selection.V1`` or ``.IT`` with ``-pls`` or ``-rdm``.
 
-    A UnknownIdentifier if the name is unknown.
+    An UnknownIdentifier if the name is unknown.
     """
     region, _, metric = identifier.removeprefix(f"{SELECTION}.").partition("-")
     if region not in _STREAMS or metric not in ("pls", "rdm"):

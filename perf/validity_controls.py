@@ -177,7 +177,7 @@ def seconds() -> str:
     import torch
     from extraction import LAYERS, wrapper
 
-    from brainscore_vision.assessment import control_features
+    from brainscore_vision.assessment import baselines
     from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 
     torch.set_num_threads(os.cpu_count() or 1)
@@ -194,7 +194,7 @@ def seconds() -> str:
         took(lambda: tested.ceiling)  # noqa: B023
         model = ModelCommitment("small", wrapper(), layers=LAYERS, region_layer_map={"V1": "2", "IT": "7"})
         score, *alone = took(lambda: tested(model))  # noqa: B023
-        control_features._image_features.cache_clear()
+        baselines._image_features.cache_clear()
         _, *without = took(lambda: score_controls(tested, model=score))  # noqa: B023
         _, *everything = took(lambda: score_controls(tested, model=model))  # noqa: B023
         rest = [whole - own for whole, own in zip(everything, alone, strict=True)]

@@ -207,7 +207,7 @@ def _score_with_twin(
     names: Sequence[str], benchmarks: Sequence[str], store: ResultsStore
 ) -> tuple[Sequence[str], Sequence[str]]:
     """Score the named model and its untrained twin; return both names, and those of the benchmarks."""
-    from brainscore_vision.assessment.twins import score_with_twin
+    from brainscore_vision.assessment.baselines import score_with_twin
 
     model, *others = names or [""]
     if not model or len(others) + len(benchmarks) < 1:

@@ -22,21 +22,24 @@ from brainscore_core.progress import stage
 from brainscore_core.statistics.comparison import compare_scores
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.assessment.control_features import (
+from brainscore_vision.assessment.baselines import (
     FEWEST,
     LABELS,
     NO_LABELS,
     Features,
+    channels_last,
     code_features,
     colour_features,
     gabor_features,
+    initial_weights,
     labels_of,
+    network_of,
+    other_weights,
     pixel_features,
     shuffle_groups,
     time_codes,
     time_features,
 )
-from brainscore_vision.assessment.twins import channels_last, initial_weights, network_of, other_weights
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, visual_measurements_of
 from brainscore_vision.model_interface import BrainModel
 
@@ -309,7 +312,7 @@ def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Se
     ``labels``: orthogonal codes of the columns :data:`LABELS` that occur, and of the coordinate that groups splits, if
     their values are shared by two stimuli on average. ``untrained, seed …``: the model itself with initial weights.
     They are drawn as by ``<model>-untrained`` if that is registered, else as the constructor of the network draws them;
-    see :func:`~brainscore_vision.assessment.twins.initial_weights`.
+    see :func:`~brainscore_vision.assessment.baselines.initial_weights`.
 
     *Screen.* Beside a model, baseline models see its screen: stimuli at its visual angle. Without a model, the screen
     is as wide as the benchmark's stimuli; 8° where these have no visual angle, or several.

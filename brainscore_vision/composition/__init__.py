@@ -56,7 +56,7 @@ def base_keys(identifier: str) -> list[str]:
     """Registered benchmarks that may provide the recordings of a composed benchmark; no plugin is imported.
 
     `identifier`: identifier of a composed benchmark. Result: keys ``<measurements>-<metric>``, sorted. A UserError if
-    there are none, or `identifier` does not have the form; a UnknownIdentifier if the metric or ceiling is not
+    there are none, or `identifier` does not have the form; an UnknownIdentifier if the metric or ceiling is not
     registered.
 
     Examples

@@ -55,82 +55,45 @@ def _time_mapping(text: str) -> dict[str, dict[int, tuple[float, float]]]:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRow:
-    """One model of a table. Names in lists are separated by spaces in the table.
+    """One model of a table. Names in lists are separated by spaces in the table."""
 
-    Attributes
-    ----------
-    identifier : str
-        Name under which it is registered.
-    library : str
-        Package that has the architecture: ``'timm'``, ``'torchvision'``, ``'transformers'`` or any other.
-    architecture : str
-        Name in timm or torchvision, class of transformers; of another package ``'module:callable'``.
-    arguments : dict
-        Arguments of the architecture (JSON); of a class of transformers, those of its configuration.
-    settings : dict
-        Attributes that are set afterwards (JSON), such as ``{"conv1.stride": [1, 1]}``.
-    weights : str
-        Address of a file (``https://…``, ``s3://bucket/key?versionId=…``); or the library's weights: in timm ``'timm'``
-        (those that the architecture names), in torchvision their name, in transformers a repository. Empty: none.
-    sha1 : str
-        Hash of the file, if it is published.
-    sha256_prefix : str
-        Beginning of its sha256, if only that is published.
-    entry : str
-        Where the file has the weights, such as ``'state.model'``.
-    prefix : str
-        Beginning of their names in the file, perhaps behind ``module.``, which is removed; others are left out.
-    resize, crop : int or (int, int) or None
-        As for :class:`~brainscore_vision.model_helpers.activations.preprocessing.ImagePreprocessing`. Without both, the
-        preprocessing is that of timm.
-    interpolation : str
-        Filter.
-    mean, std : tuple of float
-        Normalisation; by default ImageNet's.
-    layers : tuple of str
-        Candidate layers.
-    behavior : str
-        Layer for behavior.
-    regions : dict of str to list of str
-        Region → layers (columns `V1`, `V2`, `V4`, `IT`). Empty: they are selected on benchmarks.
-    time_mapping : dict
-        Region → time step → milliseconds (JSON).
-    visual_degrees : float, optional
-        Visual angle that the input spans, if the publication states it.
-    further : dict of str to str
-        Columns that only metadata need.
-    """
-
-    identifier: str
-    library: str
-    architecture: str
+    identifier: str  # name under which it is registered
+    library: str  # package that has the architecture: ``'timm'``, ``'torchvision'``, ``'transformers'`` or any other
+    architecture: str  # name in timm or torchvision, class of transformers; of another package ``'module:callable'``
+    # Arguments of the architecture (JSON); of a class of transformers, those of its configuration
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    # Attributes that are set afterwards (JSON), such as ``{"conv1.stride": [1, 1]}``
     settings: Mapping[str, Any] = field(default_factory=dict)
+    # Address of a file (``https://…``, ``s3://bucket/key?versionId=…``); or the library's weights: in timm ``'timm'``
+    # (those that the architecture names), in torchvision their name, in transformers a repository. Empty: none
     weights: str = ""
-    sha1: str | None = None
-    sha256_prefix: str | None = None
-    entry: str = ""
+    sha1: str | None = None  # hash of the file, if it is published
+    sha256_prefix: str | None = None  # beginning of its sha256, if only that is published
+    entry: str = ""  # where the file has the weights, such as ``'state.model'``
+    # Beginning of their names in the file, perhaps behind ``module.``, which is removed; others are left out
     prefix: str = ""
+    # resize and crop: as for :class:`~brainscore_vision.model_helpers.activations.preprocessing.ImagePreprocessing`.
+    # Without both, the preprocessing is that of timm
     resize: int | tuple[int, int] | None = None
     crop: int | tuple[int, int] | None = None
     interpolation: str = "bilinear"
+    # mean and std: normalisation; by default ImageNet's
     mean: tuple[float, ...] | None = None
     std: tuple[float, ...] | None = None
     layers: tuple[str, ...] = ()
     behavior: str = ""
+    # Region → layers (columns `V1`, `V2`, `V4`, `IT`). Empty: they are selected on benchmarks
     regions: Mapping[str, list[str]] = field(default_factory=dict)
+    # Region → time step → milliseconds (JSON)
     time_mapping: Mapping[str, Mapping[int, tuple[float, float]]] | None = None
-    visual_degrees: float | None = None
-    further: Mapping[str, str] = field(default_factory=dict)
+    visual_degrees: float | None = None  # visual angle that the input spans, if the publication states it
+    further: Mapping[str, str] = field(default_factory=dict)  # columns that only metadata need
 
     @classmethod
     def of(cls, cells: Mapping[str, str]) -> ModelRow:
         """Convert the cells of a row; empty cells have the default.
 
-        Raises
-        ------
-        UserError
-            If a cell is not of the form that its column has.
+        A UserError if a cell is not of the form that its column has.
 
         Examples
         --------
@@ -164,12 +127,8 @@ class ModelRow:
     def network(self) -> torch.nn.Module:
         """Make the network with weights as they are initialised.
 
-        Raises
-        ------
-        UserError
-            If its library cannot be imported, or does not have the architecture.
-        ModuleNotFoundError
-            If a package that Brain-Score does not know is not installed.
+        A UserError if its library cannot be imported, or does not have the architecture; a ModuleNotFoundError if a
+        package that Brain-Score does not know is not installed.
         """
         network = _BUILD.get(self.library, _of_package)(self)
         for name, value in self.settings.items():
@@ -204,10 +163,7 @@ class ModelRow:
     def load(self, network: torch.nn.Module, path: str | os.PathLike[str]) -> None:
         """Load the weights of a file into the network.
 
-        Raises
-        ------
-        UserError
-            If the file does not have them, or they do not fit.
+        A UserError if the file does not have them, or they do not fit.
         """
         source = os.fspath(path)
         checkpoint = read_checkpoint(path, allow=_plain_classes())
@@ -269,15 +225,7 @@ class ModelRow:
 def rows_of(plugin_file: str) -> list[ModelRow]:
     """All rows of a plugin's table.
 
-    Parameters
-    ----------
-    plugin_file : str
-        ``__file__`` of the plugin.
-
-    Returns
-    -------
-    list of ModelRow
-        In the order of the table.
+    `plugin_file`: ``__file__`` of the plugin. Result: in the order of the table.
     """
     return [ModelRow.of(cells) for cells in read_table(plugin_file, TABLE)]
 
@@ -285,19 +233,8 @@ def rows_of(plugin_file: str) -> list[ModelRow]:
 def table_model(plugin_file: str, identifier: str) -> ModelCommitment:
     """Make the model of a row, with its weights.
 
-    Parameters
-    ----------
-    plugin_file : str
-        ``__file__`` of the plugin.
-    identifier : str
-        The row.
-
-    Raises
-    ------
-    UserError
-        If a library is missing, or the weights do not fit.
-    DataUnavailable
-        If a file with weights is not available locally and cannot be fetched.
+    `plugin_file`: ``__file__`` of the plugin. A UserError if a library is missing, or the weights do not fit; a
+    DataUnavailable if a file with weights is not available locally and cannot be fetched.
     """
     row = ModelRow.of(table_row(plugin_file, TABLE, identifier))
     network, remark = row.trained_network()
@@ -323,10 +260,7 @@ def table_metadata(plugin_file: str) -> dict[str, ModelMetadata]:
     `citation` (key of an entry in the plugin's ``citations.bib``) and `notes` (separated by ``|``), and from what this
     package states of the training of its models.
 
-    Parameters
-    ----------
-    plugin_file : str
-        ``__file__`` of the plugin.
+    `plugin_file`: ``__file__`` of the plugin.
     """
     entries = Path(plugin_file).with_name("citations.bib").read_text(encoding="utf-8").split("\n\n")
     citations = {entry.partition("{")[2].partition(",")[0]: entry.strip() for entry in entries}

@@ -12,7 +12,8 @@ from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_metric, load_model
-from brainscore_vision.assessment import control_features, controls
+from brainscore_vision.assessment import baselines, controls
+from brainscore_vision.assessment.baselines import channels_last, initial_weights
 from brainscore_vision.assessment.controls import (
     Control,
     Controls,
@@ -21,7 +22,6 @@ from brainscore_vision.assessment.controls import (
     shuffle_groups,
     time_codes,
 )
-from brainscore_vision.assessment.twins import channels_last, initial_weights
 from brainscore_vision.benchmark_helpers.measurements import choices_of
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, TrainTestNeuralBenchmark
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
@@ -283,7 +283,7 @@ def test_baseline_models_see_the_screen_of_the_model(stimuli, network, monkeypat
 
     def features(shown):
         screens.append(set(shown["degrees"]))
-        return control_features.pixel_features(shown)
+        return baselines.pixel_features(shown)
 
     monkeypatch.setattr(controls, "pixel_features", features)
     benchmark = _benchmark(np.random.default_rng(8).standard_normal((STIMULI, NEUROIDS)), stimuli)
@@ -297,7 +297,7 @@ def test_controls_do_not_depend_on_the_unit_of_their_features(stimuli, network, 
 
     rng = np.random.default_rng(4)
     benchmark = _benchmark(rng.standard_normal((STIMULI, NEUROIDS)), stimuli, metric="ridge")
-    pixels, found = control_features.pixel_features, {}
+    pixels, found = baselines.pixel_features, {}
     for factor in (1e-4, 1, 1e4):
         monkeypatch.setattr(controls, "pixel_features", lambda shown, factor=factor: factor * pixels(shown))
         draws = {"1.weight": factor * torch.ones(8), "1.bias": torch.zeros(8)}  # as a network would draw them
@@ -461,12 +461,10 @@ def test_a_score_is_enough(stimuli):
 
 
 def test_features_of_images_are_computed_once(stimuli, monkeypatch):
-    control_features._image_features.cache_clear()
+    baselines._image_features.cache_clear()
     read = []
-    original = control_features.load_rgb
-    monkeypatch.setattr(
-        control_features, "load_rgb", lambda path, **options: read.append(path) or original(path, **options)
-    )
+    original = baselines.load_rgb
+    monkeypatch.setattr(baselines, "load_rgb", lambda path, **options: read.append(path) or original(path, **options))
     for seed in range(2):
         score_controls(_benchmark(np.random.default_rng(seed).standard_normal((STIMULI, NEUROIDS)), stimuli))
     assert sorted(read) == sorted(str(stimuli.get_stimulus(name)) for name in NAMES)
