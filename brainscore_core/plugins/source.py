@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import csv
-import io
 import os
 import re
 import warnings
@@ -16,90 +15,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from brainscore_core.errors import UnknownIdentifier, UserError, nearest
-
-MAX_BYTES = 1_000_000
-"""Largest table that is read."""
-
-
-def parse_table(content: bytes) -> list[dict[str, str]]:
-    r"""Parse a table: a line of column names, then one row a line.
-
-    The table is CSV in UTF-8; empty lines are ignored. Raises ValueError if the table is too large, not UTF-8, has no
-    columns, a row has other cells than columns, or an identifier is missing or repeated.
-
-    Examples
-    --------
-    >>> parse_table(b"identifier,region\nMine2026.V1-pls,V1\n")
-    [{'identifier': 'Mine2026.V1-pls', 'region': 'V1'}]
-    """
-    if len(content) > MAX_BYTES:
-        raise ValueError(f"it has {len(content):,} bytes, more than {MAX_BYTES:,}")
-    lines = [line for line in csv.reader(io.StringIO(content.decode("utf-8"), newline="")) if line]
-    if not lines or len(set(lines[0])) < len(lines[0]) or not all(lines[0]):
-        raise ValueError("its first line does not name different columns")
-    columns, rows, identifiers = lines[0], [], set()
-    for number, line in enumerate(lines[1:], start=2):
-        if len(line) != len(columns):
-            raise ValueError(f"row {number} has {len(line)} cells for {len(columns)} columns")
-        if not line[0] or line[0] in identifiers:
-            raise ValueError(f"row {number} has the identifier {line[0]!r}, which is empty or repeated")
-        identifiers.add(line[0])
-        rows.append(dict(zip(columns, line, strict=True)))
-    return rows
-
-
-def read_table(plugin_file: str, name: str) -> list[dict[str, str]]:
-    """Read a table next to a plugin's file.
-
-    `plugin_file` is a file of the plugin's folder: its ``__file__``. Raises UserError if the table cannot be read;
-    names the file and what is wrong.
-    """
-    file = Path(plugin_file).parent / name
-    try:
-        return parse_table(file.read_bytes())
-    except (OSError, ValueError, csv.Error) as error:
-        raise UserError(
-            f"the table {file} cannot be read: {error}",
-            remedy="it is a CSV file in UTF-8 whose first line names the columns, and whose first column identifies "
-            "the rows",
-        ) from error
-
-
-def table_keys(plugin_file: str, name: str) -> list[str]:
-    """Identifiers in the first column of a plugin's table, to register one factory a row.
-
-    The static index understands ``for key in table_keys(__file__, "benchmarks.csv")`` with the name of a file in the
-    plugin's folder: such registrations are listed without importing the plugin.
-
-    Parameters
-    ----------
-    plugin_file : str
-        ``__file__`` of the plugin.
-    name : str
-        File name of the table.
-
-    Returns
-    -------
-    list of str
-        In the order of the table.
-    """
-    return [next(iter(row.values())) for row in read_table(plugin_file, name)]
-
-
-def table_row(plugin_file: str, name: str, key: str) -> dict[str, str]:
-    """The row of a plugin's table with an identifier.
-
-    Raises UnknownIdentifier if no row has the identifier; the message lists the nearest ones.
-    """
-    rows = {next(iter(row.values())): row for row in read_table(plugin_file, name)}
-    if key not in rows:
-        raise UnknownIdentifier(
-            f"the table {Path(plugin_file).parent / name} has no row {key!r}",
-            remedy=f"its nearest rows: {', '.join(nearest(key, list(rows), limit=3)) or 'none'}",
-        )
-    return rows[key]
-
+from brainscore_core.plugins.tables import parse_table
 
 UNKNOWN: Final = object()
 """Stands for a value that cannot be determined without running the file."""
@@ -321,7 +237,7 @@ def scan_file(file: str | os.PathLike[str], registries: Sequence[str]) -> Scan:
     Recognized are assignments ``model_registry['key'] = ...`` (also annotated, chained, through an alias, inside
     ``if``, ``for``, ``with``, ``try`` or a function), ``model_registry.update({...})``, and keys composed of constants,
     such as f-strings in a loop over a literal list, or over the identifiers of a table
-    (:func:`~brainscore_core.plugins.source.table_keys`). Comments and strings never count. Any other use of a registry
+    (:func:`~brainscore_core.plugins.tables.table_keys`). Comments and strings never count. Any other use of a registry
     makes the file *dynamic*. A file that cannot be read or parsed has `error` set; nothing is raised.
     """
     try:

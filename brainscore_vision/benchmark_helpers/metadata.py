@@ -9,7 +9,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Final, Literal, TypeVar, get_args
 
 from brainscore_core.errors import UserError
-from brainscore_core.plugins.source import read_table
+from brainscore_core.plugins.tables import read_table
 
 
 def required_fields(metadata: Any) -> list[str]:

@@ -17,7 +17,7 @@ import pandas as pd
 from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, normalise
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.metrics import Score, declare_no_error
-from brainscore_core.plugins.source import table_row
+from brainscore_core.plugins.tables import table_row
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     BehavioralAssembly,
     DataAssembly,

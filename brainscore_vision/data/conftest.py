@@ -2,7 +2,7 @@
 
 import pytest
 
-from brainscore_core.plugins.source import table_keys
+from brainscore_core.plugins.tables import table_keys
 
 TABLES = {"assembly_key": "assemblies.csv", "stimuli_key": "stimulus_sets.csv"}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from brainscore_core.errors import DataUnavailable
-from brainscore_core.plugins.source import table_row
+from brainscore_core.plugins.tables import table_row
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.cache import files_in_mirrors
 from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest, SeveralFailures, fetch_all

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from brainscore_core.errors import UserError
-from brainscore_core.plugins.source import read_table, table_row
+from brainscore_core.plugins.tables import read_table, table_row
 from brainscore_core.provenance import note
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.model_helpers.weights import WeightFile, load_state_dict, read_checkpoint, state_dict_of

@@ -21,7 +21,7 @@ import pytest
 import brainscore_vision.benchmarks
 from brainscore_core.errors import DataUnavailable
 from brainscore_core.plugins import Registry
-from brainscore_core.plugins.source import table_row
+from brainscore_core.plugins.tables import table_row
 from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio import remote_files, s3
 from brainscore_core.supported_data_standards.brainio.assemblies import ASSEMBLY_CLASSES, NeuroidAssembly

@@ -1,6 +1,6 @@
 """SyntaxGym: whether a subject's surprisals show that it knows a rule of grammar."""
 
-from brainscore_core.plugins.source import table_keys
+from brainscore_core.plugins.tables import table_keys
 from brainscore_language import benchmark_registry
 
 

@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score, attach_uncertainty
-from brainscore_core.plugins.source import read_table
+from brainscore_core.plugins.tables import read_table
 from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.fetch import fetch_all
 from brainscore_language.artificial_subject import ArtificialSubject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from brainscore_core.plugins.source import table_keys
+from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import benchmark_registry
 
 if TYPE_CHECKING:

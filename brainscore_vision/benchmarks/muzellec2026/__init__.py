@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from brainscore_core.plugins.source import table_keys
+from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import benchmark_registry
 from brainscore_vision.benchmark_helpers import table_benchmark
 

@@ -5,7 +5,7 @@ One of the winners of the benchmark track of the Brain-Score competition 2024; i
 
 from functools import partial
 
-from brainscore_core.plugins.source import table_keys
+from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 

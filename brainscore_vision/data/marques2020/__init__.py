@@ -6,7 +6,7 @@ https://doi.org/10.1101/2021.03.01.433495).
 
 from functools import partial
 
-from brainscore_core.plugins.source import table_keys
+from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 

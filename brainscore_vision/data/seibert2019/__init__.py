@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from brainscore_core.plugins.source import table_keys
+from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import data_registry
 from brainscore_vision.data_sources.tables import load_assembly
 

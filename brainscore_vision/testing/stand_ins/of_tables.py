@@ -14,7 +14,7 @@ import pandas as pd
 
 import brainscore_vision.benchmarks
 import brainscore_vision.data
-from brainscore_core.plugins.source import read_table
+from brainscore_core.plugins.tables import read_table
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.metadata import TABLE, BenchmarkRow, rows_of

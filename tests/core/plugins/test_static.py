@@ -6,7 +6,8 @@ import time
 import pytest
 
 from brainscore_core.errors import UnknownIdentifier, UserError
-from brainscore_core.plugins.source import scan_file, table_keys, table_row
+from brainscore_core.plugins.source import scan_file
+from brainscore_core.plugins.tables import table_keys, table_row
 
 REGISTRIES = ("model_registry", "data_registry")
 

@@ -13,7 +13,7 @@ import torch
 
 import brainscore_vision
 from brainscore_core.errors import UserError
-from brainscore_core.plugins.source import table_row
+from brainscore_core.plugins.tables import table_row
 from brainscore_vision.model_helpers.activations.preprocessing import from_transforms
 from brainscore_vision.model_sources.tables import REGIONS, TABLE, ModelRow, rows_of
 
