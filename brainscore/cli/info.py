@@ -337,12 +337,14 @@ def _loaded(kind: str, identifier: str, *, ceiling: bool, attainable: bool) -> d
 
 
 def _attainable(benchmark: Any) -> dict[str, Any]:
+    from brainscore_core.metrics import Uncertainty
     from brainscore_vision.assessment.attainable import attach_attainable
 
     attainable = attach_attainable(benchmark).attrs["attainable"]
-    if "ci_reason" in attainable.attrs:
-        return {"attainable": None, "attainable_reason": attainable.attrs["ci_reason"]}
-    return {"attainable": float(attainable), "attainable_ci": attainable.attrs["ci"]}
+    uncertainty = Uncertainty.of(attainable)
+    if uncertainty.ci_reason is not None:
+        return {"attainable": None, "attainable_reason": uncertainty.ci_reason}
+    return {"attainable": float(attainable), "attainable_ci": uncertainty.ci}
 
 
 def _class(instance: Any) -> str:

@@ -4,6 +4,7 @@ import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
 from statistics import NormalDist
 from types import EllipsisType
@@ -15,11 +16,11 @@ from xarray import DataArray
 from brainscore_core.formatting import as_html, as_text, estimate_text
 from brainscore_core.metrics import (
     ABOVE_CEILING,
-    INFLUENCE_KEYS,
     Score,
+    Uncertainty,
+    amend_uncertainty,
     attach_uncertainty,
     declare_no_error,
-    scale_influence,
     undetermined,
 )
 from brainscore_core.numerics.predictions import PredictivityOfUnits, predictivity_covariance
@@ -205,25 +206,32 @@ def bound_score(score: Score) -> Score:
     'above the ceiling: 1.940 (1.770–2.140) before it was limited to 1; does it predict noise?'
     """
     value = _require_scalar(score, "score")
-    score.attrs.setdefault("unclamped", value)
+    uncertainty = Uncertainty.of(score)
+    if uncertainty.unclamped is None:
+        uncertainty = replace(uncertainty, unclamped=value)
     if not math.isnan(value):
         score.values = np.array(_clamped(value))
-    if "ci" in score.attrs:
-        low, high = score.attrs["ci"]
-        score.attrs.setdefault("unclamped_ci", (low, high))
-        point = _clamped(low) == _clamped(high) and low != high
-        if "undetermined" in score.attrs or not (point or low > 1 or high < 0):
-            score.attrs["ci"] = (_clamped(low), _clamped(high))
-            return score
-        score.attrs["ci"] = (math.nan, math.nan)
-        before = estimate_text(value, ci=(low, high), brief=True)
-        if low >= 1:
-            reason = f"{ABOVE_CEILING}: {before} before it was limited to 1; does it predict noise?"
-            note("remark", text=reason)
-        else:
-            reason = f"below 0: {before} before it was limited to 0"
-        score.attrs["ci_reason"] = reason
+    if uncertainty.ci is not None:
+        low, high = uncertainty.ci
+        clamped = (_clamped(low), _clamped(high))
+        uncertainty = replace(uncertainty, ci=clamped, unclamped_ci=uncertainty.unclamped_ci or (low, high))
+        point = clamped[0] == clamped[1] and low != high
+        if uncertainty.undetermined is None and (point or low > 1 or high < 0):
+            before = estimate_text(value, ci=(low, high), brief=True)
+            if low >= 1:
+                reason = f"{ABOVE_CEILING}: {before} before it was limited to 1; does it predict noise?"
+                note("remark", text=reason)
+            else:
+                reason = f"below 0: {before} before it was limited to 0"
+            uncertainty = replace(uncertainty, ci=(math.nan, math.nan), ci_reason=reason)
+    score.attrs["uncertainty"] = uncertainty
     return score
+
+
+def attach_ceiling(score: Score, raw: Score, ceiling: Score) -> Score:
+    """Write raw value and ceiling into a score, in place; ``undetermined`` if the ceiling's interval includes 0."""
+    score.attrs |= {"raw": raw, "ceiling": ceiling, "scale": "ceiled"}
+    return amend_uncertainty(score, undetermined=undetermined(ceiling) or Uncertainty.of(score).undetermined)
 
 
 def _relative(
@@ -241,27 +249,24 @@ def _relative(
         )
     if value_of is _signed_square_ratio and limit > 1 + 1e-9:
         raise ValueError(f"the ceiling is {limit:.4g}, but a reliability cannot exceed 1; {_AVERAGED_DATA}")
-    result = Score(value_of(value, limit))
-    result.attrs["raw"], result.attrs["ceiling"], result.attrs["scale"] = score, ceiling, "ceiled"
+    result = attach_ceiling(Score(value_of(value, limit)), score, ceiling)
     slope = (value_of(value + _STEP, limit) - value_of(value - _STEP, limit)) / (2 * _STEP)
-    for key in INFLUENCE_KEYS:
-        if key in score.attrs:
-            result.attrs[key] = scale_influence(score.attrs[key], slope)
-    if reason := undetermined(ceiling):
-        result.attrs["undetermined"] = reason
-    score_error = float(score.attrs.get("error", math.nan))
-    ceiling_error = float(ceiling.attrs.get("error", math.nan))
+    uncertainty = Uncertainty.of(score)
+    influences = uncertainty.scaled(slope)
+    amend_uncertainty(result, influence=influences.influence, further_influence=influences.further_influence)
+    ceiling_error = Uncertainty.of(ceiling).standard_error
     limits = _limits_of_ceiling(score, ceiling)
     exact = limits.low == limits.high
     correlation = 0.0 if exact else _correlation(score, ceiling)
-    error = error_of(value, limit, score_error, 0.0 if math.isnan(ceiling_error) else ceiling_error, correlation)
-    low, high = score.attrs.get("ci", (math.nan, math.nan))
+    error = error_of(
+        value, limit, uncertainty.standard_error, 0.0 if math.isnan(ceiling_error) else ceiling_error, correlation
+    )
     form: Any = "explained variance" if value_of is _signed_square_ratio else "ratio"
-    interval = ratio_limits(Uncertain(value, low, high), limits, correlation=correlation, form=form)
-    missing = score.attrs.get("error_reason") or score.attrs.get("ci_reason") or "the raw score has none"
+    interval = ratio_limits(Uncertain(value, *uncertainty.limits), limits, correlation=correlation, form=form)
+    missing = uncertainty.reason or "the raw score has none"
     if math.isinf(interval[0]) or math.isinf(interval[1]):
-        error, missing = math.nan, f"the limits are unbounded: {reason}"
-    estimates = score.attrs.get("ci_estimates", "the raw score's sampling")
+        error, missing = math.nan, f"the limits are unbounded: {undetermined(ceiling)}"
+    estimates = uncertainty.ci_estimates or "the raw score's sampling"
     estimates += "; ceiling taken as exact" if exact else "; with the ceiling's own uncertainty"
     if correlation:
         estimates += ", which varies with the score's"
@@ -269,23 +274,22 @@ def _relative(
         result,
         error=error,
         ci=interval,
-        level=score.attrs.get("ci_level", 0.95),
+        level=uncertainty.level,
         estimates=estimates,
-        method=f"{score.attrs.get('ci_method', '')}, profile of score and ceiling",
+        method=f"{uncertainty.ci_method or ''}, profile of score and ceiling",
         reason=missing,
     )
 
 
 def _limits_of_ceiling(score: Score, ceiling: Score) -> Uncertain:
     """The ceiling with limits of the score's level; exact if it has neither interval nor error."""
-    value = float(ceiling)
-    low, high = ceiling.attrs.get("ci", (math.nan, math.nan))
-    level = score.attrs.get("ci_level", 0.95)
+    value, uncertainty = float(ceiling), Uncertainty.of(ceiling)
+    low, high = uncertainty.limits
+    quantile = _quantile(Uncertainty.of(score).level)
     if math.isnan(low) or math.isnan(high):
-        error = float(ceiling.attrs.get("error", math.nan))
-        half = 0.0 if math.isnan(error) else _quantile(level) * error
+        half = 0.0 if math.isnan(uncertainty.standard_error) else quantile * uncertainty.standard_error
         return Uncertain(value, value - half, value + half)
-    wider = _quantile(level) / _quantile(ceiling.attrs.get("ci_level", 0.95))
+    wider = quantile / _quantile(uncertainty.level)
     return Uncertain(value, value - wider * (value - low), value + wider * (high - value))
 
 
@@ -295,13 +299,14 @@ def _quantile(level: float) -> float:
 
 def _correlation(score: Score, ceiling: Score) -> float:
     """Correlation of score and ceiling over the units that both vary with; 0 if these are not known."""
-    predicted = [side.attrs.get("predictivity") for side in (score, ceiling)]
-    errors = np.nan_to_num([float(side.attrs.get("error", 0.0)) for side in (score, ceiling)])
+    sides = [Uncertainty.of(side) for side in (score, ceiling)]
+    predicted = [side.predictivity for side in sides]
+    errors = np.nan_to_num([side.standard_error for side in sides])
     variances = np.zeros(2)
     if all(isinstance(side, PredictivityOfUnits) for side in predicted):
-        covariance = predictivity_covariance(*predicted)  # type: ignore[arg-type] # see above
+        covariance = predictivity_covariance(*predicted)
     else:
-        ours, theirs = (_influences(side) for side in (score, ceiling))
+        ours, theirs = map(_influences, sides)
         pairs = [pair for first in ours for second in theirs if (pair := _matched(first, second)) is not None]
         covariance = sum(float(np.cov(*pair)[0, 1]) / len(pair[0]) for pair in pairs)
         for pair in pairs:
@@ -313,11 +318,11 @@ def _correlation(score: Score, ceiling: Score) -> float:
     return min(1.0, max(-1.0, covariance / float(spread.prod())))
 
 
-def _influences(score: Score) -> list[DataArray]:
+def _influences(uncertainty: Uncertainty) -> list[DataArray]:
     """Influence of each kind of units; of two crossed kinds, the means over the other one."""
-    influences = [score.attrs[key] for key in INFLUENCE_KEYS if isinstance(score.attrs.get(key), DataArray)]
+    known = (uncertainty.influence, uncertainty.further_influence)
     means = []
-    for influence in influences:
+    for influence in (influence for influence in known if isinstance(influence, DataArray)):
         for dim in influence.dims:
             mean = influence.mean([further_dim for further_dim in influence.dims if further_dim != dim])
             mean.attrs = influence.attrs
@@ -362,15 +367,9 @@ def _combined(first: float, second: float, correlation: float) -> float:
 
 
 def _unceiled(score: Score, ceiling: Score) -> Score:
-    result = Score(float(score))
-    uncertainty = ("error", "error_reason", "ci", "ci_level", "ci_estimates", "ci_method", "ci_reason")
-    for key in (*uncertainty, *INFLUENCE_KEYS):
-        if key in score.attrs:
-            result.attrs[key] = score.attrs[key]
-    if "error" not in result.attrs:
-        declare_no_error(result, "the raw score has none")
-    result.attrs["raw"], result.attrs["ceiling"], result.attrs["scale"] = score, ceiling, "unceiled"
-    return result
+    result = Score(float(score), attrs={"raw": score, "ceiling": ceiling, "scale": "unceiled"})
+    result.attrs["uncertainty"] = Uncertainty.of(score)
+    return result if "error" in result.attrs else declare_no_error(result, "the raw score has none")
 
 
 def _clamped(value: float) -> float:

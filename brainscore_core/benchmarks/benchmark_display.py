@@ -15,6 +15,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.figures import Dots, DotsRow, Matrix, Panel, Plot, panels
 from brainscore_core.formatting import number_text
 from brainscore_core.lazy import LazyLoad, content_of
+from brainscore_core.metrics import Uncertainty
 from brainscore_core.metrics.score_display import value_text
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.rdm_plot import rdm_panel
@@ -84,7 +85,11 @@ def benchmark_plot(benchmark: BenchmarkBase, results: str | os.PathLike[str] | N
         ceiling = benchmark.ceiling
     except NotImplementedError:
         ceiling = None
-    rows = [] if ceiling is None or np.size(ceiling) != 1 else [_row("ceiling", ceiling, ceiling.attrs.get("ci"), 0)]
+    rows = (
+        []
+        if ceiling is None or np.size(ceiling) != 1
+        else [_row("ceiling", ceiling, Uncertainty.of(ceiling).limits, 0)]
+    )
     assessment = _controls(benchmark.identifier, results)
     notes = ["the ceiling as measured"] if rows else ["no ceiling"]
     if assessment is None:

@@ -1,12 +1,11 @@
 """Scores with their uncertainty, and the contracts of metrics and ceilings."""
 
 import logging
-import math
 import operator
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from numbers import Real
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -14,11 +13,19 @@ import xarray as xr
 from xarray.plot.accessor import DataArrayPlotAccessor
 
 from brainscore_core.formatting import as_html, as_text, folded
+from brainscore_core.metrics.uncertainty import (
+    ScoreAttrs,
+    Uncertainty,
+    amend_uncertainty,
+    attach_uncertainty,
+    declare_no_error,
+    unclamped_value,
+    undetermined,
+)
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, merge_data_arrays
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import STIMULUS_GROUPS
 
 __all__ = [
-    "INFLUENCE_KEYS",
     "NEUROID_GROUPS",
     "STIMULUS_GROUPS",
     "Ceiling",
@@ -26,157 +33,19 @@ __all__ = [
     "Metric",
     "Scale",
     "Score",
+    "Uncertainty",
+    "amend_uncertainty",
     "attach_uncertainty",
     "declare_no_error",
-    "scale_influence",
+    "unclamped_value",
+    "undetermined",
 ]
 
 ABOVE_CEILING = "above the ceiling"
 """How the reason begins why a score has no interval that is higher than the best possible model would have."""
 
-UNCERTAINTY_KEYS = (
-    "error",
-    "error_reason",
-    "ci",
-    "ci_level",
-    "ci_estimates",
-    "ci_method",
-    "ci_reason",
-)
-
-INFLUENCE_KEYS = ("influence", "further_influence")
-"""Attributes with the influence of units on a value."""
-
 NEUROID_GROUPS = "subject"
 """Coordinate of neuroids that resemble each other, unless another one is declared."""
-
-ScoreT = TypeVar("ScoreT", bound=Any)
-
-
-def attach_uncertainty(
-    score: ScoreT,
-    *,
-    error: float | None = None,
-    ci: tuple[float, float] | None = None,
-    level: float = 0.95,
-    estimates: str | None = None,
-    method: str | None = None,
-    reason: str | None = None,
-) -> ScoreT:
-    """Write standard error and confidence interval into ``score.attrs``.
-
-    Parameters
-    ----------
-    score : Score
-        Changed in place.
-    error : float, optional
-        Standard error in the units of the score; None or NaN if it is not available.
-    ci : (float, float), optional
-        Lower and upper limit of the confidence interval; None or NaN if it is not available.
-    level : float
-        Confidence level of `ci`.
-    estimates : str, optional
-        What the interval estimates and what was resampled for it; required with `ci`.
-    method : str, optional
-        How the interval was computed: ``'bootstrap'``, ``'bca'``, ``'t'`` …; required with `ci`.
-    reason : str, optional
-        Why `error` or `ci` is not available; required if one of them is missing.
-
-    Returns
-    -------
-    Score
-        The same object.
-
-    Raises
-    ------
-    ValueError
-        If a value is missing without a reason, or the limits are in the wrong order.
-
-    Examples
-    --------
-    >>> from brainscore_core.metrics import Score
-    >>> score = attach_uncertainty(Score(0.5), error=0.02, ci=(0.46, 0.54), method="t",
-    ...                            estimates="mean over 12 subjects")
-    >>> score.attrs["ci"]
-    (0.46, 0.54)
-    """
-    error = math.nan if error is None else float(error)
-    low, high = (math.nan, math.nan) if ci is None else (float(ci[0]), float(ci[1]))
-    no_interval = math.isnan(low) or math.isnan(high)
-    if (math.isnan(error) or no_interval) and not reason:
-        raise ValueError("the error or the interval is missing: give the reason in `reason`")
-    if not no_interval:
-        if low > high:
-            raise ValueError(f"the interval ({low}, {high}) is in the wrong order")
-        if not estimates or not method:
-            raise ValueError("give in `estimates` what the interval estimates and in `method` how it was computed")
-    for key in UNCERTAINTY_KEYS:
-        score.attrs.pop(key, None)
-    score.attrs["error"] = error
-    score.attrs["ci"] = (low, high)
-    if math.isnan(error):
-        score.attrs["error_reason"] = reason
-    if no_interval:
-        score.attrs["ci_reason"] = reason
-    else:
-        score.attrs.update(ci_level=level, ci_estimates=estimates, ci_method=method)
-    return score
-
-
-def declare_no_error(score: ScoreT, reason: str) -> ScoreT:
-    """Declare that neither an error nor an interval is available, and why.
-
-    Parameters
-    ----------
-    score : Score
-        Changed in place.
-    reason : str
-        Why they are not available.
-
-    Returns
-    -------
-    Score
-        The same object.
-
-    Examples
-    --------
-    >>> from brainscore_core.metrics import Score
-    >>> declare_no_error(Score(1.0), "a constant").attrs["error_reason"]
-    'a constant'
-    """
-    return attach_uncertainty(score, reason=reason)
-
-
-def scale_uncertainty(attrs: Mapping[str, Any], factor: float) -> dict[str, Any]:
-    """Attributes of a score after multiplication by a constant."""
-    result = dict(attrs)
-    if "error" in result:
-        result["error"] = result["error"] * abs(factor)
-    if "ci" in result:
-        low, high = result["ci"]
-        limits = (low * factor, high * factor)
-        result["ci"] = limits if factor >= 0 else limits[::-1]
-    for key in INFLUENCE_KEYS:
-        if key in result:
-            result[key] = scale_influence(result[key], factor)
-    return result
-
-
-def scale_influence(influence: Any, factor: float) -> Any:
-    """Influence of units on a value, and its bias, after multiplication of the value by a constant."""
-    if not hasattr(influence, "attrs"):
-        return influence * factor
-    result = influence.copy(data=influence.values * factor)
-    result.attrs = dict(influence.attrs)
-    if "bias" in result.attrs:
-        result.attrs["bias"] = result.attrs["bias"] * factor
-    return result
-
-
-def without_uncertainty(reason: str) -> dict[str, Any]:
-    """Attributes of a result whose uncertainty does not follow from that of its operands."""
-    return {"error": math.nan, "error_reason": reason, "ci": (math.nan, math.nan), "ci_reason": reason}
-
 
 _COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge", "array_eq", "array_ne", "and_", "or_", "xor"}
 _COMPARING_UFUNCS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
@@ -193,40 +62,20 @@ class Score(DataAssembly):
         The value before the ceiling was applied; for the score of a metric: the values before aggregation.
     ``ceiling``
         The value that the best possible model would reach.
-    ``error``, ``error_reason``
-        Standard error, or NaN and the reason.
-    ``ci``, ``ci_level``, ``ci_estimates``, ``ci_method``, ``ci_reason``
-        Confidence interval (low, high), its level, what it estimates, how it was computed; or NaN and the reason.
-        A limit that does not exist is infinite.
+    ``uncertainty``
+        Error, interval, and what comparisons with other scores need: an :class:`Uncertainty`, whose fields are
+        attributes, too, such as ``error`` and ``ci``.
     ``scale``
         ``'correlation'``, ``'variance'``, ``'similarity'`` or ``'accuracy'``; after :func:`normalise` ``'ceiled'``.
     ``meaning``
         Of a ceiling: ``'reliability'``, ``'upper bound'``, ``'human-human'`` or ``'none'``.
-    ``undetermined``
-        Why a score relative to its ceiling says nothing: the ceiling's interval includes 0.
-    ``predictions``, ``targets``
-        Out-of-fold predictions and the values that they predict; later comparisons resample them.
-    ``training_influence``
-        Decrease of the value without each stimulus, or group of stimuli, through the maps that are fitted with it, by
-        neuroid; stored with the predictions, which do not tell it.
-    ``influence``
-        Influence of each resampled unit on the value (its derivative by the unit's weight, times the number of units),
-        used to test the difference between two models; its ``attrs['bias']`` is the expected excess of the value.
-    ``further_influence``
-        Influence of units of another kind that vary as well, such as neuroids besides stimuli; the variances add up.
-    ``predictivity``
-        Of regressions and of the reliability of recordings: effects of stimuli and neuroids on the value, by which its
-        covariance with another one is computed. It is not stored.
-    ``unclamped``, ``unclamped_ci``
-        Value and interval before :func:`bound_score` clamped them.
 
     Every attribute whose name contains ``raw`` follows the score: ``sel``, ``isel``, ``squeeze`` and ``expand_dims``
     also apply to it if it has the dimensions and levels that they name, and leave it unchanged otherwise. ``mean``,
     ``sum``, ``std``, ``min`` and ``reduce`` leave it unchanged unless ``_apply_raw=True`` is passed.
 
-    Indexing keeps the attributes. Multiplying or dividing by a constant scales ``error``, ``ci`` and ``influence``. Any
-    other arithmetic drops the attributes and sets ``error`` and ``ci`` to NaN with a reason: an inherited error would
-    be wrong.
+    Indexing keeps the attributes. Multiplying or dividing by a constant scales the uncertainty. Any other arithmetic
+    drops the attributes and sets ``error`` and ``ci`` to NaN with a reason: an inherited error would be wrong.
 
     Examples
     --------
@@ -245,6 +94,15 @@ class Score(DataAssembly):
     __slots__ = ()
 
     RAW_VALUES_KEY = "raw"
+
+    @property  # type: ignore[override] # a view of xarray's dictionary
+    def attrs(self) -> ScoreAttrs:
+        """Attributes; the uncertainty is one of them."""
+        return ScoreAttrs(self.variable.attrs)
+
+    @attrs.setter
+    def attrs(self, value: Mapping[Any, Any]) -> None:
+        self.variable.attrs = dict(value)
 
     def __repr__(self) -> str:
         from brainscore_core.metrics.score_display import score_rows, score_title
@@ -416,12 +274,12 @@ class Score(DataAssembly):
         result = super()._unary_op(f, *args, **kwargs)
         name = getattr(f, "__name__", str(f))
         if f is operator.neg:
-            return _with_attrs(result, scale_uncertainty(self.attrs, -1))
+            return _with_attrs(result, _scaled(self, -1))
         if f is operator.pos:
             return _with_attrs(result, dict(self.attrs))
         if name in _COMPARISONS | _PREDICATES or f is operator.invert:
             return _with_attrs(result, {})
-        return _with_attrs(result, without_uncertainty(f"{name} of a score"))
+        return _with_attrs(result, Uncertainty.missing(f"{name} of a score").attributes())
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         result = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
@@ -437,8 +295,8 @@ class Score(DataAssembly):
             operation = "mul" if name == "multiply" else "truediv"
             return _with_attrs(result, _attrs_after(score, operation, other, reflexive=reflexive))
         if name == "negative":
-            return _with_attrs(result, scale_uncertainty(inputs[0].attrs, -1))
-        return _with_attrs(result, without_uncertainty(f"{name} of a score"))
+            return _with_attrs(result, _scaled(inputs[0], -1))
+        return _with_attrs(result, Uncertainty.missing(f"{name} of a score").attributes())
 
     def reduce(
         self,
@@ -459,8 +317,8 @@ class Score(DataAssembly):
             dim = tuple(dim)
         result = super().reduce(func, dim, axis=axis, keep_attrs=keep_attrs, keepdims=keepdims, **kwargs)
         over = dim if dim is not None else "all dimensions"
-        attrs = {key: value for key, value in self.attrs.items() if key not in INFLUENCE_KEYS} if keep_attrs else {}
-        _with_attrs(result, attrs | without_uncertainty(f"{getattr(func, '__name__', 'reduction')} over {over}"))
+        _with_attrs(result, dict(self.attrs) if keep_attrs else {})
+        Uncertainty.missing(f"{getattr(func, '__name__', 'reduction')} over {over}").write(result.attrs)
         options = {"axis": axis, "keepdims": keepdims, **kwargs}
         return self._followed_by_raw(result, "reduce", (func, dim), options, _apply_raw)
 
@@ -470,10 +328,15 @@ def _attrs_after(score: Score, name: str, other: Any, *, reflexive: bool) -> dic
         return {}
     if _is_constant(other):
         if name == "mul":
-            return scale_uncertainty(score.attrs, float(other))
+            return _scaled(score, float(other))
         if name == "truediv" and not reflexive and float(other) != 0:
-            return scale_uncertainty(score.attrs, 1 / float(other))
-    return without_uncertainty(f"{name} of a score and {_describe(other)}")
+            return _scaled(score, 1 / float(other))
+    return Uncertainty.missing(f"{name} of a score and {_describe(other)}").attributes()
+
+
+def _scaled(score: Score, factor: float) -> dict[str, Any]:
+    """Attributes after multiplication by a constant."""
+    return dict(score.attrs) | Uncertainty.of(score).scaled(factor).attributes()
 
 
 def _plain_array(score: Score, *, attrs: bool = False) -> xr.DataArray:
@@ -481,26 +344,6 @@ def _plain_array(score: Score, *, attrs: bool = False) -> xr.DataArray:
     array = xr.DataArray(score.variable, coords=score.coords, name=score.name)
     array.attrs = dict(score.attrs) if attrs else {}
     return array
-
-
-def undetermined(ceiling: Score | float) -> str | None:
-    """Why scores relative to this ceiling say nothing: its interval includes 0; None if it does not.
-
-    Examples
-    --------
-    >>> ceiling = attach_uncertainty(Score(0.1), error=0.055, ci=(-0.01, 0.21), estimates="new stimuli", method="t")
-    >>> undetermined(ceiling)
-    'the interval of the ceiling 0.100, -0.010 to 0.210, includes 0'
-    >>> undetermined(0.8)
-    """
-    from brainscore_core.numerics.significance import Uncertain, undetermined_by
-
-    attrs = ceiling.attrs if isinstance(ceiling, Score) else {}
-    low, high = attrs.get("unclamped_ci", attrs.get("ci", (math.nan, math.nan)))
-    if attrs.get("meaning") == "none" or np.size(low) != 1 or np.size(ceiling) != 1:
-        return None
-    value = float(attrs.get("unclamped", ceiling))
-    return undetermined_by(Uncertain(value, float(low), float(high)))
 
 
 class _ScorePlot(DataArrayPlotAccessor):

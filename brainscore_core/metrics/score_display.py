@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from math import nan
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from brainscore_core.figures import Dots, DotsRow, Lines, Panel, Plot, Series, Svg, lines, panels
 from brainscore_core.formatting import estimate_text, number_text, range_text
+from brainscore_core.metrics.uncertainty import Uncertainty
 from brainscore_core.populations import condition, details
 
 if TYPE_CHECKING:
@@ -33,62 +33,57 @@ def score_title(score: Score) -> str:
     if score.size != 1:
         sizes = ", ".join(f"{dim}: {size}" for dim, size in score.sizes.items())
         return f"{name} ({sizes}): {_distribution(score)}"
-    attrs = score.attrs
-    if undetermined := _text(attrs, "undetermined"):
+    attrs, uncertainty = score.attrs, Uncertainty.of(score)
+    if undetermined := _text(uncertainty.undetermined):
         raw = attrs.get("raw")
         before = f" (raw {number_text(_float(raw))})" if raw is not None and np.size(raw) == 1 else ""
         return f"{name} undetermined{before}: {undetermined}"
     if math.isnan(_float(score)):
-        state = _text(attrs, "state") or "undefined"
-        reason = _text(attrs, "reason") or _text(attrs, "error_reason")
+        state = _text(attrs.get("state")) or "undefined"
+        reason = _text(attrs.get("reason")) or _text(uncertainty.error_reason)
         return f"{name} {state}: {reason}" if reason else f"{name} {state}"
     return f"{name} {value_text(score)}"
 
 
 def score_rows(score: Score) -> list[tuple[str, str]]:
     """Names and texts of what is known of a score besides its value."""
-    attrs = score.attrs
+    attrs, uncertainty = score.attrs, Uncertainty.of(score)
     rows = []
     if score.size == 1 and not math.isnan(_float(score)):
-        if holds_for := condition(_text(attrs, "ci_estimates")):
+        if holds_for := condition(_text(uncertainty.ci_estimates)):
             rows.append(("holds for", holds_for))
-        if not _finding(attrs):
-            rows.append(("interval", _interval(attrs)))
-        unclamped = _float(attrs.get("unclamped"))
-        if (
-            not math.isnan(unclamped)
-            and not _finding(attrs)
-            and unclamped != _float(score)
-            and not _text(attrs, "undetermined")
-        ):
-            rows.append(("unclamped", number_text(unclamped)))
+        if not _finding(uncertainty):
+            rows.append(("interval", _interval(uncertainty)))
+            unclamped = _float(uncertainty.unclamped)
+            if not (math.isnan(unclamped) or unclamped == _float(score) or _text(uncertainty.undetermined)):
+                rows.append(("unclamped", number_text(unclamped)))
     for name, kind in (("raw", "scale"), ("ceiling", "meaning")):
         if attrs.get(name) is not None:
             rows.append((name, _with_kind(attrs[name], kind)))
-    rows += [(name, text) for name, key in _TEXTS if (text := _text(attrs, key))]
+    rows += [(name, text) for name, key in _TEXTS if (text := _text(attrs.get(key)))]
     return rows
 
 
 def score_record(score: Score) -> dict[str, Any]:
     """Values of a single score by the names of an export's columns; unknown numbers are NaN, unknown texts None."""
-    attrs = score.attrs
+    attrs, uncertainty = score.attrs, Uncertainty.of(score)
     record: dict[str, Any] = {
-        "model": _text(attrs, "model_identifier") or None,
-        "benchmark": _text(attrs, "benchmark_identifier") or None,
-        "state": _text(attrs, "state") or ("undefined" if math.isnan(_float(score)) else "scored"),
-        "reason": _text(attrs, "reason") or _text(attrs, "undetermined") or None,
+        "model": _text(attrs.get("model_identifier")) or None,
+        "benchmark": _text(attrs.get("benchmark_identifier")) or None,
+        "state": _text(attrs.get("state")) or ("undefined" if math.isnan(_float(score)) else "scored"),
+        "reason": _text(attrs.get("reason")) or _text(uncertainty.undetermined) or None,
     }
     for prefix, value in (("", score), ("raw", attrs.get("raw")), ("ceiling", attrs.get("ceiling"))):
-        value_attrs = getattr(value, "attrs", {})
-        low, high = _limits(value_attrs)
+        of_value = Uncertainty.of(value)
+        low, high = of_value.limits
         start = f"{prefix}_" if prefix else ""
         record |= {
             prefix or "score": _float(value),
-            f"{start}error": _float(value_attrs.get("error")),
+            f"{start}error": of_value.standard_error,
             f"{start}ci_low": low,
             f"{start}ci_high": high,
         }
-    return record | {"ci_level": _level(attrs), "ci_estimates": _text(attrs, "ci_estimates") or None}
+    return record | {"ci_level": uncertainty.level, "ci_estimates": _text(uncertainty.ci_estimates) or None}
 
 
 def value_text(value: Any) -> str:
@@ -101,26 +96,27 @@ def value_text(value: Any) -> str:
     """
     if np.size(value) != 1:
         return _distribution(value)
-    attrs = getattr(value, "attrs", {})
+    uncertainty = Uncertainty.of(value)
     return estimate_text(
         _float(value),
-        error=_float(attrs.get("error")),
-        ci=_limits(attrs),
-        level=_level(attrs),
-        estimates=_text(attrs, "ci_estimates"),
-        finding=_finding(attrs),
+        error=uncertainty.standard_error,
+        ci=uncertainty.limits,
+        level=uncertainty.level,
+        estimates=_text(uncertainty.ci_estimates),
+        finding=_finding(uncertainty),
     )
 
 
 def score_plot(score: Score) -> Plot:
     """Draw a score with its ceiling and the value before the ceiling; of several values, draw them sorted."""
-    name = _text(score.attrs, "benchmark_identifier") or "Score"
-    if model := _text(score.attrs, "model_identifier"):
+    name = _text(score.attrs.get("benchmark_identifier")) or "Score"
+    if model := _text(score.attrs.get("model_identifier")):
         name = f"{model} on {name}"
     if score.size != 1:
         return Plot(_values_in_order(score, name) or _sorted_values(score, name), name)
     ceiling = score.attrs.get("ceiling")
-    undetermined = _text(score.attrs, "undetermined")
+    uncertainty = Uncertainty.of(score)
+    undetermined = _text(uncertainty.undetermined)
     rows = [
         DotsRow(label="score", state="undetermined", hint=f"undetermined: {undetermined}")
         if undetermined
@@ -131,11 +127,11 @@ def score_plot(score: Score) -> Plot:
         for label, value in (("raw score", score.attrs.get("raw")), ("ceiling", ceiling))
         if value is not None and np.size(value) == 1
     ]
-    relative = _text(score.attrs, "scale") == "ceiled"
+    relative = _text(score.attrs.get("scale")) == "ceiled"
     chart = Dots(
         rows=rows,
         title=name,
-        x_title=f"value; intervals of {100 * _level(score.attrs):g} %",
+        x_title=f"value; intervals of {100 * uncertainty.level:g} %",
         kinds=("relative to the ceiling", "as measured") if relative else (),
         reference=0.0,
     )
@@ -146,13 +142,8 @@ def _row(label: str, value: Any, hint: str, *, kind: int) -> DotsRow:
     number = _float(value)
     if math.isnan(number):
         return DotsRow(label=label, state="undefined", hint=hint)
-    low, high = _limits(getattr(value, "attrs", {}))
+    low, high = Uncertainty.of(value).limits
     return DotsRow(label=label, value=number, low=low, high=high, text=number_text(number), hint=hint, kind=kind)
-
-
-def _limits(attrs: Mapping[str, Any]) -> tuple[float, float]:
-    limits = np.ravel(attrs.get("ci", ()))
-    return (float(limits[0]), float(limits[1])) if limits.dtype.kind in "fiu" and len(limits) == 2 else (nan, nan)
 
 
 def _values_in_order(score: Score, name: str) -> Svg | None:
@@ -209,25 +200,25 @@ def _finite(values: Any) -> np.ndarray:
     return numbers[np.isfinite(numbers)]
 
 
-def _interval(attrs: Mapping[str, Any]) -> str:
-    low, high = _limits(attrs)
+def _interval(uncertainty: Uncertainty) -> str:
+    low, high = uncertainty.limits
     if math.isnan(low) or math.isnan(high):
-        return f"none: {_text(attrs, 'ci_reason') or _text(attrs, 'error_reason') or 'no reason is given'}"
-    method = f" ({text})" if (text := _text(attrs, "ci_method")) else ""
-    estimates = _text(attrs, "ci_estimates")
-    if _text(attrs, "undetermined"):  # the title has no interval, and no population
+        return f"none: {_text(uncertainty.ci_reason) or _text(uncertainty.error_reason) or 'no reason is given'}"
+    method = f" ({text})" if (text := _text(uncertainty.ci_method)) else ""
+    estimates = _text(uncertainty.ci_estimates)
+    if _text(uncertainty.undetermined):  # the title has no interval, and no population
         return f"{range_text(low, high)}; {estimates or 'of the score'}{method}"
     return (details(estimates) or "of the score") + method
 
 
-def _finding(attrs: Mapping[str, Any]) -> str:
+def _finding(uncertainty: Uncertainty) -> str:
     """Why there is no interval any more, if the interval before the limits of 0 and 1 was beyond them."""
-    low, high = _limits(attrs)
-    return _text(attrs, "ci_reason") if "unclamped_ci" in attrs and math.isnan(low) and math.isnan(high) else ""
+    limited = uncertainty.unclamped_ci is not None and all(map(math.isnan, uncertainty.limits))
+    return _text(uncertainty.ci_reason) if limited else ""
 
 
 def _with_kind(value: Any, kind: str) -> str:
-    described = _text(getattr(value, "attrs", {}), kind)
+    described = _text(getattr(value, "attrs", {}).get(kind))
     return f"{value_text(value)} ({described})" if described else value_text(value)
 
 
@@ -238,12 +229,6 @@ def _float(value: Any) -> float:
         return nan
 
 
-def _text(attrs: Mapping[str, Any], key: str) -> str:
+def _text(value: Any) -> str:
     """An attribute, which may have been written by others; empty if it is not a text."""
-    value = attrs.get(key)
     return value if isinstance(value, str) else ""
-
-
-def _level(attrs: Mapping[str, Any]) -> float:
-    level = _float(attrs.get("ci_level"))
-    return 0.95 if math.isnan(level) else level

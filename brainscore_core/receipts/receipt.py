@@ -368,21 +368,22 @@ def _fields_of(score: Any) -> dict[str, Any]:
     array = np.asarray(score)
     if array.size != 1:
         raise ValueError(f"the score must be a single value, not an array of shape {array.shape}")
-    attrs = getattr(score, "attrs", {})
-    error = _number(attrs.get("error"))
-    interval = _interval(attrs.get("ci"))
+    from brainscore_core.metrics import Uncertainty  # here, as it imports xarray
+
+    uncertainty = Uncertainty.of(score)
+    error, interval = _number(uncertainty.error), _interval(uncertainty.ci)
     return {
         "value": _number(array.item()),
         "error": error,
-        "error_reason": None if error is not None else _text(attrs.get("error_reason")) or "none was attached",
+        "error_reason": None if error is not None else _text(uncertainty.error_reason) or "none was attached",
         "ci": interval,
-        "ci_level": None if interval is None else _number(attrs.get("ci_level")) or 0.95,
-        "ci_estimates": None if interval is None else _text(attrs.get("ci_estimates")),
-        "ci_method": None if interval is None else _text(attrs.get("ci_method")),
-        "ci_reason": None if interval is not None else _text(attrs.get("ci_reason")) or "none was attached",
-        "scale": _text(attrs.get("scale")),
-        "unclamped": _number(attrs.get("unclamped")),
-        "unclamped_ci": _interval(attrs.get("unclamped_ci")),
+        "ci_level": None if interval is None else _number(uncertainty.ci_level) or 0.95,
+        "ci_estimates": None if interval is None else _text(uncertainty.ci_estimates),
+        "ci_method": None if interval is None else _text(uncertainty.ci_method),
+        "ci_reason": None if interval is not None else _text(uncertainty.ci_reason) or "none was attached",
+        "scale": _text(getattr(score, "attrs", {}).get("scale")),
+        "unclamped": _number(uncertainty.unclamped),
+        "unclamped_ci": _interval(uncertainty.unclamped_ci),
     }
 
 

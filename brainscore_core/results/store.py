@@ -622,6 +622,8 @@ def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
     """
     import xarray as xr
 
+    from brainscore_core.metrics import Uncertainty, unclamped_value  # here, as it imports xarray
+
     arrays: dict[str, Arrays] = {}
     notes: list[str] = []
     for level in _levels(score):
@@ -630,23 +632,22 @@ def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
                 arrays["raw"] = Arrays(_storable(level))
             else:
                 notes.append(f"raw values were not stored: a {type(level).__name__} is not an assembly")
-        attrs = getattr(level, "attrs", {})
-        if "predictions" in attrs and "predictions" not in arrays:
-            predictions, targets = attrs["predictions"], attrs.get("targets")
+        uncertainty = Uncertainty.of(level)
+        predictions, targets = uncertainty.predictions, uncertainty.targets
+        if predictions is not None and "predictions" not in arrays:
             if isinstance(predictions, xr.DataArray):
                 groups = {"targets": _storable(targets)} if isinstance(targets, xr.DataArray) else {}
                 stored = _storable(predictions)
-                if isinstance(training := attrs.get("training_influence"), xr.DataArray):
-                    groups["training"] = training
+                if isinstance(uncertainty.training_influence, xr.DataArray):
+                    groups["training"] = uncertainty.training_influence
                     stored.attrs["training"] = 1
                 arrays["predictions"] = Arrays(stored, groups)
             else:
                 notes.append(f"predictions were not stored: a {type(predictions).__name__} is not an assembly")
-        influence = attrs.get("influence")
+        influence, further = uncertainty.influence, uncertainty.further_influence
         if isinstance(influence, xr.DataArray) and np.size(level) == 1 and "influence" not in arrays:
             storable = _storable(influence)
-            storable.attrs["estimate"] = float(attrs.get("unclamped", level))
-            further = attrs.get("further_influence")
+            storable.attrs["estimate"] = unclamped_value(level)
             groups = {"further": _storable(further)} if isinstance(further, xr.DataArray) else {}
             if groups:
                 storable.attrs["further"] = 1

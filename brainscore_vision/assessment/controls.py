@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.formatting import estimate_text, number_text, p_text, range_text
 from brainscore_core.lazy import content_of
-from brainscore_core.metrics import Score
+from brainscore_core.metrics import Score, Uncertainty, unclamped_value
 from brainscore_core.plurals import counted, plural
 from brainscore_core.populations import condition_of_benchmark
 from brainscore_core.progress import stage
@@ -720,19 +720,18 @@ def _attempt(benchmark: Any, candidate: _Recorder) -> Score | str:
 
 
 def _numbers(score: Score) -> tuple[float | None, tuple[float, float] | None]:
-    value = score.attrs.get("unclamped")
-    value = float(score if value is None else value)
-    low, high = score.attrs.get("unclamped_ci", score.attrs.get("ci", (math.nan, math.nan)))
+    value, limits = unclamped_value(score), Uncertainty.of(score).unclamped_limits
     if math.isnan(value):
         return None, None
-    return value, None if math.isnan(low) or math.isnan(high) else (float(low), float(high))
+    return value, None if any(map(math.isnan, limits)) else limits
 
 
 def _reason(score: Score) -> str | None:
     value, ci = _numbers(score)
     if ci is not None:
         return None
-    reason = score.attrs.get("ci_reason") or score.attrs.get("error_reason")
+    uncertainty = Uncertainty.of(score)
+    reason = uncertainty.ci_reason or uncertainty.error_reason
     default = "the score is undefined" if value is None else "the benchmark gives no interval"
     return str(reason or default)
 

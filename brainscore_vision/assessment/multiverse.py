@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import BrainScoreError, UserError
 from brainscore_core.figures import COLUMN_WIDTHS, Specification, Svg, specification, standalone
-from brainscore_core.metrics import Metric, Score
+from brainscore_core.metrics import Metric, Score, Uncertainty
 from brainscore_core.metrics.declarations import declarations_of
 from brainscore_core.numerics import participation_ratio
 from brainscore_core.progress import stage, track
@@ -448,7 +448,7 @@ class _Recordings:
             if math.isfinite(value):
                 return value, None
             score = metric(source, target)
-            return float(score), score.attrs.get("error_reason")
+            return float(score), Uncertainty.of(score).error_reason
 
     def normalised(self, name: str, split: str, value: float) -> tuple[float, str | None]:
         """A raw value relative to the benchmark's ceiling, and why it is NaN."""

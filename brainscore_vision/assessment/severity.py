@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.metrics import Score
+from brainscore_core.metrics import Score, Uncertainty
 from brainscore_core.numerics.predictions import PredictivityOfUnits, compare_predictivity
 from brainscore_core.numerics.significance import student_test
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
@@ -162,15 +162,15 @@ def _loss(parts: Parts, rule: str, model: str, both: Callable[..., Any], sources
     numbers: dict[str, Any] = {
         "default": _number(default),
         "grouped": _number(grouped),
-        "default_ci": _limits(*default.attrs.get("ci", (math.nan, math.nan))),
-        "grouped_ci": _limits(*grouped.attrs.get("ci", (math.nan, math.nan))),
+        "default_ci": _limits(*Uncertainty.of(default).limits),
+        "grouped_ci": _limits(*Uncertainty.of(grouped).limits),
         "score": _relative(default, parts.benchmark),
         "grouped_score": _relative(grouped, parts.benchmark),
     }
     if numbers["default"] is None or numbers["grouped"] is None:
         return Loss(rule, model, **numbers, reason="a score is undefined")
     numbers["loss"] = numbers["default"] - numbers["grouped"]
-    ours, theirs = (score.attrs.get("predictivity") for score in (default, grouped))
+    ours, theirs = (Uncertainty.of(score).predictivity for score in (default, grouped))
     if isinstance(ours, PredictivityOfUnits) and isinstance(theirs, PredictivityOfUnits):
         matched = theirs.in_order(ours.stimuli, ours.neuroids)
         if matched is not None:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import undetermined
-from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.benchmarks import attach_ceiling
+from brainscore_core.metrics import Score, Uncertainty, amend_uncertainty, attach_uncertainty, unclamped_value
 from brainscore_core.numerics import bootstrap_interval, mean_influence
 from brainscore_core.plurals import counted, singular
 from brainscore_core.populations import population, these
@@ -28,11 +28,6 @@ def values_along(scores: Sequence[Score], labels: Sequence[Hashable], dim: str) 
     """Values of several scores along one dimension, before clamping."""
     coords: Any = {dim: (dim, np.asarray(labels, dtype=object if isinstance(labels[0], str) else None))}
     return Score([unclamped_value(score) for score in scores], coords=coords, dims=[dim])
-
-
-def unclamped_value(score: Score) -> float:
-    """Value of a score before it was clamped to [0, 1]."""
-    return float(score.attrs.get("unclamped", score))
 
 
 def mean_of_fixed(scores: Sequence[Score], *, units: str) -> Score:
@@ -59,24 +54,23 @@ def mean_of_fixed(scores: Sequence[Score], *, units: str) -> Score:
     """
     values = np.array([unclamped_value(score) for score in scores])
     result = Score(values.mean())
-    errors = np.array([float(score.attrs.get("error", math.nan)) for score in scores])
-    limits = np.array(
-        [score.attrs.get("unclamped_ci", score.attrs.get("ci", (math.nan, math.nan))) for score in scores]
-    )
+    uncertainties = [Uncertainty.of(score) for score in scores]
+    errors = np.array([uncertainty.standard_error for uncertainty in uncertainties])
+    limits = np.array([uncertainty.unclamped_limits for uncertainty in uncertainties])
     k = len(values)
     down, up = (float(np.linalg.norm(limits[:, side] - values) / k) for side in (0, 1))
-    attrs = next((score.attrs for score in scores if "ci_estimates" in score.attrs), {})
-    reasons = [score.attrs[key] for score in scores for key in ("error_reason", "ci_reason") if key in score.attrs]
+    first = next((known for known in uncertainties if known.ci_estimates is not None), Uncertainty())
+    reasons = [uncertainty.reason for uncertainty in uncertainties if uncertainty.reason]
     missing = bool(np.isnan(errors).any() or np.isnan(down) or np.isnan(up))
-    if doubts := [score.attrs["undetermined"] for score in scores if "undetermined" in score.attrs]:
-        result.attrs["undetermined"] = doubts[0]
+    doubts = [uncertainty.undetermined for uncertainty in uncertainties if uncertainty.undetermined]
+    amend_uncertainty(result, undetermined=next(iter(doubts), None))
     return attach_uncertainty(
         result,
         error=float(np.linalg.norm(errors) / k),
         ci=None if math.isnan(down) or math.isnan(up) else (float(result) - down, float(result) + up),
-        level=attrs.get("ci_level", 0.95),
-        estimates=_of_fixed(attrs.get("ci_estimates", ""), k, units),
-        method=f"{attrs.get('ci_method', '')}, recovered variance",
+        level=first.level,
+        estimates=_of_fixed(first.ci_estimates or "", k, units),
+        method=f"{first.ci_method or ''}, recovered variance",
         reason=(reasons[0] if reasons else f"one of the {units} has none") if missing else None,
     )
 
@@ -201,15 +195,11 @@ def neuroid_wise_explained_var(score: Score, ceiling: Score, aggregate_func: Cal
         values = np.where(reliability > 0, np.copysign(r**2, r) / reliability, np.nan)
     defined = values[~np.isnan(values)]
     result = Score(float(aggregate_func(defined)) if defined.size else np.nan)
-    result.attrs = {
-        "raw": score,
-        "ceiling": ceiling,
-        "scale": "ceiled",
+    attach_ceiling(result, score, ceiling)
+    result.attrs |= {
         "ceiled_scores": Score(values, coords=coords_for_dim(raw, "neuroid"), dims=["neuroid"]),
         "undefined": int(np.isnan(values).sum()),
     }
-    if reason := undetermined(ceiling):
-        result.attrs["undetermined"] = reason
     interval = bootstrap_interval(defined, _statistic(aggregate_func), units="neuroids")
     return attach_interval(
         result, interval, units="neuroids for these stimuli", estimates="explained variance over neuroids"
@@ -253,11 +243,9 @@ def ceiling_of_neuroids(ceiling: Score, coord: str, value: Any) -> Score:
         value_of_all, spread = float(_median(raw)), None
     selected = Score(value_of_all)
     selected.attrs = {Score.RAW_VALUES_KEY: raw}
-    if spread is not None:
-        selected.attrs["split_error"] = spread
     if "meaning" in ceiling.attrs:
         selected.attrs["meaning"] = ceiling.attrs["meaning"]
-    return attach_neuroid_interval(selected, raw)
+    return attach_neuroid_interval(amend_uncertainty(selected, split_error=spread), raw)
 
 
 def _median(raw: Score) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, undetermined
+from brainscore_core.benchmarks import Benchmark, BenchmarkBase, attach_ceiling, bound_score
 from brainscore_core.benchmarks.measurements import Measurements
 from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size, memory_limit
@@ -75,9 +75,7 @@ class _MeanBenchmark(BenchmarkBase):
             raw.attrs["scale"] = scores[0].attrs["raw"].attrs["scale"]
         if self._ceiling is None:
             self._ceiling = self._mean(ceilings)
-        score.attrs.update(raw=raw, ceiling=self._ceiling, scale="ceiled")
-        if reason := undetermined(score.attrs["ceiling"]):
-            score.attrs["undetermined"] = reason
+        attach_ceiling(score, raw, self._ceiling)
         self._keep(score, scores)
         return bound_score(score)
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, normalise
 from brainscore_core.errors import UserError, nearest
-from brainscore_core.metrics import Score, declare_no_error
+from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.plugins.tables import table_row
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     BehavioralAssembly,
@@ -189,11 +189,11 @@ def constant_ceiling(
     """
     score = Score(value)
     score.attrs["meaning"] = meaning
-    declare_no_error(score, reason or "the ceiling was published as a number without an error")
     if error is not None:
-        del score.attrs["error_reason"]
-        score.attrs.update(error=error, ci_reason="the ceiling was published as a number with its error alone")
-    return score
+        reason = "the ceiling was published as a number with its error alone"
+    return attach_uncertainty(
+        score, error=error, reason=reason or "the ceiling was published as a number without an error"
+    )
 
 
 def _recordings(row: BenchmarkRow, prepare: Prepare, position: int = 0) -> LazyLoad[DataAssembly]:

@@ -4,7 +4,7 @@ import math
 import warnings
 from dataclasses import dataclass, field
 
-from brainscore_core.metrics import Score
+from brainscore_core.metrics import Score, Uncertainty
 
 _REASONS = ("error_nan_reason", "error_reason")
 _SOURCES = ("error_over", "ci_estimates")
@@ -59,15 +59,16 @@ def validate_score_uncertainty(
     attrs = score.attrs
     problems: list[str] = []
     unusual: list[str] = []
-    if "error" not in attrs:
+    error = Uncertainty.of(score).error
+    if error is None:
         problems.append("there is no attrs['error']")
     else:
         try:
-            error = float(attrs["error"])
+            number = float(error)
         except (TypeError, ValueError):
-            problems.append(f"the error is not a number: {attrs['error']!r}")
+            problems.append(f"the error is not a number: {error!r}")
         else:
-            more, unusual = _check_error(error, score, allow_nan_with_reason)
+            more, unusual = _check_error(number, score, allow_nan_with_reason)
             problems += more
     if require_raw and Score.RAW_VALUES_KEY not in attrs:
         problems.append("there are no attrs['raw']: keep the values before aggregation")

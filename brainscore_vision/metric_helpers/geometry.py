@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.metrics import Metric, Score, attach_uncertainty
+from brainscore_core.metrics import Metric, Score, amend_uncertainty, attach_uncertainty
 from brainscore_core.numerics import (
     Interval,
     Similarity,
@@ -522,7 +522,7 @@ class RDMSimilarity:
         similarity = compare_rdms(*(condensed(np.asarray(m.values, dtype=np.float64)) for m in (first, second)))
         score = Score(similarity.value)
         score.attrs[Score.RAW_VALUES_KEY] = Score(similarity.value)
-        score.attrs["influence"] = similarity.influence
+        amend_uncertainty(score, influence=similarity.influence)
         interval = influence_interval(similarity.value, similarity.influence, correlation=True)
         if similarity.reason is not None:
             interval = interval._replace(reason=similarity.reason)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.metrics import Score, amend_uncertainty, attach_uncertainty
 from brainscore_core.numerics.splits import k_folds, shuffle_splits
 from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
@@ -502,7 +502,7 @@ def aggregate_splits(raw: Score, aggregate: Aggregate | None = None) -> Score:
     value, error = over_splits(np.asarray(per_split.values, dtype=np.float64))
     score = Score(value)
     score.attrs = {Score.RAW_VALUES_KEY: raw}
-    score.attrs["split_error"] = error
+    amend_uncertainty(score, split_error=error)
     reason = "the metric does not say over which units its values vary; the spread over splits is not one"
     return attach_uncertainty(score, reason="undefined in every split" if np.isnan(error) else reason)
 

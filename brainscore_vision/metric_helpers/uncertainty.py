@@ -10,7 +10,14 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from brainscore_core.metrics import NEUROID_GROUPS, STIMULUS_GROUPS, Score, attach_uncertainty
+from brainscore_core.metrics import (
+    NEUROID_GROUPS,
+    STIMULUS_GROUPS,
+    Score,
+    Uncertainty,
+    amend_uncertainty,
+    attach_uncertainty,
+)
 from brainscore_core.numerics import Interval, bootstrap_interval
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.predictions import (
@@ -206,18 +213,20 @@ def attach_varied(score: Score, interval: Interval, units: Sequence[Units], *, e
 
     The score is changed in place and returned; ``attrs['ci_estimates']`` begins with what varies.
     """
-    missing = math.isnan(interval.low) or math.isnan(interval.high)
-    reason = interval.reason
-    if reason is None and math.isnan(interval.error):
-        reason = "the value itself is undefined"
     varied = " and ".join(unit.plural for unit in units)
+    return _attach(score, interval, f"{varied}; {', '.join(unit.details for unit in units)}; {estimates}")
+
+
+def _attach(score: Score, interval: Interval, estimates: str, error: float | None = None) -> Score:
+    """Write an interval into the uncertainty of a score, with an error that is not the interval's if given."""
+    error = interval.error if error is None else error
     return attach_uncertainty(
         score,
-        error=interval.error,
-        ci=None if missing else (interval.low, interval.high),
-        estimates=f"{varied}; {', '.join(unit.details for unit in units)}; {estimates}",
+        error=error,
+        ci=(interval.low, interval.high),
+        estimates=estimates,
         method=interval.method,
-        reason=reason,
+        reason=interval.reason or ("the value itself is undefined" if math.isnan(error) else None),
     )
 
 
@@ -234,25 +243,20 @@ def attach_predictivity_interval(
         if stimuli.grouped:  # a group is named by one of its members
             order = np.argsort(names, kind="stable")
             names = names[order][np.unique(stimuli.codes[order], return_index=True)[1]]
-        score.attrs["predictivity"] = PredictivityOfUnits(found, names, neuroids.names, neuroids.clusters)
+        predictivity = PredictivityOfUnits(found, names, neuroids.names, neuroids.clusters)
+        amend_uncertainty(score, predictivity=predictivity)
     if stimuli.names is not None and found.training is not None:
-        score.attrs["training_influence"] = DataAssembly(
+        training = DataAssembly(
             found.training.astype(np.float32),
             coords={"unit": ("presentation", unit_ids(stimuli, stimuli.names).astype(str))},
             dims=["presentation", "neuroid"],
         )
+        amend_uncertainty(score, training_influence=training)
     interval = predictivity_interval(found, clusters=neuroids.clusters)
     if math.isfinite(interval.low):
         interval = clipped(interval)
     details = f"{stimuli.details}, {neuroids.details}; the model is fixed{fixed}"
-    return attach_uncertainty(
-        score,
-        error=interval.error,
-        ci=None if math.isnan(interval.low) else (interval.low, interval.high),
-        estimates=f"{stimuli.plural} and {neuroids.plural}; {details}",
-        method=interval.method,
-        reason=interval.reason,
-    )
+    return _attach(score, interval, f"{stimuli.plural} and {neuroids.plural}; {details}")
 
 
 def attach_influence(
@@ -310,8 +314,7 @@ def attach_influence(
     stored.attrs = {"bias": float(bias), "paired": int(paired)}
     if stimuli is not None:
         stored.attrs[ATTRIBUTE] = stimuli.group or INDEPENDENT
-    score.attrs["further_influence" if further else "influence"] = stored
-    return score
+    return amend_uncertainty(score, **{"further_influence" if further else "influence": stored})
 
 
 def attach_left_out(score: Score, left_out: Sequence[float], *, subjects: Any) -> Score:
@@ -349,23 +352,11 @@ def attach_interval(
     error : float, optional
         Replaces that of the interval.
     """
-    standard_error = interval.error if error is None else error
-    missing = math.isnan(interval.low) or math.isnan(interval.high)
-    reason = interval.reason
-    if reason is None and math.isnan(standard_error):
-        reason = "the value itself is undefined"
     if units:
         estimates = f"new {units}; {counted(interval.n, re.split(' (?:of|for) th', units)[0])}; {estimates}"
     else:
         estimates = f"{estimates}, {interval.n:,} of them"
-    return attach_uncertainty(
-        score,
-        error=standard_error,
-        ci=None if missing else (interval.low, interval.high),
-        estimates=estimates,
-        method=interval.method,
-        reason=reason,
-    )
+    return _attach(score, interval, estimates, error)
 
 
 def attach_neuroid_interval(score: Score, raw: Score, *, reason: str = "") -> Score:
@@ -408,17 +399,19 @@ def attach_each(score: Score, parts: Sequence[Score], *, what: str) -> Score:
     def along(values: list[Any]) -> Score:
         return Score(np.array(values, dtype=np.float64), coords=score.coords, dims=score.dims)
 
-    reasons = ("error_reason", "ci_reason", "ci_level", "ci_estimates", "ci_method")
-    for key in reasons:
-        score.attrs.pop(key, None)
-    limits = [bin_score.attrs["ci"] for bin_score in parts]
-    score.attrs["error"] = along([bin_score.attrs["error"] for bin_score in parts])
-    score.attrs["ci"] = (along([low for low, _ in limits]), along([high for _, high in limits]))
-    for key in reasons:
-        texts = [bin_score.attrs[key] for bin_score in parts if key in bin_score.attrs]
-        if texts:
-            score.attrs[key] = f"{texts[0]}; in each {what}" if key == "ci_estimates" else texts[0]
-    return score
+    uncertainties = [Uncertainty.of(part) for part in parts]
+    texts: dict[str, Any] = {
+        name: next(filter(None, (getattr(uncertainty, name) for uncertainty in uncertainties)), None)
+        for name in ("error_reason", "ci_reason", "ci_level", "ci_estimates", "ci_method")
+    }
+    if texts["ci_estimates"]:
+        texts["ci_estimates"] += f"; in each {what}"
+    return amend_uncertainty(
+        score,
+        error=along([uncertainty.error for uncertainty in uncertainties]),
+        ci=tuple(along([uncertainty.ci[side] for uncertainty in uncertainties]) for side in (0, 1)),
+        **texts,
+    )
 
 
 def over_splits(values: NDArray[np.float64]) -> tuple[float, float]:
@@ -434,8 +427,7 @@ def note_undefined(score: Score, raw: NDArray[Any], *, what: str) -> Score:
     undefined = np.isnan(np.asarray(raw, dtype=np.float64))
     score.attrs["undefined"] = int(undefined.sum())
     if undefined.all():
-        reason = f"{what} is undefined everywhere: the values do not vary"
-        attach_uncertainty(score, reason=reason)
+        attach_uncertainty(score, reason=f"{what} is undefined everywhere: the values do not vary")
     return score
 
 

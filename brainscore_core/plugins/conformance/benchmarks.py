@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from brainscore_core.errors import NotApplicable
-from brainscore_core.metrics import ABOVE_CEILING, Score, undetermined
+from brainscore_core.metrics import ABOVE_CEILING, Score, Uncertainty, undetermined
 from brainscore_core.plugins.bibtex import BibtexError, missing_fields, parse_bibtex
 from brainscore_core.plugins.conformance import Failed, Unusual
 from brainscore_core.plugins.declared_tests import TestsRead, read_tests
@@ -154,13 +156,13 @@ def _ceiling_error(benchmark: Any, context: BenchmarkContext) -> None:
 
 
 def _require_error(score: Score, subject: str) -> None:
-    if "error" not in score.attrs:
+    uncertainty = Uncertainty.of(score)
+    if uncertainty.error is None:
         raise Failed(
             f"the {subject} has no attrs['error']",
             "set the standard error, or call brainscore_core.metrics.declare_no_error(score, 'reason')",
         )
-    error = score.attrs["error"]
-    if getattr(error, "size", 1) == 1 and math.isnan(float(error)) and not score.attrs.get("error_reason"):
+    if np.size(uncertainty.error) == 1 and math.isnan(uncertainty.standard_error) and not uncertainty.error_reason:
         raise Failed(
             f"attrs['error'] of the {subject} is NaN and no reason is given",
             "say why: brainscore_core.metrics.declare_no_error(score, 'reason')",
@@ -188,12 +190,13 @@ def _runs(benchmark: Any, context: BenchmarkContext) -> None:
             f"the score of {name!r} has neither attrs['raw'] nor attrs['ceiling']",
             "relate the raw score to the ceiling with brainscore_core.benchmarks.normalise(raw, ceiling)",
         )
-    if math.isnan(float(score)) and not score.attrs.get("error_reason"):
+    uncertainty = Uncertainty.of(score)
+    if math.isnan(float(score)) and not uncertainty.error_reason:
         raise Failed(f"the score of {name!r} is NaN and says no reason", "set attrs['error_reason']")
     _require_error(score, "score")
-    if str(score.attrs.get("ci_reason", "")).startswith(ABOVE_CEILING):
+    if str(uncertainty.ci_reason).startswith(ABOVE_CEILING):
         raise Unusual(
-            f"the score of {name!r} is {score.attrs['ci_reason']}",
+            f"the score of {name!r} is {uncertainty.ci_reason}",
             "look for noise that the ceiling leaves out and the model can know: copied or averaged repetitions, other "
             "measurements of the same trials, drift in a constant order",
         )

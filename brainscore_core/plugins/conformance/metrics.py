@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_core.metrics import Ceiling, Meaning, Metric, Scale, Score
+from brainscore_core.metrics import Ceiling, Meaning, Metric, Scale, Score, Uncertainty
 from brainscore_core.plugins.conformance import Failed, Unusual
 from brainscore_core.plugins.conformance.benchmarks import tests_load, tests_show
 from brainscore_core.supported_data_standards.brainio.assemblies import (
@@ -230,13 +230,13 @@ def _returns_score(tested: MetricUnderTest) -> None:
         raise Failed(f"it returned a {type(score).__name__}", "return a Score")
     if Score.RAW_VALUES_KEY not in score.attrs:
         raise Failed("the score has no attrs['raw']", "keep the values before aggregation in attrs['raw']")
-    if "error" not in score.attrs:
+    uncertainty = Uncertainty.of(score)
+    if uncertainty.error is None:
         raise Failed(
             "the score has no attrs['error']",
             "set the standard error, or call brainscore_core.metrics.declare_no_error(score, 'reason')",
         )
-    error = np.asarray(score.attrs["error"], dtype=float)
-    if np.isnan(error).all() and not score.attrs.get("error_reason"):
+    if np.isnan(np.asarray(uncertainty.error, dtype=float)).all() and not uncertainty.error_reason:
         raise Failed("attrs['error'] is NaN and no reason is given", "set attrs['error_reason']")
 
 

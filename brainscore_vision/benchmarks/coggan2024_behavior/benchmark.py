@@ -1,13 +1,13 @@
 """Accuracy under 18 kinds of occlusion (Coggan & Tong 2024)."""
 
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score, explained_variance, undetermined
+from brainscore_core.benchmarks import BenchmarkBase, attach_ceiling, bound_score, explained_variance
 from brainscore_core.errors import UserError
-from brainscore_core.metrics import INFLUENCE_KEYS, Score, attach_uncertainty, scale_influence
+from brainscore_core.metrics import Score, Uncertainty
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -142,19 +142,8 @@ def _choices(probabilities: DataAssembly) -> BehavioralAssembly:
 
 def _relate(raw: Score, ceiling: Score) -> Score:
     """(r / ceiling)² with the sign of r; its error and interval by those of both."""
-    squared = attach_uncertainty(
-        Score(float(ceiling) * abs(float(ceiling))),
-        error=2 * float(ceiling) * ceiling.attrs["error"],
-        ci=cast("tuple[float, float]", tuple(np.sign(limit) * limit**2 for limit in ceiling.attrs["ci"])),
-        estimates=ceiling.attrs.get("ci_estimates"),
-        method=ceiling.attrs.get("ci_method"),
-        reason=ceiling.attrs.get("ci_reason"),
+    squared = Score(float(ceiling) * abs(float(ceiling)))
+    squared.attrs["uncertainty"] = Uncertainty.of(ceiling).mapped(
+        lambda value: np.sign(value) * value**2, 2 * abs(float(ceiling))
     )
-    for key in INFLUENCE_KEYS:
-        if key in ceiling.attrs:
-            squared.attrs[key] = scale_influence(ceiling.attrs[key], 2 * abs(float(ceiling)))
-    score = explained_variance(raw, squared)
-    score.attrs["ceiling"] = ceiling
-    if reason := undetermined(ceiling):
-        score.attrs["undetermined"] = reason
-    return score
+    return attach_ceiling(explained_variance(raw, squared), raw, ceiling)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.metrics import Score, Uncertainty
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset
@@ -239,20 +239,14 @@ def _off_diagonal(matrices: _Array) -> _Array:
 
 def _squared(ratio: Score) -> Score:
     """Square a score, its sign kept, and its uncertainty with it."""
-    value, error = float(ratio), float(ratio.attrs["error"])
-    result = Score(np.copysign(value**2, value))
-    result.attrs = {key: ratio.attrs[key] for key in ("raw", "ceiling", "scale", "undetermined") if key in ratio.attrs}
-    if "influence" in ratio.attrs:
-        result.attrs["influence"] = (ratio * (2 * abs(value))).attrs["influence"]
-    low, high = (float(np.copysign(limit**2, limit)) for limit in ratio.attrs["ci"])
-    return attach_uncertainty(
-        result,
-        error=2 * abs(value) * error,
-        ci=(low, high),
-        estimates=ratio.attrs.get("ci_estimates"),
-        method=ratio.attrs.get("ci_method"),
-        reason=ratio.attrs.get("error_reason") or ratio.attrs.get("ci_reason"),
-    )
+
+    def squared(value: float) -> float:
+        return float(np.copysign(value**2, value))
+
+    result = Score(squared(float(ratio)))
+    result.attrs = {key: ratio.attrs[key] for key in ("raw", "ceiling", "scale") if key in ratio.attrs}
+    result.attrs["uncertainty"] = Uncertainty.of(ratio).mapped(squared, 2 * abs(float(ratio)))
+    return result
 
 
 def _patterns(recordings: Any, stimulus_ids: list[str]) -> _Array:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, normalise
 from brainscore_core.errors import UserError
-from brainscore_core.metrics import Score
+from brainscore_core.metrics import Score, amend_uncertainty
 from brainscore_core.plugins import MissingRequirementError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -144,8 +144,7 @@ class Alignment(BenchmarkBase):
         ]
         error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
         ceiling = constant_ceiling(float(np.mean(values)), error=error)
-        ceiling.attrs["ci_reason"] = "pairs of five subjects are not independent"
-        return ceiling
+        return amend_uncertainty(ceiling, ci_reason="pairs of five subjects are not independent")
 
 
 def _side(row: BenchmarkRow, subject: str, side: str) -> Any:

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score, undetermined
-from brainscore_core.metrics import Score, attach_uncertainty, declare_no_error
+from brainscore_core.benchmarks import BenchmarkBase, attach_ceiling, bound_score
+from brainscore_core.metrics import Score, Uncertainty, attach_uncertainty, declare_no_error
 from brainscore_core.numerics import bootstrap_interval, jackknife_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_metric
@@ -92,14 +92,15 @@ def _mean_ceiling(ceilings: list[Score]) -> Score:
         dims=["condition"],
     )
     mean.attrs.update(raw=raw, scale="similarity", meaning="human-human")
-    limits = np.mean([ceiling.attrs["ci"] for ceiling in ceilings], axis=0)
-    reasons = [ceiling.attrs["ci_reason"] for ceiling in ceilings if "ci_reason" in ceiling.attrs]
+    uncertainties = [Uncertainty.of(ceiling) for ceiling in ceilings]
+    limits = np.mean([uncertainty.limits for uncertainty in uncertainties], axis=0)
+    reasons = [uncertainty.ci_reason for uncertainty in uncertainties if uncertainty.ci_reason]
     return attach_uncertainty(
         mean,
-        error=float(np.mean([ceiling.attrs["error"] for ceiling in ceilings])),
+        error=float(np.mean([uncertainty.standard_error for uncertainty in uncertainties])),
         ci=(float(limits[0]), float(limits[1])),
         estimates=f"new subjects; mean over {len(ceilings)} conditions, the subjects being the same in all",
-        method=ceilings[0].attrs.get("ci_method"),
+        method=uncertainties[0].ci_method,
         reason=reasons[0] if reasons else None,
     )
 
@@ -119,9 +120,7 @@ def _mean_score(scores: list[Score], ceiling: Score) -> Score:
     )
     raw = declare_no_error(Score(np.nanmean(closeness, axis=1).mean()), "see the ceiled score")
     raw.attrs.update(raw=each, scale="similarity")
-    score.attrs.update(raw=raw, ceiling=ceiling, scale="ceiled")
-    if reason := undetermined(ceiling):
-        score.attrs["undetermined"] = reason
+    attach_ceiling(score, raw, ceiling)
     attach_influence(score, jackknife_influence(closeness, mean), units="subjects", ids=table.index.to_numpy())
     reasons = list(
         dict.fromkeys(of_condition.attrs["reason"] for of_condition in scores if "reason" in of_condition.attrs)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.metrics import Ceiling, Metric, Score, attach_uncertainty
+from brainscore_core.metrics import Ceiling, Metric, Score, Uncertainty, attach_uncertainty
 from brainscore_core.numerics import Interval, influence_interval
 from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -259,7 +259,7 @@ class NeuronalPropertyCeiling(Ceiling):
         metric = self.similarity_metric
         score = metric(assembly, assembly)
         score.attrs["meaning"] = self.meaning
-        if isinstance(metric, BootstrapDistributionSimilarity) and not np.isnan(score.attrs["ci"][0]):
+        if isinstance(metric, BootstrapDistributionSimilarity) and not np.isnan(Uncertainty.of(score).limits[0]):
             self._attach(score, metric.spread_of_ceiling(assembly), n=assembly.sizes["neuroid"])
         return score
 
@@ -274,7 +274,7 @@ class NeuronalPropertyCeiling(Ceiling):
             clipped(Interval(float(score) - half, float(score) + half, spread, "bootstrap", n), 0.0),
             units="recorded neuroids",
             estimates="mean similarity of the recordings with samples of themselves",
-            error=score.attrs["error"],
+            error=Uncertainty.of(score).standard_error,
         )
 
 

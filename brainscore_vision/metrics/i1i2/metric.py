@@ -6,14 +6,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import ceil_score, undetermined
+from brainscore_core.benchmarks import attach_ceiling, ceil_score
 from brainscore_core.metrics import (
-    INFLUENCE_KEYS,
     Metric,
     Score,
-    attach_uncertainty,
+    Uncertainty,
     declare_no_error,
-    scale_influence,
 )
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.discrimination import (
@@ -139,10 +137,7 @@ class _Consistency(Metric):
                 result = result * (float((ours / np.sqrt(limits)).mean()) / float(result))
         else:
             result = declare_no_error(Score(np.nan), "the halves of the measurements do not correlate positively")
-        result.attrs.update({Score.RAW_VALUES_KEY: score, "ceiling": ceiling, "scale": "ceiled"})
-        if reason := undetermined(ceiling):
-            result.attrs["undetermined"] = reason
-        return result
+        return attach_ceiling(result, score, ceiling)
 
     def _halves(self, trials: Trials) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         # the legacy generator, because published values rest on its order
@@ -279,20 +274,10 @@ class _Consistency(Metric):
 def _root(ceiling: Score) -> Score:
     """Square root of a positive ceiling, with its uncertainty; a negative limit keeps its sign."""
     result = Score(np.sqrt(float(ceiling)))
-    slope = 0.5 / float(result)
-    for key in INFLUENCE_KEYS:
-        if key in ceiling.attrs:
-            result.attrs[key] = scale_influence(ceiling.attrs[key], slope)
-    low, high = (float(np.copysign(np.sqrt(abs(limit)), limit)) for limit in ceiling.attrs["ci"])
-    return attach_uncertainty(
-        result,
-        error=slope * ceiling.attrs["error"],
-        ci=(low, high),
-        level=ceiling.attrs.get("ci_level", 0.95),
-        estimates=ceiling.attrs.get("ci_estimates"),
-        method=ceiling.attrs.get("ci_method"),
-        reason=ceiling.attrs.get("error_reason") or ceiling.attrs.get("ci_reason"),
+    result.attrs["uncertainty"] = Uncertainty.of(ceiling).mapped(
+        lambda value: float(np.copysign(np.sqrt(abs(value)), value)), 0.5 / float(result)
     )
+    return result
 
 
 def _through_others(first: _Side, second: _Side, truth: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import ceil_score
 from brainscore_core.errors import spelling_hint
-from brainscore_core.metrics import Metric, Score, declare_no_error
+from brainscore_core.metrics import Metric, Score, Uncertainty, amend_uncertainty, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import metric_registry
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
@@ -82,8 +82,8 @@ class OddOneOutMatch(Metric):
         score = metric_registry.make("accuracy", stimulus_groups=None)(
             DataAssembly(chosen, dims=["presentation"]), of_people
         )
-        score.attrs["ci_estimates"] = f"new triplets; {len(triplets):,} triplets; share of matching choices"
-        attach_influence(score, score.attrs["influence"].values, units="triplets")
+        amend_uncertainty(score, ci_estimates=f"new triplets; {len(triplets):,} triplets; share of matching choices")
+        attach_influence(score, Uncertainty.of(score).influence.values, units="triplets")
         return score
 
     def ceil_score(self, score: Score, ceiling: Score | float, *, chance: float = 1 / 3) -> Score:
@@ -117,13 +117,13 @@ class OddOneOutMatch(Metric):
         limit = ceiling if isinstance(ceiling, Score) else declare_no_error(Score(ceiling), "given as a constant")
         result = ceil_score(_less(score, chance), _less(limit, chance))
         result.attrs.update({Score.RAW_VALUES_KEY: score, "ceiling": limit})
-        if reason := result.attrs.get("undetermined"):
-            low, high = limit.attrs.get("unclamped_ci", limit.attrs["ci"])
+        uncertainty = Uncertainty.of(result)
+        if reason := uncertainty.undetermined:
+            low, high = Uncertainty.of(limit).unclamped_limits
             interval = f"{float(limit):.3f}, {low:.3f} to {high:.3f}"
             explanation = f"the interval of the ceiling {interval}, includes chance, {chance:.3f}"
-            for key in ("undetermined", "error_reason"):
-                if key in result.attrs:
-                    result.attrs[key] = result.attrs[key].replace(reason, explanation)
+            missing = uncertainty.error_reason and uncertainty.error_reason.replace(reason, explanation)
+            amend_uncertainty(result, undetermined=explanation, error_reason=missing)
         return result
 
 
@@ -131,12 +131,7 @@ def _less(score: Score, chance: float) -> Score:
     """The score's distance from chance, with its uncertainty."""
     result = Score(float(score) - chance)
     result.attrs = dict(score.attrs)
-    for key in ("ci", "unclamped_ci"):
-        if key in result.attrs:
-            low, high = result.attrs[key]
-            result.attrs[key] = (low - chance, high - chance)
-    if "unclamped" in result.attrs:
-        result.attrs["unclamped"] -= chance
+    result.attrs["uncertainty"] = Uncertainty.of(score).mapped(lambda value: value - chance, 1.0)
     return result
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from brainscore_core.metrics import Metric, Score
+from brainscore_core.metrics import Metric, Score, amend_uncertainty
 from brainscore_core.numerics import Predictivity, pearson, predictivity
 from brainscore_core.numerics.predictions import FEWEST, PredictivityOfSplits
 from brainscore_core.provenance import remark
@@ -224,9 +224,8 @@ class CrossRegressedCorrelation(Metric):
         split_of = np.repeat(np.arange(len(rows)), [len(split.test) for split in rows])
         held_out = held_out.assign_coords(split=("presentation", split_of))
         held_out = with_groups(held_out, units[0], np.concatenate([split.test for split in rows]))
-        score.attrs["predictions"] = held_out.copy(deep=False, data=np.concatenate(predictions))
-        score.attrs["targets"] = held_out
-        return score
+        predicted = held_out.copy(deep=False, data=np.concatenate(predictions))
+        return amend_uncertainty(score, predictions=predicted, targets=held_out)
 
     def value(self, source: DataAssembly, target: DataAssembly) -> float:
         """The score alone, without its interval."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from brainscore_core.metrics import Score
+from brainscore_core.metrics import Score, Uncertainty, amend_uncertainty
 from brainscore_core.numerics import Predictivity
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
@@ -107,9 +107,9 @@ class SpanTimeCrossRegressedCorrelation(CrossRegressedCorrelation):
             bin_ = attach_interval_over_units(Score(value), values, results[i : i + 1], units, reason)
             bins.append(note_undefined(bin_, values, what=_WHAT))
         attach_each(score, bins, what="time bin")
-        score.attrs["split_error"] = Score(np.array(split_errors), coords=score.coords, dims=score.dims)
-        score.attrs["time_bin_error"] = score.attrs["split_error"]
-        return score
+        split_error = Score(np.array(split_errors), coords=score.coords, dims=score.dims)
+        score.attrs["time_bin_error"] = split_error
+        return amend_uncertainty(score, split_error=split_error)
 
 
 def _declared(source: DataAssembly, target: DataAssembly) -> DataAssembly:
@@ -121,9 +121,8 @@ def _declared(source: DataAssembly, target: DataAssembly) -> DataAssembly:
 
 def _of_the_model(score: Score) -> Score:
     """Say that the predicted neuroids are the model's own, so that another model has others."""
-    score.attrs["predictions"].attrs["units"] = "model neuroids"
-    score.attrs.pop("predictivity", None)  # the ceiling is that of the recorded neuroids
-    return score
+    Uncertainty.of(score).predictions.attrs["units"] = "model neuroids"
+    return amend_uncertainty(score, predictivity=None)  # the ceiling is that of the recorded neuroids
 
 
 def _check(source: DataAssembly, target: DataAssembly) -> None:

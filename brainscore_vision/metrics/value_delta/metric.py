@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from brainscore_core.metrics import Metric, Score, attach_uncertainty, declare_no_error
+from brainscore_core.metrics import Metric, Score, Uncertainty, attach_uncertainty, declare_no_error
 from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 
@@ -104,5 +104,5 @@ def _number(value: Any, role: str) -> float:
 
 
 def _error(value: Any) -> float:
-    error = float(value.attrs.get("error", 0.0)) if isinstance(value, Score) else 0.0
+    error = Uncertainty.of(value).standard_error
     return 0.0 if math.isnan(error) else error

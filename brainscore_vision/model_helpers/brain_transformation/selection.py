@@ -17,7 +17,7 @@ import numpy as np
 
 from brainscore_core.errors import BrainScoreError, DataUnavailable, UnknownIdentifier, UserError
 from brainscore_core.files import file_digest
-from brainscore_core.metrics import Score
+from brainscore_core.metrics import Score, Uncertainty, unclamped_value
 from brainscore_core.plugins import PluginWarning
 from brainscore_core.progress import track
 from brainscore_core.provenance import ignoring, note, prefixing, recording
@@ -459,13 +459,13 @@ def _best(profile: LayerProfile) -> str:
 
 
 def _layer_score(layer: str, features: int, score: Score, halves: list[list[float]]) -> LayerScore:
-    low, high = score.attrs.get("unclamped_ci", score.attrs.get("ci", (np.nan, np.nan)))
+    uncertainty = Uncertainty.of(score)
     return LayerScore(
         layer=layer,
         features=features,
-        score=_float(score.attrs.get("unclamped", score)),
-        error=_float(score.attrs.get("error")),
-        ci=(_float(low), _float(high)),
+        score=unclamped_value(score),
+        error=uncertainty.standard_error,
+        ci=uncertainty.unclamped_limits,
         raw=_float(score.attrs.get("raw")),
         halves=tuple((first, second) for first, second in halves),
     )
