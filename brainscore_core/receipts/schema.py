@@ -1,6 +1,7 @@
 """The published schema of receipts: validation, and migration of receipts of earlier versions."""
 
 import json
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -92,38 +93,20 @@ def _pattern(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
     return lambda value: not isinstance(value, str) or search(value) is not None
 
 
-def _min_length(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    minimum = schema["minLength"]
-    return lambda value: not isinstance(value, str) or len(value) >= minimum
-
-
-def _minimum(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    minimum = schema["minimum"]
-    return lambda value: not _is_number(value) or value >= minimum
-
-
-def _exclusive_minimum(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    limit = schema["exclusiveMinimum"]
-    return lambda value: not _is_number(value) or value > limit
-
-
-def _exclusive_maximum(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    limit = schema["exclusiveMaximum"]
-    return lambda value: not _is_number(value) or value < limit
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _min_items(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    minimum = schema["minItems"]
-    return lambda value: not isinstance(value, list) or len(value) >= minimum
+def _limit(
+    keyword: str, applies: Callable[[Any], bool], holds: Callable[[Any, Any], bool]
+) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Check]:
+    """Make the compiler of a keyword that limits some values."""
 
+    def compile_limit(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
+        limit = schema[keyword]
+        return lambda value: not applies(value) or holds(value, limit)
 
-def _max_items(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    maximum = schema["maxItems"]
-    return lambda value: not isinstance(value, list) or len(value) <= maximum
+    return compile_limit
 
 
 def _items(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
@@ -183,12 +166,12 @@ _KEYWORDS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Check]] = 
     "const": _const,
     "enum": _enum,
     "pattern": _pattern,
-    "minLength": _min_length,
-    "minimum": _minimum,
-    "exclusiveMinimum": _exclusive_minimum,
-    "exclusiveMaximum": _exclusive_maximum,
-    "minItems": _min_items,
-    "maxItems": _max_items,
+    "minLength": _limit("minLength", lambda value: isinstance(value, str), lambda value, least: len(value) >= least),
+    "minimum": _limit("minimum", _is_number, operator.ge),
+    "exclusiveMinimum": _limit("exclusiveMinimum", _is_number, operator.gt),
+    "exclusiveMaximum": _limit("exclusiveMaximum", _is_number, operator.lt),
+    "minItems": _limit("minItems", lambda value: isinstance(value, list), lambda value, least: len(value) >= least),
+    "maxItems": _limit("maxItems", lambda value: isinstance(value, list), lambda value, most: len(value) <= most),
     "items": _items,
     "required": _required,
     "properties": _properties,

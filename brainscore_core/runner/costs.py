@@ -46,26 +46,14 @@ class Effects:
     column_counts: dict[str, int]
     residual: float  # standard deviation of the residuals
 
-    def predict(self, row: str, column: str) -> tuple[float, float] | None:
-        """Logarithm of the value of a row and a column, and its standard deviation.
-
-        None if neither is known. If one of them is unknown, the spread of the known effects widens the deviation.
-        """
-        if row not in self.rows and column not in self.columns:
-            return None
-        variance = self.residual**2
-        for name, effects, counts in (
-            (row, self.rows, self.row_counts),
-            (column, self.columns, self.column_counts),
-        ):
-            # twice, since the reference of an effect is estimated from as few observations
-            variance += 2 * self.residual**2 / counts[name] if name in effects else _spread(effects)
-        return self.centre + self.rows.get(row, 0.0) + self.columns.get(column, 0.0), float(np.sqrt(variance))
-
     def predict_all(
         self, rows: Sequence[str], columns: Sequence[str]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Logarithms and standard deviations of all rows and columns, as :meth:`predict`; NaN if unknown."""
+        """Logarithms of the values of all rows and columns, and their standard deviations.
+
+        NaN if neither the row nor the column is known. If one of them is unknown, the spread of the known effects
+        widens the deviation. A known effect contributes twice, since its reference is estimated from as few values.
+        """
         logarithm, variance, covered = np.array(self.centre), np.array(self.residual**2), np.array(False)
         for names, effects, counts, axis in (
             (rows, self.rows, self.row_counts, 1),
@@ -97,7 +85,7 @@ def fit_effects(observations: Sequence[Observation]) -> Effects | None:
     --------
     >>> cells = [("a", "x", 1.0), ("a", "y", 10.0), ("b", "x", 2.0)]
     >>> effects = fit_effects([Observation(*cell) for cell in cells])
-    >>> round(float(np.exp(effects.predict("b", "y")[0])))
+    >>> round(float(np.exp(effects.predict_all(["b"], ["y"])[0][0, 0])))
     17
     """
     if not observations:

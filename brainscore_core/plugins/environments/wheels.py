@@ -199,11 +199,7 @@ class _Installation:
         """Run pip, report its downloads, and stop it at the limits; `sources`: with settings of package sources."""
         environment = {
             "PIP_RETRIES": "2",  # five retries without a reachable index take long
-            **(
-                minimal_variables()
-                if sources
-                else {n: v for n, v in minimal_variables().items() if not n.startswith("PIP_")}
-            ),
+            **{n: v for n, v in minimal_variables().items() if sources or not n.startswith("PIP_")},
             **({} if sources else {"PIP_CONFIG_FILE": os.devnull}),
             **dict.fromkeys(("TEMP", "TMP", "TMPDIR"), str(self.work)),
             "PYTHONIOENCODING": "utf-8",
@@ -211,32 +207,13 @@ class _Installation:
         }
         log = self.work / "pip.log"
         log.unlink(missing_ok=True)
-        always = [
-            "--no-input",
-            "--only-binary",
-            ":all:",
-            "--progress-bar",
-            "off",
-            "--disable-pip-version-check",
-            "--log",
-            log.name,
-        ]
+        program = [str(_folder.python_of(self.folder)), "-P", "-c", _RUN, _pip(self.base), command, "--no-input"]
+        program += ["--only-binary", ":all:", "--progress-bar", "off", "--disable-pip-version-check", "--log", log.name]
         lines = []
         ended = threading.Event()
         exceeded: list[RequirementsError] = []
         with subprocess.Popen(  # noqa: S603 (pip of the base interpreter)
-            [
-                str(_folder.python_of(self.folder)),
-                "-P",
-                "-c",
-                _RUN,
-                _pip(self.base),
-                command,
-                *always,
-                "--log",
-                log.name,
-                *arguments,
-            ],
+            [*program, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -256,31 +256,6 @@ def write_netcdf(
             return hashlib.file_digest(written, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
 
 
-def write_new_netcdf(
-    assembly: xr.DataArray,
-    path: str | Path,
-    *,
-    compress: bool = True,
-    extras: Mapping[str, xr.DataArray] | None = None,
-) -> None:
-    """Write a new file as :func:`write_netcdf` does, but directly, for callers that move it to its final path.
-
-    The folder must exist. An interrupt leaves an incomplete file. Raises UserError if a value, coordinate or name
-    cannot be stored; no file is written then.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-    >>> assembly = DataAssembly([1.0, 2.0], coords={"stimulus_id": ("presentation", ["a", "b"])}, dims=["presentation"])
-    >>> path = Path(tempfile.mkdtemp()) / "raw.nc"
-    >>> write_new_netcdf(assembly, path)
-    >>> read_netcdf(path, DataAssembly).identical(assembly)
-    True
-    """
-    EncodedFile(assembly, extras).write(path, compress=compress)
-
-
 class EncodedFile:
     """Content of a netCDF file that is encoded, so that it can be written later, also by another thread.
 
@@ -304,7 +279,10 @@ class EncodedFile:
                 variables[name] = (along, encoded._replace(values=encoded.values.copy()))
 
     def write(self, path: str | Path, *, compress: bool = True) -> None:
-        """Write a new file, as :func:`write_new_netcdf` does."""
+        """Write a new file as :func:`write_netcdf` does, but directly, for callers that move it to its final path.
+
+        The folder must exist. An interrupt leaves an incomplete file.
+        """
         _write_file(self._groups, path, compress)
 
 
