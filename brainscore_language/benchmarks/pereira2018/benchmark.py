@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brainscore_core.metrics import Score
-from brainscore_core.plugins.source import read_table
+from brainscore_core.plugins.tables import read_table
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_language import load_dataset, load_metric
 from brainscore_language.benchmark_helpers.recordings import RecordingBenchmark
