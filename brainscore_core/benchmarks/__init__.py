@@ -488,12 +488,12 @@ class BenchmarkBase(Benchmark):
         self,
         identifier: str,
         ceiling_func: Callable[[], Score | float] | None = None,
-        version: int | str | None = None,
+        version: int | str | EllipsisType = ...,
         parent: str | None = None,
         bibtex: str | None = None,
         ceiling: Score | EllipsisType | None = ...,
     ) -> None:
-        if version is None:
+        if version is ...:
             raise TypeError(f"benchmark {identifier!r}: pass its version, such as version=1")
         if ceiling is not ... and ceiling_func is not None:
             raise TypeError(f"benchmark {identifier!r}: pass ceiling_func or ceiling, not both")
