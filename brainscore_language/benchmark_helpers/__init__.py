@@ -1,6 +1,6 @@
 """Helpers of benchmarks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,15 +19,17 @@ def reading_times(candidate: ArtificialSubject, parts: Sequence[str]) -> NDArray
     Raises
     ------
     UserError
-        If the subject returns another number of times.
+        If the subject returns another number of times, or something else.
     """
-    times = np.asarray(candidate.digest_text(list(parts))["behavior"], dtype=float).reshape(-1)
-    if len(times) != len(parts):
+    answer = candidate.digest_text(list(parts))
+    times = np.asarray(answer["behavior"] if isinstance(answer, Mapping) else None)
+    if times.size != len(parts) or times.dtype.kind not in "iuf":
+        what = f"{times.size} reading times" if times.dtype.kind in "iuf" else "no numbers"
         raise UserError(
-            f"the subject returned {len(times)} reading times for {len(parts)} parts of a text",
-            "return one time for each part, in their order",
+            f"the subject returned {what} for {len(parts)} parts of a text",
+            "return {'behavior': one time for each part, in their order}",
         )
-    return times
+    return times.astype(float).reshape(-1)
 
 
 def ci_error(samples: Any, center: Any, confidence: float = 0.95) -> tuple[Any, Any]:

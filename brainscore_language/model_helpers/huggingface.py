@@ -72,7 +72,7 @@ class HuggingfaceSubject(ArtificialSubject):
     A reading time is the sum of −log2 p(token | earlier tokens) over the tokens of a part, in bits; NaN for a first
     part of one token; 0 for a part without tokens. A next word is the most likely token. A unit's response to a part is
     its output at the last token of the context. Of a context that is longer than the tokenizer's ``model_max_length``,
-    the latest tokens are read.
+    or than the positions that the network has (``max_position_embeddings``), the latest tokens are read.
 
     Contexts that begin with each other are read in one pass if the network is causal, which is checked by reading one
     of them alone. Long passes are divided, with keys and values of earlier tokens kept.
@@ -203,14 +203,19 @@ class HuggingfaceSubject(ArtificialSubject):
     # -- tokens --------------------------------------------------------------------------------------------------
 
     def _tokenize(self, contexts: Sequence[str]) -> list[_Part]:
-        limit = getattr(self.tokenizer, "model_max_length", None) or math.inf
+        limits = (
+            getattr(self.tokenizer, "model_max_length", None),
+            getattr(getattr(self.basemodel, "config", None), "max_position_embeddings", None),
+        )
+        limit = min((stated for stated in limits if stated and stated > 0), default=math.inf)
         parts = []
         before = 0
         for context in contexts:
             ids = np.asarray(self.tokenizer(context)["input_ids"], dtype=np.int64).reshape(-1)
             total = len(ids)
             if total > limit:
-                ids = np.asarray(self.tokenizer(context, truncation=True)["input_ids"], dtype=np.int64).reshape(-1)
+                kept = self.tokenizer(context, truncation=True, max_length=limit)["input_ids"]
+                ids = np.asarray(kept, dtype=np.int64).reshape(-1)
             parts.append(_Part(ids, min(max(total - before, 0), len(ids))))
             before = total
         return parts

@@ -26,9 +26,11 @@ def parts_of(text: str | Sequence[str] | np.ndarray) -> list[str]:
     Raises
     ------
     TypeError
-        If a part is not a string.
+        If a part is not a string, or there is none.
     """
-    parts = [text] if isinstance(text, str) else list(np.asarray(text, dtype=object).ravel()) if len(text) else []
+    parts = [text] if isinstance(text, str) else list(np.asarray(text, dtype=object).ravel())
+    if not parts:
+        raise TypeError("a text is a string or a list of strings; this list is empty")
     for part in parts:
         if not isinstance(part, str):
             raise TypeError(f"a text is a string or a list of strings; this part is a {type(part).__name__}: {part!r}")

@@ -123,19 +123,45 @@ def test_predictions_of_a_suite(formula, expected):
     assert high - low > 0.3  # four items say little
 
 
-@pytest.mark.parametrize("formula", ["", "(2;%a%) <", "((2;%a%)", "(2;%a%) ** 2", "import os", "(" * 100_000])
+@pytest.mark.parametrize(
+    "formula",
+    [
+        *("", "(2;%a%) <", "((2;%a%)", "(2;%a%) ** 2", "import os", "(" * 100_000, "1" + "+1" * 100_000 + " > 2"),
+        *(f"({'9' * 5000};%a%) < 1", "1 + 1", "1 < 2 < 1", "(1 < 2) + 3 > 1"),
+    ],
+)
 def test_formulas_that_are_not_valid_are_shown(formula):
     with pytest.raises(UserError, match="is not valid"):
         Prediction(0, formula, "sum")
 
 
-def test_suites_that_cannot_be_read_are_named():
+def test_suites_that_cannot_be_read_are_named(tmp_path):
     with pytest.raises(UserError, match="no suite 'center'"):
         SyntaxGymSingleTSE("x", "center")
     with pytest.raises(UserError, match="the suite lacks items, predictions"):
         SyntaxGymSingleTSE("x", {"meta": {}})
     with pytest.raises(UserError, match="has no region 3 in the condition 'long'"):
         SyntaxGymSingleTSE("x", suite("(3;%long%) > 0"))(load_model("word-length"))
+    (tmp_path / "nested.json").write_text("[" * 200_000, encoding="utf-8")
+    with pytest.raises(UserError, match=r"no suite .*nested\.json': maximum recursion"):
+        SyntaxGymSingleTSE("x", tmp_path / "nested.json")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"meta": ["x"]}, {"predictions": []}, {"predictions": [{}]}, {"items": []}, {"items": [{}]}, {"items": {"a": 1}}],
+    ids=str,
+)
+def test_suites_of_another_form_have_no_score(changed):
+    with pytest.raises(UserError, match="the suite"):
+        SyntaxGymSingleTSE("x", suite("1 < 2") | changed)
+
+
+@pytest.mark.parametrize("time", [np.inf, np.nan])
+def test_a_few_times_do_not_stand_for_all_words(mirror, time):
+    subject = WordSubject("x", lambda word: time if len(word) > 2 else 1.0)
+    with pytest.raises(UserError, match=r"reading times of the subject, .* are infinite and .* missing"):
+        load_benchmark("NaturalStories2021-added")(subject)
 
 
 @pytest.mark.slow(reason="reads 3,000 sentences")

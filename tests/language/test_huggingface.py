@@ -1,5 +1,6 @@
 """Networks as subjects, beside the definition: every part is read anew with all parts before it."""
 
+import copy
 import logging
 import math
 
@@ -133,3 +134,16 @@ def test_unknown_layers_targets_and_tasks_are_named(network, tokenizer):
         reader.start_behavioral_task("sing")
     with pytest.raises(TypeError, match="this part is a int: 3"):
         reader.digest_text(["the", 3])
+    with pytest.raises(TypeError, match="this list is empty"):
+        reader.digest_text([])
+
+
+def test_a_tokenizer_without_a_maximum_keeps_the_positions_of_the_network(network, tokenizer):
+    positions, many = network[1].config.max_position_embeddings, copy.deepcopy(tokenizer)
+    many.model_max_length = int(1e30)
+    kept, whole = (subject(network, many) for _ in range(2))
+    for reader in (kept, whole):
+        reader.start_behavioral_task("next_word")
+    text = " ".join((WORDS * 50)[: positions + 40])
+    latest = " ".join(text.split()[-positions:])
+    assert kept.digest_text(text)["behavior"].values == whole.digest_text(latest)["behavior"].values

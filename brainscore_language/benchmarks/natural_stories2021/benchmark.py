@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from brainscore_core.benchmarks import BenchmarkBase
+from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics.resampling import jackknife_interval
 from brainscore_core.progress import track
@@ -22,6 +23,8 @@ from brainscore_language.benchmark_helpers import reading_times
 from brainscore_language.data.natural_stories2021 import BIBTEX
 
 PREDICTORS = ("length", "log_frequency")
+_MISSING = 0.05
+"""Share of words without a time above which a subject has no score."""
 _LAGS = (0, 1, 2)
 """A word itself, and the two words before, on which reading times depend, too."""
 
@@ -77,7 +80,14 @@ class _NaturalStories(BenchmarkBase):
         table = self._words()
         stories = [story.word.tolist() for _, story in table.groupby("story", sort=False)]
         answers = [reading_times(candidate, words) for words in track(stories, "reading", len(stories), unit="stories")]
-        return self._score(table.assign(answer=np.concatenate(answers)))
+        table = table.assign(answer=np.concatenate(answers))
+        infinite, missing = int(np.isinf(table.answer).sum()), int(table.answer.isna().sum())
+        if infinite or missing > _MISSING * len(table):
+            raise UserError(
+                f"of {len(table):,} reading times of the subject, {infinite:,} are infinite and {missing:,} missing",
+                f"return finite times; at most {_MISSING:.0%} of them may be missing",
+            )
+        return self._score(table)
 
     @abstractmethod
     def _score(self, table: pd.DataFrame) -> Score:

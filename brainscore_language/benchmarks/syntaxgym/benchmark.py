@@ -50,7 +50,7 @@ def load_suite(reference: str | Path | Mapping[str, Any]) -> Mapping[str, Any]:
     Raises
     ------
     UserError
-        If it is neither, or lacks a field.
+        If it is neither, or lacks a field, predictions or items.
     """
     if isinstance(reference, Mapping):
         suite = reference
@@ -58,14 +58,41 @@ def load_suite(reference: str | Path | Mapping[str, Any]) -> Mapping[str, Any]:
         name = str(reference)
         path = fetch_all([{"url": f"{_URL}/{name}.json", "sha256": _hashes()[name]}])[0]
         suite = json.loads(path.read_text(encoding="utf-8"))
-    elif Path(reference).is_file():
-        suite = json.loads(Path(reference).read_text(encoding="utf-8"))
     else:
-        raise UserError(f"there is no suite {str(reference)!r}", f"pass a file, or one of {', '.join(_hashes())}")
-    missing = {"meta", "predictions", "items"} - set(suite)
-    if missing:
-        raise UserError(f"the suite lacks {', '.join(sorted(missing))}", "pass a suite in the format of SyntaxGym")
+        try:
+            suite = json.loads(Path(reference).read_text(encoding="utf-8-sig"))
+        except (OSError, TypeError, ValueError, RecursionError) as error:
+            raise UserError(
+                f"there is no suite {str(reference)[:200]!r}: {error}",
+                f"pass a file, or one of {', '.join(_hashes())}",
+            ) from error
+    _require_form(suite)
     return suite
+
+
+def _require_form(suite: Any) -> None:
+    """Raise a UserError for a suite that lacks a field, or has none of what it is made of."""
+    problem = None
+    try:
+        missing = {"meta", "predictions", "items"} - set(suite)
+        if missing:
+            problem = f"the suite lacks {', '.join(sorted(missing))}"
+        elif not isinstance(suite["meta"], Mapping):
+            problem = "the suite's meta are not named fields"
+        elif not all(prediction["formula"] for prediction in suite["predictions"]) or not suite["predictions"]:
+            problem = "the suite has no predictions, or one without a formula"
+        elif not suite["items"] or not all(
+            region["region_number"] and isinstance(region["content"], str)
+            for item in suite["items"]
+            for condition in item["conditions"]
+            if condition["condition_name"]
+            for region in condition["regions"]
+        ):
+            problem = "the suite has no items, or a region without number or text"
+    except (KeyError, TypeError) as error:
+        problem = f"the suite has another form: {type(error).__name__} {error}"
+    if problem is not None:
+        raise UserError(problem, "pass a suite in the format of SyntaxGym")
 
 
 class SyntaxGymSingleTSE(BenchmarkBase):

@@ -15,11 +15,12 @@ METRICS = {"sum": sum, "mean": np.mean, "median": np.median, "range": np.ptp, "m
 """How the surprisals of the tokens of a region become one number."""
 
 _TOKEN = re.compile(
-    r"\s*(?:\((?P<region>\d+|\*);%(?P<condition>[\w-]+)%\)|(?P<number>\d+(?:\.\d+)?)|(?P<sign>[-+<>=&|()]))"
+    r"\s*(?:\((?P<region>\d{1,9}|\*);%(?P<condition>[\w-]+)%\)|(?P<number>\d+(?:\.\d+)?)|(?P<sign>[-+<>=&|()]))"
 )
 _LEVELS = ("&|", "<>=", "-+")
 """Operators from the weakest to the strongest."""
 _DEEPEST = 50
+_LONGEST = 500  # regions, numbers, signs and brackets
 
 
 class Prediction:
@@ -48,6 +49,8 @@ class Prediction:
     """
 
     def __init__(self, idx: int, formula: str, metric: str) -> None:
+        if not isinstance(formula, str) or not isinstance(metric, str):
+            raise UserError(f"the formula {formula!r} or metric {metric!r} is not a text", "correct the suite")
         if metric not in METRICS:
             raise UserError(f"unknown metric {metric!r} of a suite", f"use one of {', '.join(METRICS)}")
         self.idx = idx
@@ -58,6 +61,8 @@ class Prediction:
         self._tree = self._expression(0, 0)
         if self._position < len(self._tokens):
             raise self._error(f"{self._tokens[self._position]} is not expected")
+        if not _is_statement(self._tree):
+            raise self._error("it compares nothing")
 
     def __call__(self, surprisals: Mapping[tuple[str, int], float]) -> bool:
         """Whether the formula holds, for surprisals by condition and number of the region."""
@@ -86,6 +91,8 @@ class Prediction:
             else:
                 tokens.append(float(match["number"]) if match["number"] else match["sign"])
             end = match.end()
+            if len(tokens) > _LONGEST:
+                raise self._error(f"it has more than {_LONGEST} parts")
         return tokens
 
     def _expression(self, level: int, depth: int) -> Any:
@@ -96,6 +103,8 @@ class Prediction:
             operator = self._tokens[self._position]
             self._position += 1
             left = (operator, left, self._expression(level + 1, depth))
+            if any(_is_statement(operand) != (operator in "&|") for operand in left[1:]):
+                raise self._error(f"{operator} joins {'statements' if operator in '&|' else 'numbers'} only")
         return left
 
     def _operand(self, depth: int) -> Any:
@@ -112,7 +121,13 @@ class Prediction:
         return operand
 
     def _error(self, problem: str) -> UserError:
-        return UserError(f"the formula {self.formula!r} is not valid: {problem}", "correct the suite")
+        formula = self.formula if len(self.formula) <= 200 else f"{self.formula[:200]}…"
+        return UserError(f"the formula {formula!r} is not valid: {problem}", "correct the suite")
+
+
+def _is_statement(tree: Any) -> bool:
+    """Whether a formula, or a part of it, is true or false, not a number."""
+    return isinstance(tree, tuple) and tree[0] in ("<", ">", "=", "&", "|")
 
 
 def _value(tree: Any, surprisals: Mapping[tuple[str, int], float]) -> float | bool:
