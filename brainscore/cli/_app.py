@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TextIO
 import click
 
 from brainscore.cli._output import echo, style
-from brainscore_core.errors import UserError, nearest
+from brainscore_core.errors import NotApplicable, UserError, nearest
 from brainscore_core.plugins import PluginWarning
 from brainscore_core.progress import stage
 
@@ -28,8 +28,9 @@ _FIRST = ("demo", "score", "run", "list", "info", "compare", "report", "results"
 class CommandGroup(click.Group):
     """A group whose command ``name`` is ``command`` in the file ``name.py`` next to this one.
 
-    A command's module is imported when the command is called. A `UserError`, and a file that cannot be written, is
-    shown without a traceback (exit code 2), Ctrl-C as one line (130); any other exception keeps its traceback.
+    A command's module is imported when the command is called. A `UserError`, `NotApplicable`, and a file that cannot
+    be written, is shown without a traceback (exit code 2), Ctrl-C as one line (130); any other exception keeps its
+    traceback.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -96,7 +97,7 @@ class CommandGroup(click.Group):
             try:
                 code = run()
                 sys.stdout.flush()
-            except UserError as error:
+            except (UserError, NotApplicable) as error:
                 _fail(str(error), 2)
             except click.ClickException as error:
                 error.show()

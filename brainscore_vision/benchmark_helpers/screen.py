@@ -106,6 +106,7 @@ _WORKERS = max(2, os.cpu_count() or 1)  # mostly computing, with some waiting fo
 _AT_ONCE = 16
 _EXAMINED = 16
 _FEWEST_PIXELS = 32
+_MOST_PIXELS = 100_000_000  # of a screen
 _MARK = "--target"
 
 T = TypeVar("T")
@@ -147,7 +148,7 @@ def place_on_screen(
     ------
     UserError
         If an angle is given twice or not at all, or is not positive; if a stimulus has no file or is not an image; if
-        no pixel of an image would be left.
+        no pixel of an image would be left, or more than 100 million be shown.
 
     Notes
     -----
@@ -425,14 +426,16 @@ def _write_animation(frames: NDArray[np.uint8], durations: Sequence[float], stre
 
 def _placed_size(source: Path, size: NDArray[np.intp], ratio: float) -> NDArray[np.intp]:
     """Width and height of the screen in pixels."""
-    placed = np.round(ratio * size).astype(np.intp)
-    if placed.min() < 1:
+    placed: NDArray[np.float64] = np.round(ratio * size)
+    pixels = math.prod(placed.tolist())
+    if placed.min() < 1 or pixels > _MOST_PIXELS:
+        problem = "cropped to less than one pixel" if ratio < 1 else f"on a screen of {pixels:.3g} pixels"
         raise UserError(
-            f"{source} ({size[0]} × {size[1]} pixels) would be cropped to less than one pixel: the screen spans only "
-            f"{ratio:.3g} times its visual angle",
+            f"{source} ({size[0]} × {size[1]} pixels) would be {problem}: the screen spans {ratio:.3g} times its "
+            "visual angle",
             remedy="check the visual angles of the stimuli and the screen: they are in degrees",
         )
-    return placed
+    return placed.astype(np.intp)
 
 
 def _corner(difference: np.ndarray) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,6 +41,8 @@ SCHEMA = 1
 PICTURE_ENDINGS = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"})
 
 _DESCRIPTION, _ARRAYS = "encoder.json", "map.npz"
+_LARGEST = 1e100  # number in a map: squares of larger ones may not be finite
+_LARGEST_PICTURE = 10_000  # pixels of a side of the test pictures
 _TOLERANCE = 0.01  # standard deviations of the features by which those of test pictures may differ
 
 
@@ -92,7 +95,7 @@ class Encoder:
         Raises
         ------
         UserError
-            If a file is missing or damaged, or from another version of the format.
+            If a file is missing or damaged, from another version of the format, or names a file as the model.
         """
         place = Path(folder)
         try:
@@ -102,22 +105,16 @@ class Encoder:
                 raise ValueError(f"its format is {described['schema']}, this version reads {SCHEMA}")
             if hashlib.sha256(content).hexdigest() != described.pop("map_sha256"):
                 raise ValueError(f"{_ARRAYS} is not the file that {_DESCRIPTION} describes")
-            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-                weights, feature_mean, response_mean, probe = (
-                    np.asarray(arrays[name], dtype=np.float64)
-                    for name in ("weights", "feature_mean", "response_mean", "probe")
-                )
+            weights, feature_mean, response_mean, probe = _read_arrays(content)
             neuroids = described.pop("neuroids")
             features, number = weights.shape
-            shapes = feature_mean.shape, response_mean.shape, probe.shape[1:]
-            expected = (features,), (number,), (features,)
+            shapes = feature_mean.shape, response_mean.shape, probe.shape
+            expected = (features,), (number,), (2, features)
             if shapes != expected or any(len(each) != number for each in neuroids.values()):
                 raise ValueError("the shapes of its arrays do not fit together")
             del described["schema"]
-            missing = [name for name in _required() if name not in described]
-            if missing or "neuroid_id" not in neuroids:
-                raise ValueError(f"{_DESCRIPTION} lacks {', '.join(missing) or 'neuroid_id'}")
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            _require_description(described, neuroids)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, zipfile.BadZipFile) as error:
             raise UserError(
                 f"{place} cannot be read as an encoder: {error}",
                 remedy="name a folder that brainscore fit wrote, with encoder.json and map.npz",
@@ -157,8 +154,8 @@ class Encoder:
         self._check_names(recorded)
         values = np.asarray(finite_values(recorded, role="features"), dtype=np.float64)
         predicted = (values - self.feature_mean) @ self.weights + self.response_mean
-        coords: dict[str, Any] = coords_for_dim(recorded, "presentation")
-        coords |= {name: ("neuroid", value) for name, value in self.neuroids.items()}
+        coords: dict[str, Any] = {name: ("neuroid", value) for name, value in self.neuroids.items()}
+        coords |= coords_for_dim(recorded, "presentation")
         return NeuroidAssembly(predicted, coords=coords, dims=["presentation", "neuroid"])
 
     def _model(self, model: Any) -> Any:
@@ -254,7 +251,12 @@ def fit_encoder(model: Any, benchmark: str, *, split: int | None = None, **how: 
         weights = np.empty((features.shape[1], responses.shape[1]))
         feature_mean, response_mean = np.zeros(features.shape[1]), np.empty(responses.shape[1])
         for columns in [np.arange(responses.shape[1])] if groups is None else groups.values():
-            fit = regression.fit(features[order[rows]], responses[np.ix_(rows, columns)])
+            try:
+                fit = regression.fit(features[order[rows]], responses[np.ix_(rows, columns)])
+            except ValueError as error:
+                raise UserError(
+                    f"{name} cannot be fitted: {error}", remedy="choose a model with more features, or another metric"
+                ) from error
             if not isinstance(fit, LinearFit):
                 raise _no_map(name)
             weights[:, columns], feature_mean, response_mean[columns] = fit.coefficients(), fit.x_mean, fit.y_mean
@@ -305,8 +307,50 @@ def stimuli_of_folder(folder: str | os.PathLike[str]) -> StimulusSet:
     return stimuli
 
 
-def _required() -> Sequence[str]:
-    return ("model", "layers", "weights", "benchmark", "region", "time_bins", "number_of_trials", "picture_size")
+def _read_arrays(content: bytes) -> list[NDArray[np.float64]]:
+    """The arrays of a map; they are not compressed, so that they need no more memory than the file."""
+    with zipfile.ZipFile(io.BytesIO(content)) as members:
+        if any(member.compress_type != zipfile.ZIP_STORED for member in members.infolist()):
+            raise ValueError(f"{_ARRAYS} is compressed")
+    read = []
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        for name in ("weights", "feature_mean", "response_mean", "probe"):
+            try:
+                array = arrays[name]
+            except MemoryError as error:
+                raise ValueError(f"{name} does not fit into memory") from error
+            if array.dtype != np.float64 or not (np.abs(array) < _LARGEST).all():
+                raise ValueError(f"{name} are not numbers of double precision, or some are not finite")
+            read.append(array)
+    return read
+
+
+def _require_description(described: dict[str, Any], neuroids: dict[str, Any]) -> None:
+    """Raise a ValueError or TypeError if a description lacks an entry, or one has another form than those written."""
+    if "neuroid_id" not in neuroids:
+        raise ValueError(f"{_DESCRIPTION} lacks neuroid_id")
+    if any(
+        not isinstance(values, list) or any(isinstance(value, list | dict) for value in values)
+        for values in neuroids.values()
+    ):
+        raise ValueError("the coordinates of its neuroids are not lists of numbers and texts")
+    layers, bins, size = described["layers"], described["time_bins"], described["picture_size"]
+    shown, own = described["visual_degrees"], described["model_visual_degrees"]
+    texts = [described["model"], described["benchmark"], described["region"], *layers, *described["weights"]]
+    numbers = [own, described["number_of_trials"], *size, *(() if shown is None else (shown,))]
+    if is_file_reference(described["model"]):
+        raise ValueError("it names a file as the model, which would run; name the model yourself")
+    for name, fits in {
+        "layers": isinstance(layers, list) and layers,
+        "weights": isinstance(described["weights"], list),
+        "names": all(isinstance(text, str) for text in texts),
+        "time_bins": all(start < end for start, end in bins),
+        "number_of_trials": isinstance(described["number_of_trials"], int),
+        "visual angles": all(number > 0 for number in numbers),
+        "picture_size": len(size) == 2 and all(isinstance(side, int) and side <= _LARGEST_PICTURE for side in size),
+    }.items():
+        if not fits:
+            raise ValueError(f"its {name} do not have the form that brainscore fit writes")
 
 
 def _regression(measurements: VisualMeasurements) -> Any:

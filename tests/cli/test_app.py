@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import brainscore
 from brainscore.cli import _app, _output
-from brainscore_core.errors import UserError
+from brainscore_core.errors import NotApplicable, UserError
 
 
 @pytest.fixture
@@ -136,6 +136,13 @@ class TestExitCodes:
         assert result.exit_code == 2
         assert result.stderr == "Error: the culprit\nthe remedy\n"
         assert result.stdout == ""
+
+    def test_what_a_model_cannot_do(self, group):
+        def fail():
+            raise NotApplicable("it records nothing")
+
+        result = group(fail)()
+        assert (result.exit_code, result.stderr) == (2, "Error: it records nothing\n")
 
     def test_a_file_that_cannot_be_written(self, group, tmp_path):
         (tmp_path / "file").touch()

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -161,6 +162,56 @@ def test_damaged_and_foreign_files_are_refused_and_run_nothing(register, tmp_pat
     assert not (tmp_path / "ran").exists()
     with pytest.raises(UserError, match="there are no pictures"):
         stimuli_of_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("description", "arrays", "problem"),
+    [
+        ({"model": "{folder}/mine.py:make"}, {}, "names a file as the model"),
+        ({"layers": 3}, {}, "iterable"),
+        ({"layers": []}, {}, "layers"),
+        ({"time_bins": [[70]]}, {}, "unpack"),
+        ({"picture_size": [100_000, 100_000]}, {}, "picture_size"),
+        ({"picture_size": [0, 5]}, {}, "visual angles"),
+        ({"neuroids": {"neuroid_id": "abcdef"}}, {}, "coordinates"),
+        ({}, {"weights": np.nan}, "not finite"),
+        ({}, {"probe": 1e300}, "not finite"),
+        ({}, {"probe": np.zeros((0, 48))}, "do not fit together"),
+    ],
+)
+def test_descriptions_and_arrays_of_another_form_are_refused(register, tmp_path, description, arrays, problem):
+    register(load_metric("ridge"))
+    fitted = fit_encoder(coarse, NAME)
+    (tmp_path / "mine.py").write_text("raise RuntimeError('the encoder ran a file')", encoding="utf-8")
+    changed = json.loads(json.dumps(description).replace("{folder}", tmp_path.as_posix()))
+    for name, value in arrays.items():
+        arrays = {name: np.full_like(getattr(fitted, name), value) if np.ndim(value) == 0 else value}
+    neuroids = changed.pop("neuroids", fitted.neuroids)
+    encoder = replace(fitted, description=fitted.description | changed, neuroids=neuroids, **arrays)
+    with pytest.raises(UserError, match=f"cannot be read as an encoder: .*{problem}"):
+        Encoder.load(encoder.save(tmp_path / "encoder"))
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", "compressed"])
+def test_maps_that_are_no_archive_of_stored_arrays_are_refused(register, tmp_path, content):
+    register(load_metric("ridge"))
+    folder = fit_encoder(coarse, NAME).save(tmp_path / "encoder")
+    if content == "compressed":
+        stream = io.BytesIO()
+        np.savez_compressed(stream, weights=np.zeros(10**6))
+        content = stream.getvalue()
+    described = json.loads((folder / "encoder.json").read_text(encoding="utf-8"))
+    described["map_sha256"] = hashlib.sha256(content).hexdigest()
+    (folder / "map.npz").write_bytes(content)
+    (folder / "encoder.json").write_text(json.dumps(described), encoding="utf-8")
+    with pytest.raises(UserError, match="cannot be read as an encoder"):
+        Encoder.load(folder)
+
+
+def test_too_few_features_for_the_metric_are_no_fault_of_the_program(register):
+    register(load_metric("pls"))  # of 25 components
+    with pytest.raises(UserError, match=r"cannot be fitted: PLS with 25 components .* 3 features"):
+        fit_encoder(lambda images: coarse(images)[:, :3], NAME)
 
 
 def test_metrics_without_a_map_to_neuroids(register):

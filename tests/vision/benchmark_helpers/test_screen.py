@@ -184,6 +184,8 @@ def test_equal_degrees_give_the_same_object(tmp_path):
         ({}, {"target_visual_degrees": "wide", "source_visual_degrees": 4}, "'wide'"),
         ({"degrees": [-1]}, {"target_visual_degrees": 8}, "'im0'"),
         ({}, {"target_visual_degrees": 0.1, "source_visual_degrees": 8}, "cropped to less than one pixel"),
+        ({}, {"target_visual_degrees": 1e6, "source_visual_degrees": 8}, "on a screen of 2.5e.11 pixels"),
+        ({}, {"target_visual_degrees": 1e300, "source_visual_degrees": 8}, "on a screen of"),
     ],
 )
 def test_wrong_angles(columns, arguments, message, tmp_path):
