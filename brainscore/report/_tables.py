@@ -272,10 +272,12 @@ def _latex(table: Table) -> str:
     def escaped(text: str) -> str:
         return "".join(_LATEX.get(letter, letter) for letter in printable(text))
 
+    numeric = [all(not cell.text[:1].isalpha() for cell in cells) for cells in zip(*table.rows, strict=True)]
+    columns = "l" + "".join("r" if right else "l" for right in (numeric or [True] * len(table.header))[1:])
     lines = [
         r"\begin{table}",
         rf"\caption{{{escaped(table.title)}}}",
-        rf"\begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
         " & ".join(escaped(text) for text in table.header) + r" \\",
         r"\midrule",

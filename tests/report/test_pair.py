@@ -127,6 +127,7 @@ def test_comparisons_as_tables(tmp_path):
     comparisons = Comparisons([pair], correction="holm", level=0.95)
     for ending, text in (
         (".tex", r"B\_1 & a $-$ b & 0.100 (0.050--0.150) & 0.02 &"),
+        (".tex", r"\begin{tabular}{llrrrl}"),
         (".md", "| B\\_1 |"),
         (".csv", "B_1,a,b,"),
     ):
