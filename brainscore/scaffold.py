@@ -37,6 +37,7 @@ BEHAVIORAL_METRICS = ("accuracy", "error_consistency")
 MODEL = "pixels"
 """Model whose score stands in the tests of a new benchmark."""
 
+_NO_COLUMNS = {"path", "trials", "stimulus_set", "time_bins", "identifier", "rename", "missing", "values", "region"}
 _TEMPLATES = Path(__file__).parent / "templates"
 _REGIONS = ("V1", "V2", "V4", "IT")
 _STUDY = r"[A-Z][A-Za-z]*(?:19|20)\d\d(?!\d)[A-Za-z0-9_]*"
@@ -81,6 +82,13 @@ class Experiment:
     changes: tuple[str, ...] = ()  # what was changed on reading, in sentences
 
 
+def _read_parquet(source: Path) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(source)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{source} cannot be read: {error}", "write it again as Parquet, or as CSV") from error
+
+
 def read_experiment(
     source: Path, stimuli: StimulusSet, columns: Mapping[str, str], visual_degrees: float
 ) -> Experiment:
@@ -95,16 +103,19 @@ def read_experiment(
 
     neural = source.suffix.lower() in (".nwb", ".h5", ".hdf5")
     function: Callable[..., DataAssembly] = partial(from_nwb, time_bins=[(70, 170)]) if neural else from_trials
-    if unknown := sorted(set(columns) - set(inspect.signature(function).parameters)):
+    if unknown := sorted(set(columns) - set(inspect.signature(function).parameters) | set(columns) & _NO_COLUMNS):
         raise UserError(
             f"{unknown[0]!r} is not the meaning of a column",
             remedy=f"those of brainio.importers.{'from_nwb' if neural else 'from_trials'} are",
         )
+    if neural and "stimulus" not in columns:
+        raise UserError("the column of stimuli is not named", "name it, such as --column stimulus=image")
+    if not np.isfinite(visual_degrees):
+        raise UserError(f"the stimuli cannot span {visual_degrees}°", "pass a visual angle in degrees, such as 8")
     stimuli.identifier = source.stem
     assembly: DataAssembly = function(
-        pd.read_parquet(source) if source.suffix.lower() == ".parquet" else source,
-        stimulus_set=stimuli, **columns,
-    )  # fmt: skip
+        _read_parquet(source) if source.suffix.lower() == ".parquet" else source, stimulus_set=stimuli, **columns
+    )
     shown = ["stimulus_id", *([] if neural or "subject" not in assembly.coords else ["subject"])]
     trials = pd.MultiIndex.from_arrays([assembly[name].values for name in shown]).value_counts()
     changes = [str(assembly.attrs["import_report"])]
@@ -248,6 +259,10 @@ def _measure(identifier: str) -> dict[str, str]:
     try:
         benchmark = load_benchmark(identifier)
         ceiling, score = float(benchmark.ceiling), float(benchmark(load_model(MODEL)))
+    except UserError as error:
+        raise UserError(
+            f"the template of {identifier!r} does not work with the registered data: {error.message}", error.remedy
+        ) from error
     except Exception as error:
         raise UserError(
             f"the template of {identifier!r} does not work with the registered data: {type(error).__name__}: {error}",

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 
 _NAME = "result_caching"
@@ -162,7 +163,14 @@ class _Disk(_Memory):
         """Read a result; files of earlier versions of pandas can be read, too."""
         import pandas as pd
 
-        return (pd.read_pickle(self.storage_path(function_identifier))["data"],)  # noqa: S301 - the user's files
+        path = self.storage_path(function_identifier)
+        try:
+            return (pd.read_pickle(path)["data"],)  # noqa: S301 - the user's files
+        except Exception as error:  # a damaged pickle can raise any
+            raise UserError(
+                f"the stored result {path} cannot be read: {type(error).__name__}: {error}",
+                "remove the file; the result is then computed again",
+            ) from error
 
     def save(self, result: Any, function_identifier: str) -> None:
         """Write a result."""

@@ -69,6 +69,8 @@ def new_benchmark(
     is uploaded.
     """
     if source is None:
+        if stimuli or images or columns or visual_degrees:
+            raise click.UsageError("--stimuli, --images, --column and --visual-degrees need --from")
         _write("benchmark", name, folder)
         return
     if stimuli is None or visual_degrees is None:

@@ -294,13 +294,15 @@ def stimuli_of_folder(folder: str | os.PathLike[str]) -> StimulusSet:
     Raises
     ------
     UserError
-        If the folder has no pictures.
+        If the folder has no pictures, or the name of one is not valid Unicode.
     """
     place = Path(folder)
     files = sorted(file for file in place.iterdir() if file.suffix.lower() in PICTURE_ENDINGS) if place.is_dir() else []
     if not files:
         endings = ", ".join(sorted(PICTURE_ENDINGS))
         raise UserError(f"there are no pictures in {place}", remedy=f"put files there that end in {endings}")
+    if unnamed := [file.name for file in files if plain(file.name) != file.name]:
+        raise UserError(f"the name of the file {unnamed[0]!r} is not valid Unicode", remedy="rename it")
     stimuli = StimulusSet({"stimulus_id": [file.name for file in files]})
     stimuli.stimulus_paths = {file.name: file for file in files}
     stimuli.identifier = f"pictures-{hashlib.sha256(str(place.resolve()).encode()).hexdigest()[:12]}"

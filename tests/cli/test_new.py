@@ -108,11 +108,33 @@ def test_a_benchmark_on_files(cli, here, files, monkeypatch, name, source, colum
         assert "repetitions were not examined" not in result.stdout
 
 
+@pytest.mark.slow(reason="packages data, and scores a model on a benchmark on them")
+def test_a_benchmark_on_the_choices_of_one_subject(cli, here, files, monkeypatch):
+    trials = pd.read_csv("trials.csv").query("who == 'a'")
+    trials.to_csv("trials.csv", index=False)
+    columns = ("stimulus_id=image", "response=answer", "truth=kind", "subject=who")
+    options = [option for column in columns for option in ("--column", column)]
+    result = cli("new", "benchmark", "Poe2026-accuracy", "--from", "trials.csv", *files, *options)
+    assert result.exit_code == 0, result.output
+    monkeypatch.setenv("BRAINSCORE_PLUGINS", str(here))
+    assert load_benchmark("Poe2026-accuracy").ceiling.attrs["error_reason"] == "one subject, which cannot vary"
+
+
 def test_files_need_a_visual_angle_and_known_columns(cli, here, files):
     lacking = cli("new", "benchmark", "Roe2026-accuracy", "--from", "trials.csv", *files[:2])
     assert "--visual-degrees" in lacking.stderr
-    wrong = cli("new", "benchmark", "Roe2026-accuracy", "--from", "trials.csv", *files, "--column", "colour=kind")
-    assert "'colour' is not the meaning of a column" in wrong.stderr
+    wrong = cli("new", "benchmark", "Roe2026-accuracy", "--from", "trials.csv", *files, "--column", "rename=kind")
+    assert "'rename' is not the meaning of a column" in wrong.stderr
+    unnamed = cli("new", "benchmark", "Doe2026.V4-pls", "--from", "session.nwb", *files)
+    assert "the column of stimuli is not named" in unnamed.stderr
+    without = cli("new", "benchmark", "Roe2026-accuracy", *files)
+    assert "need --from" in without.stderr
+    (here / "broken.parquet").write_bytes(b"PAR1")
+    broken = cli("new", "benchmark", "Roe2026-accuracy", "--from", "broken.parquet", *files)
+    assert "broken.parquet cannot be read" in broken.stderr
+    endless = cli("new", "benchmark", "Roe2026-accuracy", "--from", "trials.csv", *files[:-1], "inf")
+    assert "the stimuli cannot span inf°" in endless.stderr
+    assert not (here / "benchmarks").exists()
 
 
 @IN_A_PROCESS

@@ -1,6 +1,7 @@
 """The stand-in of ``result_caching``; names of files and results are those of version 0.5 of the package."""
 
 import importlib.util
+import pickle
 import sys
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import xarray as xr
 
 import brainscore_core.result_caching as module
+from brainscore_core.errors import UserError
 from brainscore_core.result_caching import NotCachedError, cache, install_stand_in, store, store_dict, store_xarray
 
 
@@ -66,6 +68,20 @@ def test_disabling(home, monkeypatch, value, runs):
 
     count(), count()
     assert len(calls) == runs
+
+
+@pytest.mark.parametrize("content", [b"", b"\x80\x05 damaged", pickle.dumps([1])])
+def test_damaged_files_are_named(home, content):
+    stored = store()(abs_of)
+    stored(-2)
+    (file,) = home.rglob("*.pkl")
+    file.write_bytes(content)
+    with pytest.raises(UserError, match=r"number=-2\.pkl cannot be read"):
+        stored(-2)
+
+
+def abs_of(number):
+    return abs(number)
 
 
 def test_only_stored_results(home, monkeypatch):

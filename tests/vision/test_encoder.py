@@ -3,7 +3,9 @@
 import hashlib
 import io
 import json
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -162,6 +164,10 @@ def test_damaged_and_foreign_files_are_refused_and_run_nothing(register, tmp_pat
     assert not (tmp_path / "ran").exists()
     with pytest.raises(UserError, match="there are no pictures"):
         stimuli_of_folder(tmp_path)
+    if os.name == "posix":
+        Path(tmp_path, os.fsdecode(b"\xff.png")).touch()
+        with pytest.raises(UserError, match="is not valid Unicode"):
+            stimuli_of_folder(tmp_path)
 
 
 @pytest.mark.parametrize(
