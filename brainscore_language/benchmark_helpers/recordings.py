@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from brainscore_core.benchmarks import BenchmarkBase
+from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, merge_data_arrays
@@ -33,12 +34,23 @@ def read_text(
         values.
     copied : sequence of str
         Coordinates that the responses get from the assembly.
+
+    Raises
+    ------
+    UserError
+        If the subject returns no responses, or not one for each part.
     """
     texts = np.asarray(assembly[text_coord].values)
     responses = []
     for text in track(list(np.unique(texts)), "reading", len(np.unique(texts)), unit="texts"):
         parts = assembly.isel(presentation=np.flatnonzero(texts == text))
         response = candidate.digest_text(list(parts["stimulus"].values))["neural"]
+        returned = response.sizes.get("presentation", 0) if isinstance(response, DataAssembly) else 0
+        if returned != len(parts["stimulus"]):
+            raise UserError(
+                f"the subject returned responses to {returned} of the {len(parts['stimulus'])} parts of a text",
+                "return an assembly with a presentation for each part, in their order, as 'neural'",
+            )
         for coord in copied:
             response[coord] = ("presentation", parts[coord].values)
         responses.append(response)

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_language import load_benchmark, load_metric
 from brainscore_language.benchmark_helpers.extrapolation import ExtrapolationCeiling
+from brainscore_language.benchmark_helpers.recordings import read_text
 from brainscore_language.benchmarks.futrell2018.benchmark import SplitHalvesConsistency
 from brainscore_language.model_helpers.embedding import EmbeddingSubject
 from brainscore_language.models.word_properties.model import WordSubject
@@ -56,6 +58,15 @@ def test_a_subject_that_predicts_recordings(name, subject):
         assert benchmark.ceiling is None
     else:
         assert float(score) == pytest.approx(min(float(score.raw) / 0.9, 1))
+
+
+@pytest.mark.parametrize(("change", "returned"), [(lambda neural: None, 0), (lambda neural: neural[1:], 4)])
+def test_responses_that_are_missing_are_counted(subject, monkeypatch, change, returned):
+    digest = subject.digest_text
+    monkeypatch.setattr(subject, "digest_text", lambda text: {"neural": change(digest(text)["neural"])})
+    subject.start_neural_recording("language_system", "fMRI")
+    with pytest.raises(UserError, match=f"responses to {returned} of the 5 parts"):
+        read_text(subject, recordings(), text_coord="story")
 
 
 def test_sentences_of_an_experiment_have_a_stored_ceiling(subject, monkeypatch):
