@@ -93,8 +93,14 @@ def dependence_in_words(model: BrainModel) -> str:
             shown = place_on_screen(pictures, target_visual_degrees=degrees, source_visual_degrees=at_own)
             words = []
             if own_rdm is not None:
-                correlation = np.corrcoef(own_rdm, _rdm(other, region, shown))[0, 1]
-                words.append(f"the RDM of {region} correlates {number_text(correlation, 2)} with that at {at_own:g}°")
+                with np.errstate(invalid="ignore"):
+                    correlation = np.corrcoef(own_rdm, _rdm(other, region, shown))[0, 1]
+                is_defined = bool(np.isfinite(correlation))
+                words.append(
+                    f"the RDM of {region} correlates {number_text(correlation, 2)} with that at {at_own:g}°"
+                    if is_defined
+                    else f"the RDM of {region} is undefined, since features do not vary or are not finite"
+                )
             if own_labels is not None:
                 words.append(f"{np.sum(own_labels != _labels(other, shown))} of {len(shown)} labels differ")
             sentences.append(f"at {degrees:g}°, {' and '.join(words)}" if words else "")
@@ -133,7 +139,8 @@ def _rdm(model: Any, region: Any, pictures: StimulusSet) -> NDArray[np.float64]:
     """Upper triangle of the correlation distances between responses."""
     model.start_recording(region, [_TIME_BIN])
     responses = model.look_at(pictures).transpose("presentation", "neuroid").values
-    return np.corrcoef(responses)[np.triu_indices(len(responses), 1)]  # one minus it correlates equally
+    with np.errstate(invalid="ignore"):
+        return np.corrcoef(responses)[np.triu_indices(len(responses), 1)]  # one minus it correlates equally
 
 
 def _labels(model: Any, pictures: StimulusSet) -> NDArray[Any]:

@@ -177,8 +177,7 @@ class Encoder:
     def _check(self, probe: DataAssembly) -> None:
         """Compare features of generated pictures, which any other weights, layer or preprocessing change."""
         self._check_names(probe)
-        deviation = float(self.probe.std()) or 1.0
-        farthest = float(np.abs(probe.values - self.probe).max()) / deviation
+        farthest = _farthest(probe.values, self.probe)
         if not farthest <= _TOLERANCE:
             raise self._other_model(
                 f"features of test pictures differ by up to {farthest:.2g} standard deviations, so that weights, "
@@ -226,7 +225,8 @@ def fit_encoder(model: Any, benchmark: str, *, split: int | None = None, **how: 
     Raises
     ------
     UserError
-        If the metric of the benchmark is no linear map to neuroids, or it has no such split.
+        If the metric of the benchmark is no linear map to neuroids, or it has no such split; if the model's features
+        are random.
     """
     name = resolve_benchmark(benchmark)
     with recording() as notes:
@@ -262,6 +262,11 @@ def fit_encoder(model: Any, benchmark: str, *, split: int | None = None, **how: 
             weights[:, columns], feature_mean, response_mean[columns] = fit.coefficients(), fit.x_mean, fit.y_mean
         size = _size(targets[-1].stimulus_set)
         probe = _probe(subject, measurements, size)
+        if not _farthest(_probe(subject, measurements, size).values, probe.values) <= _TOLERANCE:
+            raise UserError(
+                f"the features of {subject.identifier} differ when it is shown the same pictures again",
+                remedy="switch dropout off, or seed the noise",
+            )
     identifier = str(how.get("identifier") or (model if isinstance(model, str) else subject.identifier))
     if is_file_reference(identifier):
         identifier = str(subject.identifier)
@@ -429,6 +434,11 @@ def _probe(subject: Any, measurements: VisualMeasurements, size: Sequence[int]) 
         table = as_table(recorded, Defaults.expected_dims, role="features")
         names = table["stimulus_id"].values.tolist()
         return table.isel(presentation=[names.index(name) for name in pictures])
+
+
+def _farthest(probe: NDArray[Any], other: NDArray[Any]) -> float:
+    """Largest difference between features of test pictures, in standard deviations of the others."""
+    return float(np.abs(probe - other).max()) / (float(other.std()) or 1.0)
 
 
 def _layers(features: DataAssembly) -> list[str]:

@@ -214,6 +214,13 @@ def test_maps_that_are_no_archive_of_stored_arrays_are_refused(register, tmp_pat
         Encoder.load(folder)
 
 
+def test_models_with_random_features_have_no_encoder(register):
+    register(load_metric("ridge"))
+    random = np.random.default_rng(0)
+    with pytest.raises(UserError, match="differ when it is shown the same pictures again"):
+        fit_encoder(lambda images: random.random((len(images), 30)), NAME)
+
+
 def test_too_few_features_for_the_metric_are_no_fault_of_the_program(register):
     register(load_metric("pls"))  # of 25 components
     with pytest.raises(UserError, match=r"cannot be fitted: PLS with 25 components .* 3 features"):

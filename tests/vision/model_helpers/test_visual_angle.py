@@ -7,7 +7,11 @@ from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_vision.model_helpers.brain_transformation import LayerMappedModel, ModelCommitment
 from brainscore_vision.model_helpers.static_features import CallableWrapper, FeatureModel
-from brainscore_vision.model_helpers.visual_angle import ModelAtAngle, scores_at_other_angles
+from brainscore_vision.model_helpers.visual_angle import (
+    ModelAtAngle,
+    dependence_in_words,
+    scores_at_other_angles,
+)
 from brainscore_vision.model_interface import BrainModel
 
 LAYERS = {"levels": lambda images: np.zeros((len(images), 2))}
@@ -53,3 +57,9 @@ def test_a_model_at_another_angle_is_the_model_otherwise():
     assert (other.identifier, other.visual_degrees(), model.visual_degrees()) == ("a", 3, 8)
     with pytest.raises(AttributeError, match="no_such_attribute"):
         other.no_such_attribute  # noqa: B018
+
+
+def test_features_that_do_not_vary_have_no_correlation(recwarn):
+    words = dependence_in_words(FeatureModel("a", LAYERS))
+    assert words.startswith("at 4°, the RDM of IT is undefined")
+    assert not recwarn.list
