@@ -646,7 +646,8 @@ def summary(receipt: Receipt, *, stored: str | None = None) -> list[tuple[str, s
     elif receipt.score is not None:
         lines.append(("ceiling", "none"))
     lines += [("features", item.text()) for item in receipt.features]
-    lines.append(("visual angle", _about_angle(receipt.model.visual_angle)))
+    if receipt.model.visual_angle is not None:  # not of language, nor of earlier receipts
+        lines.append(("visual angle", _about_angle(receipt.model.visual_angle)))
     shown = receipt.score.finding if receipt.score is not None else None
     lines += [("note", note) for note in receipt.notes if note != shown]
     if stored is not None:
@@ -654,10 +655,8 @@ def summary(receipt: Receipt, *, stored: str | None = None) -> list[tuple[str, s
     return lines
 
 
-def _about_angle(angle: VisualAngle | None) -> str:
+def _about_angle(angle: VisualAngle) -> str:
     """Write the visual angle, and what to do if it is a default."""
-    if angle is None:
-        return "not recorded"
     if angle.stated or angle.others:
         return angle.text()
     return (

@@ -104,7 +104,7 @@ def test_figures_and_tables(store, tmp_path):
         store.folder, "--output", tmp_path / "page.html", "--figures", tmp_path / "figures",
         "--table", tmp_path / "scores.tex", "--scatter", "A2026-pls", "MajajHong2015.IT-pls", "--over", "scored",
     )  # fmt: skip
-    assert "Figures: 8 files" in result.stdout
+    assert "Figures: 12 files" in result.stdout
     assert (tmp_path / "figures" / "scatter-A2026-pls-MajajHong2015-IT-pls.svg").is_file()
     assert "What has no score is left out" in (tmp_path / "scores.tex").read_text(encoding="utf-8")
     assert "What has no score is left out" in (tmp_path / "page.html").read_text(encoding="utf-8")

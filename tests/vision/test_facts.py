@@ -37,7 +37,7 @@ from brainscore_vision.benchmark_helpers.metadata import TABLE as BENCHMARK_TABL
 from brainscore_vision.benchmark_helpers.metadata import rows_of as rows_of_table
 from brainscore_vision.benchmarks.laion_fmri.benchmark import SUBJECTS
 from brainscore_vision.metrics.regression_correlation.metric import ALPHA_LIST
-from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.model_interface import DEFAULT_VISUAL_DEGREES, BrainModel
 from brainscore_vision.model_sources.tables import TABLE as MODEL_TABLE
 from brainscore_vision.model_sources.tables import ModelRow, table_metadata
 from brainscore_vision.testing import list_stand_ins
@@ -401,7 +401,7 @@ def test_model(row):
     assert ours.regions == {
         region: [layers] if isinstance(layers, str) else layers for region, layers in regions.items()
     }
-    assert ours.visual_degrees == float(row["visual_degrees"])
+    assert (ours.visual_degrees or DEFAULT_VISUAL_DEGREES) == float(row["visual_degrees"])
     times = json.loads(row["time_mapping_ms"] or "{}")
     assert json.loads(json.dumps(ours.time_mapping or {})) == times
     check_architecture(ours, row)

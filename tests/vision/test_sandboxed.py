@@ -260,7 +260,7 @@ def test_too_much_memory_is_the_pairs_failure(lab, benchmark, tmp_path):
 
 
 def test_without_a_sandbox_nothing_runs(lab, benchmark, tmp_path, monkeypatch):
-    monkeypatch.setattr(cages.sandbox.shutil, "which", lambda *args, **options: None)
+    monkeypatch.setattr(cages.shutil, "which", lambda *args, **options: None)
     receipt = score_pair("caged-probe", benchmark, store=ResultsStore(tmp_path), run=RunInfo(id="r"), cage={})
     assert receipt.state == "failed"
     assert "bubblewrap is not installed" in receipt.reason

@@ -53,7 +53,7 @@ def test_scored(fakes, tmp_path):
     assert receipt.memory.peak_bytes > 1_000_000
     assert receipt.environment.packages["numpy"] == np.__version__
     data = strict(only_file(tmp_path))
-    assert data["schema_version"] == 3
+    assert data["schema_version"] == 4
     assert Receipt.from_dict(data) == receipt
 
 
