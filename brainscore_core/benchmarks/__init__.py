@@ -25,13 +25,22 @@ from brainscore_core.metrics import (
 )
 from brainscore_core.numerics.predictions import PredictivityOfUnits, predictivity_covariance
 from brainscore_core.numerics.significance import Uncertain, ratio_limits
-from brainscore_core.provenance import note
+from brainscore_core.provenance import note, remark
 
 if TYPE_CHECKING:
     from brainscore_core.benchmarks.measurements import Measurements
     from brainscore_core.figures import Plot
 
-__all__ = ["Benchmark", "BenchmarkBase", "bound_score", "ceil_score", "explained_variance", "normalise", "undetermined"]
+__all__ = [
+    "Benchmark",
+    "BenchmarkBase",
+    "bound_score",
+    "ceil_score",
+    "explained_variance",
+    "normalise",
+    "note_undeclared",
+    "undetermined",
+]
 
 _AVERAGED_DATA = (
     "a ceiling above 1 usually comes from measurements whose repetitions are already averaged: "
@@ -395,6 +404,28 @@ def _require_scalar(score: Score, role: str) -> float:
             "for example with .median('neuroid').mean('split')"
         )
     return float(score)
+
+
+def note_undeclared(raw: Score, ceiling: Score) -> bool:
+    """Say in a remark that a score will be squared because its scale or its ceiling's meaning is not declared.
+
+    Returns
+    -------
+    bool
+        Whether one of them is not declared.
+    """
+    undeclared = [
+        f"the {role} does not declare its {name}"
+        for role, name, attrs in (("metric", "scale", raw.attrs), ("ceiling", "meaning", ceiling.attrs))
+        if attrs.get(name) is None
+    ]
+    if undeclared:
+        remark(
+            f"{' and '.join(undeclared)}: the score is taken as a correlation and the ceiling as a reliability, so "
+            "that the result is sign(r) · r² / reliability; declare attrs['scale'] of scores and attrs['meaning'] of "
+            "ceilings"
+        )
+    return bool(undeclared)
 
 
 class Benchmark(ABC):

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import attach_ceiling
+from brainscore_core.benchmarks import attach_ceiling, note_undeclared
 from brainscore_core.metrics import Score, Uncertainty, amend_uncertainty, attach_uncertainty, unclamped_value
 from brainscore_core.numerics import bootstrap_interval, mean_influence
 from brainscore_core.plurals import counted, singular
 from brainscore_core.populations import population, these
-from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 from brainscore_vision.metric_helpers.uncertainty import (
@@ -119,28 +118,6 @@ def concatenate_neuroids(arrays: Sequence[Any]) -> DataAssembly | None:
         array.attrs = {}
         plain.append(array)
     return xr.concat(plain, dim="neuroid")
-
-
-def note_undeclared(raw: Score, ceiling: Score) -> bool:
-    """Say in a remark that a score will be squared because its scale or its ceiling's meaning is not declared.
-
-    Returns
-    -------
-    bool
-        Whether one of them is not declared.
-    """
-    undeclared = [
-        f"the {role} does not declare its {name}"
-        for role, name, attrs in (("metric", "scale", raw.attrs), ("ceiling", "meaning", ceiling.attrs))
-        if attrs.get(name) is None
-    ]
-    if undeclared:
-        remark(
-            f"{' and '.join(undeclared)}: the score is taken as a correlation and the ceiling as a reliability, so "
-            "that the result is sign(r) · r² / reliability; declare attrs['scale'] of scores and attrs['meaning'] of "
-            "ceilings"
-        )
-    return bool(undeclared)
 
 
 def neuroid_wise_explained_var(score: Score, ceiling: Score, aggregate_func: Callable[..., Any] = np.mean) -> Score:

@@ -8,7 +8,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score, explained_variance, normalise
+from brainscore_core.benchmarks import (
+    BenchmarkBase,
+    bound_score,
+    ceil_score,
+    explained_variance,
+    normalise,
+    note_undeclared,
+)
 from brainscore_core.errors import UserError
 from brainscore_core.lazy import LazyLoad, content_of
 from brainscore_core.metrics import Metric, Score
@@ -22,7 +29,6 @@ from brainscore_vision.benchmark_helpers.aggregation import (
     mean_of_fixed,
     mean_of_sampled,
     neuroid_wise_explained_var,
-    note_undeclared,
     values_along,
 )
 from brainscore_vision.benchmark_helpers.measurements import (
