@@ -82,11 +82,10 @@ def dependence_in_words(model: BrainModel) -> str:
     """
     at_own = float(model.visual_degrees())
     region = next((name for name in reversed(BrainModel.RecordingTarget) if _can_record(model, name)), None)
-    labels = _can_label(model)
     with TemporaryDirectory() as folder:
         pictures = _pictures(Path(folder))
         own_rdm = None if region is None else _rdm(model, region, pictures)
-        own_labels = _labels(model, pictures) if labels else None
+        own_labels = _labels(model, pictures)
         sentences = []
         for degrees in (factor * at_own for factor in FACTORS):
             other = ModelAtAngle(model, degrees)
@@ -127,14 +126,6 @@ def _can_record(model: BrainModel, region: str) -> bool:
     return True
 
 
-def _can_label(model: BrainModel) -> bool:
-    try:
-        model.start_task(BrainModel.Task.label, "imagenet")
-    except NotApplicable:
-        return False
-    return True
-
-
 def _rdm(model: Any, region: Any, pictures: StimulusSet) -> NDArray[np.float64]:
     """Upper triangle of the correlation distances between responses."""
     model.start_recording(region, [_TIME_BIN])
@@ -143,6 +134,10 @@ def _rdm(model: Any, region: Any, pictures: StimulusSet) -> NDArray[np.float64]:
         return np.corrcoef(responses)[np.triu_indices(len(responses), 1)]  # one minus it correlates equally
 
 
-def _labels(model: Any, pictures: StimulusSet) -> NDArray[Any]:
-    model.start_task(BrainModel.Task.label, "imagenet")
-    return np.asarray(model.look_at(pictures).values).ravel()
+def _labels(model: Any, pictures: StimulusSet) -> NDArray[Any] | None:
+    """Labels of pictures; None of a model that has none, which some know only when they have seen pictures."""
+    try:
+        model.start_task(BrainModel.Task.label, "imagenet")
+        return np.asarray(model.look_at(pictures).values).ravel()
+    except NotApplicable:
+        return None
