@@ -271,6 +271,9 @@ def _influence(ranks: Ranks, other_ranks: NDArray[np.integer], weight: float) ->
 
 Kernel = Literal["linear", "rbf"]
 
+_CENTRED = 1e-6
+"""Means below this fraction of a kernel's size cause no relevant loss of digits."""
+
 
 def cka(
     X: ArrayLike,
@@ -433,10 +436,20 @@ def compare_kernels(K: ArrayLike, L: ArrayLike, *, unbiased: bool = True) -> Sim
     if first.shape != (n, n) or second.shape != (n, n):
         raise ValueError(f"the kernels have the shapes {first.shape} and {second.shape}; they must be equal squares")
     fewest = _require_stimuli(n, unbiased=unbiased)
-    sides = in_parallel(
-        [partial(centred_kernel, kernel, unbiased=unbiased) for kernel in (first, second)], numbers=n * n
+    sides = in_parallel([partial(_side, kernel, unbiased=unbiased) for kernel in (first, second)], numbers=n * n)
+    starts = np.arange(0, n, _BLOCK_ROWS)
+    sums_of_blocks = in_parallel(
+        [partial(_sums_of_rows, sides[0], sides[1], some.tolist()) for some in np.array_split(starts, 2)], numbers=n * n
     )
-    results = [_hsic(sides[i], sides[j], unbiased=unbiased) for i, j in ((0, 0), (1, 1), (0, 1))]
+    products, through = (np.concatenate([block[i] for block in sums_of_blocks]) for i in range(2))
+    scales = [_inverse_norm(side, float(products[:, i].sum())) for i, side in enumerate(sides)]
+    sums = [side.sums * scale for side, scale in zip(sides, scales, strict=True)]
+    diagonals = [side.diagonal * scale for side, scale in zip(sides, scales, strict=True)]
+    results = []
+    for column, (i, j) in enumerate(((0, 0), (1, 1), (0, 1))):
+        scale = scales[i] * scales[j]
+        shared, both = products[:, column] * scale, (through[:, i, j] + through[:, j, i]) * scale
+        results.append(_hsic(shared, (sums[i], sums[j]), (diagonals[i], diagonals[j]), both, unbiased=unbiased))
     values = np.array([result[0] for result in results])
     nothing = np.full(n, np.nan)
     for name, hsic in (("first", values[0]), ("second", values[1])):
@@ -467,23 +480,82 @@ def centred_kernel(kernel: Array, *, unbiased: bool = True) -> Array:
 
     `unbiased` sets the diagonal to 0.
     """
-    square = float(np.vdot(kernel, kernel))
-    if not np.isfinite(square):
-        raise ValueError("a kernel is not finite")
-    mean = kernel.mean(axis=0)
-    result = kernel - mean - (mean - mean.mean())[:, None]
-    if unbiased:
-        np.fill_diagonal(result, 0.0)
-    size = float(np.vdot(result, result))
-    result *= 1 / np.sqrt(size) if size > FLAT**2 * square else 0.0
+    side, result = _side(kernel, unbiased=unbiased), np.empty_like(kernel)
+    for start in range(0, len(kernel), _BLOCK_ROWS):
+        result[start : start + _BLOCK_ROWS] = side.rows(start)
+    result *= _inverse_norm(side, float(np.vdot(result, result)))
     return result
 
 
-def _hsic(K: Array, L: Array, *, unbiased: bool) -> tuple[float, Array]:
+_BLOCK_ROWS = 32
+"""Rows of kernels that are centred and multiplied together, so that they stay in the cache."""
+
+
+class _Side(NamedTuple):
+    """A kernel, and what centring it takes."""
+
+    kernel: Array  # n × n
+    square: float  # sum of squares
+    shift: Array | None  # (n,): subtracted from rows and columns; None if the kernel is centred
+    # (n,): sums of rows and diagonal, after centring
+    sums: Array
+    diagonal: Array
+    unbiased: bool  # whether the diagonal is set to 0
+
+    def rows(self, start: int) -> Array:
+        """Some rows of the centred kernel."""
+        block = self.kernel[start : start + _BLOCK_ROWS].copy()
+        if self.shift is not None:
+            block -= self.shift
+            block -= self.shift[start : start + _BLOCK_ROWS, None]
+        if self.unbiased:
+            np.fill_diagonal(block[:, start:], 0.0)
+        return block
+
+
+def _side(kernel: Array, *, unbiased: bool) -> _Side:
+    n = len(kernel)
+    sums, square = np.empty(n), 0.0
+    for start in range(0, n, _BLOCK_ROWS):
+        block = kernel[start : start + _BLOCK_ROWS]
+        block.sum(axis=1, out=sums[start : start + _BLOCK_ROWS])
+        square += float(np.einsum("ij,ij->", block, block))  # without threads of BLAS, which wait for each other
+    if not np.isfinite(square):
+        raise ValueError("a kernel is not finite")
+    diagonal, shift = kernel.diagonal().copy(), None
+    if not float(sums @ sums) / n <= _CENTRED**2 * square:
+        mean = sums / n
+        shift = mean - mean.mean() / 2
+        diagonal -= 2 * shift
+        sums[:] = 0.0
+    if unbiased:
+        sums -= diagonal
+        diagonal[:] = 0.0
+    return _Side(kernel, square, shift, sums, diagonal, unbiased)
+
+
+def _inverse_norm(side: _Side, square: float) -> float:
+    """1 / norm of a centred kernel with this sum of squares, which keeps the precision of CKA; 0 for rounding."""
+    return float(1 / np.sqrt(square)) if square > FLAT**2 * side.square else 0.0
+
+
+def _sums_of_rows(first: _Side, second: _Side, starts: list[int]) -> tuple[Array, Array]:
+    """Sums of products of rows (first · first, second · second, first · second), and kernels times sums."""
+    sums = np.stack([first.sums, second.sums], axis=1)
+    products, through = [np.empty((0, 3))], [np.empty((0, 2, 2))]
+    for start in starts:
+        rows = first.rows(start), second.rows(start)
+        pairs = ((rows[0], rows[0]), (rows[1], rows[1]), rows)
+        products.append(np.stack([np.einsum("ij,ij->i", *pair) for pair in pairs], axis=1))
+        through.append(np.stack([block @ sums for block in rows], axis=1))
+    return np.concatenate(products), np.concatenate(through)
+
+
+def _hsic(
+    products: Array, sums: tuple[Array, Array], diagonals: tuple[Array, Array], through: Array, *, unbiased: bool
+) -> tuple[float, Array]:
     """HSIC of all stimuli, and without each stimulus."""
-    n, products = len(K), np.einsum("ij,ij->i", K, L)
-    (a, b), own_K, own_L = (kernel.sum(axis=1) for kernel in (K, L)), K.diagonal(), L.diagonal()
-    through = K @ b + L @ a
+    n, (a, b), (own_K, own_L) = len(products), sums, diagonals
     inner, sum_a, sum_b = float(a @ b), float(a.sum()), float(b.sum())
     whole = _hsic_of_sums(float(products.sum()), inner, sum_a * sum_b, n, unbiased=unbiased)
     inner_left = inner - through + products - (a - own_K) * (b - own_L)
