@@ -18,7 +18,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     merge_data_arrays,
 )
 from brainscore_language.artificial_subject import ArtificialSubject
-from brainscore_language.model_helpers.preprocessing import parts_of, prepare_context
+from brainscore_language.model_helpers.preprocessing import contexts_of, parts_of
 
 __all__ = ["HuggingfaceSubject"]
 
@@ -143,7 +143,7 @@ class HuggingfaceSubject(ArtificialSubject):
         parts = parts_of(text)
         answers: list[Any] = [None] * len(parts)
         responses: list[dict[str, np.ndarray] | None] = [None] * len(parts)
-        contexts = [prepare_context(parts[: number + 1]) for number in range(len(parts))]
+        contexts = contexts_of(parts)
         tokens = self._tokenize(contexts)
         for group in self._groups(tokens):
             for number, (answer, response) in self._read(tokens, group):
@@ -247,8 +247,7 @@ class HuggingfaceSubject(ArtificialSubject):
             first, last = parts[group[0]].ids, parts[group[-1]].ids
             if len(first) == 0 or len(first) == len(last):
                 return True  # nothing follows
-            alone, _ = self._forward(first)
-            whole, _ = self._forward(last)
+            alone, whole = self._logits(first), self._logits(last)
             difference = float((alone[-1] - whole[len(first) - 1]).abs().max())
             self._is_causal = difference <= 1e-3 * max(1.0, float(alone[-1].abs().max()))
             if not self._is_causal:
@@ -329,10 +328,9 @@ class HuggingfaceSubject(ArtificialSubject):
                     )
         return bits, words, responses
 
-    def _forward(self, ids: np.ndarray) -> tuple[torch.Tensor, Any]:
+    def _logits(self, ids: np.ndarray) -> torch.Tensor:
         with torch.no_grad():
-            output = self.basemodel(input_ids=torch.as_tensor(ids, device=self.device)[None])
-        return output.logits[0].float(), output
+            return self.basemodel(input_ids=torch.as_tensor(ids, device=self.device)[None]).logits[0].float()
 
     def _layers(self, target: str) -> list[str]:
         if target not in self.region_layer_mapping:

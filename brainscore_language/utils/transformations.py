@@ -133,20 +133,12 @@ class Transformation:
         self, *args: Any, apply: Callable[..., Score], aggregate: Callable[[Score], Score] | None = None, **kwargs: Any
     ) -> Score:
         """Apply `apply` to what :meth:`pipe` yields; `aggregate` reduces the joined values before :meth:`aggregate`."""
-        values = self._run_pipe(*args, apply=apply, **kwargs)
+        steps = self.pipe(*args, **kwargs)
+        values = next(steps)
+        while not isinstance(values, Score):
+            values = steps.send(apply(*values))
         reduced = apply_aggregate(aggregate, values) if aggregate is not None else values
         return apply_aggregate(self.aggregate, reduced)
-
-    def _run_pipe(self, *args: Any, apply: Callable[..., Score], **kwargs: Any) -> Score:
-        generator = self.pipe(*args, **kwargs)
-        vals = next(generator)
-        while True:
-            try:
-                vals = generator.send(apply(*vals))
-            except StopIteration as stopped:
-                return stopped.value if stopped.value is not None else vals
-            if isinstance(vals, Score):
-                return vals
 
     def pipe(self, *args: Any, **kwargs: Any) -> Any:
         """Yield arguments of the metric, receive their score; yield the joined score at last."""
