@@ -129,5 +129,5 @@ def fetch_sources(sources: Iterable[Source]) -> list[Path]:
             raise
         # all for one reason: the first tells it
         raise DataUnavailable(
-            f"{len(failures.errors)} of {len(requests)} files cannot be had, the first: {failures.errors[0]}"
+            f"{len(failures.errors)} of {len(requests)} files are unavailable, the first: {failures.errors[0]}"
         ) from failures

@@ -69,7 +69,7 @@ def test_metrics_of_two_vectors():
         load_metric("accuracy")(["a"], ["a", "c"])
 
 
-def test_a_subject_that_returns_too_few_times_is_told_so():
+def test_too_few_reading_times_are_refused():
     class Lazy(WordSubject):
         def digest_text(self, text):
             return {"behavior": [1.0], "neural": None}

@@ -135,7 +135,7 @@ class Geirhos2021Accuracy(BenchmarkBase):
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` name the images.
 
-        A DataUnavailable if it needs images that cannot be had from here; the message says where to obtain them.
+        A DataUnavailable if it needs images that are not available here; the message says where to obtain them.
         """
         assembly = self._assembly.content
         labels, shown = label(
