@@ -14,7 +14,7 @@ from brainscore.cli._options import site_option
 from brainscore.cli._output import echo, echo_json, harmless_text, printable
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import estimate_text, harmless
-from brainscore_vision.training_data import MARKS, explained_signs
+from brainscore_core.training_data import MARKS, explained_signs
 
 if TYPE_CHECKING:
     from brainscore.client import Client, Leaderboard

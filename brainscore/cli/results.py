@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from brainscore_core.results.aggregates import Aggregate, LeafResult, ModelAggregates, Over, Tree
     from brainscore_core.runner.verification import Stored
     from brainscore_core.scoring import Receipt, ResultsStore
-    from brainscore_vision.training_data import Finding
+    from brainscore_core.training_data import Finding
 
 
 def tolerance_options(command: click.decorators.FC) -> click.decorators.FC:
@@ -356,10 +356,10 @@ def tree(
     from brainscore_core.results.board import rank_models
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.statistics.units import read_influences
+    from brainscore_core.training_data import explained_signs
     from brainscore_vision import benchmark_registry
     from brainscore_vision.catalogue.contents import findings_of
     from brainscore_vision.catalogue.leaderboard import leaderboard_tree, own_benchmarks
-    from brainscore_vision.training_data import explained_signs
 
     store = ResultsStore(results)
     receipts = _receipts(store, models)
@@ -486,7 +486,7 @@ def _tree_rows(
     exposure: Mapping[tuple[str, str], Finding],
     own: Mapping[str, Receipt],
 ) -> Iterable[tuple[str, str, str, str]]:
-    from brainscore_vision.training_data import MARKS
+    from brainscore_core.training_data import MARKS
 
     yield "", "score (95 % interval)", "scored", "not scored"
     for identifier in nodes:

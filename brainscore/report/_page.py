@@ -31,7 +31,7 @@ from brainscore_core.memory import format_size
 from brainscore_core.numerics.means import ASSUMPTION
 from brainscore_core.results.validity import difference_text, percent_text
 from brainscore_core.scoring import Receipt, ResultsStore
-from brainscore_vision.training_data import MARKS, explained_signs
+from brainscore_core.training_data import MARKS, explained_signs
 
 _LARGEST_PICTURE = 3600  # pixels
 _STATE_PATTERNS = {"undefined": 0, "not applicable": 1, "failed": 2, "outdated": 3, "undetermined": 4}

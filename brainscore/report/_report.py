@@ -16,7 +16,7 @@ from brainscore_core.receipts.assessment import PARTS, Assessment, Controls, Con
 from brainscore_core.results.aggregates import Over, Tree
 from brainscore_core.results.validity import Summary, summary_of
 from brainscore_core.scoring import Environment, PluginCode, Problem, Receipt
-from brainscore_vision.training_data import Finding
+from brainscore_core.training_data import Finding
 
 if TYPE_CHECKING:
     from brainscore_core.statistics.comparison import Ranking

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError
+from brainscore_core.training_data import Exposure, Finding, Stated, Training, compare, cycle_from, inherited
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
 from brainscore_vision.catalogue.leaderboard import listed_benchmark
 from brainscore_vision.catalogue.plugins import PluginMetadata, bibtex_entries, read_plugin_metadata
@@ -23,17 +24,7 @@ from brainscore_vision.composition import base_keys
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.model_sources.tables import table_regions
 from brainscore_vision.registries import benchmark_registry, model_registry, plugin_index, resolve_benchmark
-from brainscore_vision.training_data import (
-    Exposure,
-    Finding,
-    Stated,
-    Training,
-    compare,
-    cycle_from,
-    inherited,
-    packaged_models,
-    packaged_stimuli,
-)
+from brainscore_vision.training_data import packaged_models, packaged_stimuli
 
 if TYPE_CHECKING:
     from brainscore_core.plugins import Location, Registry

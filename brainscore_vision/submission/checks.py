@@ -276,8 +276,8 @@ def _remedy_without_metadata(reference: Reference) -> str:
 def _check_training(metadata: ModelMetadata | BenchmarkMetadata) -> Check:
     """Whether a model states what it was trained on, or a benchmark what its stimuli are taken from."""
     from brainscore_core.plugins import Check
+    from brainscore_core.training_data import unlisted_names
     from brainscore_vision.model_helpers.metadata import ModelMetadata
-    from brainscore_vision.training_data import unlisted_names
 
     if isinstance(metadata, ModelMetadata):
         name, field, names = "it states what it was trained on", "trained_on", metadata.trained_on
@@ -289,7 +289,7 @@ def _check_training(metadata: ModelMetadata | BenchmarkMetadata) -> Check:
         why = "without it, the leaderboard marks scores as unknown: the model may have been trained on the stimuli"
         return Check(name, "warning", why, remedy)
     if unlisted := unlisted_names(names):
-        known = "data sets are compared by name, and brainscore_vision/training_data/data_sets.csv lacks"
+        known = "data sets are compared by name, and brainscore_core/training_data/data_sets.csv lacks"
         return Check(name, "warning", f"{field}: {known} {', '.join(unlisted)}", "check the spelling")
     return Check(name, "passed")
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.results.aggregates import Averages, Over, Tree, averages
-from brainscore_vision.training_data import MARKS, Exposure, Stated, Training, compare, inherited
+from brainscore_core.training_data import MARKS, Exposure, Stated, Training, compare, inherited
 
 EXPOSURES: Final[tuple[Exposure, ...]] = get_args(Exposure)
 """Values of exposure; arrays have indices into this tuple, -1 without a score."""

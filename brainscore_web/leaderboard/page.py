@@ -16,7 +16,7 @@ from brainscore_core.formatting import count_text, estimate_text, number_text
 from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_core.populations import population
 from brainscore_core.results.board import fewest_scores
-from brainscore_vision.training_data import MARKS, compare
+from brainscore_core.training_data import MARKS, compare
 from brainscore_web.leaderboard.board import STATES, Board, BoardNode, mean_parts
 from brainscore_web.leaderboard.cards.formatting import estimate, limits
 from brainscore_web.leaderboard.descriptions import BADGES, plain_name

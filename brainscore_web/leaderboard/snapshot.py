@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, counting
-from brainscore_vision.training_data import Training
+from brainscore_core.training_data import Training
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.clean import or_nan
 from brainscore_web.leaderboard.exposure import exposure_matrix, names_in, trainings

@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from brainscore_vision.training_data import Mark
+from brainscore_core.training_data import Mark
 from brainscore_web.leaderboard.models import Score
 
 VERIFICATIONS = ("", "not verified", "contradicted")

@@ -17,7 +17,7 @@ pytest.importorskip("ninja")
 from django.core.cache import caches
 
 from brainscore.cli.leaderboard import _print_csv
-from brainscore_vision.training_data import MARKS
+from brainscore_core.training_data import MARKS
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard.board import board_of
 from brainscore_web.leaderboard.exposure import EXPOSURES

@@ -5,17 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from brainscore_core.training_data import Training, compare, data_sets, unlisted_names
 from brainscore_vision.catalogue.contents import catalogue
 from brainscore_vision.data import geirhos2021
 from brainscore_vision.data_sources.tables import at_hand, fetch_sources, read_sources
-from brainscore_vision.training_data import (
-    Training,
-    compare,
-    data_sets,
-    packaged_models,
-    packaged_stimuli,
-    unlisted_names,
-)
+from brainscore_vision.training_data import packaged_models, packaged_stimuli
 
 IMAGENET = "ImageNet (ILSVRC 2012)"
 
@@ -81,10 +75,10 @@ def test_pictures_of_geirhos2021_are_named_as_in_the_data_sets_stated(test):
         (("LVD-142M",), True, (IMAGENET,), "trained on it", "a part of LVD-142M"),
         ((IMAGENET,), True, ("ImageNet-21k",), "unknown", "trained on a part"),
         (("LVD-142M",), True, (f"{IMAGENET}, validation",), "clean", "held out of LVD-142M"),
-        (("WIT-400M",), True, (f"{IMAGENET}, validation",), "unknown", "whether WIT-400M has pictures"),
-        (("WIT-400M", IMAGENET), True, (f"{IMAGENET}, validation",), "unknown", "whether WIT-400M has pictures"),
+        (("WIT-400M",), True, (f"{IMAGENET}, validation",), "unknown", "whether WIT-400M has content"),
+        (("WIT-400M", IMAGENET), True, (f"{IMAGENET}, validation",), "unknown", "whether WIT-400M has content"),
         (("WIT-400M",), True, ("FreemanZiemba2013",), "clean", "not trained on FreemanZiemba2013"),
-        ((IMAGENET,), True, ("Kriegeskorte2008",), "unknown", "where the pictures of Kriegeskorte2008 are from"),
+        ((IMAGENET,), True, ("Kriegeskorte2008",), "unknown", "known where Kriegeskorte2008 is from"),
         (("Kriegeskorte2008",), True, ("Kriegeskorte2008",), "trained on it", "Kriegeskorte2008"),
         (("FreemanZiemba2013",), True, ("Kriegeskorte2008",), "clean", "not trained on"),
         ((IMAGENET,), False, ("ImageNet-Sketch",), "unknown", "what the model was trained on"),

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from brainscore_core.formatting import count_text
 from brainscore_core.receipts.receipt import ScoreAtAngle, VisualAngle
-from brainscore_vision.training_data import Training
+from brainscore_core.training_data import Training
 from brainscore_web.leaderboard.cards.formatting import megabytes, web_address
 from brainscore_web.leaderboard.clean import number, objects_in
 from brainscore_web.leaderboard.descriptions import data_access

@@ -18,7 +18,7 @@ from brainscore_core.figures import Lines, Series, StateScore, Svg, lines, train
 from brainscore_core.formatting import count_text
 from brainscore_core.identifiers import series_point, states_of_models
 from brainscore_core.results.board import open_at_first
-from brainscore_vision.training_data import Training
+from brainscore_core.training_data import Training
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.cards.facts import (
     Citation,

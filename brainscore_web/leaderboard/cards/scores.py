@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_core.numerics.ranks import Ranks
 from brainscore_core.provenance import NOT_REPEATABLE
-from brainscore_vision.training_data import compare
+from brainscore_core.training_data import compare
 from brainscore_web.leaderboard.board import Board, BoardNode, group_texts, range_text
 from brainscore_web.leaderboard.cards.formatting import (
     STATES,

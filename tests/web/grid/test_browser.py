@@ -8,7 +8,7 @@ from django.contrib.auth.models import AnonymousUser
 from playwright.sync_api import expect
 
 from brainscore_core.formatting import count_text
-from brainscore_vision.training_data import MARKS
+from brainscore_core.training_data import MARKS
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.exposure import EXPOSURES
