@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.files import replacing
+from brainscore_core.metric_helpers.uncertainty import attach_interval
 from brainscore_core.metrics import Ceiling, Score
 from brainscore_core.numerics import compare_rdms, influence_interval, rdm, spearman_brown
 from brainscore_core.paths import simulated_data_home
@@ -36,7 +37,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_core.supported_data_standards.brainio.images import load_grey
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, average_repetition
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
 from brainscore_vision.registries import load_ceiling, load_metric
 from brainscore_vision.stimuli.gabor_bank import GaborBank, GaborFilters
 

@@ -44,9 +44,9 @@ SMALL = (("pixels", "scale-network-0", "scale-network-1"), ("ScaleMajajHong.*", 
 
 INTERVALS = {
     "brainscore_core.numerics.predictions": ("PredictivityOfSplits.add", "PredictivityOfSplits.result"),
-    "brainscore_vision.metric_helpers.uncertainty": ("attach_predictivity_interval", "attach_varied"),
-    "brainscore_vision.metrics.cka.metric": ("cka_without_neuroids", "cka_without_stimuli"),
-    "brainscore_vision.metrics.rdm.metric": ("rdm_neuroid_influence", "rdm_without_neuroids", "rdm_without_stimuli"),
+    "brainscore_core.metric_helpers.uncertainty": ("attach_predictivity_interval", "attach_varied"),
+    "brainscore_core.metric_helpers.cka": ("cka_without_neuroids", "cka_without_stimuli"),
+    "brainscore_core.metric_helpers.rdm": ("rdm_neuroid_influence", "rdm_without_neuroids", "rdm_without_stimuli"),
 }
 _TIMES = "BRAINSCORE_PERF_TIMES"  # folder of a file for each process
 _PR_SET_CHILD_SUBREAPER = 36

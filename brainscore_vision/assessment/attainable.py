@@ -10,6 +10,7 @@ from scipy.special import stdtrit
 
 from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import UserError
+from brainscore_core.metric_helpers.alignment import as_table, coord_values
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.metrics.declarations import declarations_of
 from brainscore_core.numerics import ResponseMoments, response_moments
@@ -21,7 +22,6 @@ from brainscore_vision.benchmark_helpers.measurements import (
     visual_measurements_of,
     without_single_time_bin,
 )
-from brainscore_vision.metric_helpers.alignment import as_table, coord_values
 
 LEAST_RELIABILITY = 0.3
 """Median reliability of the neuroids below which the covariance of the signal is not known well enough."""

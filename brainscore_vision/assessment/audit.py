@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import number_text, range_text
+from brainscore_core.metric_helpers.alignment import coord_values
 from brainscore_core.progress import stage
 from brainscore_vision.assessment.dependence import (
     Overlap,
@@ -33,7 +34,6 @@ from brainscore_vision.assessment.dependence import (
 )
 from brainscore_vision.assessment.duplicates import THRESHOLD, Pair, merge_groups
 from brainscore_vision.assessment.severity import BLOCKS, DUPLICATES, Loss, blocks_of_time, find_losses
-from brainscore_vision.metric_helpers.alignment import coord_values
 from brainscore_vision.metric_helpers.repetitions import Copies, equal_responses
 from brainscore_vision.model_interface import BrainModel
 
@@ -143,7 +143,7 @@ def audit(benchmark: Any, *, model: BrainModel | None = None, seed: int = 0) -> 
     Serial tests: :func:`serial_tests`.
 
     Severity: the metric is applied with its own splits and with splits of groups, by
-    :class:`~brainscore_vision.metric_helpers.transformations.CrossValidation` with ``group_coord`` (same number of
+    :class:`~brainscore_core.metric_helpers.transformations.CrossValidation` with ``group_coord`` (same number of
     splits, same share of groups, not stratified); for dependence over time, with ten blocks of successive presentations
     and a gap of ten presentations between training and test stimuli [1]_. If training and test stimuli are fixed,
     training stimuli whose group is tested are left out. The interval of the difference is Student's over 8 draws of

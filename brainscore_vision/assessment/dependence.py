@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks.measurements import measurements_of
 from brainscore_core.errors import UserError
 from brainscore_core.lazy import content_of
+from brainscore_core.metric_helpers.alignment import coord_values
+from brainscore_core.metric_helpers.transformations import CrossValidation, SplitRows
 from brainscore_core.numerics.significance import corrected
 from brainscore_core.populations import FEWEST_GROUPS
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -29,7 +31,6 @@ from brainscore_core.supported_data_standards.brainio.stimulus_groups import (
 from brainscore_vision.assessment.duplicates import Duplicates, find_duplicates
 from brainscore_vision.benchmark_helpers.measurements import without_single_time_bin
 from brainscore_vision.benchmark_helpers.multi_subject import KFoldNeuralBenchmark, MultiSubjectNeuralBenchmark
-from brainscore_vision.metric_helpers.alignment import coord_values
 from brainscore_vision.metric_helpers.repetitions import (
     ORDERS,
     SEQUENCES,
@@ -37,7 +38,6 @@ from brainscore_vision.metric_helpers.repetitions import (
     numbers_of,
     serial_tests,
 )
-from brainscore_vision.metric_helpers.transformations import CrossValidation, SplitRows
 from brainscore_vision.registries import load_stimulus_set, stimulus_set_registry
 
 _NOT_FITTED = "the metric fits nothing, so there are no training stimuli"

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import BrainScoreError, UserError
 from brainscore_core.figures import COLUMN_WIDTHS, Specification, Svg, specification, standalone
+from brainscore_core.metric_helpers.alignment import as_table, finite_values, match_rows
+from brainscore_core.metric_helpers.geometry import GeometryMetric, matched
+from brainscore_core.metric_helpers.transformations import CrossValidation
 from brainscore_core.metrics import Metric, Score, Uncertainty
 from brainscore_core.metrics.declarations import declarations_of
 from brainscore_core.numerics import participation_ratio
@@ -30,9 +33,6 @@ from brainscore_vision.benchmark_helpers.neural_common import record, relate_to_
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.composition import parse_name
 from brainscore_vision.composition.benchmarks import check_assembly, check_metric, check_name
-from brainscore_vision.metric_helpers.alignment import as_table, finite_values, match_rows
-from brainscore_vision.metric_helpers.geometry import GeometryMetric, matched
-from brainscore_vision.metric_helpers.transformations import CrossValidation
 from brainscore_vision.model_helpers.activations.reduction import make_reduction
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 from brainscore_vision.model_helpers.brain_transformation.temporal import in_time_bins

@@ -20,6 +20,7 @@ import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from brainscore_core.errors import UserError, nearest
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.progress import Stage, stage
 from brainscore_vision.assessment.recovery_result import (
     POWER,
@@ -38,7 +39,6 @@ from brainscore_vision.assessment.simulation import (
     Units,
     features_of,
 )
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_core.metric_helpers.alignment import coord_values
 from brainscore_core.metrics import Score, Uncertainty
 from brainscore_core.numerics.predictions import PredictivityOfUnits, compare_predictivity
 from brainscore_core.numerics.significance import student_test
@@ -23,7 +24,6 @@ from brainscore_vision.assessment.dependence import Order, Parts, fitted_metric
 from brainscore_vision.assessment.duplicates import Duplicates
 from brainscore_vision.benchmark_helpers.measurements import visual_measurements_of
 from brainscore_vision.benchmark_helpers.neural_common import record, relate_to_ceiling
-from brainscore_vision.metric_helpers.alignment import coord_values
 from brainscore_vision.model_interface import BrainModel
 
 DUPLICATES = "duplicates"

@@ -14,6 +14,14 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import UserError
+from brainscore_core.metric_helpers.alignment import (
+    PUBLISHED_ORDER,
+    MetricInputError,
+    as_table,
+    canonical_rows,
+    finite_values,
+    match_rows,
+)
 from brainscore_core.metrics import STIMULUS_GROUPS, Metric
 from brainscore_core.numerics import ResponseMoments, RidgeCV
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
@@ -25,14 +33,6 @@ from brainscore_vision.benchmark_helpers.measurements import (
     without_single_time_bin,
 )
 from brainscore_vision.benchmark_helpers.neural_common import compare_trained, groups_of_neuroids, record
-from brainscore_vision.metric_helpers.alignment import (
-    PUBLISHED_ORDER,
-    MetricInputError,
-    as_table,
-    canonical_rows,
-    finite_values,
-    match_rows,
-)
 from brainscore_vision.model_interface import BrainModel
 
 Array = NDArray[np.floating]

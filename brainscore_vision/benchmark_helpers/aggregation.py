@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import attach_ceiling, note_undeclared
-from brainscore_core.metrics import Score, Uncertainty, amend_uncertainty, attach_uncertainty, unclamped_value
-from brainscore_core.numerics import bootstrap_interval, mean_influence
-from brainscore_core.plurals import counted, singular
-from brainscore_core.populations import population, these
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
-from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
-from brainscore_vision.metric_helpers.uncertainty import (
+from brainscore_core.metric_helpers.alignment import MetricInputError, listed
+from brainscore_core.metric_helpers.uncertainty import (
     attach_influence,
     attach_interval,
     attach_neuroid_interval,
     over_splits,
 )
+from brainscore_core.metrics import Score, Uncertainty, amend_uncertainty, attach_uncertainty, unclamped_value
+from brainscore_core.numerics import bootstrap_interval, mean_influence
+from brainscore_core.plurals import counted, singular
+from brainscore_core.populations import population, these
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 
 
 def values_along(scores: Sequence[Score], labels: Sequence[Hashable], dim: str) -> Score:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import Benchmark
 from brainscore_core.benchmarks.measurements import Measurements, measurements_of
 from brainscore_core.errors import UserError, spelling_hint
+from brainscore_core.metric_helpers.alignment import MetricInputError, listed
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim, walk_coords
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import first_names
-from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 
 TimeBins = list[tuple[float, float]]
 

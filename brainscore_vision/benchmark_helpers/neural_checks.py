@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.metrics.declarations import declarations_of
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.findings import Finding, format_values, with_source
@@ -17,7 +18,6 @@ from brainscore_vision.benchmark_helpers.measurements import (
     without_single_time_bin,
 )
 from brainscore_vision.benchmark_helpers.multi_subject import KFoldNeuralBenchmark, MultiSubjectNeuralBenchmark
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 _REPETITIONS = "ceiling_func=lambda: ceiler(assembly_repetition), not assembly: the recordings before averaging"
 _TOLERANCE = 1e-9

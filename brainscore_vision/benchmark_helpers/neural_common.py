@@ -18,6 +18,8 @@ from brainscore_core.benchmarks import (
 )
 from brainscore_core.errors import UserError
 from brainscore_core.lazy import LazyLoad, content_of
+from brainscore_core.metric_helpers.alignment import MetricInputError, coord_values, listed, match_rows
+from brainscore_core.metric_helpers.geometry import RDM, RDMSimilarity
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.plurals import plural
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -47,8 +49,6 @@ from brainscore_vision.benchmark_helpers.measurements import (
     without_single_time_bin,
 )
 from brainscore_vision.benchmark_helpers.screen import first_names, place_on_screen
-from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values, listed, match_rows
-from brainscore_vision.metric_helpers.geometry import RDM, RDMSimilarity
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = [

@@ -13,6 +13,8 @@ from typing import Any
 
 from brainscore_core.benchmarks import Benchmark, BenchmarkBase
 from brainscore_core.errors import BrainScoreError, UserError
+from brainscore_core.metric_helpers.geometry import CrossValidatedGeometry
+from brainscore_core.metric_helpers.transformations import CrossValidation
 from brainscore_core.metrics import Ceiling, Score, declare_no_error
 from brainscore_core.metrics.declarations import declarations_of
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -24,8 +26,6 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     timebins_from_assembly,
 )
 from brainscore_vision.composition import NO_CEILING, base_keys, parse_name
-from brainscore_vision.metric_helpers.geometry import CrossValidatedGeometry
-from brainscore_vision.metric_helpers.transformations import CrossValidation
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.registries import benchmark_registry, load_ceiling, load_metric, metric_registry
 

@@ -1,5 +1,5 @@
 """Helpers for metric plugins."""
 
-from brainscore_vision.metric_helpers.xarray_utils import Defaults
+from brainscore_core.metric_helpers.xarray_utils import Defaults
 
 __all__ = ["Defaults"]

@@ -9,11 +9,11 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import respelled, spelling_hint
+from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
+from brainscore_core.metric_helpers.uncertainty import DECLARED, Units, unit_ids, units_of_stimuli
 from brainscore_core.metrics import Score
 from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
-from brainscore_vision.metric_helpers.uncertainty import DECLARED, Units, unit_ids, units_of_stimuli
 
 _NO_ANSWER: Final = ("", "na", "n/a", "nan", "none")
 """Texts that stand for a missing answer, unless they are labels."""
@@ -169,7 +169,7 @@ def check_labels(
     >>> check_labels(["CAT", "DOG"], ["cat", "dog"])
     Traceback (most recent call last):
         ...
-    brainscore_vision.metric_helpers.alignment.MetricInputError: no answer of the source is among the labels: its \
+    brainscore_core.metric_helpers.alignment.MetricInputError: no answer of the source is among the labels: its \
 answers are 'CAT', 'DOG', the labels are 'cat', 'dog'
     'CAT' and 'cat' differ in capitals; name the labels alike on both sides
     """
@@ -228,7 +228,7 @@ class Images(NamedTuple):
 def images_of(assembly: xr.DataArray, groups: str | None = DECLARED) -> Images:
     """Find which units of images vary, from trials with ``stimulus_id``; several may show the same image.
 
-    Without `groups` (:func:`~brainscore_vision.metric_helpers.uncertainty.units_of_stimuli`), only coordinates that are
+    Without `groups` (:func:`~brainscore_core.metric_helpers.uncertainty.units_of_stimuli`), only coordinates that are
     the same in all trials of an image can group images. A MetricInputError if the named coordinate is missing.
     """
     assembly = as_table(assembly, ("presentation",), role="target")

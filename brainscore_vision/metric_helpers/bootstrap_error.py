@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from brainscore_core.metric_helpers.alignment import MetricInputError, listed
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.metrics import declare_no_error as _declare_no_error
-from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 
 Aggregate = Callable[[Any], Any]
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from brainscore_core.metric_helpers.alignment import MetricInputError, listed
 from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 
 _BY_CHANCE = 1e-4
 _SAMPLED = 20_000

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, finite_values, listed, match_rows
+from brainscore_core.metric_helpers.xarray_utils import XarrayRegression
 from brainscore_core.metrics import Score
 from brainscore_core.progress import stage
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, listed, match_rows
-from brainscore_vision.metric_helpers.xarray_utils import XarrayRegression
 
 TIME_DIM = "time_bin"
 _START, _END = "time_bin_start", "time_bin_end"

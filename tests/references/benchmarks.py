@@ -194,7 +194,7 @@ def show_few_pictures(benchmark):
 
 def solve_half(benchmark):
     """Solve half of the pictures: a tenth, as published, does not show every object where there are 70 of them."""
-    from brainscore_vision.metric_helpers.transformations import CrossValidation
+    from brainscore_core.metric_helpers.transformations import CrossValidation
 
     halves = CrossValidation(splits=10, train_size=0.5, random_state=1, stratification_coord=None)
     benchmark._similarity_metric._cross_validation = halves

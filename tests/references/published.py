@@ -371,8 +371,8 @@ def describe(score):
 
 def tested(draw):
     """Stimuli tested in each split, by arguments of the cross-validation."""
+    from brainscore_core.metric_helpers.transformations import CrossValidation
     from brainscore_core.metrics import Score
-    from brainscore_vision.metric_helpers.transformations import CrossValidation
 
     found = {}
     for name, kwargs in {

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from brainscore_core.metric_helpers.uncertainty import units_of_stimuli
 from brainscore_core.provenance import recording
 from brainscore_core.statistics.comparison import compare_scores
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
@@ -18,7 +19,6 @@ from brainscore_core.supported_data_standards.brainio.stimulus_groups import Gro
 from brainscore_vision import load_dataset, load_metric
 from brainscore_vision.assessment.audit import audit
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
-from brainscore_vision.metric_helpers.uncertainty import units_of_stimuli
 from brainscore_vision.registries import data_registry, declared_groups
 from brainscore_vision.submission.checks import _check_groups
 from brainscore_vision.testing import list_stand_ins, stand_in

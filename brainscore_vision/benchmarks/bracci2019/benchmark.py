@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
 from brainscore_core.errors import UserError
+from brainscore_core.metric_helpers.uncertainty import attach_interval, attach_left_out
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, describe, require_coords
 from brainscore_vision.benchmark_helpers.neural_common import record
 from brainscore_vision.data.bracci2019 import BIBTEX
-from brainscore_vision.metric_helpers.uncertainty import attach_interval, attach_left_out
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 

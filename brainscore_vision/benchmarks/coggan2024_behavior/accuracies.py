@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out
 from brainscore_core.metrics import Score
 from brainscore_core.numerics import bootstrap_interval, jackknife_interval, mean_influence
 from brainscore_core.numerics.discrimination import masked_correlation
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out
 
 Table = NDArray[np.float64]
 

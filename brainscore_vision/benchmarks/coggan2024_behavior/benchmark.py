@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import BenchmarkBase, attach_ceiling, bound_score, explained_variance
 from brainscore_core.errors import UserError
+from brainscore_core.metric_helpers.alignment import as_table, coord_values, listed
 from brainscore_core.metrics import Score, Uncertainty
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
@@ -16,7 +17,6 @@ from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements,
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.benchmarks.coggan2024_behavior.accuracies import consistency, mean_by_condition, similarity
 from brainscore_vision.data.coggan2024_behavior import BIBTEX
-from brainscore_vision.metric_helpers.alignment import as_table, coord_values, listed
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, matched_choices, right_choices
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad

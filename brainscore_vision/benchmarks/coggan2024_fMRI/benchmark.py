@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
 from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.metric_helpers.alignment import as_table, coord_values, finite_values
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out
 from brainscore_core.metrics import Score, Uncertainty
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -14,8 +16,6 @@ from brainscore_vision import load_dataset
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, describe, require_coords
 from brainscore_vision.benchmark_helpers.neural_common import record
 from brainscore_vision.data.coggan2024_fMRI import BIBTEX
-from brainscore_vision.metric_helpers.alignment import as_table, coord_values, finite_values
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 

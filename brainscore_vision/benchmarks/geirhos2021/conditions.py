@@ -5,9 +5,9 @@ from typing import Final
 import numpy as np
 
 from brainscore_core.errors import UserError, spelling_hint
+from brainscore_core.metric_helpers.alignment import listed
 from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, walk_coords
-from brainscore_vision.metric_helpers.alignment import listed
 
 EXCLUDED: Final[dict[str, tuple[str | float, ...]]] = {
     "colour": ("cr",),

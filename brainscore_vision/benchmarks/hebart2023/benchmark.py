@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score
 from brainscore_core.errors import UserError
+from brainscore_core.metric_helpers.alignment import coord_values
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -15,7 +16,6 @@ from brainscore_vision import load_dataset, load_metric, load_stimulus_set
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, choices_of
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.data.hebart2023 import BIBTEX
-from brainscore_vision.metric_helpers.alignment import coord_values
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, normalise
 from brainscore_core.errors import UserError
+from brainscore_core.metric_helpers.alignment import require_same
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -15,7 +16,6 @@ from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements,
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, make_benchmark
 from brainscore_vision.benchmarks import islam2021
-from brainscore_vision.metric_helpers.alignment import require_same
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 

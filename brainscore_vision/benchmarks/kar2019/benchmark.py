@@ -5,13 +5,13 @@ from typing import Final
 import numpy as np
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
+from brainscore_core.metric_helpers.alignment import PUBLISHED_ORDER
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset, load_metric
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, require_coords
 from brainscore_vision.benchmark_helpers.neural_common import temporally_varying
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
-from brainscore_vision.metric_helpers.alignment import PUBLISHED_ORDER
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 

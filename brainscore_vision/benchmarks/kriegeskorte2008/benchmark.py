@@ -6,6 +6,8 @@ import numpy as np
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
 from brainscore_core.errors import UserError
+from brainscore_core.metric_helpers.alignment import as_table, coord_values, finite_values
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.numerics import compare_rdms, rdm
 from brainscore_core.numerics.dissimilarity import condensed, expanded
@@ -14,8 +16,6 @@ from brainscore_vision import load_dataset
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
 from brainscore_vision.benchmark_helpers.neural_common import record
 from brainscore_vision.data.kriegeskorte2008 import BIBTEX
-from brainscore_vision.metric_helpers.alignment import as_table, coord_values, finite_values
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.metric_helpers.uncertainty import attach_interval
 from brainscore_core.metrics import Ceiling, Metric, Score, attach_uncertainty
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
 
 _Transform = Callable[[NDArray[Any]], NDArray[Any]]
 

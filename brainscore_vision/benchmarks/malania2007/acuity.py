@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import BenchmarkBase, attach_ceiling, bound_score
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 from brainscore_core.metrics import Score, Uncertainty, attach_uncertainty, declare_no_error
 from brainscore_core.numerics import bootstrap_interval, jackknife_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -22,7 +23,6 @@ from brainscore_vision.benchmarks.malania2007.experiment import (
     start,
 )
 from brainscore_vision.data.malania2007 import BIBTEX
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 

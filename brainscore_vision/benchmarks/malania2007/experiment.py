@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 
 from brainscore_core.errors import UserError, spelling_hint
+from brainscore_core.metric_helpers.alignment import listed
 from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
-from brainscore_vision.metric_helpers.alignment import listed
 from brainscore_vision.model_interface import BrainModel
 
 BASELINE_CONDITION: Final = "vernier_only"

@@ -30,7 +30,7 @@ STIMULUS_GROUPS = {"Rajalingham2018.*": "sample_obj"}
 
 
 def _load(identifier: str) -> DataAssembly:
-    from brainscore_vision.metric_helpers.alignment import PUBLISHED_ORDER
+    from brainscore_core.metric_helpers.alignment import PUBLISHED_ORDER
 
     assembly = load_assembly(__file__, identifier)
     # published halves of the trials are those of the file's order

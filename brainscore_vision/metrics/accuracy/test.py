@@ -3,9 +3,9 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 
 def _choices(values, stimuli=None):

@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out, clipped
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import bootstrap_interval, jackknife_interval, mean_influence
 from brainscore_core.numerics.resampling import mean
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metric_helpers.behaviour import (
     Choices,
     attach_remarks,
@@ -19,7 +20,6 @@ from brainscore_vision.metric_helpers.behaviour import (
     matched_choices,
     right_choices,
 )
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out, clipped
 
 
 class AccuracyDistance(Metric):

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.stats import sem, t
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 N, SUBJECTS = 60, 4
 

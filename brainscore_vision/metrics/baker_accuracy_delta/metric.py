@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from brainscore_core.metric_helpers.alignment import MetricInputError, listed
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval
 from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import Interval, bootstrap_interval, jackknife_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, choices_of, right_choices
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 
 _NO_LOSS = "people lose no accuracy, so there is nothing to compare a loss with"
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 N = 60
 TYPE, ANIMAL = np.array(["w", "f"])[np.arange(N) % 2], np.array(["a", "b", "c"])[np.arange(N) % 3]

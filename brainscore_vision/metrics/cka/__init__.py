@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from brainscore_core.metric_helpers.cka import CKAMetric
+from brainscore_core.metric_helpers.geometry import CrossValidatedGeometry
 from brainscore_vision import metric_registry
-from brainscore_vision.metric_helpers.geometry import CrossValidatedGeometry
-
-from .metric import CKAMetric
 
 
 def _cross_validated(

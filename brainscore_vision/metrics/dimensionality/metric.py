@@ -3,11 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from brainscore_core.metrics import Metric, Score
-from brainscore_core.numerics import jackknife_interval
-from brainscore_core.numerics.factors import factor_dimensions
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import (
+from brainscore_core.metric_helpers.alignment import (
     MetricInputError,
     as_table,
     coord_values,
@@ -15,7 +11,11 @@ from brainscore_vision.metric_helpers.alignment import (
     listed,
     match_rows,
 )
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
+from brainscore_core.metrics import Metric, Score
+from brainscore_core.numerics import jackknife_interval
+from brainscore_core.numerics.factors import factor_dimensions
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
 RESIDUAL = "residual"
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.numerics.factors import factor_dimensions
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 FACTORS = np.repeat(["texture", "shape", "colour"], [30, 40, 20])
 

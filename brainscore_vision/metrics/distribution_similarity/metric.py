@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from brainscore_core.metric_helpers.alignment import MetricInputError, listed
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 from brainscore_core.metrics import Ceiling, Metric, Score, Uncertainty, attach_uncertainty
 from brainscore_core.numerics import Interval, influence_interval
 from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 
 MAX_UNDEFINED = 0.1
 """Share of empty samples above which the published score is 0."""

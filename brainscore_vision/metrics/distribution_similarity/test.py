@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.supported_data_standards.brainio.assemblies import PropertyAssembly
 from brainscore_vision import load_ceiling, load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metrics.distribution_similarity import NeuronalPropertyCeiling, ks_similarity
 
 EDGES = np.linspace(-3, 3, 13)

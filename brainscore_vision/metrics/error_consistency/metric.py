@@ -7,6 +7,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from brainscore_core.metric_helpers.alignment import MetricInputError, listed
+from brainscore_core.metric_helpers.uncertainty import (
+    DECLARED,
+    Units,
+    attach_influence,
+    attach_interval,
+    attach_left_out,
+    attach_varied,
+    clipped,
+)
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import (
     Interval,
@@ -18,22 +28,12 @@ from brainscore_core.numerics import (
 from brainscore_core.numerics.resampling import mean
 from brainscore_core.populations import FEWEST_GROUPS, these
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 from brainscore_vision.metric_helpers.behaviour import (
     attach_remarks,
     choices_of,
     images_of,
     matched_choices,
     right_choices,
-)
-from brainscore_vision.metric_helpers.uncertainty import (
-    DECLARED,
-    Units,
-    attach_influence,
-    attach_interval,
-    attach_left_out,
-    attach_varied,
-    clipped,
 )
 
 _RIGHT_THROUGHOUT = "undefined for every subject: there kappa is 0/0, as both are always right or always wrong"

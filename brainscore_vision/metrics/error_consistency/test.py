@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.numerics.resampling import influence_variance
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 CATEGORIES = np.array(["cat", "dog", "car"])
 

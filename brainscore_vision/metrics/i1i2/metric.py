@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import attach_ceiling, ceil_score
+from brainscore_core.metric_helpers.alignment import MetricInputError
+from brainscore_core.metric_helpers.uncertainty import Units, attach_influence, attach_varied
 from brainscore_core.metrics import (
     Metric,
     Score,
@@ -30,8 +32,6 @@ from brainscore_core.numerics.discrimination import (
 from brainscore_core.numerics.resampling import combined_interval, influence_variance
 from brainscore_core.populations import FEWEST_GROUPS, these
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError
-from brainscore_vision.metric_helpers.uncertainty import Units, attach_influence, attach_varied
 
 from .trials import SUBJECT, Trials, probabilities, trials_of
 

@@ -7,14 +7,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.errors import spelling_hint
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import (
+from brainscore_core.metric_helpers.alignment import (
     PUBLISHED_ORDER,
     MetricInputError,
     as_table,
     coord_values,
     listed,
 )
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
 SUBJECT = "subject"
 """Coordinate of the subjects that may be missing."""

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
+from brainscore_core.metric_helpers.uncertainty import attach_each
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
-from brainscore_vision.metric_helpers.alignment import MetricInputError
-from brainscore_vision.metric_helpers.uncertainty import attach_each
 from brainscore_vision.metrics.internal_consistency.ceiling import InternalConsistency
 
 

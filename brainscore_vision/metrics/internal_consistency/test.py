@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.model_selection import ShuffleSplit
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
 from brainscore_vision import load_ceiling
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metrics.internal_consistency.ceiling import InternalConsistency
 
 

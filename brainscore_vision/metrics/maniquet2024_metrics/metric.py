@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, require_same
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out, clipped
 from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import influence_interval, jackknife_influence, jackknife_interval, pearson
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, require_same
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, right_choices
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out, clipped
 
 _Float = NDArray[np.float64]
 _Pattern = Callable[[_Float], _Float]

@@ -3,9 +3,9 @@ import pytest
 from scipy.stats import pearsonr
 from sklearn.metrics import confusion_matrix
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 NAMES = np.array(["a", "b", "c"])
 N, SUBJECTS = 60, 4

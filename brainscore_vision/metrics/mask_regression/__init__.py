@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from brainscore_core.metric_helpers.predictivity import CrossRegressedCorrelation, pearsonr_correlation
 from brainscore_vision import metric_registry
-from brainscore_vision.metrics.regression_correlation.metric import CrossRegressedCorrelation, pearsonr_correlation
 
 from .regression import mask_regression
 

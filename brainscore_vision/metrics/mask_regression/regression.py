@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
+from brainscore_core.metric_helpers.xarray_utils import XarrayRegression
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
-from brainscore_vision.metric_helpers.xarray_utils import XarrayRegression
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

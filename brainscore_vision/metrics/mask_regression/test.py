@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from brainscore_core.errors import UserError
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metrics.mask_regression.regression import MaskRegression
 
 

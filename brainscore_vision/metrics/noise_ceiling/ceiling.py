@@ -8,13 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from brainscore_core.metrics import Ceiling, Score
-from brainscore_core.numerics import jackknife_interval, pearson
-from brainscore_core.numerics.noise import noise_ceiling_fraction, signal_to_noise
-from brainscore_core.numerics.resampling import mean, median
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
-from brainscore_core.supported_data_standards.brainio.stimulus_groups import grouping_of
-from brainscore_vision.metric_helpers.alignment import (
+from brainscore_core.metric_helpers.alignment import (
     MetricInputError,
     as_table,
     coord_values,
@@ -22,13 +16,19 @@ from brainscore_vision.metric_helpers.alignment import (
     listed,
     match_rows,
 )
-from brainscore_vision.metric_helpers.repetitions import find_drift, require_own_responses
-from brainscore_vision.metric_helpers.uncertainty import (
+from brainscore_core.metric_helpers.uncertainty import (
     attach_interval,
     attach_neuroid_interval,
     clipped,
     note_undefined,
 )
+from brainscore_core.metrics import Ceiling, Score
+from brainscore_core.numerics import jackknife_interval, pearson
+from brainscore_core.numerics.noise import noise_ceiling_fraction, signal_to_noise
+from brainscore_core.numerics.resampling import mean, median
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import grouping_of
+from brainscore_vision.metric_helpers.repetitions import find_drift, require_own_responses
 
 _FLAT = 1e-20
 """Variance, as a share of the largest one of a subject, below which a correlation is 0/0."""

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.numerics.noise import noise_ceiling_fraction, signal_to_noise
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_ceiling
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 
 def _assembly(values, stimuli, **coords):

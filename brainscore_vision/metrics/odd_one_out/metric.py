@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import ceil_score
 from brainscore_core.errors import spelling_hint
+from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
+from brainscore_core.metric_helpers.uncertainty import attach_influence
 from brainscore_core.metrics import Metric, Score, Uncertainty, amend_uncertainty, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import metric_registry
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
-from brainscore_vision.metric_helpers.uncertainty import attach_influence
 
 _TARGET = ("image_1", "image_2", "image_3")
 _SOURCE = ("stimulus_id_0", "stimulus_id_1", "stimulus_id_2")

@@ -3,10 +3,10 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.metrics import accuracy_score
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 
 def _data(n=200, seed=0):

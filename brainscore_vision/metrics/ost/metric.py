@@ -7,26 +7,26 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from brainscore_core.metrics import Metric, Score
-from brainscore_core.numerics import influence_interval, jackknife_influence, spearman
-from brainscore_core.numerics.discrimination import nanmean_rows, pairwise_probabilities, stimulus_dprimes
-from brainscore_core.numerics.resampling import mean
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import (
+from brainscore_core.metric_helpers.alignment import (
     MetricInputError,
     as_table,
     coord_values,
     finite_values,
     match_rows,
 )
-from brainscore_vision.metric_helpers.transformations import CrossValidation
-from brainscore_vision.metric_helpers.uncertainty import (
+from brainscore_core.metric_helpers.transformations import CrossValidation
+from brainscore_core.metric_helpers.uncertainty import (
     attach_influence,
     attach_interval,
     clipped,
     note_undefined,
     over_splits,
 )
+from brainscore_core.metrics import Metric, Score
+from brainscore_core.numerics import influence_interval, jackknife_influence, spearman
+from brainscore_core.numerics.discrimination import nanmean_rows, pairwise_probabilities, stimulus_dprimes
+from brainscore_core.numerics.resampling import mean
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metrics.ost.readout import Readout, make_readout
 
 Floats = NDArray[np.float64]

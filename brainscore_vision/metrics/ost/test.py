@@ -7,9 +7,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ShuffleSplit
 
 from brainscore_core.errors import UserError
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metrics.ost.metric import _resampled, solution_times
 from brainscore_vision.metrics.ost.readout import LogisticReadout, SoftmaxReadout
 

@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values
+from brainscore_core.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined, over_splits
 from brainscore_core.metrics import Ceiling, Score, attach_uncertainty
 from brainscore_core.numerics import pearson, spearman_brown
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import grouping_of
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
 from brainscore_vision.metric_helpers.repetitions import find_drift, require_own_responses
-from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined, over_splits
 
 MIN_IMAGES = 10
 """With fewer images that were repeated the published ceiling is undefined."""

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from brainscore_core.metric_helpers.geometry import CrossValidatedGeometry
+from brainscore_core.metric_helpers.rdm import Comparison, RDMMetric
 from brainscore_vision import metric_registry
-from brainscore_vision.metric_helpers.geometry import CrossValidatedGeometry
 
-from .metric import Comparison, RDMMetric
 from .noise import NoiseNormalisedRDMMetric
 
 

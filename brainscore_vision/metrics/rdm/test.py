@@ -4,6 +4,8 @@ import scipy.io
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import spearmanr
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
+from brainscore_core.metric_helpers.rdm import RDM, RDMSimilarity
 from brainscore_core.numerics import compare_rdms, compare_rdms_whitened, crossnobis_rdm, mahalanobis_rdm, rdm
 from brainscore_core.numerics.deletion import (
     deletion_influence,
@@ -13,8 +15,6 @@ from brainscore_core.numerics.deletion import (
 )
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
-from brainscore_vision.metrics.rdm.metric import RDM, RDMSimilarity
 
 
 def _assembly(values, order=None):

@@ -4,17 +4,19 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from brainscore_vision import metric_registry
-from brainscore_vision.metric_helpers.xarray_utils import XarrayRegression
-
-from .metric import (
+from brainscore_core.metric_helpers.predictivity import (
     CrossRegressedCorrelation,
     SplitRegressedCorrelation,
+    pearsonr_correlation,
+)
+from brainscore_core.metric_helpers.xarray_utils import XarrayRegression
+from brainscore_vision import metric_registry
+
+from .regressions import (
     dual_ridge_cv_regression,
     dual_ridge_regression,
     linear_regression,
     neuron_to_neuron_regression,
-    pearsonr_correlation,
     pls_regression,
     relative_ridge_cv_regression,
     ridge_cv_regression,

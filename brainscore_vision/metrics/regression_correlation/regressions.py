@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from brainscore_core.metric_helpers.xarray_utils import XarrayRegression
 from brainscore_core.numerics import PLS, LeastSquares, LinearFit, OneToOne, Ridge, RidgeCV
-from brainscore_vision.metric_helpers.xarray_utils import XarrayRegression
 
 Options = Mapping[str, Any] | None
 

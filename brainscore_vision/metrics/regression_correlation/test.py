@@ -10,11 +10,11 @@ from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from brainscore_core.benchmarks import normalise
+from brainscore_core.metric_helpers.alignment import MetricInputError
+from brainscore_core.metric_helpers.xarray_utils import XarrayCorrelation, XarrayRegression
 from brainscore_core.numerics import pearson
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_ceiling, load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
-from brainscore_vision.metric_helpers.xarray_utils import XarrayCorrelation, XarrayRegression
 from brainscore_vision.metrics.regression_correlation.metric import (
     ALPHA_LIST,
     CrossRegressedCorrelation,

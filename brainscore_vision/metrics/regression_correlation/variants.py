@@ -5,21 +5,24 @@ from typing import Any
 
 import numpy as np
 
-from brainscore_core.metrics import Score, Uncertainty, amend_uncertainty
-from brainscore_core.numerics import Predictivity
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
-from brainscore_vision.metric_helpers.alignment import as_table, finite_values, match_rows
-from brainscore_vision.metric_helpers.temporal import TIME_DIM, PerTime, SpanTimeRegression
-from brainscore_vision.metric_helpers.uncertainty import (
+from brainscore_core.metric_helpers.alignment import as_table, finite_values, match_rows
+from brainscore_core.metric_helpers.predictivity import (
+    CrossRegressedCorrelation,
+    SplitRegressedCorrelation,
+    attach_interval_over_units,
+)
+from brainscore_core.metric_helpers.uncertainty import (
     Units,
     attach_each,
     note_undefined,
     over_splits,
 )
-from brainscore_vision.metric_helpers.xarray_utils import Defaults, XarrayCorrelation, XarrayRegression
-
-from .metric import CrossRegressedCorrelation, SplitRegressedCorrelation, attach_interval_over_units
+from brainscore_core.metric_helpers.xarray_utils import Defaults, XarrayCorrelation, XarrayRegression
+from brainscore_core.metrics import Score, Uncertainty, amend_uncertainty
+from brainscore_core.numerics import Predictivity
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
+from brainscore_vision.metric_helpers.temporal import TIME_DIM, PerTime, SpanTimeRegression
 
 _WHAT = "the correlation of predicted and measured responses in a time bin"
 

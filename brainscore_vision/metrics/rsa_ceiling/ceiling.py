@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, finite_values, listed, match_rows
+from brainscore_core.metric_helpers.uncertainty import attach_interval, attach_left_out, clipped
 from brainscore_core.metrics import Ceiling, Score
 from brainscore_core.numerics import jackknife_interval, noise_ceiling, rdm
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, listed, match_rows
-from brainscore_vision.metric_helpers.uncertainty import attach_interval, attach_left_out, clipped
 
 
 class RSACeiling(Ceiling):

@@ -4,10 +4,10 @@ import scipy.io
 from scipy.spatial.distance import pdist
 from scipy.stats import rankdata, spearmanr
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.numerics import jackknife_interval, noise_ceiling
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_ceiling
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metrics.rsa_ceiling.ceiling import ceiling_of_rdms
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 
 from brainscore_core.errors import respelled, spelling_hint
+from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval
 from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import Interval, bootstrap_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, check_labels
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 from brainscore_vision.metrics.shape_bias.numerics import (
     CueCounts,
     bias_influence,

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.spatial import procrustes
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 
 def _assembly(values, order=None):

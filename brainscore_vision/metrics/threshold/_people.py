@@ -8,11 +8,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.errors import spelling_hint
+from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, listed
+from brainscore_core.metric_helpers.uncertainty import attach_interval, attach_left_out, clipped
 from brainscore_core.metrics import Score
 from brainscore_core.numerics import jackknife_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, listed
-from brainscore_vision.metric_helpers.uncertainty import attach_interval, attach_left_out, clipped
 
 
 class People(NamedTuple):

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import spelling_hint
+from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import bootstrap_interval, mean_influence
 from brainscore_core.numerics.psychometric import before_asymptote, fit_psychometric
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
 from brainscore_vision.metric_helpers.behaviour import right_choices
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 
 from ._people import People, ceiling_of, closeness, elevations_of, people_of
 

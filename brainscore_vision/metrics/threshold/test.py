@@ -6,10 +6,10 @@ from scipy.optimize import minimize
 from scipy.special import ndtr
 from scipy.stats import norm, sem
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.numerics.psychometric import PsychometricFit, before_asymptote, fit_psychometric
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, PropertyAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 X = np.repeat([5.0, 10, 20, 40, 80, 160], 40)
 

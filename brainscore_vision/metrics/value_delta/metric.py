@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.metrics import Metric, Score, Uncertainty, attach_uncertainty, declare_no_error
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 
 class ValueDelta(Metric):

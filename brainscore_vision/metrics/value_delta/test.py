@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 
 @pytest.mark.parametrize(

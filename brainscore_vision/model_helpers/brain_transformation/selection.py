@@ -17,6 +17,7 @@ import numpy as np
 
 from brainscore_core.errors import BrainScoreError, DataUnavailable, UnknownIdentifier, UserError
 from brainscore_core.files import file_digest
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.metrics import Score, Uncertainty, unclamped_value
 from brainscore_core.plugins import PluginWarning
 from brainscore_core.progress import track
@@ -24,7 +25,6 @@ from brainscore_core.provenance import ignoring, note, prefixing, recording
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import stimulus_files
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.model_helpers.brain_transformation.layer_profile import (
     HeldOut,
     LayerProfile,

@@ -10,6 +10,7 @@ from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import ShuffleSplit
 
 from brainscore_core.errors import UserError
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_ceiling, load_metric, load_model
@@ -23,7 +24,6 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     average_repetition,
 )
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.testing import small_models
 
 REPETITIONS = 4

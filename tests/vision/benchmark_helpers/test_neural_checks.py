@@ -3,6 +3,7 @@ import pytest
 
 from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_ceiling, load_metric
@@ -15,7 +16,6 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     TrainTestNeuralBenchmark,
     average_repetition,
 )
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.utils import LazyLoad
 
 IDS = [f"s{i:02d}" for i in range(40)]

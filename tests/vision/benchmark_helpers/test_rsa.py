@@ -4,10 +4,10 @@ from scipy.spatial.distance import pdist
 from scipy.stats import rankdata, spearmanr
 from scipy.stats import t as student
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.metrics import Score
 from brainscore_vision import load_ceiling
 from brainscore_vision.benchmark_helpers.neural_common import RSABenchmark
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.utils import LazyLoad
 
 IDS = [f"s{i:02d}" for i in range(15)]

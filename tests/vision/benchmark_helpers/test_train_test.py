@@ -4,6 +4,7 @@ from scipy.stats import pearsonr
 from sklearn.linear_model import Ridge, RidgeCV
 
 from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.metrics import Score
 from brainscore_vision import load_ceiling, load_metric
 from brainscore_vision.benchmark_helpers.neural_common import (
@@ -11,7 +12,6 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     average_repetition,
     neuroid_wise_explained_var,
 )
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.utils import LazyLoad
 
 TRAIN, TEST = [f"train{i:02d}" for i in range(30)], [f"test{i:02d}" for i in range(20)]

@@ -2,8 +2,8 @@
 
 import pytest
 
+from brainscore_core.metric_helpers.alignment import MetricInputError, also_named, as_table, coord_values
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, also_named, as_table, coord_values
 
 
 def test_an_argument_under_two_names_is_refused():

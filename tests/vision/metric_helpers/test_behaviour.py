@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from brainscore_core import provenance
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metric_helpers.behaviour import check_labels, choices_of, matched_choices, right_choices
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.numerics import combined_interval
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 
 def recording(values):

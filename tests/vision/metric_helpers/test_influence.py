@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from brainscore_core.metric_helpers.uncertainty import attach_influence
 from brainscore_core.metrics import Score
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.uncertainty import attach_influence
 from brainscore_vision.metrics.shape_bias.numerics import CueCounts, bias_influence, shape_bias
 
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
+from brainscore_core.metric_helpers.transformations import CrossValidation, CrossValidationSingle, Splits
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision.metric_helpers import transformations
-from brainscore_vision.metric_helpers.alignment import MetricInputError
-from brainscore_vision.metric_helpers.transformations import CrossValidation, CrossValidationSingle, Splits
 
 SHUFFLED = np.random.default_rng(0).permutation(60)
 SCENE = np.random.default_rng(1).integers(0, 12, 60)  # groups of unequal size

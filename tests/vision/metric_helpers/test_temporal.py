@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge as SklearnRidge
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
+from brainscore_core.metric_helpers.xarray_utils import XarrayCorrelation, XarrayRegression
 from brainscore_core.metrics import Score
 from brainscore_core.numerics import Ridge
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metric_helpers.temporal import PerTime, SpanTimeRegression, matching_time_bins
-from brainscore_vision.metric_helpers.xarray_utils import XarrayCorrelation, XarrayRegression
 
 
 def _assembly(values, starts=None):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
+from brainscore_core.metric_helpers.alignment import MetricInputError, canonical_rows
+from brainscore_core.metric_helpers.transformations import CrossValidation, Splits, apply_aggregate
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision.benchmark_helpers.measurements import average_repetition
-from brainscore_vision.metric_helpers.alignment import MetricInputError, canonical_rows
-from brainscore_vision.metric_helpers.transformations import CrossValidation, Splits, apply_aggregate
 
 
 def _assembly(n=40, q=3, *, order=None, **coords):

@@ -3,10 +3,10 @@ import pytest
 import scipy.stats
 from sklearn.linear_model import LinearRegression
 
+from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, match_rows
+from brainscore_core.metric_helpers.xarray_utils import XarrayCorrelation, XarrayRegression
 from brainscore_core.numerics import PLS, Ridge, pearson
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, match_rows
-from brainscore_vision.metric_helpers.xarray_utils import XarrayCorrelation, XarrayRegression
 
 
 def _assembly(values, *, prefix="n", order=None):

@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 pytestmark = pytest.mark.sampled(5)  # every metric with everything that may be awkward about its input
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_ceiling, load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metric_helpers.repetitions import require_own_responses
 
 STIMULI, REPETITIONS, NEUROIDS = 40, 4, 12

@@ -7,11 +7,11 @@ import sys
 import numpy as np
 import pytest
 
+from brainscore_core.metric_helpers.uncertainty import units_along
 from brainscore_core.metrics import Score
 from brainscore_core.statistics.comparison import compare_scores
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import metric_registry
-from brainscore_vision.metric_helpers.uncertainty import units_along
 
 CEILINGS = [
     *(f"{name}.ceiling" for name in ("i1", "i1n", "i2", "i2n", "o1", "o2", "error_consistency", "accuracy_distance")),

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
+from brainscore_core.metric_helpers.alignment import canonical_rows
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     BehavioralAssembly,
     DataAssembly,
@@ -13,7 +14,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
 )
 from brainscore_vision import load_metric, metric_registry
 from brainscore_vision.benchmark_helpers.measurements import average_repetition
-from brainscore_vision.metric_helpers.alignment import canonical_rows
 from brainscore_vision.testing import stand_in
 
 CEILINGS = [

@@ -10,11 +10,11 @@ from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 
+from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.numerics import predictivity
 from brainscore_core.numerics.predictions import predictivity_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metrics.regression_correlation.metric import (
     ALPHA_LIST,
     DualRidgeCVRegression,

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
+from brainscore_core.metric_helpers.alignment import MetricInputError, coord_values, listed
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, merge_data_arrays, walk_coords
 from brainscore_core.supported_data_standards.brainio.transform import subset
-from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values, listed
 
 Aggregate = Callable[[Score], Score]
 Value = TypeVar("Value")

@@ -5,10 +5,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.metric_helpers.geometry import Array, GeometryMetric
+from brainscore_core.metric_helpers.uncertainty import DECLARED, Units
 from brainscore_core.numerics import Similarity, compare_kernels, linear_kernel, rbf_kernel
 from brainscore_core.numerics.deletion import cka_without_neuroids, cka_without_stimuli, deletion_influence
-from brainscore_vision.metric_helpers.geometry import Array, GeometryMetric
-from brainscore_vision.metric_helpers.uncertainty import DECLARED, Units
 
 
 class CKAMetric(GeometryMetric):
@@ -21,7 +21,7 @@ class CKAMetric(GeometryMetric):
     None for NumPy, ``'cpu'`` or ``'cuda'`` for PyTorch, ``'auto'`` for CUDA where there is one. `stimulus_groups`,
     `neuroid_groups`: coordinates of the target in whose groups stimuli and neuroids were drawn: whole groups are left
     out (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`,
-    :func:`~brainscore_vision.metric_helpers.uncertainty.units_along`). The defaults may be missing.
+    :func:`~brainscore_core.metric_helpers.uncertainty.units_along`). The defaults may be missing.
 
     Notes
     -----
