@@ -47,17 +47,29 @@ plugin_index = PluginIndex(
 )
 plugin_index.install()
 
-benchmark_registry: Registry[Benchmark] = Registry("benchmark_registry", noun="benchmark", index=plugin_index)
-data_registry: Registry[Any] = Registry("data_registry", noun="dataset", index=plugin_index)
-metric_registry: Registry[Any] = Registry("metric_registry", noun="metric", index=plugin_index)
-model_registry: Registry[ArtificialSubject] = Registry("model_registry", noun="model", index=plugin_index)
+benchmark_registry: Registry[Benchmark] = Registry(
+    "benchmark_registry",
+    noun="benchmark",
+    index=plugin_index,
+    list_command="brainscore list benchmarks --domain language",
+)
+data_registry: Registry[Any] = Registry(
+    "data_registry", noun="dataset", index=plugin_index, list_command="brainscore list data --domain language"
+)
+metric_registry: Registry[Any] = Registry(
+    "metric_registry", noun="metric", index=plugin_index, list_command="brainscore list metrics --domain language"
+)
+model_registry: Registry[ArtificialSubject] = Registry(
+    "model_registry", noun="model", index=plugin_index, list_command="brainscore list models --domain language"
+)
 
-_REGISTRIES: dict[str, Registry[Any]] = {
+REGISTRIES: dict[str, Registry[Any]] = {
     "benchmark": benchmark_registry,
     "data": data_registry,
     "metric": metric_registry,
     "model": model_registry,
 }
+"""Registry of each kind of object; kinds are named as in receipts."""
 
 
 def load_dataset(identifier: str) -> Any:
@@ -130,19 +142,6 @@ def score(
     Exception
         Any error of the model or the benchmark.
     """
-    from brainscore_core.runner.pair import run_pair
+    from brainscore_language.scoring import run_pair
 
-    def folder(kind: str, identifier: str) -> Path | None:
-        registry = _REGISTRIES.get(kind)
-        return registry.location(identifier).folder if registry is not None and identifier in registry else None
-
-    outcome = run_pair(
-        model_identifier,
-        benchmark_identifier,
-        load_model=load_model,
-        load_benchmark=load_benchmark,
-        results=results,
-        plugins=folder,
-    )
-    outcome.score.attrs.update(model_identifier=model_identifier, benchmark_identifier=benchmark_identifier)
-    return outcome.score
+    return run_pair(model_identifier, benchmark_identifier, results=results).score

@@ -11,10 +11,10 @@ import re
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from brainscore_core.errors import UserError
-from brainscore_core.plugins import PluginIndex, Registry
+from brainscore_core.plugins import PluginIndex, Registry, Resolver
 from brainscore_core.provenance import note
 
 if TYPE_CHECKING:
@@ -71,24 +71,6 @@ REGISTRIES: dict[str, Registry[Any]] = {
 _ACCESS_WORD = re.compile("private|public", re.IGNORECASE)
 
 
-class Resolver(NamedTuple):
-    """Makes objects whose names no plugin registers, such as composed benchmarks and models of libraries."""
-
-    noun: str  # the object in messages
-    matches: Callable[[str], bool]  # whether a name has the form of these names
-    require: Callable[[str], object]  # raises an error for a name that cannot be made; imports no plugin
-    folder: Callable[[str], Path | None]  # folder of the code of an object, or None
-    make: Callable[[str], Any]
-
-
-_RESOLVERS: dict[str, Resolver] = {}
-
-
-def add_resolver(kind: str, resolver: Resolver) -> None:
-    """Resolve names of a kind of object that no plugin registers; one resolver a kind, keyed as :data:`REGISTRIES`."""
-    _RESOLVERS[kind] = resolver
-
-
 def resolver_of(kind: str, identifier: str) -> Resolver | None:
     """The resolver of a name; None if a plugin registers it, or the name does not have the form of other names.
 
@@ -97,8 +79,7 @@ def resolver_of(kind: str, identifier: str) -> Resolver | None:
     >>> resolver_of("model", "timm:resnet18").noun, resolver_of("model", "pixels")
     ('model of a library', None)
     """
-    resolver = _RESOLVERS.get(kind)
-    return resolver if resolver and resolver.matches(identifier) and identifier not in REGISTRIES[kind] else None
+    return REGISTRIES[kind].resolver_of(identifier) if kind in REGISTRIES else None
 
 
 def resolve_benchmark(identifier: str) -> str:

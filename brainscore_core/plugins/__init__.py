@@ -11,7 +11,7 @@ from brainscore_core.plugins.conformance import (
 )
 from brainscore_core.plugins.index import Location, PluginIndex
 from brainscore_core.plugins.loading import DuplicateRegistrationError, MissingRequirementError, PluginWarning
-from brainscore_core.plugins.registry import Registry
+from brainscore_core.plugins.registry import Registry, Resolver
 
 __all__ = [
     "Check",
@@ -22,6 +22,7 @@ __all__ = [
     "PluginIndex",
     "PluginWarning",
     "Registry",
+    "Resolver",
     "check_benchmark",
     "check_data",
     "check_metric",

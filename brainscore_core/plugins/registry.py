@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from types import FrameType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 from brainscore_core.plugins.index import Location, PluginIndex
@@ -139,6 +139,16 @@ class _Entry(Generic[T]):
     interactive: bool
 
 
+class Resolver(NamedTuple):
+    """Makes objects whose names no plugin registers, such as composed benchmarks and models of libraries."""
+
+    noun: str  # the object in messages
+    matches: Callable[[str], bool]  # whether a name has the form of these names
+    require: Callable[[str], object]  # raises an error for a name that cannot be made; imports no plugin
+    folder: Callable[[str], Path | None]  # folder of the code of an object, or None
+    make: Callable[[str], Any]
+
+
 class Registry(MutableMapping[str, Callable[..., T]]):
     """Identifiers and their factories; plugins are imported only when they are used.
 
@@ -159,6 +169,11 @@ class Registry(MutableMapping[str, Callable[..., T]]):
     list_command : str, optional
         The command that lists the identifiers, for messages.
 
+    Attributes
+    ----------
+    resolver : Resolver or None
+        Makes objects of names that no plugin registers. They are not listed.
+
     Examples
     --------
     >>> registry = Registry("number_registry", noun="number")
@@ -175,6 +190,7 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         self.name = name
         self.noun = noun
         self.list_command = list_command
+        self.resolver: Resolver | None = None
         self._index = index
         self._entries: dict[str, _Entry[T]] = {}
         self._deleted: set[str] = set()
@@ -258,6 +274,11 @@ class Registry(MutableMapping[str, Callable[..., T]]):
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str) and bool(self.locations(key))
+
+    def resolver_of(self, identifier: str) -> Resolver | None:
+        """Return the resolver of a name; None if a plugin registers it, or it does not have the form of other names."""
+        resolver = self.resolver
+        return resolver if resolver and resolver.matches(identifier) and identifier not in self else None
 
     def location(self, key: str) -> Location:
         """Return where an identifier is registered, without importing the plugin.

@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from brainscore_core.domains import PACKAGES
 from brainscore_core.plugins.loading import distribution_of
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.receipts.receipt import Environment, PluginCode
@@ -16,7 +17,6 @@ from brainscore_core.receipts.receipt import Environment, PluginCode
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-_DOMAINS = ("brainscore_language", "brainscore_vision")
 _PLUGIN_FOLDERS = {"benchmarks", "data", "metrics", "models"}  # of the domain
 
 
@@ -35,9 +35,9 @@ def platform_code() -> str:
     """Hash of the platform's Python code without plugins: this package, and the packages of domains beside it."""
     home = Path(__file__).parents[2]
     digest = sha256()
-    for path in sorted(path for package in ("brainscore_core", *_DOMAINS) for path in home.glob(f"{package}/**/*.py")):
+    for path in sorted(path for package in ("brainscore_core", *PACKAGES) for path in home.glob(f"{package}/**/*.py")):
         names = path.relative_to(home).parts
-        of_plugin = names[0] in _DOMAINS and names[1] in _PLUGIN_FOLDERS
+        of_plugin = names[0] in PACKAGES and names[1] in _PLUGIN_FOLDERS
         if not of_plugin and path.name != "test.py":
             digest.update(f"{'/'.join(names)}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()

@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from brainscore_core.domains import FIRST
 from brainscore_core.formatting import estimate_text, number_text, range_text
 from brainscore_core.populations import condition_of_result, details, population
 from brainscore_core.receipts.schema import SCHEMA_VERSION, migrated, parse, validate
@@ -439,6 +440,8 @@ class Receipt:
         Time in UTC, ISO 8601.
     model, benchmark : ModelInfo, BenchmarkInfo
         The model and the benchmark, with hashes of both plugins' code.
+    domain : str
+        Name of the domain; receipts of earlier versions are of vision.
     state : str
         ``'scored'``; ``'undefined'`` (NaN); ``'not applicable'`` (the model cannot do it); ``'failed'``.
     reason : str or None
@@ -473,6 +476,7 @@ class Receipt:
     model: ModelInfo
     benchmark: BenchmarkInfo
     state: State
+    domain: str = FIRST
     id: str = ""
     created: str = ""
     reason: str | None = None

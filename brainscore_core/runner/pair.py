@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from brainscore_core.domains import FIRST
 from brainscore_core.errors import BrainScoreError, DataUnavailable, NotApplicable, UserError
 from brainscore_core.plugins.loading import MissingRequirementError, missing_package
 from brainscore_core.progress import stage
@@ -93,6 +94,8 @@ class PairRecorder:
         Where to write the receipt; by default it is not written.
     model_code, benchmark_code : Path, optional
         Folder or file with the code of each, which is hashed.
+    domain : str
+        Name of the domain.
 
     Attributes
     ----------
@@ -125,6 +128,7 @@ class PairRecorder:
         results: ResultsStore | str | os.PathLike[str] | None = None,
         model_code: Path | None = None,
         benchmark_code: Path | None = None,
+        domain: str = FIRST,
     ) -> None:
         self.store = results if isinstance(results, ResultsStore) or results is None else ResultsStore(results)
         if self.store is not None:
@@ -132,6 +136,7 @@ class PairRecorder:
             self.store.address_of_pair(model_identifier, benchmark_identifier)
             self.store.require_writable()
         self.state: State = "scored"
+        self._domain = domain
         self._model = ModelInfo(identifier=model_identifier, plugin=_code(model_code))
         self._benchmark = BenchmarkInfo(identifier=benchmark_identifier, plugin=_code(benchmark_code))
         self._result: Score | None = None
@@ -287,6 +292,7 @@ class PairRecorder:
     def _receipt(self, code: Mapping[tuple[str, str], Path | None], run: RunInfo | None) -> Receipt:
         items = self._record.items
         return Receipt(
+            domain=self._domain,
             model=self._model,
             benchmark=self._benchmark,
             state=self.state,
@@ -324,6 +330,7 @@ def run_pair(
     raise_errors: bool = True,
     run: RunInfo | None = None,
     log: str | Callable[[], str] | None = None,
+    domain: str = FIRST,
 ) -> Outcome:
     """Score a model on a benchmark and write a receipt.
 
@@ -345,6 +352,8 @@ def run_pair(
     log : str or callable, optional
         What the pair printed, or a function that returns it after scoring, also if that failed. At most 1 MB is kept
         beside the receipt, without paths, names of users and machines, and credentials.
+    domain : str
+        Name of the domain.
 
     Returns
     -------
@@ -380,6 +389,7 @@ def run_pair(
         results=results,
         model_code=find("model", model_identifier),
         benchmark_code=find("benchmark", benchmark_identifier),
+        domain=domain,
     )
     with recorder:
         with recorder.timed("load_benchmark"):

@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from brainscore_core.errors import UserError, nearest
-from brainscore_vision.registries import Resolver, add_resolver, benchmark_registry, metric_registry
+from brainscore_core.plugins import Resolver
+from brainscore_vision.registries import benchmark_registry, metric_registry
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,4 +91,4 @@ def _make(identifier: str) -> Benchmark:
     return compose(identifier)
 
 
-add_resolver("benchmark", Resolver("composed benchmark", lambda name: ":" in name, base_keys, _folder, _make))
+benchmark_registry.resolver = Resolver("composed benchmark", lambda name: ":" in name, base_keys, _folder, _make)

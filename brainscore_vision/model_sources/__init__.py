@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins import Resolver
 from brainscore_vision.model_sources.libraries import is_library_model, library_folder, require_library_model
-from brainscore_vision.registries import Resolver, add_resolver
+from brainscore_vision.registries import model_registry
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
@@ -17,4 +18,4 @@ def _make(identifier: str) -> BrainModel:
     return load_library_model(identifier)
 
 
-add_resolver("model", Resolver("model of a library", is_library_model, require_library_model, library_folder, _make))
+model_registry.resolver = Resolver("model of a library", is_library_model, require_library_model, library_folder, _make)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError, nearest
-from brainscore_vision.catalogue.leaderboard import leaderboard_tree
+from brainscore_vision.catalogue.leaderboard import BENCHMARKS, leaderboard_tree
 from brainscore_vision.composition import base_keys
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.model_sources.libraries import is_from_library, matching_library_models, require_library_model
@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from brainscore_core.scoring import ResultsStore
 
 ALL = "all"
-SHORT_NAMES = {
-    "average": "average_vision",
-    "neural": "neural_vision",
-    "behavior": "behavior_vision",
-    "behaviour": "behavior_vision",
-    "engineering": "engineering_vision",
-}
-"""Short names of nodes of the leaderboard's tree."""
-
-CONTROLS = {"simulated": "simulated2026"}
-"""Groups of controls, which are not on the leaderboard: name → folder of the plugin."""
 
 
 @dataclass(frozen=True)
@@ -219,12 +208,14 @@ def _group(wanted: str) -> list[str]:
     node = wanted.partition(":")[2]
     if wanted == ALL:
         return [benchmark for benchmark in tree.benchmarks if benchmark in benchmark_registry]
-    if node in CONTROLS:
+    if node in BENCHMARKS.controls:
         folders = {key: benchmark_registry.location(key).folder for key in benchmark_registry}
-        return [key for key, folder in folders.items() if folder is not None and folder.name == CONTROLS[node]]
-    node = SHORT_NAMES.get(node, node)
+        return [
+            key for key, folder in folders.items() if folder is not None and folder.name == BENCHMARKS.controls[node]
+        ]
+    node = BENCHMARKS.short_names.get(node, node)
     if node not in tree or tree[node].benchmark:
-        nodes = [*SHORT_NAMES, *CONTROLS, *(name for name in tree if not tree[name].benchmark)]
+        nodes = [*BENCHMARKS.short_names, *BENCHMARKS.controls, *(name for name in tree if not tree[name].benchmark)]
         raise UserError(
             f"{wanted!r}: the leaderboard has no node {node!r}",
             remedy=_nearest(node, nodes) or f"nodes: {', '.join(sorted(nodes))}",

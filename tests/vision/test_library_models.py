@@ -336,8 +336,8 @@ def test_receipts_plans_and_verification(cached_repository, tmp_path, monkeypatc
     other_version = tmp_path / "transformers"
     other_version.mkdir()
     (other_version / "version.py").write_text("")
-    resolver = registries._RESOLVERS["model"]._replace(folder=lambda identifier: other_version)
-    monkeypatch.setitem(registries._RESOLVERS, "model", resolver)
+    resolver = registries.model_registry.resolver._replace(folder=lambda identifier: other_version)
+    monkeypatch.setattr(registries.model_registry, "resolver", resolver)
     assert [(entry.why, entry.detail) for entry in plan_selection(selection, store).pending] == [
         ("code changed", "of the model")
     ]

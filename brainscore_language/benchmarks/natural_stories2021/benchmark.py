@@ -54,7 +54,7 @@ class _NaturalStories(BenchmarkBase):
             identifier=f"{self._data}-{metric}",
             ceiling_func=self._estimate_ceiling,
             version=1,
-            parent="behavior",
+            parent=None if listed else "behavior",
             bibtex=BIBTEX,
         )
 

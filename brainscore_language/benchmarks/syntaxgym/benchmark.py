@@ -166,7 +166,7 @@ class SyntaxGymTSE(BenchmarkBase):
     """
 
     def __init__(self, test_suites: Mapping[str, str | Path | Mapping[str, Any]]) -> None:
-        super().__init__(identifier="SyntaxGym2020", ceiling=_perfect(), version=1, parent="behavior", bibtex=BIBTEX)
+        super().__init__(identifier="SyntaxGym2020", ceiling=_perfect(), version=1, bibtex=BIBTEX)
         self.sub_benchmarks = [SyntaxGymSingleTSE(f"syntaxgym-{name}", suite) for name, suite in test_suites.items()]
 
     def __call__(self, candidate: ArtificialSubject) -> Score:

@@ -50,7 +50,7 @@ def test_what_was_stored_is_read(name):
     assert changed == {"schema_version", "timings", "environment", "model"} | (
         {"state"} if receipt.state == "undefined" else set()
     )
-    assert set(after) - set(before) == {"weights", "run", "features"}
+    assert set(after) - set(before) == {"domain", "weights", "run", "features"}
     (result,) = results_of([receipt])
     assert result.state == STATES[name][0]
 

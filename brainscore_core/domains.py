@@ -1,0 +1,358 @@
+"""The domains, such as vision and language: what each offers, and to which of them a name belongs.
+
+A domain is a package with plugins. It describes itself by one `Domain`, which is all that command line, website and
+core know of it.
+
+>>> [each.name for each in domains()]
+['vision', 'language']
+>>> find("benchmark", "NaturalStories2021-added")
+Name(domain='language', identifier='NaturalStories2021-added')
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from brainscore_core.errors import UnknownIdentifier, UserError, nearest
+
+if TYPE_CHECKING:
+    from brainscore_core.benchmarks import Benchmark
+    from brainscore_core.metrics import Score
+    from brainscore_core.plugins import PluginIndex, Registry
+    from brainscore_core.receipts.receipt import BenchmarkInfo
+    from brainscore_core.results.benchmark_table import BenchmarkTable
+    from brainscore_core.results.tree import Tree
+    from brainscore_core.runner.pair import Outcome
+
+DOMAINS: Mapping[str, str] = {
+    "vision": "brainscore_vision.domain:DOMAIN",
+    "language": "brainscore_language.domain:DOMAIN",
+}
+"""The list of domains: name → where its description is. A description is imported when it is first needed."""
+
+PACKAGES = tuple(address.partition(".")[0] for address in DOMAINS.values())
+"""Packages of the domains."""
+
+FIRST = next(iter(DOMAINS))
+"""The domain of receipts and database rows that do not name theirs: for years there was no other."""
+
+KINDS: Mapping[str, str] = {
+    "models": "model",
+    "benchmarks": "benchmark",
+    "metrics": "metric",
+    "data": "data",
+    "stimulus-sets": "stimulus_set",
+}
+"""Kind of object as commands and addresses name it → as registries and receipts name it."""
+
+SEPARATOR = ":"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wording:
+    """Words of pages and messages that differ between domains.
+
+    Examples
+    --------
+    >>> domain("language").wording.stimuli
+    'texts'
+    """
+
+    title: str  # title of a tab or a column
+    stimulus: str  # what is shown to a model
+    stimuli: str
+    presented: str  # participle: "shown", "read"
+    model: str  # an example of a model's name
+    benchmark: str  # an example of a benchmark's name
+    subject: str  # what a model is called
+    sites: str  # what recordings have many of: "neuroids", "voxels"
+    about: str  # a sentence on the domain's benchmarks
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """Description of a domain.
+
+    Attributes
+    ----------
+    name : str
+        Such as ``'vision'``; prefix of names, value of ``--domain`` and of the field of receipts.
+    package : str
+        Such as ``'brainscore_vision'``; its folders ``benchmarks/``, ``data/``, ``metrics/``, ``models/`` hold plugins.
+    plugin_index : PluginIndex
+        Where plugins are found; ``plugin_index.variable`` is the environment variable with further folders.
+    registries : mapping
+        Registry of each kind: ``'benchmark'``, ``'data'``, ``'metric'``, ``'model'``; vision has ``'stimulus_set'``.
+    loaders : mapping
+        Function that loads an object by its name, by kind.
+    model_interface : str
+        Address of the class whose methods benchmarks call.
+    measurements : tuple of str
+        Kinds of measurements: ``'neural'``, ``'behavioural'``, ``'engineering'``.
+    table : BenchmarkTable
+        Tree of the domain's benchmarks along which averages are computed, and version, parent and kind of each.
+    wording : Wording
+        Words of pages.
+    scorer : str
+        What a worker of the runner calls for a pair, ``'module:function'``.
+    features : mapping
+        Functions of the domain, by name: ``'module:object'``. `REQUIRED_FEATURES` exist in each domain, others only
+        where they make sense.
+
+    Examples
+    --------
+    >>> vision = domain("vision")
+    >>> vision.package, sorted(vision.registries)
+    ('brainscore_vision', ['benchmark', 'data', 'metric', 'model', 'stimulus_set'])
+    >>> vision.table.listed("MajajHong2015.IT-pls").parent
+    'IT'
+    >>> vision.offers("fit"), domain("language").offers("fit")
+    (True, False)
+    """
+
+    name: str
+    package: str
+    plugin_index: PluginIndex
+    registries: Mapping[str, Registry[Any]]
+    loaders: Mapping[str, Callable[..., Any]]
+    model_interface: str
+    measurements: tuple[str, ...]
+    table: BenchmarkTable
+    wording: Wording
+    scorer: str
+    features: Mapping[str, str] = field(default_factory=dict)
+
+    def knows(self, kind: str, identifier: str) -> bool:
+        """Whether an object is registered, or made by the resolver of its kind; no plugin is imported."""
+        registry = self.registries.get(kind)
+        return registry is not None and (identifier in registry or registry.resolver_of(identifier) is not None)
+
+    def offers(self, feature: str) -> bool:
+        """Whether the domain has a feature."""
+        return feature in self.features
+
+    def feature(self, name: str) -> Any:
+        """Import a function of the domain, or another object of `features`.
+
+        Raises
+        ------
+        UserError
+            If the domain does not have it; the message names the domains that do.
+        """
+        if name not in self.features:
+            others = [each.name for each in domains() if each.offers(name)]
+            raise UserError(
+                f"{name.replace('_', ' ')}: unavailable for {self.name}",
+                remedy=f"it exists for {', '.join(others)}" if others else "omit it",
+            )
+        return imported(self.features[name])
+
+    def load(self, kind: str, identifier: str, *arguments: Any, **options: Any) -> Any:
+        """Load an object of a kind of `registries`."""
+        if kind not in self.loaders:
+            raise UserError(f"{self.name} has no {kind.replace('_', ' ')}s", remedy=f"kinds: {', '.join(self.loaders)}")
+        return self.loaders[kind](identifier, *arguments, **options)
+
+    def load_model(self, identifier: str) -> Any:
+        """Load a model, which has the methods of `model_interface`."""
+        return self.load("model", identifier)
+
+    def load_benchmark(self, identifier: str) -> Benchmark:
+        """Load a benchmark: called with a model, it returns a score."""
+        return self.load("benchmark", identifier)
+
+    def load_dataset(self, identifier: str) -> Any:
+        """Load measurements."""
+        return self.load("data", identifier)
+
+    def load_metric(self, identifier: str, *arguments: Any, **options: Any) -> Any:
+        """Make a metric."""
+        return self.load("metric", identifier, *arguments, **options)
+
+    def run_pair(self, model: Any, benchmark: str, **options: Any) -> Outcome:
+        """Score a model on a benchmark; the result has ``score`` and ``receipt``.
+
+        `options`: ``results``, ``identifier``, ``how``, ``isolated``, ``cage``, ``raise_errors``, ``run``, ``log``, as
+        for :func:`brainscore_vision.run_pair`.
+        """
+        outcome: Outcome = self.feature("run_pair")(model, benchmark, **options)
+        return outcome
+
+    def score(self, model: Any, benchmark: str, **options: Any) -> Score:
+        """Score a model on a benchmark; `options` as for :meth:`run_pair`."""
+        return self.run_pair(model, benchmark, **options).score
+
+    def tree(self, further: Iterable[BenchmarkInfo] = ()) -> Tree:
+        """Make the tree of the benchmarks that come with the domain, and of `further` ones below their parents."""
+        return self.table.tree(further)
+
+
+REQUIRED_FEATURES = ("run_pair",)
+"""Features of all domains."""
+
+
+def imported(address: str) -> Any:
+    """Import the object of an address ``'module:name'``, or a module."""
+    module, _, name = address.partition(":")
+    content = importlib.import_module(module)
+    return getattr(content, name) if name else content
+
+
+@cache
+def domain(name: str = FIRST) -> Domain:
+    """Import the description of a domain.
+
+    Raises
+    ------
+    UserError
+        If there is no such domain; the message lists them.
+
+    Examples
+    --------
+    >>> domain("music")
+    Traceback (most recent call last):
+        ...
+    brainscore_core.errors.UserError: 'music' is not a domain
+    domains: vision, language
+    """
+    if name not in DOMAINS:
+        raise UserError(f"{name!r} is not a domain", remedy=f"domains: {', '.join(DOMAINS)}")
+    description: Domain = imported(DOMAINS[name])
+    return description
+
+
+def domains(names: Iterable[str] | None = None) -> tuple[Domain, ...]:
+    """Import the descriptions of all domains, or of those that are named."""
+    return tuple(domain(name) for name in (DOMAINS if names is None else names))
+
+
+def domain_of_path(path: str | os.PathLike[str]) -> str | None:
+    """Name of the domain whose package contains a path such as ``brainscore_language/models/mine``; None if none does.
+
+    Examples
+    --------
+    >>> domain_of_path("brainscore_language/models/mine"), domain_of_path("models/mine")
+    ('language', None)
+    """
+    folders = os.fspath(path).replace("\\", "/").split("/")
+    return next((name for name, package in zip(DOMAINS, PACKAGES, strict=True) if package in folders), None)
+
+
+class Name(NamedTuple):
+    """A name without prefix, and the name of its domain."""
+
+    domain: str
+    identifier: str
+
+
+def split_name(text: str) -> tuple[str | None, str]:
+    """Split a name into the domain that its prefix states, or None, and the rest.
+
+    Examples
+    --------
+    >>> split_name("language:gpt2"), split_name("timm:resnet18"), split_name("pixels")
+    (('language', 'gpt2'), (None, 'timm:resnet18'), (None, 'pixels'))
+    """
+    prefix, separator, rest = text.partition(SEPARATOR)
+    return (prefix, rest) if separator and prefix in DOMAINS else (None, text)
+
+
+def find(kind: str, text: str, *, among: Collection[str] | None = None) -> Name:
+    """Find the domain of a name.
+
+    No plugin is imported, except for names that no domain knows: they may be identifiers of benchmarks with other keys.
+
+    Parameters
+    ----------
+    kind : str
+        ``'model'``, ``'benchmark'``, ``'metric'``, ``'data'`` or ``'stimulus_set'``.
+    text : str
+        A name, alone or with the name of its domain in front: ``language:gpt2``.
+    among : collection of str, optional
+        Names of domains to look in; by default all.
+
+    Returns
+    -------
+    Name
+        ``domain`` and ``identifier``. If no domain knows the name, the domain with the nearest name, whose registry
+        raises the error.
+
+    Raises
+    ------
+    UserError
+        The name is ambiguous: the message has all spellings. Or its prefix is not among the domains.
+
+    Examples
+    --------
+    >>> find("model", "vision:pixels"), find("model", "word-length")
+    (Name(domain='vision', identifier='pixels'), Name(domain='language', identifier='word-length'))
+    """
+    stated, identifier = split_name(text)
+    allowed = [name for name in DOMAINS if among is None or name in among]
+    if stated is not None:
+        if stated not in allowed:
+            raise UserError(
+                f"{text!r} is of the domain {stated}, not of {' or '.join(allowed)}", remedy="choose another"
+            )
+        return Name(stated, identifier)
+    owners = [name for name in allowed if domain(name).knows(kind, identifier)]
+    if len(owners) > 1:
+        spellings = [f"{name}{SEPARATOR}{identifier}" for name in owners]
+        raise UserError(
+            f"The {kind.replace('_', ' ')} {identifier!r} exists in {' and '.join(owners)}",
+            remedy=f"write {' or '.join(spellings)}",
+        )
+    if owners or len(allowed) == 1:
+        return Name((owners or allowed)[0], identifier)
+    return Name(_likely_domain(kind, identifier, allowed), identifier)
+
+
+def find_pair(model: Any, benchmark: str, *, among: Collection[str] | None = None) -> tuple[str, Any, str]:
+    """Find the domain of a model and a benchmark, and return it with both names without prefix.
+
+    `model`: a name; or a file or an object, which belongs to the domain of the benchmark. A name that several domains
+    know, such as ``huggingface:gpt2``, belongs to that of the benchmark, too.
+
+    Raises
+    ------
+    UserError
+        The two are of different domains, or the benchmark's name is ambiguous.
+
+    Examples
+    --------
+    >>> find_pair("word-length", "NaturalStories2021-added")
+    ('language', 'word-length', 'NaturalStories2021-added')
+    """
+    stated, name = split_name(model) if isinstance(model, str) else (None, model)
+    owner, benchmark = find("benchmark", benchmark, among=among)
+    if stated is not None and stated != owner:
+        raise UserError(
+            f"The model {model!r} is of {stated}, the benchmark {benchmark!r} of {owner}",
+            remedy="score models on benchmarks of their own domain",
+        )
+    if isinstance(name, str) and not domain(owner).knows("model", name):
+        others = [each.name for each in domains() if each.name != owner and each.knows("model", name)]
+        if others:
+            raise UserError(
+                f"The model {name!r} is of {' and '.join(others)}, the benchmark {benchmark!r} of {owner}",
+                remedy="score models on benchmarks of their own domain",
+            )
+    return owner, name, benchmark
+
+
+def _likely_domain(kind: str, identifier: str, allowed: Collection[str]) -> str:
+    """The domain in which an object has this identifier, but another key; else the one with the nearest name."""
+    registries = {name: domain(name).registries[kind] for name in allowed if kind in domain(name).registries}
+    near = nearest(identifier, {key for registry in registries.values() for key in registry}, limit=1)
+    order = sorted(registries, key=lambda name: not near or near[0] not in registries[name])
+    for name in order if kind == "benchmark" else ():
+        with contextlib.suppress(UnknownIdentifier):
+            registries[name].resolve(identifier)
+            return name
+    return order[0]

@@ -1,0 +1,45 @@
+"""The language domain, as command line, website and core know it."""
+
+import brainscore_language as language
+from brainscore_core.domains import Domain, Wording
+from brainscore_core.results.benchmark_table import BenchmarkTable
+
+DOMAIN = Domain(
+    name="language",
+    package="brainscore_language",
+    plugin_index=language.plugin_index,
+    registries=language.REGISTRIES,
+    loaders={
+        "benchmark": language.load_benchmark,
+        "data": language.load_dataset,
+        "metric": language.load_metric,
+        "model": language.load_model,
+    },
+    model_interface="brainscore_language.artificial_subject:ArtificialSubject",
+    measurements=("neural", "behavioural", "engineering"),
+    table=BenchmarkTable(
+        "brainscore_language",
+        short_names={
+            "average": "average_language",
+            "neural": "neural_language",
+            "behavior": "behavior_language",
+            "behaviour": "behavior_language",
+            "engineering": "engineering_language",
+        },
+    ),
+    wording=Wording(
+        title="Language",
+        stimulus="text",
+        stimuli="texts",
+        presented="read",
+        subject="model of language",
+        sites="neuroids",
+        model="smollm2-135m",
+        benchmark="NaturalStories2021-added",
+        about="Models read text, and are compared with reading times, with recordings of the language system, and with "
+        "judgements of grammar.",
+    ),
+    scorer="brainscore_language.scoring:score_pair",
+    features={"run_pair": "brainscore_language.scoring:run_pair"},
+)
+"""Description of the language domain."""
