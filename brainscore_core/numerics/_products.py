@@ -1,6 +1,5 @@
-"""Products of stimuli (XXᵀ), centred, in chunks of features; products of a file are kept for other metrics."""
+"""Products of stimuli (XXᵀ), centred, in chunks of features."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import partial
@@ -9,14 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dsymv, dsyr, dsyr2, dsyrk, get_blas_funcs
+from scipy.linalg.blas import dsymv, dsyr2, dsyrk, get_blas_funcs
 
-from brainscore_core.memory import memory_limit
 from brainscore_core.numerics import _matrices
 from brainscore_core.numerics._matrices import Array, chunk_columns, chunks
 from brainscore_core.numerics._processors import (
     SHORT_PRODUCT,
-    Result,
     in_blocks,
     on_device,
     one_thread,
@@ -76,12 +73,7 @@ def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None
         squared_mean = squared_mean + mean @ mean  # not yet a number: a GPU would have to be waited for
         block -= mean
 
-    products = _products_of_file(X) if device is None else None
-    if products is not None:
-        return products.centred.copy()
-    K: Any = None if device is not None else _products_then_centred(X)
-    if K is None:
-        K = _row_products(X, centre) if device is None else _row_products_on(X, centre, device)
+    K: Any = _row_products(X, centre) if device is None else _row_products_on(X, centre, device)
     trace = float(K.trace())
     if not np.isfinite(trace):  # no product is larger than the square of the longer row
         rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
@@ -97,18 +89,10 @@ def fast_gram(X: NDArray, name: str = "X", *, device: "torch.device | None" = No
 
     Products then differ from those in float64 by about 3e-7, and at most some 1e-6, of the mean diagonal of that part.
     """
-    if device is None and _pays_in_float32(X):
-        of_file = _products_of_file(X, single=True)
-        products = _products_in_float32(X) if of_file is None else of_file
-        if products is not None:
-            return products.centred if of_file is None else products.centred.copy(), products.rounded
+    products = _products_in_float32(X) if device is None and _pays_in_float32(X) else None
+    if products is not None:
+        return products.centred, products.rounded
     return gram_on(X, name, device=device), 0.0
-
-
-def kept_gram(X: NDArray) -> Array | None:
-    """As :func:`fast_gram`, for features in a file and without a copy; None if the products are not kept."""
-    products = _products_of_file(X, single=_pays_in_float32(X))
-    return None if products is None else products.centred
 
 
 class _Products(NamedTuple):
@@ -117,72 +101,7 @@ class _Products(NamedTuple):
     centred: Array  # n × n: products after subtraction of each column's mean
     shift: Array  # (n,): the products without subtraction are ``centred + shift + shift[:, None]``
     row_mean: Array  # (n,)
-    rounded: float = 0.0  # mean diagonal of the products that were computed in float32
-
-
-_KEPT_SHARE = 1 / 64
-"""Largest part of the permitted memory that the products of the stimuli of the last file may take."""
-
-_kept: tuple[tuple[Any, ...], dict[str, Any]] | None = None
-"""Products of the stimuli of the last file: metrics of one layer, one after the other, read its features once.
-
-Products in float32 and in float64 are kept apart, so that a metric does not depend on those before it. Those after
-subtraction of each row's mean are kept if they did not follow from the others.
-"""
-
-
-def _keep(X: NDArray, kind: str, compute: Callable[[], Result | None]) -> Result | None:
-    """Result for the stimuli of a read-only memory map, which is kept; None if it is None or too large to be kept."""
-    global _kept
-    key, last = _file_key(X), _kept
-    n_matrices = 1 + _pays_in_float32(X) + (kind == "rows")
-    if key is None or n_matrices * 8 * len(X) ** 2 > memory_limit() * _KEPT_SHARE:
-        return None
-    results = last[1] if last is not None and last[0] == key else {}
-    if kind not in results:
-        result = compute()
-        if result is None:
-            return None
-        results = {**results, kind: result}
-        _kept = key, results
-    result_of_kind: Result = results[kind]
-    return result_of_kind
-
-
-def _products_of_file(X: NDArray, *, single: bool = False) -> _Products | None:
-    """Products of the stimuli of a read-only memory map; None if not finite or too large to be kept."""
-    if single:
-        return _keep(X, "float32", lambda: _products_in_float32(X))
-    return _keep(X, "float64", lambda: _products_in_float64(X))
-
-
-def _products_in_float64(X: NDArray) -> _Products | None:
-    """Products of all stimuli; None if not finite."""
-    n, p = X.shape
-    sums, shift, squared_mean = np.zeros(n), np.zeros(n), 0.0
-
-    def add_sums(block: Array, _: slice) -> None:
-        np.add(sums, block.sum(axis=1), out=sums)
-
-    def centre(block: Array, columns: slice) -> None:
-        nonlocal squared_mean
-        add_sums(block, columns)
-        mean = block.mean(axis=0)
-        squared_length = float(mean @ mean)
-        squared_mean += squared_length
-        block -= mean
-        np.add(shift, block @ mean + squared_length / 2, out=shift)
-
-    K = _products_then_centred(X, add_sums, shift=shift)
-    if K is None:
-        sums[:] = shift[:] = 0.0
-        K = _row_products(X, centre)
-    trace = float(K.trace())
-    if not (np.isfinite(trace) and np.isfinite(shift).all()):
-        return None
-    if trace <= FLAT**2 * n * squared_mean:
-        K[:] = 0.0
-    return _Products(K, shift, sums / max(p, 1))
+    rounded: float  # mean diagonal of the products that were computed in float32
 
 
 _WORTH_FLOAT32 = 2 * 10**9
@@ -315,20 +234,6 @@ def _columns_in_float64(squares: Array, n: int) -> tuple[NDArray[np.intp], float
     return np.arange(len(squares)), 0.0
 
 
-def _file_key(X: NDArray) -> tuple[Any, ...] | None:
-    """What identifies the values of a read-only memory map, or of a part of it; None for other arrays."""
-    mapped = _memory_map(X)
-    if mapped is None or mapped.flags.writeable or X.flags.writeable or mapped.filename is None:
-        return None
-    try:
-        status = os.stat(mapped.filename)
-    except OSError:  # the file was removed
-        return None
-    offset = X.__array_interface__["data"][0] - mapped.__array_interface__["data"][0] + mapped.offset
-    file = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-    return *file, offset, X.shape, X.strides, X.dtype.str
-
-
 @np.errstate(invalid="ignore", over="ignore")  # NaN in X gives NaN in the result
 def row_gram(X: NDArray, *, centred: bool = False, device: "torch.device | None" = None) -> tuple[Array, Array | None]:
     """X Xᵀ, and None; or the products after subtraction of each row's mean, and these means.
@@ -336,48 +241,27 @@ def row_gram(X: NDArray, *, centred: bool = False, device: "torch.device | None"
     Products below the diagonal may be missing. For large float32 features on the CPU mostly in float32 (see
     :func:`fast_gram`).
     """
-    single = device is None and _pays_in_float32(X)
-    products = _products_of_file(X, single=single) if device is None else None
-    if products is not None:
-        products = products._replace(centred=products.centred.copy())
-    elif single:
-        products = _products_in_float32(X)
+    products = _products_in_float32(X) if device is None and _pays_in_float32(X) else None
     if products is not None:
         mean = products.row_mean if centred else None
         result = _recentred(products, X.shape[1], mean)
         if result is not None:
             return result, mean
-    if device is None and centred:
-        of_map = _keep(X, "rows", lambda: _row_gram_of_features(X, centred=True, device=None))
-        if of_map is not None:
-            return of_map[0].copy(), of_map[1]
-    return _row_gram_of_features(X, centred=centred, device=device)
-
-
-def _row_gram_of_features(X: NDArray, *, centred: bool, device: "torch.device | None") -> tuple[Array, Array | None]:
-    """Compute :func:`row_gram` in float64, from the features."""
     mean = X.mean(axis=1, dtype=np.float64) if centred and X.shape[1] else None
-    if device is None:
-        with one_thread() if len(X) ** 2 * X.shape[1] < SHORT_PRODUCT else nullcontext():
-            result = _products_then_centred(X, row_mean=np.zeros(len(X)) if mean is None else mean)
-        if result is not None:
-            return result, mean
-    shift: Any = None if mean is None else mean[:, None]
-    if shift is not None and device is not None:
-        shift = to_device(shift, device)
+    shift: Any = None if mean is None else on_device(mean[:, None], device)
 
     def subtract(block: Any, _: slice) -> None:
         if shift is not None:
             block -= shift
 
-    return _row_products(X, subtract) if device is None else to_numpy(_row_products_on(X, subtract, device)), mean
+    if device is not None:
+        return to_numpy(_row_products_on(X, subtract, device)), mean
+    with one_thread() if len(X) ** 2 * X.shape[1] < SHORT_PRODUCT else nullcontext():
+        return np.asarray(_lower_products(X, subtract).T), mean
 
 
-_LOST = 8
-"""Products may be this many times larger before the mean is subtracted from them than afterwards."""
-
-_LOST_OF_KEPT = 64
-"""As `_LOST`, for products that are kept or mostly in float32: two digits, instead of reading the features once more.
+_LOST = 64
+"""Products may be this many times larger before means are subtracted than afterwards: two digits are lost.
 
 Of products in float32, this leaves five digits for pairs of two such stimuli, and more for all others.
 """
@@ -388,7 +272,7 @@ def _recentred(products: _Products, p: int, row_mean: Array | None) -> Array | N
     K, shift = products.centred, products.shift
     removed = np.zeros(len(K)) if row_mean is None else p**0.5 * row_mean
     squares = K.diagonal()
-    if not (squares + 2 * np.abs(shift) + removed**2 <= _LOST_OF_KEPT * (squares + 2 * shift - removed**2)).all():
+    if not (squares + 2 * np.abs(shift) + removed**2 <= _LOST * (squares + 2 * shift - removed**2)).all():
         return None
 
     def change(rows: slice) -> None:
@@ -402,50 +286,6 @@ def _recentred(products: _Products, p: int, row_mean: Array | None) -> Array | N
     return K
 
 
-def _products_then_centred(
-    X: NDArray, prepare: "_Prepare | None" = None, *, row_mean: Array | None = None, shift: Array | None = None
-) -> Array | None:
-    """Products of all pairs of rows, from which the mean is subtracted; None if this would lose digits.
-
-    Products of float64 features in memory need no copy of them, and others only their conversion.
-    """
-    n, p = X.shape
-    if not (n and p):
-        return None
-    few = X[:, :: -(-p // 16)].astype(np.float64)
-    centre = few.mean(axis=0) if row_mean is None else row_mean[:, None]
-    if not np.square(few).sum() <= _LOST * np.square(few - centre).sum():
-        return None
-    if X.dtype == np.float64 and X.flags.c_contiguous and X.flags.aligned and _memory_map(X) is None:
-        total = dsyrk(1.0, X.T, trans=1, lower=1)
-    else:
-        total = _lower_products(X, prepare)
-    squares = total.diagonal()
-    if row_mean is None:
-        mean = dsymv(1 / n, total, np.ones(n), lower=1)
-        if not squares.sum() <= _LOST * (squares.sum() - mean.sum()):
-            return None
-        mean -= mean.mean() / 2
-        if shift is not None:
-            shift[:] = mean
-        total = dsyr2(-1.0, mean, np.ones(n), lower=1, a=total, overwrite_a=1)
-    elif row_mean.any():
-        if not (squares <= _LOST * (squares - p * row_mean**2)).all():
-            return None
-        total = dsyr(-float(p), row_mean, lower=1, a=total, overwrite_a=1)
-    return mirrored(total) if row_mean is None else np.asarray(total.T)
-
-
-def _memory_map(X: NDArray) -> np.memmap | None:
-    """The memory map of which X is a part; None if it is not in a file."""
-    mapped = None
-    base: Any = X
-    while isinstance(base, np.ndarray):
-        mapped = base if isinstance(base, np.memmap) else mapped
-        base = base.base
-    return mapped
-
-
 _Prepare = Callable[[Any, slice], None]
 """Function that changes a block of columns in place, given the block and the slice of columns."""
 
@@ -455,14 +295,13 @@ def _row_products(X: NDArray, prepare: _Prepare) -> Array:
     return mirrored(_lower_products(X, prepare))
 
 
-def _lower_products(X: NDArray, prepare: _Prepare | None = None) -> Array:
+def _lower_products(X: NDArray, prepare: _Prepare) -> Array:
     """As :func:`_row_products`, but only the lower triangle, in a column-major matrix."""
     n, p = X.shape
     total = np.zeros((n, n), order="F")
     for columns in _cpu_column_chunks(n, p):
         block = X[:, columns].astype(np.float64)
-        if prepare is not None:
-            prepare(block, columns)
+        prepare(block, columns)
         total = dsyrk(1.0, block.T, beta=1.0, c=total, trans=1, lower=1, overwrite_c=1)
     return total
 

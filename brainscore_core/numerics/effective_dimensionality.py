@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from brainscore_core.numerics._matrices import Array, as_matrix, chunk_columns, chunk_rows, column_means
-from brainscore_core.numerics._products import FLAT, centred_gram, kept_gram, moments
+from brainscore_core.numerics._products import FLAT, centred_gram, moments
 
 
 class Dimensionality(NamedTuple):
@@ -95,8 +95,7 @@ def effective_dimensionality(X: ArrayLike) -> float:
     ----------
     X : array, stimuli × features
         Products of features in single precision are computed in single precision, after the mean of each feature is
-        subtracted; the result differs by less than 1e-4 of its value. Features in a file share them with `cka` and
-        `pls`, unless there are fewer features than stimuli or the products need too much memory to be kept.
+        subtracted; the result differs by less than 1e-4 of its value.
 
     Returns
     -------
@@ -117,10 +116,6 @@ def effective_dimensionality(X: ArrayLike) -> float:
     n, p = matrix.shape
     if n < 2 or matrix.dtype != np.float32:
         return participation_ratio(matrix).value
-    shared = kept_gram(matrix) if p >= n else None
-    if shared is not None:
-        trace, square = float(np.trace(shared)), float(np.einsum("ij,ij->", shared, shared))
-        return trace**2 / square if trace > 0 and square > 0 else np.nan
     mean = column_means(matrix)
     centre = mean.astype(np.float32)
     products = np.zeros((min(n, p), min(n, p)), dtype=np.float32)

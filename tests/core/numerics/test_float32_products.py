@@ -12,9 +12,7 @@ from brainscore_core.numerics import (
     _matrices,
     _products,
     cka,
-    effective_dimensionality,
     linear_kernel,
-    participation_ratio,
     pls,
     rdm,
 )
@@ -148,57 +146,6 @@ def test_threads_change_only_rounding():
         with threadpool_limits(threads):
             results.append(fast_gram(X))
     np.testing.assert_allclose(results[1][0], results[0][0], atol=1e-6 * results[0][1])
-
-
-def test_results_do_not_depend_on_a_file_nor_on_earlier_metrics(tmp_path):
-    X, Y = _features(), _features()[:, :3].astype(np.float64)
-    splits = [(np.arange(50), np.arange(50, 60))]
-    calls = {
-        "pls": lambda features: next(PLS(4).cross_predict(features, Y, splits)),
-        "ridge": lambda features: next(Ridge(1e-3).cross_predict(features, Y, splits)),
-        "cka": linear_kernel,
-        "rdm": rdm,
-    }
-    expected = {name: call(X) for name, call in calls.items()}
-    np.save(tmp_path / "X.npy", X)
-    for order in (["ridge", "pls", "cka", "rdm"], ["rdm", "cka", "ridge", "pls"]):
-        mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-        for name in order:
-            np.testing.assert_allclose(calls[name](mapped), expected[name], rtol=1e-9, atol=1e-9, err_msg=name)
-        _products._kept = None
-    for name in ("pls", "cka", "rdm"):
-        np.testing.assert_array_equal(calls[name](mapped), expected[name])
-
-
-def test_metrics_of_one_file_read_its_features_once(tmp_path, monkeypatch):
-    values = _features() + 100 * np.random.default_rng(1).standard_normal((60, 1)).astype(np.float32)
-    calls = []
-    for name in ("_products_in_float32", "_row_gram_of_features"):
-        compute = getattr(_products, name)
-        monkeypatch.setattr(
-            _products,
-            name,
-            lambda *args, name=name, compute=compute, **how: calls.append(name) or compute(*args, **how),
-        )
-    np.save(tmp_path / "X.npy", values)
-    X = np.load(tmp_path / "X.npy", mmap_mode="r")
-    dimensionality = effective_dimensionality(X)
-    linear_kernel(X)
-    assert calls == ["_products_in_float32"]
-    # the mean of each stimulus is far from 0, so that products after its subtraction do not follow from these
-    K, means = row_gram(X, centred=True)
-    expected = K.copy()
-    K[:] = np.nan
-    np.testing.assert_array_equal(row_gram(X, centred=True)[0], expected)
-    np.testing.assert_array_equal(row_gram(values, centred=True)[0], expected)
-    assert calls.count("_row_gram_of_features") == 2
-    centred = values - values.mean(axis=1, dtype=np.float64, keepdims=True)
-    np.testing.assert_allclose(np.triu(expected), np.triu(centred @ centred.T), rtol=1e-9, atol=1e-6)
-    np.testing.assert_allclose(means, values.mean(axis=1, dtype=np.float64))
-    assert dimensionality == pytest.approx(participation_ratio(values).value, rel=1e-4)
-    monkeypatch.setattr(_products, "_KEPT_SHARE", 0.0)  # nothing is kept
-    assert effective_dimensionality(X) == pytest.approx(dimensionality, rel=1e-4)
-    assert calls.count("_products_in_float32") == 2  # also for the row means of features in memory
 
 
 def test_small_features_and_others_are_computed_in_float64(monkeypatch):
