@@ -1,11 +1,11 @@
-"""Metadata of benchmarks: stimuli, data and metrics, what follows from rows of tables, and checks of fields."""
+"""Metadata of benchmarks: stimuli, data and metrics, tables of them, and checks of fields."""
 
 from __future__ import annotations
 
 import fnmatch
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Final, Literal, TypeVar, get_args
 
 from brainscore_core.errors import UserError
@@ -412,71 +412,44 @@ class BenchmarkRow:
 
 
 def rows_of(plugin_file: str) -> list[BenchmarkRow]:
-    """All rows of a plugin's table.
-
-    `plugin_file`: ``__file__`` of the plugin. Result: in the order of the table.
-    """
+    """All rows of the table of benchmarks in the folder of a plugin's file, in the order of the table."""
     return [BenchmarkRow.of(cells) for cells in read_table(plugin_file, TABLE)]
 
 
-def table_metadata(
-    plugin_file: str, describe: Callable[[BenchmarkRow], BenchmarkMetadata], *, bibtex: str | None
-) -> dict[str, BenchmarkMetadata]:
-    """Metadata of all benchmarks of a table.
+METADATA_TABLE: Final = "metadata.csv"
 
-    `plugin_file`: ``__file__`` of the plugin. `describe`: returns the metadata of a row. Metric and visual angle may be
-    left out: they follow from the row. Result: by the name under which the benchmark is registered.
+_LISTS: Final = ("notes", "regions", "taken_from")
+_NUMBERS: Final = ("duration_ms", "n", "n_neuroids", "n_subjects", "size_mb", "visual_degrees")
+
+
+def read_metadata(plugin_file: str, *, bibtex: str | Mapping[str, str] | None = None) -> dict[str, BenchmarkMetadata]:
+    """Metadata of a plugin's benchmarks, from the table ``metadata.csv`` next to a file of the plugin.
+
+    Columns are named after fields: ``title``, ``data.species``. Empty cells are unknown; items of tuples are separated
+    by ``|``. `bibtex` is the citation of all benchmarks, or a citation for each identifier or pattern.
     """
-    return {row.benchmark: _completed(describe(row), row, bibtex) for row in rows_of(plugin_file)}
+    citations = bibtex if isinstance(bibtex, Mapping) else {"*": bibtex}
+    result = {}
+    for cells in read_table(plugin_file, METADATA_TABLE):
+        identifier = cells.pop("benchmark")
+        values: dict[str, dict[str, Any]] = {"": {}, "stimuli": {}, "data": {}, "metric": {}}
+        for column, text in cells.items():
+            if text:
+                described, _, name = column.rpartition(".")
+                values[described][name] = _value(name, text)
+        result[identifier] = BenchmarkMetadata(
+            **values[""],
+            stimuli=StimuliMetadata(**values["stimuli"]),
+            data=DataMetadata(**values["data"]),
+            metric=MetricMetadata(**values["metric"]),
+            bibtex=longest_match(identifier, citations),
+        )
+    return result
 
 
-def _completed(about: BenchmarkMetadata, row: BenchmarkRow, bibtex: str | None) -> BenchmarkMetadata:
-    metric = about.metric
-    if metric == MetricMetadata():
-        kind, mapping = _METRICS[row.metric]
-        number = row.ceiling.replace(".", "", 1).isdigit()
-        ceiling = "human-human: published as a number" if number else _CEILINGS[row.ceiling]
-        if row.metric == "accuracy":
-            ceiling = "upper bound: every choice is right"
-        metric = MetricMetadata(name=row.metric, kind=kind, mapping=mapping, ceiling=ceiling)
-    return replace(
-        about,
-        metric=metric,
-        stimuli=replace(about.stimuli, visual_degrees=row.visual_degrees),
-        bibtex=about.bibtex or bibtex,
-    )
-
-
-_EACH: Final = "one for each subject"
-_METRICS: Final[dict[str, tuple[str, str | None]]] = {
-    "accuracy": ("accuracy", None),
-    "accuracy_distance": ("accuracy", None),
-    "cka": ("similarity", None),
-    "confusion_similarity": ("consistency", None),
-    "dual_ridge_split": ("regression", f"ridge regression with penalty 1, {_EACH}"),
-    "dual_ridgecv": ("regression", "ridge regression with a penalty chosen on training stimuli"),
-    "dual_ridgecv_split": ("regression", f"ridge regression with a penalty chosen on training stimuli, {_EACH}"),
-    "error_consistency": ("consistency", None),
-    "factor_dimensionality": ("similarity", None),
-    "mask_regression": ("regression", "a spatial mask times weights of channels, for each neuroid"),
-    "pls": ("regression", "PLS regression with 25 components"),
-    "rdm": ("similarity", None),
-    "reverse_pls": ("regression", "PLS regression with 25 components from recordings to the model"),
-    "ridge": ("regression", "ridge regression with penalty 1"),
-    "ridge_split": ("regression", f"ridge regression with penalty 1, {_EACH}"),
-    "ridgecv_split": ("regression", f"ridge regression with a penalty chosen on training stimuli, {_EACH}"),
-    "tasks_consistency": ("consistency", None),
-    "value_delta": ("similarity", None),
-}
-"""Kind and mapping of the metrics that tables name."""
-
-_CEILINGS: Final = {
-    "internal_consistency": "reliability: split halves of the repetitions, Spearman–Brown corrected, median over "
-    "neuroids",
-    "metric": "human-human: the same number between all pairs of people",
-    "noise ceiling": "reliability: root of the published noise ceiling, median over voxels",
-    "predictor_consistency": "reliability: split halves drawn image by image, Spearman–Brown corrected, median over "
-    "neuroids",
-    "reliability coordinate": "reliability: published with the recordings, median over neuroids",
-    "rsa_ceiling": "upper bound: correlation of each subject with the mean of all",
-}
+def _value(name: str, text: str) -> Any:
+    if name in _LISTS:
+        return tuple(text.split("|"))
+    if name in _NUMBERS:
+        return float(text) if "." in text else int(text)
+    return text
