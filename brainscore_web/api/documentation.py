@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import ninja.operation
@@ -24,6 +23,7 @@ _ETAG = {
     }
 }
 _RETRY = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "string", "pattern": "^[0-9]+$"}}}
+_OF_PARAMETERS = ("Asked", "Paged", "Posted")  # ends of the names of schemas of parameters
 
 
 class SiteAPI(NinjaAPI):
@@ -83,92 +83,45 @@ def _complete(operation: dict[str, Any], *, reads: bool) -> None:
         operation["security"] = [{}, *operation["security"]]
 
 
-@dataclass(frozen=True)
-class Row:
-    """A parameter, or a field of a response."""
-
-    name: str
-    type: str
-    where: str
-    required: bool
-    description: SafeString
-
-
-@dataclass(frozen=True)
-class Operation:
-    """An operation."""
-
-    key: str
-    method: str
-    path: str
-    summary: str
-    paragraphs: tuple[SafeString, ...]
-    token: bool
-    parameters: tuple[Row, ...]
-    answers: tuple[tuple[str, str], ...]
-    shape: str
-
-
-@dataclass(frozen=True)
-class Shape:
-    """An object in responses, with its fields."""
-
-    name: str
-    description: SafeString
-    fields: tuple[Row, ...]
-
-
-@dataclass(frozen=True)
-class Described:
-    """The API as described on its page."""
-
-    description: SafeString
-    groups: tuple[tuple[str, tuple[Operation, ...]], ...]
-    shapes: tuple[Shape, ...]
-
-
-def described(schema: dict[str, Any]) -> Described:
-    """Read an OpenAPI document."""
-    groups: dict[str, list[Operation]] = {}
+def described(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return what the page shows of an OpenAPI document: operations by tag, and the objects in responses."""
+    groups: dict[str, list[dict[str, Any]]] = {}
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():
             tag = (operation.get("tags") or ["other"])[0]
             groups.setdefault(tag, []).append(_operation(path, method, operation))
     shapes = [
-        Shape(name, _with_code(shape.get("description", "")), tuple(_fields(shape)))
+        {
+            "name": name,
+            "description": _with_code(shape.get("description", "")),
+            "fields": [_row(field, of_field, of_field) for field, of_field in shape["properties"].items()],
+        }
         for name, shape in sorted(schema["components"]["schemas"].items())
-        if "properties" in shape
+        if "properties" in shape and (name == "Posted" or not name.endswith(_OF_PARAMETERS))
     ]
-    return Described(
-        _with_code(schema["info"]["description"]),
-        tuple((tag, tuple(operations)) for tag, operations in groups.items()),
-        tuple(shape for shape in shapes if _is_response(shape.name)),
-    )
+    return {"description": _with_code(schema["info"]["description"]), "groups": groups, "shapes": shapes}
 
 
-def _is_response(name: str) -> bool:
-    """Whether a schema is part of a response, rather than a set of parameters."""
-    return not name.endswith(("Asked", "Paged", "Posted")) or name == "Posted"
-
-
-def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
+def _operation(path: str, method: str, operation: dict[str, Any]) -> dict[str, Any]:
     answers = operation["responses"]
-    return Operation(
-        key=operation["operationId"],
-        method=method.upper(),
-        path=path,
-        summary=operation["summary"],
-        paragraphs=tuple(
-            _with_code(paragraph) for paragraph in operation.get("description", "").split("\n\n") if paragraph
-        ),
-        token={} not in operation.get("security", [{}]),
-        parameters=tuple(
-            Row(row["name"], type_of(row["schema"]), row["in"], row["required"], _with_code(row.get("description", "")))
-            for row in operation["parameters"]
-        ),
-        answers=tuple((str(status), answer["description"]) for status, answer in sorted(answers.items())),
-        shape=_content(answers.get(200, {})),
-    )
+    content = {media: type_of(shape["schema"]) for media, shape in answers.get(200, {}).get("content", {}).items()}
+    return {
+        "key": operation["operationId"],
+        "method": method.upper(),
+        "path": path,
+        "summary": operation["summary"],
+        "paragraphs": [_with_code(text) for text in operation.get("description", "").split("\n\n") if text],
+        "token": {} not in operation.get("security", [{}]),
+        "parameters": [_row(row["name"], row["schema"], row) for row in operation["parameters"]],
+        "answers": [(status, answer["description"]) for status, answer in sorted(answers.items())],
+        "shape": ", ".join(media if shape == "file" else shape for media, shape in content.items()),
+    }
+
+
+def _row(name: str, schema: dict[str, Any], about: dict[str, Any]) -> dict[str, Any]:
+    """A parameter, or a field of a response."""
+    description = _with_code(about.get("description", ""))
+    return {**about, "name": name, "type": type_of(schema), "description": description}
 
 
 def _with_code(text: str) -> SafeString:
@@ -177,22 +130,6 @@ def _with_code(text: str) -> SafeString:
     return format_html_join(
         "", "{}", ((format_html("<code>{}</code>", piece) if at % 2 else piece,) for at, piece in pieces)
     )
-
-
-def _content(answer: dict[str, Any]) -> str:
-    texts = []
-    for media, content in answer.get("content", {}).items():
-        shape = type_of(content["schema"])
-        texts.append(media if shape == "file" else shape)
-    return ", ".join(texts)
-
-
-def _fields(shape: dict[str, Any]) -> list[Row]:
-    required = shape.get("required", [])
-    return [
-        Row(name, type_of(field), "", name in required, _with_code(field.get("description", "")))
-        for name, field in shape["properties"].items()
-    ]
 
 
 def type_of(schema: dict[str, Any]) -> str:

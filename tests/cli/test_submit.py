@@ -260,40 +260,6 @@ def test_downloads(cli, logged_in, plugin, tmp_path, confirmed):
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".part")]
 
 
-@pytest.mark.parametrize("what", ["scores", "leaderboard", "submission"])
-def test_a_download_that_was_cut_off_goes_on_at_a_site(cli, logged_in, plugin, tmp_path, what, monkeypatch):
-    from brainscore.client import connection
-    from brainscore.client.connection import Connection
-    from brainscore_core.errors import DataUnavailable
-    from brainscore_web.leaderboard.simulation import simulate_leaderboard
-
-    simulate_leaderboard(models=3, benchmarks=4, versions=1)
-    arguments = ["download", what]
-    if what == "submission":
-        assert cli("submit", str(plugin(model_files("tiles-9")))).exit_code == 0
-        arguments.append(str(Submission.objects.get().pk))
-    assert cli(*arguments, "-o", "whole").exit_code == 0
-    whole = (tmp_path / "whole").read_bytes()
-    pieces, answers = Connection.pieces, []
-
-    def broken(self, response, size):
-        answers.append((response.status_code, response.headers["Content-Length"]))
-        for number, piece in enumerate(pieces(self, response, size)):
-            if len(answers) == 1 and number == 2:
-                raise DataUnavailable("the line is cut")
-            yield piece
-
-    monkeypatch.setattr(connection, "_PIECE_SIZE", 100)
-    monkeypatch.setattr(Connection, "pieces", broken)
-    assert "the line is cut" in cli(*arguments, "-o", "file").stderr
-    assert (tmp_path / ".file.part").read_bytes() == whole[:200]
-    found = cli(*arguments, "-o", "file")
-    assert found.exit_code == 0, found.output
-    assert (tmp_path / "file").read_bytes() == whole
-    assert answers == [(200, str(len(whole))), (206, str(len(whole) - 200))]
-    assert not list(tmp_path.glob(".file*"))
-
-
 def test_what_came_whole_but_was_not_put_in_place_is_fetched_anew(cli, logged_in, tmp_path, monkeypatch):
     from brainscore.client import connection
     from brainscore_web.leaderboard.simulation import simulate_leaderboard

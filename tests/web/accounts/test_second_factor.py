@@ -64,11 +64,6 @@ def ada(client, known, log_in, phone):
     return user
 
 
-def codes_of(client):
-    page = client.get("/accounts/2fa/recovery-codes/").content.decode()
-    return re.findall(r"<li><code>(\d{8})</code></li>", page)
-
-
 def begun(log_in):
     """A browser that gave the right password."""
     browser = Client()
@@ -91,39 +86,6 @@ def test_log_in_needs_the_code(ada, phone, log_in):
     assert not logged_in(browser)
     assert give(browser, phone.code())["Location"] == "/accounts/profile/"
     assert logged_in(browser)
-
-
-def test_a_code_works_once(ada, phone, log_in):
-    code = phone.code()
-    give(begun(log_in), code)
-    other = begun(log_in)
-    assert "Incorrect code" in give(other, code).content.decode()
-    assert not logged_in(other)
-    assert give(other, phone.code(later=30)).status_code == 302
-
-
-def test_a_code_of_earlier(ada, phone, log_in):
-    code = phone.code()
-    phone.now += 30
-    browser = begun(log_in)
-    assert "Incorrect code" in give(browser, code).content.decode()
-    assert not logged_in(browser)
-
-
-def test_a_recovery_code_works_once(client, ada, log_in, mailoutbox):
-    codes = codes_of(client)
-    assert len(set(codes)) == 10
-    assert give(begun(log_in), codes[3]).status_code == 302
-    assert "Incorrect code" in give(begun(log_in), codes[3]).content.decode()
-    assert codes_of(client) == [code for code in codes if code != codes[3]]
-    assert client.get("/accounts/2fa/recovery-codes/download/").content.decode().split() == codes_of(client)
-
-
-def test_new_recovery_codes_end_the_old_ones(client, ada, log_in):
-    codes = codes_of(client)
-    client.post("/accounts/2fa/recovery-codes/generate/")
-    assert not set(codes) & set(codes_of(client))
-    assert "Incorrect code" in give(begun(log_in), codes[0]).content.decode()
 
 
 def test_codes_are_not_guessed(ada, phone, log_in):

@@ -1,7 +1,6 @@
 """Sign up and confirm an address."""
 
 import smtplib
-import time
 from datetime import timedelta
 
 import pytest
@@ -64,30 +63,6 @@ def test_the_link_works_once(client, db, mailoutbox, link):
     assert "not valid" in Client().get(address).content.decode()
     assert Client().post(address).status_code == 404
     assert "_auth_user_id" not in client.session
-
-
-def test_the_link_expires(client, db, mailoutbox, link, monkeypatch):
-    sign_up(client)
-    address = link(mailoutbox)
-    now = time.time()
-    monkeypatch.setattr("django.core.signing.time.time", lambda: now + 3 * 86_400 - 60)
-    assert "This is my address" in client.get(address).content.decode()
-    monkeypatch.setattr("django.core.signing.time.time", lambda: now + 3 * 86_400 + 60)
-    assert "not valid" in client.get(address).content.decode()
-    assert client.post(address).status_code == 404
-    assert not EmailAddress.objects.get().verified
-
-
-@pytest.mark.parametrize("place", ["first", "middle", "last"])
-def test_a_tampered_link(client, db, mailoutbox, link, place):
-    sign_up(client)
-    head, key, _ = link(mailoutbox).rsplit("/", 2)
-    at = {"first": 0, "middle": len(key) // 2, "last": len(key) - 1}[place]
-    forged = f"{head}/{key[:at]}{'A' if key[at] != 'A' else 'B'}{key[at + 1 :]}/"
-    if forged.endswith(":/"):
-        forged = forged[:-2] + "x/"
-    assert client.post(forged).status_code == 404
-    assert not EmailAddress.objects.get().verified
 
 
 def test_whether_there_is_an_account_shows_nowhere(known, mailoutbox, same):

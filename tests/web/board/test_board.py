@@ -755,18 +755,6 @@ class TestCache:
         clear_caches()
 
 
-def test_private_models_change_nothing_for_outsiders(board):
-    """Not a rank, a colour, a median or a count."""
-    before = board_of(snapshot_for(EVERYBODY), BoardState())
-    VisionModel.objects.filter(identifier=board.models[-1]).delete()
-    revision.bump()
-    after = board_of(snapshot_for(EVERYBODY), BoardState())
-    for name in ("values", "rank", "best", "worst", "shade", "node_best", "node_median", "n_all"):
-        np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
-    assert after.notes == before.notes
-    assert after.groups == before.groups
-
-
 def test_arrays_cannot_be_written_to(snapshot):
     board = shown(snapshot)
     for name in ("values", "errors", "states", "rank", "n_all", "shade", "node_best"):

@@ -145,15 +145,6 @@ def test_empty_boards_are_tables_without_rows_or_nodes(board, state, form):
     assert [str(one.type) for one in table.schema] == [str(full.schema.field(name).type) for name in table.column_names]
 
 
-def test_private_models_are_in_their_owners_files_alone(board, owner, member):
-    private = board.models[-1]
-    for visitor, there in ((EVERYBODY, False), (member, False), (owner, True)):
-        shown = made(visitor)
-        for form in export.FORMS:
-            assert (private.encode() in export.csv(shown, form=form)) is there
-            assert (private in export.table(shown, form=form)["model"].to_pylist()) is there
-
-
 class TestBibtex:
     def test_it_cites_what_is_shown(self, board, django_assert_num_queries):
         shown = made(q="vit", region=("V1",))

@@ -107,13 +107,6 @@ def test_filters_of_models(board, get, query, where):
     assert expected
 
 
-def test_private_models_in_the_list(board, get, read, owner):
-    assert "11 of 11 models with results" in read(get("/vision/models/"))
-    said = read(get("/vision/models/", owner))
-    assert "12 of 12 models with results" in said
-    assert f"{board.models[-1]} private" in said
-
-
 def test_models_that_were_not_scored_yet_come_last(board, get, read, owner):
     VisionModel.objects.create(identifier="new", architecture="CNN")
     VisionModel.objects.create(identifier="secret", architecture="CNN", owner=owner, visibility="private")

@@ -174,33 +174,6 @@ def test_the_roots_rank_is_that_of_the_leaderboard(board, card_of, member):
         assert first.group == letters
 
 
-def test_a_private_model_counts_for_its_owner_alone(board, card_of, owner, member, staff, get, read):
-    private, other = board.models[-1], board.models[0]
-    assert {card_of(other, who).rows[0].standing.among for who in (owner, staff)} == {12}
-    assert card_of(other, member).rows[0].standing.among == 11
-
-    address = f"/vision/model/{private}/"
-    for who in (None, member):
-        said = read(get(address, who, status=404))
-        assert "There is no model with this name" in said
-        assert said.count(private) == 1  # what was asked for, but not among the nearest names
-    assert "Only you and the administrators" in read(get(address, owner))
-    assert "Only its owner and the administrators" in read(get(address, staff))
-    assert "Make it public" in read(get(address, owner))
-    assert "Make it public" not in read(get(address, staff))
-    assert "Olga Owner" in read(get(address, owner))
-    assert "owner@example.org" not in get(address, staff).content.decode()
-    for address in (f"/vision/model/{other}/", "/vision/models/", "/vision/benchmark/neural_vision/?models=all"):
-        assert private not in get(address).content.decode()
-
-
-def test_what_was_not_modified_is_not_sent_again(board, client):
-    address = f"/vision/model/{board.models[0]}/"
-    first = client.get(address)
-    again = client.get(address, headers={"if-none-match": first["ETag"]})
-    assert (first["Cache-Control"], again.status_code, again.content) == ("private, no-cache", 304, b"")
-
-
 def test_metadata_and_layers(board, get, read):
     model = VisionModel.objects.get(identifier=board.models[0])
     model.title, model.parameters, model.size_mb = "A <b>model</b>", 61_100_840, 244.4

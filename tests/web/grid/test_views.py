@@ -132,21 +132,6 @@ def test_the_owner_sees_a_lock_and_others_nothing(board, client, owner, staff):
     assert 'title="Not public">private' in client.get(PAGE).content.decode()
 
 
-@pytest.mark.parametrize("address", ["", "data.json", "columns.json?node=V1", "export.csv", "export.bib"])
-def test_what_a_visitor_has_is_not_sent_again(board, client, owner, address):
-    first = client.get(PAGE + address)
-    assert first.status_code == 200
-    assert "private" in first["Cache-Control"]
-    tag = {"HTTP_IF_NONE_MATCH": first["ETag"]}
-    assert client.get(PAGE + address, **tag).status_code == 304
-    seen = VisionModel.objects.filter(visibility="public").first()
-    seen.title = "Another title"
-    seen.save()
-    assert client.get(PAGE + address, **tag).status_code == 200
-    client.force_login(owner)
-    assert client.get(PAGE + address, **tag).status_code == 200
-
-
 @pytest.mark.parametrize(
     ("address", "most"),
     [("", 3), ("data.json", 3), ("columns.json?node=V1", 3), ("cell.json?model={model}&node={node}", 4)],

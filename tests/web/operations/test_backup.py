@@ -355,17 +355,6 @@ def test_a_bucket_that_fails_during_a_restore_leaves_the_site_as_before(stored, 
     assert "20 uploaded objects are in their bucket." in said
 
 
-@pytest.mark.slow(reason="its bucket answers slowly")
-def test_a_slow_bucket_and_one_that_fails_at_times_are_no_obstacle(stored, places, monkeypatch):
-    server, _ = stored
-    monkeypatch.setattr("brainscore_web.uploads.storage._ATTEMPTS", 4)
-    server.fail("error", after=5, times=1)
-    restore(places / "backup", replace=True)
-    server.fail("slow", times=3)
-    restore(places / "backup", replace=True)
-    assert server.failed == 3
-
-
 @pytest.mark.slow(reason="restores a site")
 def test_missing_objects_are_named_before_anything_is_changed(stored, places, rows):
     _, client = stored

@@ -1,14 +1,5 @@
 """Metrics: who gets them, what is in them, and that they are of all processes together."""
 
-import json
-import os
-import re
-import signal
-import subprocess
-import sys
-import time
-import urllib.request
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -102,77 +93,3 @@ def test_a_database_that_is_down_is_told(client, db, monkeypatch):
         patch.setattr(connection, "chunked_cursor", refuse)
         answer = client.get("/metrics")
     assert values(answer.content.decode())["brainscore_database_up",] == 0
-
-
-SERVER = """
-import sys
-from brainscore_web.processes import set_up
-from brainscore_web.serving import listen, serve
-set_up()
-taken = listen("127.0.0.1", 0)
-print(taken.getsockname()[1], flush=True)
-serve(taken, workers=2)
-"""
-
-
-@pytest.fixture
-def server(tmp_path, django_db_setup):
-    """Two processes that answer, as `brainscore serve` starts them; gives its address and the folder of counts."""
-    log = (tmp_path / "log").open("w+")
-    known = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
-    process = subprocess.Popen(
-        [sys.executable, "-c", SERVER],
-        env={
-            **known,
-            "BRAINSCORE_SITE_HOME": str(tmp_path / "site"),
-            "DATABASE_URL": django_db_setup.write(tmp_path / "site"),
-            "BRAINSCORE_SITE_LOG": "json",
-            "PROMETHEUS_MULTIPROC_DIR": str(tmp_path / "counts"),
-        },
-        stdout=subprocess.PIPE,
-        stderr=log,
-        text=True,
-    )
-    (tmp_path / "counts").mkdir()
-    (tmp_path / "counts" / "counter_1.db").write_bytes(b"of a server that ran before")
-    port = process.stdout.readline().strip()
-    assert port, (tmp_path / "log").read_text()
-    yield f"http://127.0.0.1:{port}", tmp_path / "counts"
-    process.terminate()
-    process.wait(timeout=30)
-    log.close()
-
-
-def ask(address):
-    with urllib.request.urlopen(address, timeout=60) as answer:
-        return answer.read().decode()
-
-
-@pytest.mark.slow(reason="starts a server")
-def test_two_processes_count_together(server):
-    address, folder = server
-    sent = 0
-    until = time.monotonic() + 60
-    with ThreadPoolExecutor(8) as pool:
-        while len(list(folder.glob("counter_*.db"))) < 2 and time.monotonic() < until:
-            sent += len(list(pool.map(ask, [f"{address}/health/live"] * 40)))
-        of_live = ("brainscore_requests_total", "GET", "200", "operations:live")
-        scraped = [values(one) for one in pool.map(ask, [f"{address}/metrics"] * 8)]
-    processes = {int(re.search(r"\d+", path.name)[0]) for path in folder.glob("counter_*.db")}
-    assert len(processes) == 2
-    assert [one[of_live] for one in scraped] == [sent] * 8
-    assert scraped[0]["brainscore_request_seconds_count", "GET", "operations:live"] == sent
-
-    os.kill(processes.pop(), signal.SIGKILL)
-    time.sleep(0.5)
-    assert values(ask(f"{address}/metrics"))[of_live] == sent  # what it counted stays
-
-    lines = [json.loads(line) for line in (folder.parent / "log").read_text().splitlines()]
-    assert sum(line.get("view") == "operations:live" for line in lines) == sent
-    identifiers = [line["id"] for line in lines if line.get("view")]
-    assert len(set(identifiers)) == len(identifiers)
-    until = time.monotonic() + 20
-    while "gunicorn.error" not in (text := (folder.parent / "log").read_text()) and time.monotonic() < until:
-        time.sleep(0.2)
-    told = [json.loads(line) for line in text.splitlines()]  # the server's own lines, too
-    assert any("SIGKILL" in line["message"] for line in told if line["logger"] == "gunicorn.error")

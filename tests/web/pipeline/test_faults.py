@@ -1,10 +1,7 @@
 """Workers that are killed, disks that are full, storages that are down, sandboxes that are missing."""
 
 import errno
-import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -168,29 +165,3 @@ def test_the_storage_is_down(submit, states, monkeypatch):
     assert (step.state, step.reason) == ("waiting", "storage failed: the step will be retried")
     monkeypatch.undo()
     Step.objects.filter(pk=step.pk).update(due=timezone.now())
-
-
-@pytest.mark.slow(reason="kills processes in the midst of their work")
-@pytest.mark.django_db  # or there would be no database to copy
-def test_killed_workers(django_db_setup, tmp_path):
-    """Killed with signal 9 before or after their work: each step is done once."""
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
-        "DJANGO_SETTINGS_MODULE": "brainscore_web.settings",
-        "DATABASE_URL": django_db_setup.write(tmp_path / "site"),
-        "BRAINSCORE_SITE_HOME": str(tmp_path / "site"),
-        "BRAINSCORE_HOME": str(tmp_path / "home"),
-        "BRAINIO_HOME": str(tmp_path / "brainio"),
-        "BRAINSCORE_SITE_SCORED_BENCHMARKS": "none",
-        "PYTHONPATH": os.getcwd(),
-    }
-    program = Path(__file__).with_name("_killed.py")
-    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    # the step whose worker was killed, its state and attempts in the end; plugins, models, letters
-    assert json.loads(done.stdout.splitlines()[-1]) == {
-        "check after": ["check", "passed", 2, 0, 0, 0],
-        "test before": ["test", "waiting", 1, 0, 0, 0],
-        "publish before": ["publish", "passed", 2, 1, 1, 1],
-        "publish after": ["ended", "passed", 1, 1, 1, 1],  # it was published; the worker had nothing more to say
-    }

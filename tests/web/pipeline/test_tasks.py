@@ -11,9 +11,6 @@ from brainscore_web.jobs.workers import delete_old_tasks, sweep
 from brainscore_web.submissions.models import Step
 from brainscore_web.submissions.pipeline import runner
 from brainscore_web.submissions.steps import Outcome
-from brainscore_web.uploads import checking
-from brainscore_web.uploads.models import Upload
-from brainscore_web.uploads.tasks import do_next_upload
 from tests.web._plugins import model_files
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -56,33 +53,6 @@ def test_a_lost_task_is_no_loss(submit, quick):
     assert sweep() >= 1
     work()
     assert [kind for _revision, kind in quick] == ["check", "test", "publish"]
-
-
-def test_large_uploads_are_checked_by_a_worker(owner, monkeypatch):
-    """One after another, and one task at a time however often workers are woken."""
-    checked = []
-
-    def check(lease):
-        checked.append(lease.row.pk)
-        lease.finish(state="accepted")
-
-    monkeypatch.setattr(checking, "_check", check)
-    uploads = [
-        Upload.objects.create(owner=owner, identifier=f"Set{number}", assembly_identifier="Set", state="checking")
-        for number in range(3)
-    ]
-    for upload in (*uploads, *uploads):
-        checking.resume(upload)
-    assert DBTaskResult.objects.ready().count() == 1
-    work()
-    assert sorted(checked) == sorted(upload.pk for upload in uploads)
-
-
-def test_uploads_whose_worker_was_killed(owner):
-    """The sweep finds them."""
-    Upload.objects.create(owner=owner, identifier="Set", assembly_identifier="Set", state="checking")
-    sweep()
-    assert DBTaskResult.objects.ready().get().task_path == do_next_upload.module_path
 
 
 def test_records_of_tasks_do_not_pile_up(submit, quick):

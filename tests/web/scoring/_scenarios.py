@@ -159,44 +159,6 @@ def _minutes_later():
     Job.objects.filter(state="running").update(claimed=F("claimed") - timedelta(minutes=5))
 
 
-SLOW = """
-
-def tiles():
-    import time
-
-    time.sleep(300)
-"""
-
-
-def stopped():
-    """A running pair is released when its worker is stopped, and cancelled on request."""
-    from brainscore_web.scoring.models import Job
-    from brainscore_web.scoring.services import cancel_all
-
-    site.in_tree(benchmarks=site.SIMULATED[:1])
-    files = plugins.model_files(size=16)
-    files["models/tiles_8/model.py"] += SLOW
-    submission = _submitted(files)
-    first = worker()
-    wait_for(lambda: "running" in states().values())
-    time.sleep(2.0)
-    first.send_signal(signal.SIGTERM)
-    said = ended(first, 120)
-    assert "released" in said
-    job = Job.objects.get()
-    assert (job.state, job.attempts, job.claim) == ("waiting", 0, "")
-    second = worker("--until-idle")
-    wait_for(lambda: "running" in states().values())
-    time.sleep(2.0)
-    cancel_all(submission, submission.owner)
-    ended(second, 120)
-    job.refresh_from_db()
-    assert (job.state, job.reason) == ("cancelled", "cancelled by Olga Owner")
-    assert receipts() == {}
-    submission.refresh_from_db()
-    assert submission.state == "done"
-
-
 def on_a_cluster():
     """A scheduler's workers score what is submitted, in cages; what has a receipt is not scored again."""
     from distributed import LocalCluster
@@ -225,66 +187,6 @@ def on_a_cluster():
         cancel_job(cancelled, None)  # it has ended: nothing happens
         cancelled.refresh_from_db()
         assert cancelled.state == "scored"
-
-
-def remote():
-    """A worker on another machine is killed twice; each of eight pairs is scored once, and shown."""
-    from django.contrib.auth.models import Permission
-
-    from brainscore_web.accounts.models import ApiToken
-    from brainscore_web.leaderboard.models import Benchmark, Score
-    from brainscore_web.scoring.completion import VERIFICATION
-    from brainscore_web.scoring.models import Job, RemoteResult
-    from brainscore_web.scoring.services import plan
-
-    owner = _owner()
-    owner.user_permissions.add(Permission.objects.get(codename="run_jobs"))
-    token = ApiToken.issue(owner, "worker", ["jobs:run"])[1]
-    files = {}
-    for name in ("Ada2026-pls", "Ben2026-pls", "Cem2026-pls", "Dora2026-pls"):  # the worker loads their plugins
-        files |= plugins.small_benchmark_files(name)
-    site.publish(site.submit(owner, files))
-    Benchmark.objects.update(access="public")
-    models, _ = site.in_tree(("pixels", "gabor"), ())
-    plan([one.pk for one in models], list(Benchmark.objects.values_list("pk", flat=True)), why="new model")
-    server = subprocess.Popen(
-        [sys.executable, "-m", "brainscore", "serve", "--no-worker", "--port", "0", "--workers", "1"],
-        stdout=subprocess.PIPE, text=True, env={**os.environ, "BRAINSCORE_SITE_VERIFIED_PERCENT": "100"},
-    )  # fmt: skip
-    try:
-        address = next(word for line in server.stdout for word in line.split() if word.startswith("http://"))
-        first = _remote_worker(address, token)
-        # at once after the site has given it the third pair: the response may still be on its way
-        wait_for(lambda: Job.objects.exclude(state="waiting").count() >= 3)
-        first.send_signal(signal.SIGKILL)
-        print(first.communicate()[0])
-        second = _remote_worker(address, token)
-        begun = 0
-        for line in second.stdout:
-            print(line, end="")
-            begun += ": started" in line
-            if begun == 3:
-                break
-        assert begun == 3
-        second.send_signal(signal.SIGKILL)  # while it scores its third pair
-        second.communicate()
-        ended(_remote_worker(address, token))
-    finally:
-        server.terminate()
-        server.communicate(timeout=60)
-    planned = Job.objects.exclude(why=VERIFICATION)
-    assert set(planned.values_list("state", "attempts")) == {("scored", 1)}, list(planned.values())
-    assert receipts() == dict.fromkeys(states(), 1)
-    assert len(receipts()) == 8
-    assert Score.objects.filter(state="scored").count() == RemoteResult.objects.count() == 8
-    repeated = Job.objects.filter(why=VERIFICATION)  # by the site itself, which has no worker here
-    assert (set(repeated.values_list("state", flat=True)), repeated.count()) == ({"waiting"}, 8)
-
-
-def _remote_worker(address, token):
-    command = [sys.executable, "-m", "brainscore", "worker", "--site", address, "--name", "lab", "--until-idle"]
-    environment = {**os.environ, "BRAINSCORE_TOKEN": token}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
 
 
 if __name__ == "__main__":

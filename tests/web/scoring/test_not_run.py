@@ -18,7 +18,6 @@ from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo
 from brainscore_core.runner.pair import describe_error, run_pair, write_failed
 from brainscore_core.scoring import ResultsStore
 from brainscore_core.supported_data_standards.brainio import downloads
-from brainscore_vision import benchmark_registry, load_benchmark
 from brainscore_vision.model_helpers.activations.temporal.utils import download_weight_file
 from brainscore_vision.model_helpers.libraries import unusable
 from brainscore_web.jobs.models import Email
@@ -128,18 +127,6 @@ def test_what_a_sandboxed_model_lacks_is_checked_outside(without_torch, package,
     assert not_run_reason(made) == ("" if own else NOT_RUN_REASONS["software"])
 
 
-class Candidate:
-    """A model that gets as far as its stimuli."""
-
-    def visual_degrees(self):
-        return 8
-
-    def start_task(self, *arguments, **options):
-        pass
-
-    start_recording = start_task
-
-
 @pytest.fixture
 def no_network(monkeypatch, tmp_path):
     def refuse(*arguments, **options):
@@ -150,16 +137,6 @@ def no_network(monkeypatch, tmp_path):
     monkeypatch.setenv("BRAINIO_HOME", str(tmp_path))
     for name in ("BRAINSCORE_MIRROR", "HTTPS_PROXY", "https_proxy"):
         monkeypatch.delenv(name, raising=False)
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("key", sorted(key for key in benchmark_registry if not key.startswith("Simulated2026")))
-def test_without_network_no_benchmark_is_run(key, no_network):
-    """Simulated data are made, all others are fetched; a model is not to blame for a server."""
-    made = run_pair(
-        "candidate", key, load_model=lambda model: Candidate(), load_benchmark=load_benchmark, raise_errors=False
-    ).receipt
-    assert not_run_reason(made) in (NOT_RUN_REASONS["data"], NOT_RUN_REASONS["network"]), made.error
 
 
 ADDRESS = "http://data.example.org/x.nc"

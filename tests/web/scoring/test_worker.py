@@ -84,19 +84,9 @@ def test_a_killed_worker_leaves_its_pair_to_another(tell):
 
 
 @pytest.mark.slow(reason="ends a worker in the midst of its work, and starts another")
-def test_a_running_pair_is_given_back_or_cancelled(tell):
-    tell("stopped")
-
-
-@pytest.mark.slow(reason="ends a worker in the midst of its work, and starts another")
 def test_pairs_are_scored_on_a_cluster(tell):
     pytest.importorskip("distributed")
     tell("on_a_cluster")
-
-
-@pytest.mark.slow(reason="runs a site, and kills a remote worker in the midst of its work")
-def test_a_remote_worker_that_is_killed_loses_and_doubles_nothing(tell):
-    tell("remote")
 
 
 def test_processes_of_tasks_are_started_again_while_a_pair_is_scored(monkeypatch):

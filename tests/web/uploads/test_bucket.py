@@ -1,16 +1,11 @@
 """Uploads to a server that speaks S3, keeps versions and knows what is private."""
 
-import hashlib
 import os
 
 import pytest
 import requests
-from django.utils import timezone
 
 from brainscore_core.errors import UserError
-from brainscore_web.uploads.checking import check
-from brainscore_web.uploads.models import Upload
-from tests.s3_faults import FAULTS, FaultyServer
 
 from .test_way import EXPECTED, load_as_pasted
 
@@ -152,18 +147,6 @@ def test_a_grant_is_for_so_many_bytes(bucket, start, client, packages, settings)
     assert asked(client, start(), "zip", packages.zip, size="11").status_code == 413  # the grant is counted
 
 
-def test_a_hash_that_does_not_fit(bucket, start, client, packages):
-    upload = start()
-    grant = asked(client, upload, "csv", packages.csv).json()
-    with packages.csv.open("rb") as stream:
-        requests.post(grant["url"], data=grant["fields"], files={"file": stream}, timeout=30)
-    assert client.post(f"/uploads/{upload.pk}/csv/arrived/", {"sha1": "x"}).status_code == 400
-    assert client.post(f"/uploads/{upload.pk}/csv/arrived/", {"sha1": "0" * 40}).status_code == 303
-    client.post(f"/uploads/{upload.pk}/check/")
-    upload.refresh_from_db()
-    assert "wrong file" in {one["check"] for one in upload.findings}
-
-
 def test_a_grant_outlives_the_sweep(bucket, start, client, packages):
     """Nothing is heard of a file while a browser sends it to the bucket."""
     from datetime import timedelta
@@ -253,41 +236,6 @@ def test_a_storage_that_is_down(bucket, start, send, client, packages, monkeypat
     assert "testing" not in answer.content.decode()
     assert not upload.files.exclude(claim="").exists()
     assert buckets.s3_endpoint().endswith(str(port))
-
-
-@pytest.mark.slow(reason="waits for a bucket that fails")
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("method", ["GET", "PUT"])
-def test_faults_of_a_bucket_during_a_check(bucket, start, client, packages, monkeypatch, s3_server, fault, method):
-    """Files are downloaded (GET) to be inspected, then copied (PUT) to their final place."""
-    upload = start()
-    for kind, path in packages.all.items():
-        send_directly(client, upload, kind, path)
-    server = FaultyServer(s3_server)
-    try:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
-        monkeypatch.setattr("brainscore_web.uploads.storage._ATTEMPTS", 1)
-        server.fail(fault, methods=(method,), after=1)
-        client.post(f"/uploads/{upload.pk}/check/")
-        assert server.failed
-        upload.refresh_from_db()
-        if fault == "slow" or (fault == "truncated" and method == "PUT" and upload.state == "accepted"):
-            assert upload.state == "accepted"
-        else:
-            assert upload.state == "checking"
-            assert not upload.findings
-            server.heal()
-            Upload.objects.update(due=timezone.now())
-            assert check(upload.pk)
-            upload.refresh_from_db()
-            assert upload.state == "accepted", upload.findings
-        for file in upload.files.all():
-            stored = bucket.get_object(Bucket="store", Key=file.key, VersionId=file.version_id)["Body"].read()
-            assert hashlib.sha1(stored, usedforsecurity=False).hexdigest() == packages.sha1[file.kind]
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def test_the_page_may_send_to_the_bucket_and_nowhere_else(bucket, start, client, s3_server, settings):

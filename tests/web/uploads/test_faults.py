@@ -17,14 +17,12 @@ from types import SimpleNamespace
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
-from django.test import Client
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.uploads.checking import inspect_in_sandbox
 
-from .conftest import confirm, files_below
+from .conftest import files_below
 
 
 def taken(user):
@@ -182,42 +180,6 @@ def test_refused_uploads_take_no_room(start, send, client, root, uploader):
     upload.refresh_from_db()
     assert upload.state == "refused"
     nothing_is_left(root, upload)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_race_for_the_quota(settings, owner, root):
-    """Eight requests at once, room for two."""
-    from brainscore_web.uploads.models import Upload, UploadedFile
-
-    if connection.vendor == "sqlite":
-        pytest.skip("SQLite in memory does not wait for locks; see test_a_server_in_a_race_for_the_quota_and_killed")
-    settings.UPLOADS["person"] = 50_000
-    confirm(owner)
-    drafts = [Upload.objects.create(owner=owner, identifier=f"A{n}", assembly_identifier="A") for n in range(8)]
-    together = threading.Barrier(8)
-    answers = []
-    browsers = {draft: Client() for draft in drafts}
-    for browser in browsers.values():
-        browser.force_login(owner)
-
-    def send(draft):
-        from io import BytesIO
-
-        browser = browsers[draft]
-        file = BytesIO(b"x" * 20_000)
-        file.name = "a.zip"
-        together.wait()
-        answers.append(browser.post(f"/uploads/{draft.pk}/zip/", {"file": file}).status_code)
-        connection.close()
-
-    threads = [threading.Thread(target=send, args=(draft,)) for draft in drafts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(answers) == [303] * 2 + [413] * 6
-    assert taken(owner) == 40_000 == sum(UploadedFile.objects.exclude(size=None).values_list("size", flat=True))
-    assert len(files_below(root)) == 2
 
 
 def test_only_so_many_drafts(uploader, client, settings):

@@ -95,27 +95,6 @@ def test_loaders_of_s3_load_from_the_site(accepted, live_server, tmp_path, envir
     assert (done.code, done.out) == (0, EXPECTED), done.err
 
 
-@pytest.mark.slow(reason="loads in fresh processes")
-@pytest.mark.django_db(transaction=True)
-def test_private_data_load_with_the_owners_token_alone(
-    accepted, client, live_server, tmp_path, environment, owner, member
-):
-    from brainscore_web.accounts.models import ApiToken
-
-    upload = accepted(visibility="private")
-    code = client.get(f"/uploads/{upload.pk}/__init__.py", headers={"host": live_server.url[7:]}).content.decode()
-    assert "BRAINSCORE_TOKEN" in code
-    environment["BRAINSCORE_SITE"] = live_server.url
-    theirs = ApiToken.issue(member, "theirs", ["read"])[1]
-    for number, token in enumerate(["", theirs]):
-        done = load_as_pasted(code, tmp_path / str(number), {**environment, "BRAINSCORE_TOKEN": token})
-        assert done.code == 1
-        assert "the server responded 40" in done.err
-    environment["BRAINSCORE_TOKEN"] = ApiToken.issue(owner, "mine", ["read"])[1]
-    done = load_as_pasted(code, tmp_path / "own", environment)
-    assert (done.code, done.out) == (0, EXPECTED), done.err
-
-
 def test_stimuli_alone_and_measurements_alone(accepted, client):
     for kinds, wanted, missing in (
         (("csv", "zip"), "stimulus_set_registry", "data_registry"),
