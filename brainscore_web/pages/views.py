@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -54,67 +53,37 @@ def home(request: HttpRequest) -> HttpResponse:
     return answer(request, conditional(snapshot, "home", state, only_snapshot=True), make)
 
 
-@dataclass(frozen=True)
-class Leader:
-    """One of the highest-ranked models."""
-
-    # identifier, title: identifier and title of the model
-    identifier: str
-    title: str
-    # rank, best, worst: its rank, and the limits of its interval
-    rank: int
-    best: int
-    worst: int
-    mean: str  # mean that models are ranked by, with its interval
-    coverage: str  # number of benchmarks of this mean on which it was scored
-
-
-@dataclass(frozen=True)
-class Front:
-    """What the home page shows of the leaderboard: counts, and the highest-ranked models."""
-
-    models: int
-    benchmarks: int
-    scores: int
-    pairs: int
-    mean: str
-    ranked: int
-    tested: bool
-    simulated: bool
-    condition: str
-    leaders: tuple[Leader, ...]
-
-
-def front_of(board: Board) -> Front:
+def front_of(board: Board) -> dict[str, Any]:
     """Return counts and the highest-ranked models of a board without filters."""
     snapshot = board.snapshot
     first = next((place for place, node in enumerate(board.nodes) if node.kind == "mean"), None)
     ranked = [] if first is None else [place for place in np.argsort(board.rank, kind="stable") if board.rank[place]]
-    return Front(
-        models=len(snapshot.models),
-        benchmarks=len(snapshot.benchmarks),
-        scores=int(np.count_nonzero(snapshot.state == 0)),
-        pairs=snapshot.state.size,
-        mean="" if first is None else board.nodes[first].title,
-        ranked=len(ranked),
-        tested=bool(board.best.any()),
-        simulated=bool(snapshot.models) and all(model.identifier.startswith("simulated-") for model in snapshot.models),
-        condition="" if first is None else board.condition(first),
-        leaders=tuple(_leader(board, place, first) for place in ranked[:_LEADERS] if first is not None),
-    )
+    return {
+        "models": len(snapshot.models),
+        "benchmarks": len(snapshot.benchmarks),
+        "scores": int(np.count_nonzero(snapshot.state == 0)),
+        "pairs": snapshot.state.size,
+        "mean": "" if first is None else board.nodes[first].title,
+        "ranked": len(ranked),
+        "tested": bool(board.best.any()),
+        "simulated": bool(snapshot.models)
+        and all(model.identifier.startswith("simulated-") for model in snapshot.models),
+        "condition": "" if first is None else board.condition(first),
+        "leaders": tuple(_leader(board, place, first) for place in ranked[:_LEADERS] if first is not None),
+    }
 
 
-def _leader(board: Board, place: int, node: int) -> Leader:
+def _leader(board: Board, place: int, node: int) -> dict[str, Any]:
     model = board.models[place]
-    return Leader(
-        identifier=model.identifier,
-        title=model.title or model.identifier,
-        rank=int(board.rank[place]),
-        best=int(board.best[place]),
-        worst=int(board.worst[place]),
-        coverage=f"{board.n_scored[place, node]} of {board.n_all[place, node]}",
-        mean=estimate(*(float(part[place, node]) for part in (board.values, board.errors, board.low, board.high))),
-    )
+    return {
+        "identifier": model.identifier,
+        "title": model.title or model.identifier,
+        "rank": int(board.rank[place]),
+        "best": int(board.best[place]),
+        "worst": int(board.worst[place]),
+        "coverage": f"{board.n_scored[place, node]} of {board.n_all[place, node]}",
+        "mean": estimate(*(float(part[place, node]) for part in (board.values, board.errors, board.low, board.high))),
+    }
 
 
 @require_safe

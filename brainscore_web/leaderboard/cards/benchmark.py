@@ -13,16 +13,12 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 from django.urls import reverse
-from django.utils.safestring import SafeString
 
 from brainscore_core.errors import nearest
 from brainscore_core.figures import Dots, DotsRow, Mark, Svg, dots_with_intervals
 from brainscore_core.supported_data_standards.brainio.croissant import dataset_document
 from brainscore_web.leaderboard.board import Board, why_untested
 from brainscore_web.leaderboard.cards.facts import (
-    Citation,
-    Code,
-    Fact,
     benchmark_code,
     benchmark_facts,
     citation_of,
@@ -33,8 +29,6 @@ from brainscore_web.leaderboard.cards.facts import (
 from brainscore_web.leaderboard.cards.formatting import (
     STATES,
     Axis,
-    Bin,
-    StateText,
     axis_of,
     bar,
     bins,
@@ -145,120 +139,6 @@ class BenchmarkData:
     assessments: tuple[AssessmentKey, ...] = ()  # newest assessments that the visitor may see
 
 
-@dataclass(frozen=True, kw_only=True)
-class CeilingView:
-    """A ceiling, its interval, and what it means."""
-
-    text: str
-    meaning: str
-    words: str
-    estimates: str
-    reason: str
-    lower_bound: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class VersionLine:
-    """A version: its start, its ceiling, its changes, and the number of models with a score."""
-
-    version: str
-    since: str
-    ceiling: str
-    changes: str
-    n_models: int
-    current: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelLine:
-    """A model with a score."""
-
-    identifier: str
-    title: str
-    private: bool
-    rank: str
-    places: str
-    group: str
-    score: str
-    exposure: SafeString
-    raw: str
-    coverage: str
-    bar: SafeString
-    version: str
-    created: str
-    receipt: str
-    reason: str
-    value: float
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class UnscoredModels:
-    """Models without a score that have the same state: identifier, title, reason."""
-
-    state: StateText
-    models: tuple[tuple[str, str, str], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChildLine:
-    """A node directly below a mean."""
-
-    identifier: str
-    title: str
-    kind: str
-    n_benchmarks: int
-    best: str
-    median: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class BenchmarkCard:
-    """Content of the card of a benchmark or a mean."""
-
-    # identifier, title, description, credit, owner, source: `credit` names the contributors, `owner` is the owner on
-    # this site, `source` is the URL of the data
-    identifier: str
-    title: str
-    description: str
-    credit: str
-    distribution: str  # the package that contains it; empty if it is not installed from a package
-    owner: str
-    source: str
-    # is_mean, control, in_tree: kind and position. A mean has no ceiling, samples, versions or code
-    is_mean: bool
-    control: bool
-    in_tree: bool
-    path: tuple[tuple[str, str], ...]  # from the root to the node above
-    # facts, notes: facts and notes about the benchmark
-    facts: tuple[Fact, ...]
-    notes: tuple[str, ...]
-    plain_name: str  # what it measures in a few words, or its title if that is not known; empty for a mean
-    withheld: bool  # whether stimuli and measurements are withheld
-    shows_data: bool  # whether the visitor may see them
-    data: str  # the access to its data, as a sentence; empty for a mean
-    samples: tuple[Sample, ...]  # stimuli to show
-    ceiling: CeilingView | None  # ceiling of the version that counts
-    no_ceiling: bool  # whether that version is known to have no ceiling
-    children: tuple[ChildLine, ...]  # nodes below a mean
-    models: tuple[ModelLine, ...]  # all models with a score, highest first
-    condition: str  # for which few subjects or groups alone scores and ranks hold; empty if they hold for new ones
-    untested: str  # why no two of them were tested against each other; empty if some were
-    unscored: tuple[UnscoredModels, ...]  # models without a score
-    doubtful: bool  # whether one of the scores was computed by a remote worker and is not verified
-    axis: Axis  # axis of bars and histogram
-    bins: tuple[Bin, ...]  # distribution of the scores
-    # best, median: best and median score over the models
-    best: str
-    median: str
-    median_value: float | None  # the median as a number
-    versions: tuple[VersionLine, ...]  # newest first
-    # code, citation: code that runs the benchmark, and its citation
-    code: Code | None
-    citation: Citation | None
-
-
 def find_benchmark(identifier: str) -> Benchmark | None:
     """Return the benchmark or mean; all of them are public."""
     return Benchmark.objects.select_related("owner").filter(identifier=identifier).first()
@@ -295,46 +175,46 @@ def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
     )
 
 
-def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> BenchmarkCard:
+def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> dict[str, Any]:
     """Return the content of the card of a benchmark or a mean."""
     place = board.place(benchmark.identifier)
     mean = benchmark.is_mean
     values = board.values[:, place] if place >= 0 else np.array([])
     axis = axis_of(values, board.low[:, place], board.high[:, place]) if place >= 0 else Axis(0.0, 1.0)
-    return BenchmarkCard(
-        identifier=benchmark.identifier,
-        title=str(benchmark),
-        description=benchmark.description,
-        credit=benchmark.credit,
-        distribution=distribution_of(benchmark.details) if data.packaged else "",
-        owner=benchmark.owner.public_name if benchmark.owner else "",
-        source=web_address(benchmark.source),
-        is_mean=mean,
-        control=benchmark.control,
-        in_tree=mean or place < 0 or board.snapshot.benchmarks[board.nodes[place].column].in_tree,
-        path=_path(board, benchmark, place),
-        facts=() if mean else benchmark_facts(benchmark),
-        notes=notes_of(benchmark.details),
-        plain_name="" if mean else plain_name(benchmark) or benchmark.title,
-        withheld=not mean and benchmark.access != "public",
-        shows_data=data.shows_data,
-        data="" if mean else data_access(benchmark.access, has_access=data.shows_data).sentence,
-        samples=tuple(data.samples) if data.shows_data else (),
-        ceiling=None if mean else _ceiling(benchmark, data.versions),
-        no_ceiling=any(version.ceiling_meaning == "none" for version in _counting(benchmark, data.versions)),
-        children=tuple(_children(board, place)),
-        models=tuple(_models(board, place, data, axis)) if place >= 0 else (),
-        condition=board.condition(place) if place >= 0 else "",
-        untested="" if place < 0 or node_ranks(board, place).ranks.tested.any() else why_untested(board, place),
-        unscored=tuple(_unscored(board, place, data)) if place >= 0 else (),
-        doubtful=place >= 0 and bool(board.verification[:, place].any()),
-        axis=axis,
-        bins=bins(values, axis) if place >= 0 and np.isfinite(values).any() else (),
-        best=number(float(board.node_best[place])) if place >= 0 else "",
-        median=number(float(board.node_median[place])) if place >= 0 else "",
-        median_value=finite(float(board.node_median[place])) if place >= 0 else None,
-        versions=() if mean else tuple(_versions(benchmark, data)),
-        code=None
+    return {
+        "identifier": benchmark.identifier,
+        "title": str(benchmark),
+        "description": benchmark.description,
+        "credit": benchmark.credit,
+        "distribution": distribution_of(benchmark.details) if data.packaged else "",
+        "owner": benchmark.owner.public_name if benchmark.owner else "",
+        "source": web_address(benchmark.source),
+        "is_mean": mean,
+        "control": benchmark.control,
+        "in_tree": mean or place < 0 or board.snapshot.benchmarks[board.nodes[place].column].in_tree,
+        "path": _path(board, benchmark, place),
+        "facts": () if mean else benchmark_facts(benchmark),
+        "notes": notes_of(benchmark.details),
+        "plain_name": "" if mean else plain_name(benchmark) or benchmark.title,
+        "withheld": not mean and benchmark.access != "public",
+        "shows_data": data.shows_data,
+        "data": "" if mean else data_access(benchmark.access, has_access=data.shows_data).sentence,
+        "samples": tuple(data.samples) if data.shows_data else (),
+        "ceiling": None if mean else _ceiling(benchmark, data.versions),
+        "no_ceiling": any(version.ceiling_meaning == "none" for version in _counting(benchmark, data.versions)),
+        "children": tuple(_children(board, place)),
+        "models": tuple(_models(board, place, data, axis)) if place >= 0 else (),
+        "condition": board.condition(place) if place >= 0 else "",
+        "untested": "" if place < 0 or node_ranks(board, place).ranks.tested.any() else why_untested(board, place),
+        "unscored": tuple(_unscored(board, place, data)) if place >= 0 else (),
+        "doubtful": place >= 0 and bool(board.verification[:, place].any()),
+        "axis": axis,
+        "bins": bins(values, axis) if place >= 0 and np.isfinite(values).any() else (),
+        "best": number(float(board.node_best[place])) if place >= 0 else "",
+        "median": number(float(board.node_median[place])) if place >= 0 else "",
+        "median_value": finite(float(board.node_median[place])) if place >= 0 else None,
+        "versions": () if mean else tuple(_versions(benchmark, data)),
+        "code": None
         if mean or (is_simulated(benchmark.identifier) and not distribution_of(benchmark.details))
         else benchmark_code(
             benchmark.identifier,
@@ -343,28 +223,28 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
             packaged=data.packaged,
             distribution=distribution_of(benchmark.details),
         ),
-        citation=citation_of(benchmark.bibtex, benchmark.identifier, benchmark.source),
-    )
+        "citation": citation_of(benchmark.bibtex, benchmark.identifier, benchmark.source),
+    }
 
 
-def models_chart(card: BenchmarkCard, most: int | None = None) -> Svg:
+def models_chart(card: dict[str, Any], most: int | None = None) -> Svg:
     """Draw the scores of models on a benchmark with intervals, highest first."""
-    median = card.median_value
+    median = card["median_value"]
     marks = () if median is None else (Mark(value=median, kind="median"),)
     rows = [
         DotsRow(
-            label=model.title,
-            value=model.value,
-            low=or_nan(model.low),
-            high=or_nan(model.high),
-            href=reverse("cards:model", args=[model.identifier]),
+            label=model["title"],
+            value=model["value"],
+            low=or_nan(model["low"]),
+            high=or_nan(model["high"]),
+            href=reverse("cards:model", args=[model["identifier"]]),
             marks=marks,
-            text=model.score,
+            text=model["score"],
         )
-        for model in card.models[:most]
+        for model in card["models"][:most]
     ]
     return dots_with_intervals(
-        Dots(rows=rows, title=f"Models on {card.title}", x_title="score", width=640, identifier="models-chart")
+        Dots(rows=rows, title=f"Models on {card['title']}", x_title="score", width=640, identifier="models-chart")
     )
 
 
@@ -393,40 +273,40 @@ def _counting(benchmark: Benchmark, versions: Sequence[BenchmarkVersion]) -> Seq
     return [row for row in versions if row.version == benchmark.version or not benchmark.version][:1]
 
 
-def _ceiling(benchmark: Benchmark, versions: Sequence[BenchmarkVersion]) -> CeilingView | None:
+def _ceiling(benchmark: Benchmark, versions: Sequence[BenchmarkVersion]) -> dict[str, Any] | None:
     version = next(iter(_counting(benchmark, versions)), None)
     if version is None or version.ceiling is None or version.ceiling_meaning == "none":
         return None
-    return CeilingView(
-        text=estimate(
+    return {
+        "text": estimate(
             version.ceiling,
             version.ceiling_error,
             version.ceiling_low,
             version.ceiling_high,
             level=version.ceiling_level,
         ),
-        meaning=version.ceiling_meaning,
-        words=_MEANINGS.get(version.ceiling_meaning, ""),
-        estimates=version.ceiling_estimates,
-        reason=version.ceiling_reason,
-        lower_bound="" if version.lower_bound is None else number(version.lower_bound),
-    )
+        "meaning": version.ceiling_meaning,
+        "words": _MEANINGS.get(version.ceiling_meaning, ""),
+        "estimates": version.ceiling_estimates,
+        "reason": version.ceiling_reason,
+        "lower_bound": "" if version.lower_bound is None else number(version.lower_bound),
+    }
 
 
-def _children(board: Board, place: int) -> Iterable[ChildLine]:
+def _children(board: Board, place: int) -> Iterable[dict[str, Any]]:
     for at, node in enumerate(board.nodes):
         if place >= 0 and node.parent == place:
-            yield ChildLine(
-                identifier=node.identifier,
-                title=node.title,
-                kind=node.kind,
-                n_benchmarks=node.n_benchmarks,
-                best=number(float(board.node_best[at])),
-                median=number(float(board.node_median[at])),
-            )
+            yield {
+                "identifier": node.identifier,
+                "title": node.title,
+                "kind": node.kind,
+                "n_benchmarks": node.n_benchmarks,
+                "best": number(float(board.node_best[at])),
+                "median": number(float(board.node_median[at])),
+            }
 
 
-def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterable[ModelLine]:
+def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterable[dict[str, Any]]:
     node = board.nodes[place]
     tested = node_ranks(board, place)
     ranks, groups = tested
@@ -450,30 +330,30 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
             )
         value, error = float(values[row]), finite(float(errors[row]))
         start, end = finite(float(low[row])), finite(float(high[row]))
-        yield ModelLine(
-            identifier=model.identifier,
-            title=model.title,
-            private=model.private,
-            rank=f"{rank}{'=' if rank in ties else ''}" if rank > 0 else "–",
-            places=tested.places(row),
-            group=groups[row],
-            exposure=exposure_mark(board, row, place)
+        yield {
+            "identifier": model.identifier,
+            "title": model.title,
+            "private": model.private,
+            "rank": f"{rank}{'=' if rank in ties else ''}" if rank > 0 else "–",
+            "places": tested.places(row),
+            "group": groups[row],
+            "exposure": exposure_mark(board, row, place)
             + verification_mark(board.verification[row, place], of_mean=node.kind == "mean"),
-            score=score_text(line, value, error, start, end),
-            raw=raw,
-            coverage="" if node.column >= 0 else f"{board.n_scored[row, place]} of {board.n_all[row, place]}",
-            bar=bar(axis, value, start, end, median=median, ceiling=ceiling),
-            version=line.version if line else "",
-            created=f"{line.created:%Y-%m-%d}" if line else "",
-            receipt=line.receipt if line else "",
-            reason=line.error_reason if line and (error is None or start is None) else "",
-            value=value,
-            low=start,
-            high=end,
-        )
+            "score": score_text(line, value, error, start, end),
+            "raw": raw,
+            "coverage": "" if node.column >= 0 else f"{board.n_scored[row, place]} of {board.n_all[row, place]}",
+            "bar": bar(axis, value, start, end, median=median, ceiling=ceiling),
+            "version": line.version if line else "",
+            "created": f"{line.created:%Y-%m-%d}" if line else "",
+            "receipt": line.receipt if line else "",
+            "reason": line.error_reason if line and (error is None or start is None) else "",
+            "value": value,
+            "low": start,
+            "high": end,
+        }
 
 
-def _unscored(board: Board, place: int, data: BenchmarkData) -> Iterable[UnscoredModels]:
+def _unscored(board: Board, place: int, data: BenchmarkData) -> Iterable[dict[str, Any]]:
     column = board.nodes[place].column
     groups: dict[str, list[tuple[str, str, str]]] = {}
     for row in np.flatnonzero(~np.isfinite(board.values[:, place])).tolist():
@@ -485,25 +365,25 @@ def _unscored(board: Board, place: int, data: BenchmarkData) -> Iterable[Unscore
         groups.setdefault(state, []).append((model.identifier, model.title, reason_of(state, line, None, None)))
     for name, text in STATES.items():
         if name in groups:
-            yield UnscoredModels(state=text, models=tuple(sorted(groups[name])))
+            yield {"state": text, "models": tuple(sorted(groups[name]))}
 
 
-def _versions(benchmark: Benchmark, data: BenchmarkData) -> Iterable[VersionLine]:
+def _versions(benchmark: Benchmark, data: BenchmarkData) -> Iterable[dict[str, Any]]:
     scored: dict[str, set[str]] = {}
     for model, line in data.scores.values():
         if line.state == "scored":
             scored.setdefault(line.version, set()).add(model)
     for row in data.versions:
-        yield VersionLine(
-            version=row.version,
-            since=_day(row.since),
-            ceiling=estimate(
+        yield {
+            "version": row.version,
+            "since": _day(row.since),
+            "ceiling": estimate(
                 row.ceiling, row.ceiling_error, row.ceiling_low, row.ceiling_high, level=row.ceiling_level
             ),
-            changes=row.changes,
-            n_models=len(scored.get(row.version, ())),
-            current=row.version == benchmark.version,
-        )
+            "changes": row.changes,
+            "n_models": len(scored.get(row.version, ())),
+            "current": row.version == benchmark.version,
+        }
 
 
 def _day(moment: datetime) -> str:

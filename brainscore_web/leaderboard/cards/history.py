@@ -220,41 +220,24 @@ def means_lines(histories: Sequence[MeanHistory]) -> tuple[tuple[str, str, str, 
     )
 
 
-class ResultText(NamedTuple):
-    """One result of a model on a benchmark."""
-
-    version: str
-    text: str
-    day: str
-    receipt: str
-
-
-class HistoryLine(NamedTuple):
-    """Results of a model on one benchmark, as a drawing and as text."""
-
-    benchmark: str
-    chart: SafeString
-    points: tuple[ResultText, ...]
-
-
-def history_lines(rescored: Sequence[Rescored]) -> tuple[HistoryLine, ...]:
+def history_lines(rescored: Sequence[Rescored]) -> tuple[dict[str, Any], ...]:
     """Return the lines of benchmarks with more than one result."""
     return tuple(
-        HistoryLine(
-            benchmark=results.benchmark,
-            chart=_spark(results),
-            points=tuple(
-                ResultText(
-                    version=point.version or "?",
-                    text=estimate(point.value, point.error, point.low, point.high)
+        {
+            "benchmark": results.benchmark,
+            "chart": _spark(results),
+            "points": tuple(
+                {
+                    "version": point.version or "?",
+                    "text": estimate(point.value, point.error, point.low, point.high)
                     if point.state == "scored"
                     else point.state,
-                    day=f"{point.created:%Y-%m-%d}",
-                    receipt=point.receipt,
-                )
+                    "day": f"{point.created:%Y-%m-%d}",
+                    "receipt": point.receipt,
+                }
                 for point in results.points
             ),
-        )
+        }
         for results in rescored
     )
 

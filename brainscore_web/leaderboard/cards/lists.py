@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -32,51 +31,7 @@ class Chip(NamedTuple):
     without: str
 
 
-class BenchmarkLine(NamedTuple):
-    """A node of the list of benchmarks; for means and headings `about` is None, and `data` is empty."""
-
-    identifier: str
-    title: str
-    kind: str
-    depth: int
-    n_benchmarks: int
-    n_models: int
-    best: str
-    condition: str
-    median: str
-    ceiling: str
-    about: BenchmarkRow | None
-    data: str
-
-
-class ListedModel(NamedTuple):
-    """A model in the list."""
-
-    model: ModelRow
-    parameters: str
-    size: str
-    rank: str
-    places: str
-    """Range of ranks; empty for a certain rank, or if no two models were tested."""
-    scores: tuple[str, ...]
-    coverage: str
-    """Number of benchmarks of the first mean on which it was scored, as on the leaderboard."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelList:
-    """A page of the list of models."""
-
-    models: tuple[ListedModel, ...]  # models on this page
-    columns: tuple[tuple[str, str], ...]  # means that are shown
-    # total, page, pages: number of models that pass the filters, number of this page, and number of pages
-    total: int
-    page: int
-    pages: int
-    condition: str  # for which few subjects or groups alone the first mean and the ranks hold
-
-
-def benchmark_lines(board: Board, text: str = "") -> tuple[BenchmarkLine, ...]:
+def benchmark_lines(board: Board, text: str = "") -> tuple[dict[str, Any], ...]:
     """Return the benchmarks of a board that contain all words of a text, and the nodes above them."""
     words = text.casefold().split()
     kept: set[int] = set()
@@ -89,22 +44,22 @@ def benchmark_lines(board: Board, text: str = "") -> tuple[BenchmarkLine, ...]:
     below = Counter(_ancestors(board, kept))
     scored = np.isfinite(board.values).sum(axis=0).tolist()
     return tuple(
-        BenchmarkLine(
-            identifier=node.identifier,
-            title=node.title,
-            kind=node.kind,
-            depth=node.depth,
-            n_benchmarks=below[at],
-            n_models=scored[at],
-            best="" if node.kind == "heading" else number(float(board.node_best[at])),
-            condition="" if node.kind == "heading" else board.condition(at),
-            median="" if node.kind == "heading" else number(float(board.node_median[at])),
-            ceiling=""
+        {
+            "identifier": node.identifier,
+            "title": node.title,
+            "kind": node.kind,
+            "depth": node.depth,
+            "n_benchmarks": below[at],
+            "n_models": scored[at],
+            "best": "" if node.kind == "heading" else number(float(board.node_best[at])),
+            "condition": "" if node.kind == "heading" else board.condition(at),
+            "median": "" if node.kind == "heading" else number(float(board.node_median[at])),
+            "ceiling": ""
             if about is None
             else estimate(about.ceiling, about.ceiling_error, about.ceiling_low, about.ceiling_high),
-            about=about,
-            data="" if about is None else data_access(about.access).word,
-        )
+            "about": about,
+            "data": "" if about is None else data_access(about.access).word,
+        }
         for at, node in enumerate(board.nodes)
         if at in kept
         for about in (board.snapshot.benchmarks[node.column] if node.column >= 0 else None,)
@@ -124,35 +79,35 @@ def chips(state: BoardState, text: str = "") -> tuple[Chip, ...]:
     )
 
 
-def model_list(board: Board, state: BoardState) -> ModelList:
+def model_list(board: Board, state: BoardState) -> dict[str, Any]:
     """Return the requested page of models, in the order of the board."""
     roots = [at for at, node in enumerate(board.nodes) if node.kind == "mean" and node.depth == 0]
     pages = max(-(-len(board.models) // PAGE), 1)
     page = min(state.page, pages)
     models = [
-        ListedModel(
-            model=model,
-            parameters=count_text(model.parameters),
-            size=megabytes(model.size_mb),
-            rank=str(board.rank[row]) if board.rank[row] else "",
-            places=range_text(board.best[row], board.worst[row]) if board.best[row] != board.worst[row] else "",
-            scores=tuple(
+        {
+            "model": model,
+            "parameters": count_text(model.parameters),
+            "size": megabytes(model.size_mb),
+            "rank": str(board.rank[row]) if board.rank[row] else "",
+            "places": range_text(board.best[row], board.worst[row]) if board.best[row] != board.worst[row] else "",
+            "scores": tuple(
                 estimate(*(float(part[row, at]) for part in (board.values, board.errors, board.low, board.high)))
                 for at in roots
             ),
-            coverage=f"{board.n_scored[row, roots[0]]} of {board.n_all[row, roots[0]]}" if roots else "",
-        )
+            "coverage": f"{board.n_scored[row, roots[0]]} of {board.n_all[row, roots[0]]}" if roots else "",
+        }
         for row, model in enumerate(board.models)
         if (page - 1) * PAGE <= row < page * PAGE
     ]
-    return ModelList(
-        models=tuple(models),
-        columns=tuple((board.nodes[at].identifier, board.nodes[at].title) for at in roots),
-        total=len(board.models),
-        page=page,
-        pages=pages,
-        condition=board.condition(board.root) if board.root >= 0 else "",
-    )
+    return {
+        "models": tuple(models),
+        "columns": tuple((board.nodes[at].identifier, board.nodes[at].title) for at in roots),
+        "total": len(board.models),
+        "page": page,
+        "pages": pages,
+        "condition": board.condition(board.root) if board.root >= 0 else "",
+    }
 
 
 def unscored(models: Sequence[ModelRow], snapshot: Snapshot, state: BoardState) -> tuple[ModelRow, ...]:
@@ -161,10 +116,10 @@ def unscored(models: Sequence[ModelRow], snapshot: Snapshot, state: BoardState) 
     return tuple(others[place] for place in chosen_models(others, state))
 
 
-def sorts(state: BoardState, page: ModelList) -> tuple[tuple[str, str, str], ...]:
+def sorts(state: BoardState, page: dict[str, Any]) -> tuple[tuple[str, str, str], ...]:
     """Return the sortable columns: title, query that sorts by it or reverses the order, and its current order."""
     columns = []
-    for key, title in (("model", "Model"), ("rank", "Rank"), *page.columns):
+    for key, title in (("model", "Model"), ("rank", "Rank"), *page["columns"]):
         now = {key: "ascending", f"-{key}": "descending"}.get(state.sort, "")
         if key != "model" and now:
             now = {"ascending": "descending", "descending": "ascending"}[now] if key != "rank" else now

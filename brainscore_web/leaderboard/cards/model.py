@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -21,9 +21,6 @@ from brainscore_core.results.board import open_at_first
 from brainscore_core.training_data import Training
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.cards.facts import (
-    Citation,
-    Code,
-    Fact,
     citation_of,
     distribution_of,
     installed,
@@ -34,7 +31,6 @@ from brainscore_web.leaderboard.cards.facts import (
 from brainscore_web.leaderboard.cards.formatting import (
     STATES,
     Axis,
-    StateText,
     estimate,
     number,
 )
@@ -50,7 +46,6 @@ from brainscore_web.leaderboard.cards.history import (
 from brainscore_web.leaderboard.cards.scores import (
     UNREPEATABLE,
     ScoreLine,
-    ScoreRow,
     score_axis,
     score_rows,
 )
@@ -87,15 +82,6 @@ class LayerPoint:
     reason: str = ""
 
 
-class LayerLine(NamedTuple):
-    """A `LayerPoint` as text."""
-
-    layer: str
-    mark: str
-    features: str
-    score: str
-
-
 @dataclass(frozen=True, kw_only=True)
 class ProfileView:
     """Scores of all layers on one benchmark of a region."""
@@ -108,19 +94,19 @@ class ProfileView:
     notes: tuple[str, ...] = ()  # notes on stimuli, the ceiling, and the selection of layers
 
     @property
-    def lines(self) -> tuple[LayerLine, ...]:
+    def lines(self) -> tuple[dict[str, Any], ...]:
         """The points as text."""
         return tuple(
-            LayerLine(
-                layer=point.layer,
-                mark=" and ".join(
+            {
+                "layer": point.layer,
+                "mark": " and ".join(
                     name for name, applies in (("chosen", point.chosen), ("best", point.best)) if applies
                 ),
-                features=point.features,
-                score=point.reason
+                "features": point.features,
+                "score": point.reason
                 if point.score is None and point.reason
                 else estimate(point.score, point.error, point.low, point.high),
-            )
+            }
             for point in self.points
         )
 
@@ -255,49 +241,6 @@ class ModelData:
     packaged: bool = True  # whether the model is part of an installed package
 
 
-@dataclass(frozen=True, kw_only=True)
-class Unscored:
-    """Benchmarks without a score that have the same state: identifier, title, reason."""
-
-    state: StateText
-    benchmarks: tuple[tuple[str, str, str], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelCard:
-    """Content of a model's card."""
-
-    # identifier, title, owner: names; `owner` is the owner's public name, or empty
-    identifier: str
-    title: str
-    owner: str
-    private: bool  # whether the model is private
-    # facts, notes: facts and notes about the model
-    facts: tuple[Fact, ...]
-    notes: tuple[str, ...]
-    layers: tuple[tuple[str, tuple[str, ...]], ...]  # the layers of each region
-    rows: tuple[ScoreRow, ...]  # results along the tree; empty if nothing was scored yet
-    doubtful: bool  # whether one of the scores was computed by a remote worker and is not verified
-    axis: Axis  # axis of the bars in these rows
-    opened: frozenset[str]  # nodes whose children are shown
-    unscored: tuple[Unscored, ...]  # benchmarks without a score, and why
-    profiles: tuple[ProfileView, ...]  # layer profiles
-    code: Code | None  # code that runs the model
-    citation: Citation | None  # citation of the model
-    means: tuple[MeanHistory, ...]  # means over time
-    rescored: tuple[Rescored, ...]  # benchmarks with more than one result
-
-    @property
-    def headline(self) -> tuple[ScoreRow, ...]:
-        """The results shown first."""
-        return tuple(row for row in self.rows if row.upper)
-
-    @property
-    def n_scored(self) -> int:
-        """Number of benchmarks with a score."""
-        return sum(row.kind == "benchmark" and row.state_name == "scored" for row in self.rows)
-
-
 def find_model(identifier: str, visitor: Visitor) -> VisionModel | None:
     """Return the model if it exists and the visitor may see it."""
     return VisionModel.objects.visible_to(visitor).select_related("owner").filter(identifier=identifier).first()
@@ -337,23 +280,7 @@ def model_data(model: VisionModel, visitor: Visitor) -> ModelData:
     )
 
 
-class TrainingLine(NamedTuple):
-    """Scores of all states of a model on one benchmark: title, figure, and (state, score) as text."""
-
-    benchmark: str
-    chart: Svg
-    states: tuple[tuple[str, str], ...]
-
-
-class TrainingStates(NamedTuple):
-    """States of a model that was scored during its training."""
-
-    model: str
-    listed: str
-    lines: tuple[TrainingLine, ...]
-
-
-def training_of(snapshot: Snapshot, identifier: str, address: str) -> TrainingStates | None:
+def training_of(snapshot: Snapshot, identifier: str, address: str) -> dict[str, Any] | None:
     """Return the states of a model during its training that the visitor may see; None if there is only one."""
     model = series_point(identifier).model
     alike = [row.identifier for row in snapshot.models if series_point(row.identifier).model == model]
@@ -380,42 +307,46 @@ def training_of(snapshot: Snapshot, identifier: str, address: str) -> TrainingSt
         chart = training_plot(scores, identifier=f"training-{column}")
         if chart is not None:
             texts = tuple((one.identifier, estimate(one.value, None, one.low, one.high)) for one in scores)
-            lines.append(TrainingLine(scores[0].benchmark, chart, texts))
-    return TrainingStates(model, listed, tuple(lines))
+            lines.append({"benchmark": scores[0].benchmark, "chart": chart, "states": texts})
+    return {"model": model, "listed": listed, "lines": tuple(lines)}
 
 
-def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collection[str] | None = None) -> ModelCard:
+def model_card(
+    model: VisionModel, board: Board, data: ModelData, opened: Collection[str] | None = None
+) -> dict[str, Any]:
     """Return the content of a model's card."""
     shown = open_at_first(board.nodes) if opened is None else frozenset(opened)
     there = model.identifier in board.snapshot.model_index
     lines = {key: line for key, (_, line) in data.scores.items()}
     rows = score_rows(board, model.identifier, lines, shown) if there else ()
     regions = layer_map(model.regions)
-    return ModelCard(
-        identifier=model.identifier,
-        title=str(model),
-        owner=model.owner.public_name if model.owner else "",
-        private=model.visibility != "public",
-        facts=model_facts(model, _training(model, board), data.angle),
-        notes=notes_of(model.details),
-        layers=regions,
-        rows=rows,
-        doubtful=there and bool(board.snapshot.verification[board.snapshot.model_index[model.identifier]].any()),
-        axis=score_axis(board, model.identifier) if there else Axis(0.0, 1.0),
-        opened=shown,
-        unscored=tuple(_unscored(rows)),
-        profiles=profile_views(data.profiles, regions),
-        code=model_code(
+    return {
+        "identifier": model.identifier,
+        "title": str(model),
+        "owner": model.owner.public_name if model.owner else "",
+        "private": model.visibility != "public",
+        "facts": model_facts(model, _training(model, board), data.angle),
+        "notes": notes_of(model.details),
+        "layers": regions,
+        "rows": rows,
+        "headline": [row for row in rows if row["upper"]],  # the results shown first
+        "n_scored": sum(row["kind"] == "benchmark" and row["state_name"] == "scored" for row in rows),
+        "doubtful": there and bool(board.snapshot.verification[board.snapshot.model_index[model.identifier]].any()),
+        "axis": score_axis(board, model.identifier) if there else Axis(0.0, 1.0),
+        "opened": shown,
+        "unscored": tuple(_unscored(rows)),
+        "profiles": profile_views(data.profiles, regions),
+        "code": model_code(
             model.identifier,
             _example(rows),
             runnable=model.runnable and (not is_simulated(model.identifier) or bool(distribution_of(model.details))),
             packaged=data.packaged,
             distribution=distribution_of(model.details),
         ),
-        citation=citation_of(model.bibtex, model.identifier, model.source),
-        means=_means(board, data, rows),
-        rescored=_rescored(board, data),
-    )
+        "citation": citation_of(model.bibtex, model.identifier, model.source),
+        "means": _means(board, data, rows),
+        "rescored": _rescored(board, data),
+    }
 
 
 def _training(model: VisionModel, board: Board) -> Training:
@@ -427,26 +358,24 @@ def _training(model: VisionModel, board: Board) -> Training:
     return Training(names or (), complete=names is not None and not model.fine_tuned_from)
 
 
-def _unscored(rows: Iterable[ScoreRow]) -> Iterable[Unscored]:
+def _unscored(rows: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
     groups: dict[str, list[tuple[str, str, str]]] = {}
     for row in rows:
-        if row.kind == "benchmark" and row.state_name != "scored":
-            groups.setdefault(row.state_name, []).append((row.identifier, row.title, row.reason))
+        if row["kind"] == "benchmark" and row["state_name"] != "scored":
+            groups.setdefault(row["state_name"], []).append((row["identifier"], row["title"], row["reason"]))
     for state in STATES:
         if state in groups:
-            yield Unscored(state=STATES[state], benchmarks=tuple(groups[state]))
+            yield {"state": STATES[state], "benchmarks": tuple(groups[state])}
 
 
-def _example(rows: Iterable[ScoreRow]) -> str | None:
+def _example(rows: Iterable[dict[str, Any]]) -> str | None:
     """Return a benchmark with public data on which the model was scored."""
-    return next(
-        (row.identifier for row in rows if row.kind == "benchmark" and row.state_name == "scored" and not row.private),
-        None,
-    )
+    scored = (row for row in rows if row["kind"] == "benchmark" and row["state_name"] == "scored")
+    return next((row["identifier"] for row in scored if not row["private"]), None)
 
 
-def _means(board: Board, data: ModelData, rows: Sequence[ScoreRow]) -> tuple[MeanHistory, ...]:
-    chosen = {row.identifier: row.title for row in rows if row.upper}
+def _means(board: Board, data: ModelData, rows: Sequence[dict[str, Any]]) -> tuple[MeanHistory, ...]:
+    chosen = {row["identifier"]: row["title"] for row in rows if row["upper"]}
     points = [point for point, _ in data.scores.values()]
     tree = board.snapshot.tree
     inside = set(tree.benchmarks)

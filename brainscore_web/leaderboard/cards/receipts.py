@@ -35,48 +35,29 @@ class Section:
     code: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReceiptCard:
-    """One score and how it was computed."""
-
-    # receipt, model, benchmark, version, state, created: the scored model and benchmark, the state, and the time
-    receipt: str
-    model: str
-    benchmark: str
-    version: str
-    state: str
-    created: str
-    reason: str  # why there is no score
-    numbers: Section  # score, raw score and ceiling
-    sections: tuple[Section, ...] = ()  # further details from the document; empty without a document
-    traceback: str = ""  # traceback of an error
-    has_document: bool = False  # whether the full receipt is available
-    withheld: bool = False  # whether content that may reveal data was removed: URLs of files, error messages, notes
-
-
 def public_document(document: Mapping[str, Any], *, shows_data: bool) -> dict[str, Any]:
     """Return the receipt, without content that may reveal data if these are withheld."""
     return dict(document) if shows_data else withheld_document(document)
 
 
-def receipt_card(score: Score, reader: Visitor, *, shows_data: bool, shows_hints: bool = False) -> ReceiptCard:
+def receipt_card(score: Score, reader: Visitor, *, shows_data: bool, shows_hints: bool = False) -> dict[str, Any]:
     """Make the card of a receipt."""
     shows_traceback = shows_data and (shows_hints or score.state != NOT_RUN)
     document = public_document(score.document, shows_data=shows_data) if isinstance(score.document, dict) else {}
-    return ReceiptCard(
-        receipt=score.receipt,
-        model=score.model.identifier,
-        benchmark=score.benchmark.identifier,
-        version=score.version,
-        state=score.state,
-        created=time_text(score.created, seconds=True),
-        reason=score.reason if shows_data else withheld_reason(score.state, score.reason),
-        numbers=_shown(_numbers(score, document)),
-        sections=tuple(_shown(section) for section in _sections(document, reader) if section.rows),
-        traceback=text((document.get("error") or {}).get("traceback")) if shows_traceback else "",
-        has_document=bool(document),
-        withheld=bool(document) and not shows_data,
-    )
+    return {
+        "receipt": score.receipt,
+        "model": score.model.identifier,
+        "benchmark": score.benchmark.identifier,
+        "version": score.version,
+        "state": score.state,
+        "created": time_text(score.created, seconds=True),
+        "reason": score.reason if shows_data else withheld_reason(score.state, score.reason),
+        "numbers": _shown(_numbers(score, document)),
+        "sections": tuple(_shown(section) for section in _sections(document, reader) if section.rows),
+        "traceback": text((document.get("error") or {}).get("traceback")) if shows_traceback else "",
+        "has_document": bool(document),
+        "withheld": bool(document) and not shows_data,
+    }
 
 
 def _shown(section: Section) -> Section:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 import numpy as np
@@ -21,7 +21,6 @@ from brainscore_web.leaderboard.board import Board, BoardNode, group_texts, rang
 from brainscore_web.leaderboard.cards.formatting import (
     STATES,
     Axis,
-    StateText,
     axis_of,
     bar,
     estimate,
@@ -140,47 +139,6 @@ UNREPEATABLE = Q(document__notes__icontains=NOT_REPEATABLE)
 """Scores whose receipt says that the responses of the model are random or depend on the other stimuli of a batch."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoreRow:
-    """The result of one model at one node."""
-
-    # identifier, title, kind: the node; kind is ``'mean'``, ``'benchmark'`` or ``'heading'``
-    identifier: str
-    title: str
-    kind: str
-    depth: int  # 0 for roots
-    state: StateText  # state of the result
-    state_name: str
-    # score, raw, best, median: numbers as text
-    score: str
-    exposure: SafeString  # the mark of a score whose stimuli the model was or may have been trained on
-    raw: str
-    best: str
-    median: str
-    reason: str  # why there is no score, or no error, or how the score is limited
-    standing: Standing  # standing among all models
-    places: str  # limits of the interval of the rank; only for upper nodes
-    group: str  # its letters: models with the same letter do not differ significantly; only for upper nodes
-    # for which few subjects or groups alone the score and its rank hold; empty if they hold for new ones
-    condition: str
-    upper: bool  # whether it is one of the upper nodes (see `upper`), which are shown in the headline
-    coverage: str  # for a mean, how many of its benchmarks were scored
-    bar: SafeString  # drawing of the value
-    # version, created, receipt: details of the score
-    version: str
-    created: str
-    receipt: str
-    private: bool  # whether the benchmark's data are withheld
-    # open, shown: whether its children are shown, and whether it is shown itself
-    open: bool
-    shown: bool
-    toggle: str  # query that opens or closes it; empty for a benchmark
-    # value, low, high: numbers that are drawn
-    value: float | None
-    low: float | None
-    high: float | None
-
-
 def upper(nodes: Sequence[BoardNode]) -> tuple[int, ...]:
     """Return the indices of the upper nodes: the roots, and the means directly below the first root."""
     return tuple(
@@ -192,7 +150,7 @@ def upper(nodes: Sequence[BoardNode]) -> tuple[int, ...]:
 
 def score_rows(
     board: Board, model: str, scores: Mapping[int, ScoreLine], opened: Collection[str]
-) -> tuple[ScoreRow, ...]:
+) -> tuple[dict[str, Any], ...]:
     """Return the rows of a model.
 
     Parameters
@@ -231,41 +189,41 @@ def score_rows(
         line = scores.get(keys[node.column]) if leaf else None
         name = NAMES[states[at]] if leaf else "scored"
         rows.append(
-            ScoreRow(
-                identifier=node.identifier,
-                title=node.title,
-                kind=node.kind,
-                depth=node.depth,
-                state=STATES[name],
-                state_name=name,
-                score=score_text(line, values[at], errors[at], low[at], high[at]) if drawn else "",
-                exposure=exposure_mark(board, place, at)
+            {
+                "identifier": node.identifier,
+                "title": node.title,
+                "kind": node.kind,
+                "depth": node.depth,
+                "state": STATES[name],
+                "state_name": name,
+                "score": score_text(line, values[at], errors[at], low[at], high[at]) if drawn else "",
+                "exposure": exposure_mark(board, place, at)
                 + verification_mark(board.verification[place, at], of_mean=node.kind == "mean"),
-                raw=estimate(*(part[node.column] for part in measured), none="") if leaf else "",
-                best=number(best[at]) if drawn else "",
-                median=number(median[at]) if drawn else "",
-                reason=reason_of(name, line, values[at], errors[at]),
-                standing=standing[at],
-                places=tested[at].places(place) if at in tested else "",
-                group=tested[at].groups[place] if at in tested else "",
-                condition=board.condition(at) if leaf or at in tested else "",
-                upper=at in tested,
-                coverage="" if leaf else f"{n_scored[at]} of {n_all[at]}",
-                bar=bar(
+                "raw": estimate(*(part[node.column] for part in measured), none="") if leaf else "",
+                "best": number(best[at]) if drawn else "",
+                "median": number(median[at]) if drawn else "",
+                "reason": reason_of(name, line, values[at], errors[at]),
+                "standing": standing[at],
+                "places": tested[at].places(place) if at in tested else "",
+                "group": tested[at].groups[place] if at in tested else "",
+                "condition": board.condition(at) if leaf or at in tested else "",
+                "upper": at in tested,
+                "coverage": "" if leaf else f"{n_scored[at]} of {n_all[at]}",
+                "bar": bar(
                     axis, values[at], low[at], high[at],
                     best=best[at], median=median[at], ceiling=1.0 if ceiled[at] else None,
                 ) if drawn else SafeString(""),
-                version=line.version if line else "",
-                created=f"{line.created:%Y-%m-%d}" if line else "",
-                receipt=line.receipt if line else "",
-                private=leaf and board.snapshot.benchmarks[node.column].access != "public",
-                open=node.identifier in opened,
-                shown=shown[at],
-                toggle="" if leaf else _toggled(opened, node.identifier),
-                value=values[at],
-                low=low[at],
-                high=high[at],
-            )
+                "version": line.version if line else "",
+                "created": f"{line.created:%Y-%m-%d}" if line else "",
+                "receipt": line.receipt if line else "",
+                "private": leaf and board.snapshot.benchmarks[node.column].access != "public",
+                "open": node.identifier in opened,
+                "shown": shown[at],
+                "toggle": "" if leaf else _toggled(opened, node.identifier),
+                "value": values[at],
+                "low": low[at],
+                "high": high[at],
+            }
         )  # fmt: skip
     return tuple(rows)
 

@@ -22,7 +22,6 @@ from brainscore_core.figures import standalone
 from brainscore_core.numerics.means import ASSUMPTION
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards.benchmark import (
-    BenchmarkCard,
     benchmark_card,
     benchmark_data,
     croissant_document,
@@ -35,7 +34,6 @@ from brainscore_web.leaderboard.cards.formatting import STATES, histogram
 from brainscore_web.leaderboard.cards.history import CAUSES, history_lines, means_chart, means_lines, newest, rank_steps
 from brainscore_web.leaderboard.cards.lists import benchmark_lines, chips, model_list, sorts, unscored
 from brainscore_web.leaderboard.cards.model import (
-    ModelCard,
     find_model,
     model_card,
     model_data,
@@ -101,7 +99,7 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
         return _bibtex(request, row.bibtex, identifier)
     data = model_data(row, request.user)
     training = training_of(snapshot, identifier, _addresses()["model"])
-    unlisted = training is not None and identifier != training.listed
+    unlisted = training is not None and identifier != training["listed"]
     by_rank = opened.get("history") == "rank" and identifier in snapshot.model_index and not unlisted
     source = code_link("models", row.plugin, request.user, identifier=identifier)
     shown = None if "open" not in opened else frozenset(filter(None, opened.getlist("open")))
@@ -114,18 +112,18 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
             "to": _addresses(),
             "card": card,
             "source": source,
-            "axis": card.axis.texts,
-            "means_chart": means_chart(card.means),
-            "means_lines": means_lines(card.means),
-            "profiles": [(profile, profile_chart(profile)) for profile in card.profiles],
+            "axis": card["axis"].texts,
+            "means_chart": means_chart(card["means"]),
+            "means_lines": means_lines(card["means"]),
+            "profiles": [(profile, profile_chart(profile)) for profile in card["profiles"]],
             "history": history_lines(
-                card.rescored if opened.get("history") == "all" else newest(card.rescored, RESCORED_SHOWN)
+                card["rescored"] if opened.get("history") == "all" else newest(card["rescored"], RESCORED_SHOWN)
             ),
-            "n_history": len(card.rescored),
+            "n_history": len(card["rescored"]),
             "all_toggle": _all_toggle(card),
             "rank_steps": rank_steps(snapshot, identifier, rank_days(data)) if by_rank else None,
             "causes": CAUSES,
-            "assumption": ASSUMPTION if any(row.places for row in card.headline) else "",
+            "assumption": ASSUMPTION if any(row["places"] for row in card["headline"]) else "",
             "mine": row.owner_id is not None and row.owner_id == request.user.pk,
         }
         return render(request, "cards/model.html", context)
@@ -161,14 +159,14 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
             "to": _addresses(),
             "card": card,
             "source": source,
-            "axis": card.axis.texts,
+            "axis": card["axis"].texts,
             "assumption": ASSUMPTION,
-            "models": card.models[:most],
-            "hidden": len(card.models) - len(card.models[:most]),
+            "models": card["models"][:most],
+            "hidden": len(card["models"]) - len(card["models"][:most]),
             "compare": _compare(card),
             "mine": row.owner_id is not None and row.owner_id == request.user.pk,
-            "histogram": histogram(card.bins, card.axis),
-            "validity": None if card.is_mean else load_validity(row, data.assessments, shows_data=data.shows_data),
+            "histogram": histogram(card["bins"], card["axis"]),
+            "validity": None if card["is_mean"] else load_validity(row, data.assessments, shows_data=data.shows_data),
         }
         return render(request, "cards/benchmark.html", context)
 
@@ -207,7 +205,7 @@ def benchmarks(request: HttpRequest) -> HttpResponse:
         context = {
             "to": _addresses(),
             "lines": lines,
-            "n": sum(line.kind == "benchmark" for line in lines),
+            "n": sum(line["kind"] == "benchmark" for line in lines),
             "total": len(snapshot.benchmarks),
             "text": text,
             "state": state,
@@ -234,14 +232,14 @@ def models(request: HttpRequest) -> HttpResponse:
         context = {
             "to": _addresses(),
             "list": listing,
-            "assumption": ASSUMPTION if any(line.places for line in listing.models) else "",
+            "assumption": ASSUMPTION if any(line["places"] for line in listing["models"]) else "",
             "state": state,
             "total": len(snapshot.models),
-            "others": others if listing.page == listing.pages else (),
+            "others": others if listing["page"] == listing["pages"] else (),
             "facets": model_facets(snapshot, state),
             "chips": chips(state),
             "sorts": sorts(state, listing),
-            "pages": [(page, state.changed(page=page).query()) for page in range(1, listing.pages + 1)],
+            "pages": [(page, state.changed(page=page).query()) for page in range(1, listing["pages"] + 1)],
         }
         return render(request, "cards/models.html", context)
 
@@ -260,7 +258,7 @@ def receipt(request: HttpRequest, receipt: str) -> HttpResponse:
     context = {
         "card": card,
         "state": STATES[score.state],
-        "verify": f"brainscore verify {shlex.quote(card.receipt)} --site {shlex.quote(site)}",
+        "verify": f"brainscore verify {shlex.quote(card['receipt'])} --site {shlex.quote(site)}",
         "private": score.model.visibility == Visibility.PRIVATE,
     }
     response = render(request, "cards/receipt.html", context)
@@ -311,20 +309,20 @@ def sample(request: HttpRequest, pk: int, name: str) -> HttpResponseBase:
     return get_conditional_response(request, etag=tag, response=response) or response
 
 
-def _all_toggle(card: ModelCard) -> tuple[str, str]:
+def _all_toggle(card: dict[str, Any]) -> tuple[str, str]:
     """Return the text and the query of the link that opens all nodes of a card, or closes them if all are open."""
-    names = [row.identifier for row in card.rows if row.kind != "benchmark"]
-    if all(name in card.opened for name in names):
+    names = [row["identifier"] for row in card["rows"] if row["kind"] != "benchmark"]
+    if all(name in card["opened"] for name in names):
         return "Close all", "open="
     return "Open all", urlencode([("open", name) for name in names], quote_via=quote)
 
 
-def _compare(card: BenchmarkCard) -> str:
+def _compare(card: dict[str, Any]) -> str:
     """Return the URL that compares the children of a mean, or a benchmark with another one."""
-    if not card.is_mean:
-        return f"{reverse('compare:page')}?{urlencode({'x': card.identifier}, quote_via=quote)}"
-    level = "means" if all(child.kind == "mean" for child in card.children) else "benchmarks"
-    query = {"mode": "matrix", "level": level, "include": card.identifier}
+    if not card["is_mean"]:
+        return f"{reverse('compare:page')}?{urlencode({'x': card['identifier']}, quote_via=quote)}"
+    level = "means" if all(child["kind"] == "mean" for child in card["children"]) else "benchmarks"
+    query = {"mode": "matrix", "level": level, "include": card["identifier"]}
     return f"{reverse('compare:page')}?{urlencode(query, quote_via=quote)}"
 
 

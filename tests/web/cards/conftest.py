@@ -2,10 +2,18 @@
 
 import html
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from brainscore_core.results.aggregates import LeafResult, Tree, TreeNode, aggregate
+
+
+def as_read(content):
+    """The content of a page as templates read it: keys of dictionaries are attributes."""
+    if isinstance(content, dict):
+        return SimpleNamespace(**{name: as_read(value) for name, value in content.items()})
+    return type(content)(map(as_read, content)) if type(content) in (list, tuple) else content
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def test_there_and_back(db, client, read, kind):
         for address in (links[identifier], reverse(f"cards:{kind}", args=[identifier])):
             answer = client.get(address)
             assert answer.status_code == 200
-            assert answer.context["card"].identifier == identifier
+            assert answer.context["card"]["identifier"] == identifier
         assert identifier in read(answer)
 
 

@@ -19,6 +19,7 @@ from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
 from .._databases import fill
+from .conftest import as_read
 
 FIRST = "Simulated000.V1-pls"  # public; Simulated002.V4-pls is withheld
 OPENED = "open=average_vision&open=neural_vision&open=V1&open=Simulated.V1"  # the nodes above it
@@ -29,7 +30,7 @@ def card_of():
     def make(identifier, visitor):
         board = board_for(snapshot_for(visitor), BoardState())
         benchmark = find_benchmark(identifier)
-        return benchmark_card(benchmark, board, benchmark_data(benchmark, visitor))
+        return as_read(benchmark_card(benchmark, board, benchmark_data(benchmark, visitor)))
 
     return make
 

@@ -33,14 +33,14 @@ def test_means_are_those_that_the_leaderboard_shows_for_the_same_day(board, memb
     identifier = board.models[2]
     model = find_model(identifier, member)
     card = model_card(model, board_for(snapshot_for(member), BoardState()), model_data(model, member))
-    assert {one.identifier for one in card.means} == {
+    assert {one.identifier for one in card["means"]} == {
         "average_vision",
         "neural_vision",
         "behavior_vision",
         "engineering_vision",
     }
     compared = 0
-    for one in card.means:
+    for one in card["means"]:
         assert len(one.points) > 10
         for shown in one.points:
             state = BoardState(at=shown.day)

@@ -15,6 +15,8 @@ from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Layer
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
+from .conftest import as_read
+
 PUBLIC = {"model__visibility": "public"}
 
 
@@ -23,7 +25,7 @@ def card_of():
     def make(identifier, visitor, opened=None):
         board = board_for(snapshot_for(visitor), BoardState())
         model = find_model(identifier, visitor)
-        return model_card(model, board, model_data(model, visitor), opened)
+        return as_read(model_card(model, board, model_data(model, visitor), opened))
 
     return make
 
@@ -220,7 +222,7 @@ def test_profiles_of_layers(board, card_of, member, get, read):
     LayerProfile.objects.create(model=model, benchmark="Broken", region="V2", document={"scores": "none"})
     profiles = card_of(model.identifier, member).profiles
     assert [profile.region for profile in profiles] == ["IT", "V1"]  # as in the model's map; what is broken is left out
-    assert [(line.layer, line.mark, line.score, line.features) for line in profiles[0].lines] == [
+    assert [(line.layer, line.mark, line.score, line.features) for line in as_read(profiles[0].lines)] == [
         ("a", "", "0.200 (0.180–0.220)", "64"),
         ("b", "chosen", "constant", "1,200"),
         ("c", "best", "0.400 (0.360–0.440)", "10"),
