@@ -75,6 +75,8 @@ REGISTRIES: dict[str, Registry[Any]] = {
 def load_dataset(identifier: str) -> Any:
     """Load measurements, or other data such as the stimuli of a localizer.
 
+    Groups of stimuli that the plugin declares (``STIMULUS_GROUPS``) are in ``attrs['stimulus_groups']``.
+
     Parameters
     ----------
     identifier : str
@@ -86,6 +88,8 @@ def load_dataset(identifier: str) -> Any:
         Nothing is registered under this name; the message lists the nearest names.
     """
     loaded = data_registry.make(identifier)
+    if hasattr(loaded, "attrs") and (groups := data_registry.declared_groups(identifier)) is not None:
+        loaded.attrs.setdefault("stimulus_groups", groups)
     note("data", identifier=identifier)
     return loaded
 

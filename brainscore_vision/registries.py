@@ -6,10 +6,7 @@ Looking up a name imports no plugin. Names that no plugin registers are made by 
 from __future__ import annotations
 
 import contextlib
-import fnmatch
 import re
-import sys
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -147,20 +144,14 @@ def load_dataset(identifier: str) -> DataAssembly:
 def declared_groups(identifier: str) -> str | None:
     """Groups of stimuli that the plugin of a data set declares.
 
-    `identifier`: key of `data_registry`. Result: value of the longest pattern in the plugin's ``STIMULUS_GROUPS`` that
-    matches `identifier`: a coordinate of the presentations (or a column of the stimulus set), ``'none'`` if each
-    stimulus varies on its own. None if it declares nothing.
+    `identifier`: key of `data_registry`. Result as of :meth:`~brainscore_core.plugins.Registry.declared_groups`.
 
     Examples
     --------
     >>> declared_groups("MajajHong2015.public")
     'object_name'
     """
-    place = data_registry.location(identifier)
-    module = sys.modules.get(place.package) if place.folder is None else import_module(place.package)
-    table = getattr(module, "STIMULUS_GROUPS", {})
-    patterns = [pattern for pattern in table if fnmatch.fnmatchcase(identifier, pattern)]
-    return str(table[max(patterns, key=len)]) if patterns else None
+    return data_registry.declared_groups(identifier)
 
 
 def load_stimulus_set(identifier: str) -> StimulusSet:

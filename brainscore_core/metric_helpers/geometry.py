@@ -394,7 +394,7 @@ class CrossValidatedGeometry(Metric):
         options = dict(crossvalidation_kwargs or {})
         if not {"train_size", "test_size", "kfold"} & options.keys():
             options["test_size"] = 0.9
-        self.subsets = TestOnlyCrossValidation(**options)
+        self.subsets: Any = TestOnlyCrossValidation(**options)  # has split_rows and aggregate
 
     @also_named(assembly1="source", assembly2="target")
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:

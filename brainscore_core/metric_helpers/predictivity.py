@@ -110,6 +110,7 @@ class CrossRegressedCorrelation(Metric):
     compares = "recordings"
     predicts = "recordings"
     _dims: tuple[str, ...] = Defaults.expected_dims
+    _splits: type[Any] = CrossValidation
 
     def __init__(
         self,
@@ -122,7 +123,7 @@ class CrossRegressedCorrelation(Metric):
     ) -> None:
         self.regression = regression
         self.correlation = correlation
-        self.cross_validation = CrossValidation(**(crossvalidation_kwargs or {}))
+        self.cross_validation = self._splits(**(crossvalidation_kwargs or {}))
         self.stimulus_groups = stimulus_groups
         self.neuroid_groups = neuroid_groups
         self._pearson = isinstance(correlation, XarrayCorrelation) and correlation.is_pearson
@@ -205,18 +206,24 @@ class CrossRegressedCorrelation(Metric):
 
     def value(self, source: DataAssembly, target: DataAssembly) -> float:
         """The score alone, without its interval."""
+        return float(self.cross_validation.aggregate(self.correlations(source, target), self.aggregate))
+
+    def correlations(self, source: DataAssembly, target: DataAssembly) -> Score:
+        """The raw values, split × neuroid, without an interval."""
         correlation, regression = self.correlation, self.regression
         known = isinstance(correlation, XarrayCorrelation) and isinstance(regression, XarrayRegression)
-        if type(self) is not CrossRegressedCorrelation or not known or not correlation.pairs_rows_of(regression):
-            return float(self(source, target))
+        plain = known and self.predicts == "recordings" and type(self).apply is CrossRegressedCorrelation.apply
+        if not plain or not correlation.pairs_rows_of(regression):
+            raw: Score = self(source, target).attrs[Score.RAW_VALUES_KEY]
+            return raw
         rows = self.cross_validation.split_rows(source, target)
         measured = np.asarray(target.values)
         values = [
             correlation.correlate(fit.predicted, measured[split.test])
             for split, fit in zip(rows, regression.cross_fit(source, target, rows), strict=True)
         ]
-        raw = Score(np.stack(values), dims=["split", "neuroid"])
-        return float(self.cross_validation.aggregate(raw, self.aggregate))
+        coords: dict[str, Any] = {"split": ("split", np.arange(len(rows)))} | coords_for_dim(target, "neuroid")
+        return Score(np.stack(values), coords=coords, dims=["split", "neuroid"])
 
     def apply(
         self,

@@ -19,7 +19,7 @@ from brainscore_core.metrics import (
     amend_uncertainty,
     attach_uncertainty,
 )
-from brainscore_core.numerics import Interval, bootstrap_interval
+from brainscore_core.numerics import Interval, bootstrap_interval, influence_interval
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.predictions import (
     Predictivity,
@@ -58,6 +58,9 @@ __all__ = [
     "with_groups",
     "with_tested",
 ]
+
+_FEWEST_NEUROIDS = 3
+"""With fewer, the neuroids are taken as fixed."""
 
 _NAMES = {"presentation": "stimuli", "neuroid": "neuroids"}
 
@@ -236,8 +239,17 @@ def attach_predictivity_interval(
     """Attach standard error and interval of a predictivity, over new stimuli and neuroids.
 
     The score is changed in place; ``attrs['predictivity']`` tells how it varies with named stimuli and neuroids.
-    `fixed` says what else is kept, for ``ci_estimates``.
+    `fixed` says what else is kept, for ``ci_estimates``. Fewer than three neuroids do not vary: the score then has the
+    influence of stimuli instead.
     """
+    if found.n_neuroids < _FEWEST_NEUROIDS <= found.n_stimuli and math.isfinite(found.value):
+        influence = deletion_influence(found.value - found.effects.sum(axis=1))
+        name = str(stimuli.group) if stimuli.grouped else "stimuli"
+        ids = None if stimuli.names is None else unit_ids(stimuli, stimuli.names)
+        attach_influence(score, influence, units=name, ids=ids, stimuli=stimuli)
+        interval = influence_interval(found.value, influence, correlation=True)
+        details = f"{stimuli.details}; the model is fixed{fixed}"
+        return _attach(score, interval, f"{stimuli.plural} for {these(found.n_neuroids, 'neuroid')}; {details}")
     if stimuli.names is not None and neuroids.names is not None:
         names = stimuli.names
         if stimuli.grouped:  # a group is named by one of its members
@@ -354,7 +366,7 @@ def attach_interval(
     """
     if units:
         estimates = f"new {units}; {counted(interval.n, re.split(' (?:of|for) th', units)[0])}; {estimates}"
-    else:
+    elif ";" not in estimates:
         estimates = f"{estimates}, {interval.n:,} of them"
     return _attach(score, interval, estimates, error)
 

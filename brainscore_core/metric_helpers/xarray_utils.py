@@ -105,6 +105,11 @@ class XarrayRegression:
         return self._regression
 
     @property
+    def fitted(self) -> Any:
+        """The last fit, with ``predict``; None before the first one."""
+        return self._fitted
+
+    @property
     def alpha(self) -> Any:
         """Penalty that the last fit chose; None if the regression does not choose one."""
         return getattr(self._fitted, "alpha", getattr(self._fitted, "alpha_", None))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import fnmatch
 import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -318,6 +320,32 @@ class Registry(MutableMapping[str, Callable[..., T]]):
             if not locations and self._load_dynamic():
                 locations = self._places(key)
         return locations
+
+    def declared_groups(self, key: str) -> str | None:
+        """Groups of stimuli that the plugin of a data set declares.
+
+        Parameters
+        ----------
+        key : str
+            The identifier.
+
+        Returns
+        -------
+        str or None
+            Value of the longest pattern in the plugin's ``STIMULUS_GROUPS`` that matches `key`: a coordinate of the
+            presentations (or a column of the stimulus set), ``'none'`` if each stimulus varies on its own. None if it
+            declares nothing.
+
+        Raises
+        ------
+        UnknownIdentifier
+            If it is not registered.
+        """
+        place = self.location(key)
+        module = sys.modules.get(place.package) if place.folder is None else import_module(place.package)
+        table = getattr(module, "STIMULUS_GROUPS", {})
+        patterns = [pattern for pattern in table if fnmatch.fnmatchcase(key, pattern)]
+        return str(table[max(patterns, key=len)]) if patterns else None
 
     def make(self, key: str, *args: Any, **kwargs: Any) -> T:
         """Make the object with an identifier by calling its factory.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeWarning, curve_fit
 
+from brainscore_core.metric_helpers.predictivity import CrossRegressedCorrelation
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -73,6 +74,8 @@ class HoldoutSubjectCeiling:
 
     def score(self, pool_assembly: DataAssembly, subject_assembly: DataAssembly, metric: Callable[..., Score]) -> Score:
         """Raw scores of one subject's neuroids, from those of the other subjects."""
+        if isinstance(metric, CrossRegressedCorrelation):
+            return metric.correlations(pool_assembly, subject_assembly)
         return metric(pool_assembly, subject_assembly).raw
 
 

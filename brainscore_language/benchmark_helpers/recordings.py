@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from brainscore_core.benchmarks import BenchmarkBase
+from brainscore_core.benchmarks.measurements import Measurements
 from brainscore_core.errors import UserError
-from brainscore_core.metrics import Score
+from brainscore_core.lazy import LazyLoad
+from brainscore_core.metric_helpers.predictivity import units_of
+from brainscore_core.metric_helpers.uncertainty import DECLARED, NEUROID_GROUPS, attach_predictivity_interval
+from brainscore_core.metrics import Score, Uncertainty, declare_no_error
+from brainscore_core.numerics.predictions import Predictivity, PredictivityOfUnits
 from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, merge_data_arrays
+from brainscore_language import load_dataset, load_metric
 from brainscore_language.artificial_subject import ArtificialSubject
+from brainscore_language.benchmark_helpers.extrapolation import ExtrapolationCeiling
 from brainscore_language.utils.ceiling import ceiling_normalize
 
-__all__ = ["RecordingBenchmark", "read_text"]
+__all__ = ["RecordingBenchmark", "SubjectsBenchmark", "read_text"]
 
 
 def read_text(
@@ -79,6 +87,8 @@ class RecordingBenchmark(BenchmarkBase):
         As for :func:`read_text`.
     estimate_ceiling : callable, optional
         (recordings, metric) → Score; None for a benchmark without a ceiling.
+    subject_coord : str, optional
+        Coordinate of neuroids that names subjects, if it is not ``subject``.
     """
 
     def __init__(
@@ -94,6 +104,7 @@ class RecordingBenchmark(BenchmarkBase):
         recording_type: str = ArtificialSubject.RecordingType.fMRI,
         copied: Sequence[str] = ("stimulus_id",),
         estimate_ceiling: Callable[[DataAssembly, Callable[..., Score]], Score] | None = None,
+        subject_coord: str | None = None,
     ) -> None:
         self._load_data = load_data
         self._data: DataAssembly | None = None
@@ -101,6 +112,8 @@ class RecordingBenchmark(BenchmarkBase):
         self._text_coord = text_coord
         self._recording_type = recording_type
         self._copied = tuple(copied)
+        self._subject_coord = subject_coord
+        self._without_ceiling = estimate_ceiling is None
         ceiling: dict[str, Any] = {"ceiling": None}
         if estimate_ceiling is not None:
             estimate = estimate_ceiling
@@ -109,10 +122,24 @@ class RecordingBenchmark(BenchmarkBase):
 
     @property
     def data(self) -> DataAssembly:
-        """The recordings."""
+        """The recordings; their subjects are in the coordinate ``subject``, too."""
         if self._data is None:
-            self._data = self._load_data()
+            data = self._load_data()
+            if self._subject_coord is not None:
+                attrs = data.attrs
+                data = data.assign_coords(subject=("neuroid", data[self._subject_coord].values))
+                data.attrs = attrs
+            self._data = data
         return self._data
+
+    def measurements(self) -> Measurements:
+        """The recordings, and the metric that models are compared with them by; nothing is loaded yet."""
+        return Measurements(
+            benchmark=self.identifier,
+            measured=LazyLoad(lambda: self.data),
+            metric=self.metric,
+            relate=(lambda raw, ceiling: raw) if self._without_ceiling else ceiling_normalize,
+        )
 
     def __call__(self, candidate: ArtificialSubject) -> Score:
         """Let a subject read all texts, and predict the recordings from its units."""
@@ -120,15 +147,87 @@ class RecordingBenchmark(BenchmarkBase):
         candidate.start_neural_recording(recording_target=target, recording_type=self._recording_type)
         responses = read_text(candidate, self.data, text_coord=self._text_coord, copied=self._copied)
         layers = list(dict.fromkeys(responses["layer"].values.tolist()))
-        scores = {str(layer): self._score_of(responses.sel(layer=layer)) for layer in layers}
-        values = np.array([float(score) for score in scores.values()])
-        score = next(iter(scores.values())) if len(scores) == 1 else Score(values.mean())
-        score.attrs["layer_scores"] = scores.copy() if len(scores) > 1 else {layers[0]: float(values[0])}
-        if self.ceiling is not None:
-            score.attrs.setdefault("raw", Score(np.mean([float(each.raw) for each in scores.values()])))
-            score.attrs["ceiling"] = self.ceiling
+        raws = {str(layer): self.metric(responses.sel(layer=layer), self.data) for layer in layers}
+        scores = {layer: self._related(raw) for layer, raw in raws.items()}
+        score = next(iter(scores.values()))
+        if len(scores) > 1:
+            score = self._related(self._mean(list(raws.values())))
+            score.values = np.array(np.mean([float(each) for each in scores.values()]))
+        score.attrs["layer_scores"] = scores if len(scores) > 1 else {layers[0]: float(score)}
         return score
 
-    def _score_of(self, responses: DataAssembly) -> Score:
-        raw = self.metric(responses, self.data)
+    def _related(self, raw: Score) -> Score:
         return raw if self.ceiling is None else ceiling_normalize(raw, self.ceiling)
+
+    def _mean(self, scores: Sequence[Score]) -> Score:
+        """Mean over layers, with an interval if it is known how stimuli and neuroids influence each score."""
+        mean = Score(np.mean([float(score) for score in scores]))
+        mean.attrs["scale"] = scores[0].attrs.get("scale")
+        known = [Uncertainty.of(score).predictivity for score in scores]
+        if not all(isinstance(each, PredictivityOfUnits) for each in known):
+            return declare_no_error(mean, "mean over layers")
+        found = mean_predictivity([each.found for each in known], float(mean))
+        stimuli, neuroids = units_of(self.data, DECLARED, NEUROID_GROUPS)
+        return attach_predictivity_interval(mean, found, stimuli=stimuli, neuroids=neuroids, fixed=", mean over layers")
+
+
+def mean_predictivity(results: Sequence[Predictivity], value: float) -> Predictivity:
+    """Mean of the predictivities of several layers, with the effects of the same stimuli and neuroids."""
+    training = [result.training for result in results if result.training is not None]
+    return replace(
+        results[0],
+        value=value,
+        correlations=np.concatenate([result.correlations for result in results]),
+        effects=np.mean([result.effects for result in results], axis=0),
+        weights=np.mean([result.weights for result in results], axis=0),
+        training=np.mean(training, axis=0) if len(training) == len(results) else None,
+        pairs=0.0,  # at most those of each layer; without them, the interval is wider
+    )
+
+
+class SubjectsBenchmark(RecordingBenchmark):
+    """Recordings of several subjects, whose ceiling is extrapolated to infinitely many; a subclass names the data.
+
+    Parameters
+    ----------
+    metric : str
+        Key of `metric_registry`.
+    cross_validation_kwargs : dict, optional
+        Cross-validation of the metric.
+    identifier_suffix : str
+        End of the identifier.
+
+    Attributes
+    ----------
+    data_set : str
+        Key of `data_registry`.
+    name, citation, number
+        Begin of the identifier, BibTeX entry and version.
+    text_coord, recording_type, subject_coord
+        As for :class:`RecordingBenchmark`.
+    """
+
+    data_set: ClassVar[str]
+    name: ClassVar[str]
+    citation: ClassVar[str]
+    number: ClassVar[int]
+    text_coord: ClassVar[str]
+    recording_type: ClassVar[str]
+    subject_coord: ClassVar[str]
+
+    def __init__(
+        self, metric: str, cross_validation_kwargs: Mapping[str, Any] | None = None, identifier_suffix: str = ""
+    ) -> None:
+        super().__init__(
+            f"{self.name}-{metric.removesuffix('_pearsonr')}{identifier_suffix}",
+            version=self.number,
+            parent="neural_language",
+            bibtex=self.citation,
+            load_data=lambda: load_dataset(self.data_set),
+            metric=load_metric(metric, crossvalidation_kwargs=cross_validation_kwargs),
+            text_coord=self.text_coord,
+            recording_type=self.recording_type,
+            copied=("stimulus_id", self.text_coord),
+            estimate_ceiling=ExtrapolationCeiling(subject_column=self.subject_coord),
+            subject_coord=self.subject_coord,
+        )

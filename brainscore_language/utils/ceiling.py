@@ -1,6 +1,6 @@
 """Scores relative to ceilings."""
 
-from brainscore_core.benchmarks import ceil_score
+from brainscore_core.benchmarks import bound_score, ceil_score
 from brainscore_core.metrics import Score
 
 __all__ = ["ceiling_normalize"]
@@ -24,6 +24,6 @@ def ceiling_normalize(raw_score: Score, ceiling: Score) -> Score:
     quotient = ceil_score(raw_score, ceiling)
     if not (quotient > 1 or quotient < 0):
         return quotient
-    limited = Score(1.0 if quotient > 1 else 0.0)
-    limited.attrs = {**quotient.attrs, "original_out_of_range_score": quotient}
+    limited = bound_score(quotient.copy())
+    limited.attrs["original_out_of_range_score"] = quotient
     return limited

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from sklearn.model_selection import (
 )
 
 from brainscore_core.errors import UserError
+from brainscore_core.metric_helpers.products import enumerate_done
+from brainscore_core.metric_helpers.transformations import SplitRows, aggregate_splits
 from brainscore_core.metrics import Score
 from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -95,6 +97,10 @@ class Split:
             train_size = self.Defaults.train_size
         if kfold and (train_size not in (None, self.Defaults.train_size) or test_size is not None):
             raise UserError("train_size and test_size have no meaning with kfold", "leave them out")
+        self.keeps_groups = kfold == "group" or unique_split_values
+        side = "the groups" if kfold == "group" else "the values"
+        kind = "folds" if kfold else "random splits"
+        self.description = f"{splits} {kind} over {side} of {split_coord}, seed {random_state}"
         self._coord = split_coord
         self._strata = stratification_coord
         self._unique = unique_split_values
@@ -138,7 +144,9 @@ class Transformation:
         while not isinstance(values, Score):
             values = steps.send(apply(*values))
         reduced = apply_aggregate(aggregate, values) if aggregate is not None else values
-        return apply_aggregate(self.aggregate, reduced)
+        score = apply_aggregate(self.aggregate, reduced)
+        score.attrs[Score.RAW_VALUES_KEY] = reduced.attrs.get(Score.RAW_VALUES_KEY, reduced)
+        return score
 
     def pipe(self, *args: Any, **kwargs: Any) -> Any:
         """Yield arguments of the metric, receive their score; yield the joined score at last."""
@@ -166,17 +174,21 @@ class CrossValidationSingle(Transformation):
         scores = []
         for number, sides in track(list(enumerate(splits)), "comparing", len(splits), unit="splits"):
             compared = sides[1:] if self._test_only else sides
-            score = yield tuple(self._part(assembly, values[side]) for side in compared for assembly in assemblies)
+            score = yield tuple(
+                assembly.isel(presentation=self._rows(assembly, values[side]))
+                for side in compared
+                for assembly in assemblies
+            )
             scores.append(_numbered(score, number))
         yield Score.merge(*scores)
 
-    def _part(self, assembly: DataAssembly, values: np.ndarray) -> DataAssembly:
-        rows = np.flatnonzero(pd.Index(values).unique().get_indexer(assembly[self._split_coord].values) >= 0)
-        return assembly.isel(presentation=rows)
+    def _rows(self, assembly: DataAssembly, values: np.ndarray) -> np.ndarray:
+        return np.flatnonzero(pd.Index(values).unique().get_indexer(assembly[self._split_coord].values) >= 0)
 
-    def aggregate(self, score: Score) -> Score:
-        """Mean over splits."""
-        return self._split.aggregate(score)
+    def aggregate(self, score: Score, aggregate: Callable[[Score], Score] | None = None) -> Score:
+        """Mean over splits, of the values that `aggregate` reduces to one a split."""
+        score.attrs["splits"] = self._split.description
+        return aggregate_splits(score, aggregate)
 
 
 class CrossValidation(CrossValidationSingle):
@@ -184,10 +196,24 @@ class CrossValidation(CrossValidationSingle):
 
     def pipe(self, *assemblies: DataAssembly) -> Any:
         """Parts of each split of source and target; splits are drawn over the rows of the target."""
+        self._require_equal_values(*assemblies)
+        yield from super().pipe(*assemblies)
+
+    def split_rows(self, source: DataAssembly, target: DataAssembly) -> list[SplitRows]:
+        """Rows of the target on both sides of each split."""
+        self._require_equal_values(source, target)
+        splits, values = self._split.build_splits(target)
+        return [SplitRows(*(self._rows(target, values[side]) for side in sides)) for sides in splits]
+
+    @property
+    def group_coord(self) -> str | None:
+        """Coordinate whose values are on one side of each split."""
+        return self._split_coord if self._split.keeps_groups else None
+
+    def _require_equal_values(self, *assemblies: DataAssembly) -> None:
         ours, theirs = (np.sort(assembly[self._split_coord].values) for assembly in assemblies)
         if len(ours) != len(theirs) or not (ours == theirs).all():
             raise AssertionError(f"source and target hold different values of {self._split_coord!r}")
-        yield from super().pipe(*assemblies)
 
 
 class TestOnlyCrossValidationSingle(CrossValidationSingle):
@@ -223,9 +249,3 @@ def apply_aggregate(aggregate_fnc: Callable[[Score], Score], values: Score) -> S
 def standard_error_of_the_mean(values: Score, dim: str) -> Score:
     """Standard deviation (of the population) over a dimension, divided by the root of its length."""
     return values.std(dim) / np.sqrt(values.sizes[dim])
-
-
-def enumerate_done(values: Any) -> Iterator[tuple[int, Any, bool]]:
-    """Number, value, and whether it is the last one."""
-    for number, value in enumerate(values):
-        yield number, value, number == len(values) - 1

@@ -1,5 +1,7 @@
 """Benchmarks of recordings, on simulated recordings in the published form."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_language import load_benchmark, load_metric
+from brainscore_language.benchmark_helpers import manual_merge
 from brainscore_language.benchmark_helpers.extrapolation import ExtrapolationCeiling
 from brainscore_language.benchmark_helpers.recordings import read_text
 from brainscore_language.benchmarks.futrell2018.benchmark import SplitHalvesConsistency
@@ -30,9 +33,11 @@ def recordings(noise=1.0, subjects="abcd", per_subject=3):
             "stimulus_id": ("presentation", np.arange(60)),
             **dict.fromkeys(("story", "sentence_id", "passage_label", "passage_index"), ("presentation", stories)),
             "neuroid_id": ("neuroid", np.arange(neuroids)),
+            "subject": ("neuroid", named),
             **dict.fromkeys(("subject_id", "subject_UID"), ("neuroid", named)),
         },
         dims=["presentation", "neuroid"],
+        attrs={"stimulus_groups": "story"},
     )
 
 
@@ -48,16 +53,41 @@ def subject():
 def test_a_subject_that_predicts_recordings(name, subject):
     benchmark = load_benchmark(name)
     assert benchmark.identifier.startswith(name)
-    benchmark._data = recordings()
+    benchmark._load_data = recordings
     if not name.startswith("Tuckute"):
         benchmark._ceiling = Score(0.9)  # estimated in a test of its own
     score = benchmark(subject)
     assert 0.4 < float(score) <= 1
     assert list(score.attrs["layer_scores"]) == ["projection"]
+    assert score.attrs["ci_estimates"].startswith("new groups of stimuli (story) and new neuroids of these 4 subjects")
+    assert benchmark.measurements().target() is benchmark.data
     if name.startswith("Tuckute"):
         assert benchmark.ceiling is None
     else:
         assert float(score) == pytest.approx(min(float(score.raw) / 0.9, 1))
+
+
+def test_layers_and_single_neuroids_have_intervals(subject, monkeypatch):
+    one = load_benchmark("Tuckute2024-ridge")
+    one._load_data = lambda: recordings().isel(neuroid=[0])
+    score = one(subject)
+    low, high = score.attrs["ci"]
+    assert low < float(score) < high
+    assert score.attrs["ci_estimates"].startswith("new groups of stimuli (story) for this neuroid; 12 groups")
+
+    both = load_benchmark("Blank2014-ridge")
+    both._load_data, both._ceiling = recordings, Score(0.9)
+    monkeypatch.setattr(subject, "digest_text", partial(two_layers, subject.digest_text))
+    score = both(subject)
+    assert float(score) == pytest.approx(np.mean([float(layer) for layer in score.attrs["layer_scores"].values()]))
+    raw = score.raw.attrs
+    assert raw["ci"][0] < float(score.raw) < raw["ci"][1]
+
+
+def two_layers(digest, text):
+    first = digest(text)["neural"]
+    second = first.assign_coords(layer=("neuroid", ["further"] * first.sizes["neuroid"])) * 2
+    return {"neural": manual_merge(first, second)}
 
 
 @pytest.mark.parametrize(("change", "returned"), [(lambda neural: None, 0), (lambda neural: neural[1:], 4)])
@@ -127,7 +157,14 @@ def test_published_correlation_of_reading_times():
             "word": ("presentation", words),
             "word_within_sentence_id": ("presentation", np.tile(np.arange(1, 11), 30)),
             "subject_id": ("subject", np.arange(20)),
+            "story_id": ("presentation", np.arange(300) // 30),
         },
         dims=["presentation", "subject"],
+        attrs={"stimulus_groups": "story_id"},
     )
-    assert float(benchmark(WordSubject("negative", lambda word: -len(word)))) > 0.95  # the sign does not count
+    score = benchmark(WordSubject("negative", lambda word: -len(word)))
+    assert float(score) > 0.95  # the sign does not count
+    for part in (score.raw, benchmark.ceiling):
+        low, high = part.attrs["ci"]
+        assert low < float(part) < high
+        assert part.attrs["ci_estimates"].startswith("new stories and new subjects; 10 stories, 20 subjects")

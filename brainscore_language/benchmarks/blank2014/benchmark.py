@@ -1,41 +1,20 @@
 """Prediction of the responses of twelve regions in each of five subjects to eight stories."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from brainscore_language import load_dataset, load_metric
-from brainscore_language.benchmark_helpers.extrapolation import ExtrapolationCeiling
-from brainscore_language.benchmark_helpers.recordings import RecordingBenchmark
+from brainscore_language.artificial_subject import ArtificialSubject
+from brainscore_language.benchmark_helpers.recordings import SubjectsBenchmark
 from brainscore_language.data.blank2014 import BIBTEX
 
 
-class Blank2014(RecordingBenchmark):
-    """One metric on these recordings.
+class Blank2014(SubjectsBenchmark):
+    """One metric on these recordings; arguments as for :class:`SubjectsBenchmark`."""
 
-    Parameters
-    ----------
-    metric : str
-        Key of `metric_registry`.
-    cross_validation_kwargs : dict, optional
-        Cross-validation of the metric.
-    identifier_suffix : str
-        End of the identifier.
-    """
-
-    def __init__(
-        self, metric: str, cross_validation_kwargs: Mapping[str, Any] | None = None, identifier_suffix: str = ""
-    ) -> None:
-        super().__init__(
-            f"Blank2014-{metric.removesuffix('_pearsonr')}{identifier_suffix}",
-            version=1,
-            parent="neural_language",
-            bibtex=BIBTEX,
-            load_data=lambda: load_dataset("Blank2014.fROI"),
-            metric=load_metric(metric, crossvalidation_kwargs=cross_validation_kwargs),
-            text_coord="story",
-            copied=("stimulus_id", "story"),
-            estimate_ceiling=ExtrapolationCeiling(),
-        )
+    name = "Blank2014"
+    number = 1
+    citation = BIBTEX
+    data_set = "Blank2014.fROI"
+    text_coord = "story"
+    subject_coord = "subject_id"
+    recording_type = ArtificialSubject.RecordingType.fMRI
 
 
 def Blank2014_ridge() -> Blank2014:  # noqa: N802 - published name

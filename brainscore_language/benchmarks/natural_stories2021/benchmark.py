@@ -13,13 +13,15 @@ import numpy as np
 import pandas as pd
 
 from brainscore_core.benchmarks import BenchmarkBase
+from brainscore_core.benchmarks.measurements import Measurements
 from brainscore_core.errors import UserError
-from brainscore_core.metrics import Score, attach_uncertainty
-from brainscore_core.numerics.resampling import jackknife_interval
+from brainscore_core.lazy import LazyLoad
+from brainscore_core.metrics import Score
 from brainscore_core.progress import track
 from brainscore_language import load_dataset
 from brainscore_language.artificial_subject import ArtificialSubject
 from brainscore_language.benchmark_helpers import reading_times
+from brainscore_language.benchmark_helpers.jackknife import attach_jackknife
 from brainscore_language.data.natural_stories2021 import BIBTEX
 
 PREDICTORS = ("length", "log_frequency")
@@ -57,6 +59,11 @@ class _NaturalStories(BenchmarkBase):
             parent=None if listed else "behavior",
             bibtex=BIBTEX,
         )
+
+    def measurements(self) -> Measurements:
+        """Mean reading times of the words; nothing is loaded yet."""
+        measured = LazyLoad(lambda: load_dataset(self._data))
+        return Measurements(benchmark=self.identifier, measured=measured, compares="reading times")
 
     def _words(self) -> pd.DataFrame:
         if self._table is None:
@@ -184,14 +191,5 @@ def _over_stories(table: pd.DataFrame, statistic, estimates: str, **attrs: str) 
     stories = table.story.unique()
     value = statistic(table)
     left_out = [statistic(table[table.story != story]) for story in stories]
-    interval = jackknife_interval(value, left_out, units="stories")
-    score = Score(value)
-    score.attrs.update(attrs)
-    return attach_uncertainty(
-        score,
-        error=interval.error,
-        ci=(interval.low, interval.high),
-        method=interval.method,
-        estimates=f"{estimates}; new stories of these {len(stories)}; these readers only",
-        reason=interval.reason,
-    )
+    score = Score(value, attrs=attrs)
+    return attach_jackknife(score, {"stories": (stories, left_out)}, estimates=estimates, fixed=" for these readers")

@@ -11,14 +11,19 @@ import numpy as np
 from scipy.stats import binomtest
 
 from brainscore_core.benchmarks import BenchmarkBase
+from brainscore_core.benchmarks.measurements import Measurements
 from brainscore_core.errors import UserError
-from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.lazy import LazyLoad
+from brainscore_core.metric_helpers.uncertainty import attach_influence
+from brainscore_core.metrics import Score, Uncertainty, attach_uncertainty
 from brainscore_core.plugins.tables import read_table
 from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.fetch import fetch_all
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_language.artificial_subject import ArtificialSubject
 from brainscore_language.benchmark_helpers import reading_times
 from brainscore_language.benchmarks.syntaxgym.sg_prediction import Prediction
+from brainscore_language.model_helpers.preprocessing import prepare_context
 
 BIBTEX = """@inproceedings{hu2020systematic,
   title = {A Systematic Assessment of Syntactic Generalization in Neural Language Models},
@@ -118,6 +123,11 @@ class SyntaxGymSingleTSE(BenchmarkBase):
             for number, prediction in enumerate(self.suite["predictions"])
         ]
 
+    def measurements(self) -> Measurements:
+        """The sentences; nothing but their order of surprisals is expected."""
+        sentences = LazyLoad(lambda: _sentences(self.suite))
+        return Measurements(benchmark=self.identifier, measured=sentences, compares="judgements")
+
     def get_region_totals(self, candidate: ArtificialSubject) -> list[dict[tuple[str, int], float]]:
         """Surprisal of each region of each item, by condition and number of the region."""
         return [
@@ -148,8 +158,10 @@ class SyntaxGymSingleTSE(BenchmarkBase):
             error=float(np.sqrt(held.mean() * (1 - held.mean()) / len(held))),
             ci=(float(limits.low), float(limits.high)),
             method="wilson",
-            estimates=f"share of items; new items like these {len(held)}",
+            estimates=f"new items like these; {len(held):,} items; share of items",
         )
+        items = [str(item.get("item_number", number)) for number, item in enumerate(self.suite["items"])]
+        attach_influence(score, held - held.mean(), units="item", ids=items)
         score.attrs.update(raw=Score(held.astype(float), dims=["item"]), ceiling=self.ceiling, scale="ceiled")
         return score
 
@@ -178,25 +190,56 @@ class SyntaxGymTSE(BenchmarkBase):
         errors = np.array([score.attrs["error"] for score in scores])
         n = len(values)
         names = [benchmark.suite["meta"]["name"] for benchmark in self.sub_benchmarks]
-        score = Score(values.mean())
+        sizes = [len(benchmark.suite["items"]) for benchmark in self.sub_benchmarks]
+        score_of_all = Score(values.mean())
         attach_uncertainty(
-            score,
+            score_of_all,
             error=float(np.sqrt((errors**2).sum()) / n),
             ci=tuple(
                 values.mean() + side * np.linalg.norm(values - limits[:, column]) / n
                 for column, side in enumerate((-1, 1))
             ),
             method="variance estimates recovery",
-            estimates=f"mean over these {n} suites; new items like theirs",
+            estimates=f"new items like those of these {n} suites; {sum(sizes):,} items; mean over suites",
+        )
+        influences = [Uncertainty.of(score).influence for score in scores]
+        attach_influence(
+            score_of_all,
+            np.concatenate([known.values * sum(sizes) / (n * known.size) for known in influences]),
+            units="item",
+            ids=[
+                f"{name} {item}" for name, each in zip(names, influences, strict=True) for item in each["item"].values
+            ],
         )
         sub_scores = Score(values, coords={"sub_benchmark": names}, dims=["sub_benchmark"])
-        score.attrs.update(sub_scores=sub_scores, ceiling=self.ceiling, scale="ceiled")
-        return score
+        score_of_all.attrs.update(sub_scores=sub_scores, ceiling=self.ceiling, scale="ceiled")
+        return score_of_all
+
+    def measurements(self) -> Measurements:
+        """The sentences; nothing but their order of surprisals is expected."""
+        sentences = LazyLoad(lambda: _sentences(*(benchmark.suite for benchmark in self.sub_benchmarks)))
+        return Measurements(benchmark=self.identifier, measured=sentences, compares="judgements")
 
 
 def SyntaxGym2020() -> SyntaxGymTSE:  # noqa: N802 - published name
     """The 31 published suites."""
     return SyntaxGymTSE({name: name for name in suite_names()})
+
+
+def _sentences(*suites: Mapping[str, Any]) -> StimulusSet:
+    """Sentences of suites, with the item and condition of each."""
+    rows = [
+        {
+            "stimulus_id": f"{suite['meta'].get('name')} {number} {condition['condition_name']}",
+            "stimulus": prepare_context([region["content"] for region in condition["regions"]]),
+            "item": f"{suite['meta'].get('name')} {number}",
+            "condition": condition["condition_name"],
+        }
+        for suite in suites
+        for number, item in enumerate(suite["items"])
+        for condition in item["conditions"]
+    ]
+    return StimulusSet(rows)
 
 
 def _perfect() -> Score:

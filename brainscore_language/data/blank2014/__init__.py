@@ -14,6 +14,8 @@ BIBTEX = """@article{blank2014functional,
   doi = {10.1152/jn.00884.2013}
 }"""
 
+STIMULUS_GROUPS = {"Blank2014.fROI": "story"}
+
 data_registry["Blank2014.fROI"] = lambda: load_from_s3(
     "Blank2014.fROI", sha1="af1e868821b897cb1684e4c8dcd33977121ef552"
 )

@@ -14,6 +14,8 @@ BIBTEX = """@article{fedorenko2016neural,
   doi = {10.1073/pnas.1612132113}
 }"""
 
+STIMULUS_GROUPS = {"Fedorenko2016.language": "sentence_id"}
+
 data_registry["Fedorenko2016.language"] = lambda: load_from_s3(
     "Fedorenko2016.language", sha1="2966b6d78e972a72068aa6907377483f427e8d9a"
 )

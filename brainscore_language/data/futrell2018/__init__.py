@@ -15,4 +15,6 @@ BIBTEX = """@inproceedings{futrell2018natural,
   url = {https://aclanthology.org/L18-1012}
 }"""
 
+STIMULUS_GROUPS = {"Futrell2018": "story_id"}
+
 data_registry["Futrell2018"] = lambda: load_from_s3("Futrell2018", sha1="381ccc8038fbdb31235b5f3e1d350f359b5e287f")

@@ -14,6 +14,8 @@ BIBTEX = """@article{pereira2018toward,
   doi = {10.1038/s41467-018-03068-4}
 }"""
 
+STIMULUS_GROUPS = {"Pereira2018.*": "story"}  # passages on one topic
+
 data_registry["Pereira2018.language"] = lambda: load_from_s3(
     "Pereira2018.language", sha1="f8434b4022f5b2c862f0ff2854d5b3f5f2a7fb96"
 )

@@ -12,6 +12,8 @@ BIBTEX = """@article{tuckute2024driving,
   doi = {10.1038/s41562-023-01783-7}
 }"""
 
+STIMULUS_GROUPS = {"Tuckute2024.language": "none"}  # unrelated sentences
+
 data_registry["Tuckute2024.language"] = lambda: load_from_s3(
     "Tuckute2024.language", sha1="5c8fc7f3e24cc1af5f5296459377b638b6492641"
 )

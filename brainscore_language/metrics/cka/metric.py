@@ -5,19 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from brainscore_core.metrics import Metric, Score
-from brainscore_core.numerics.similarity import cka
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.metric_helpers import cka
+from brainscore_core.metric_helpers.geometry import CrossValidatedGeometry
+from brainscore_core.metric_helpers.xarray_utils import Defaults
+from brainscore_core.numerics import similarity
 from brainscore_language.utils.transformations import TestOnlyCrossValidation
-
-
-class Defaults:
-    """Names of dimensions and coordinates."""
-
-    expected_dims = ("presentation", "neuroid")
-    stimulus_coord = "stimulus_id"
-    neuroid_dim = "neuroid"
-    neuroid_coord = "neuroid_id"
 
 
 def centering(K: np.ndarray) -> np.ndarray:
@@ -45,7 +37,7 @@ def kernel_HSIC(X: np.ndarray, Y: np.ndarray, sigma: float | None) -> float:  # 
 
 def linear_CKA(X: np.ndarray, Y: np.ndarray) -> float:  # noqa: N802 - published name
     """Alignment of the linear kernels of two matrices, stimuli × units."""
-    return float(cka(X, Y, unbiased=False).value)
+    return float(similarity.cka(X, Y, unbiased=False).value)
 
 
 def kernel_CKA(X: np.ndarray, Y: np.ndarray, sigma: float | None = None) -> float:  # noqa: N802 - published name
@@ -53,25 +45,14 @@ def kernel_CKA(X: np.ndarray, Y: np.ndarray, sigma: float | None = None) -> floa
     return kernel_HSIC(X, Y, sigma) / np.sqrt(kernel_HSIC(X, X, sigma) * kernel_HSIC(Y, Y, sigma))
 
 
-class CKAMetric(Metric):
-    """Alignment over all stimuli."""
-
-    from_products = True
+class CKAMetric(cka.CKAMetric):
+    """Alignment over all stimuli, whose ``stimulus_id`` are matched."""
 
     def __init__(self, comparison_coord: str = Defaults.stimulus_coord) -> None:
-        self._comparison_coord = comparison_coord
-
-    def __call__(self, assembly1: DataAssembly, assembly2: DataAssembly) -> Score:
-        """Compare two assemblies of the same stimuli, presentation × neuroid, in any order."""
-        first, second = (
-            a.transpose(*Defaults.expected_dims).sortby(self._comparison_coord) for a in (assembly1, assembly2)
-        )
-        if not np.array_equal(first[self._comparison_coord].values, second[self._comparison_coord].values):
-            raise AssertionError(f"the assemblies hold different values of {self._comparison_coord!r}")
-        return Score(linear_CKA(first.values, second.values))
+        super().__init__(unbiased=False)
 
 
-class CKACrossValidated(Metric):
+class CKACrossValidated(CrossValidatedGeometry):
     """Mean of the alignment over ten random 90 % of the stimuli, as published; nothing is fitted.
 
     Parameters
@@ -82,17 +63,11 @@ class CKACrossValidated(Metric):
         Arguments of :class:`~brainscore_language.utils.transformations.TestOnlyCrossValidation`.
     """
 
-    from_products = True
-
     def __init__(
         self,
         comparison_coord: str = Defaults.stimulus_coord,
         crossvalidation_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
-        self._metric = CKAMetric(comparison_coord)
+        super().__init__(CKAMetric(comparison_coord))
         options = {"split_coord": comparison_coord, "test_size": 0.9, **(crossvalidation_kwargs or {})}
-        self._cross_validation = TestOnlyCrossValidation(**options)
-
-    def __call__(self, assembly1: DataAssembly, assembly2: DataAssembly) -> Score:
-        """Compare two assemblies, presentation × neuroid."""
-        return self._cross_validation(assembly1, assembly2, apply=self._metric)
+        self.subsets = TestOnlyCrossValidation(**options)

@@ -6,19 +6,13 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from brainscore_core.metrics import Metric, Score
+from brainscore_core.metric_helpers import rdm
+from brainscore_core.metric_helpers.geometry import CrossValidatedGeometry
+from brainscore_core.metric_helpers.xarray_utils import Defaults as XarrayDefaults
+from brainscore_core.metrics import Score
 from brainscore_core.numerics.dissimilarity import square_rdm
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, walk_coords
 from brainscore_language.utils.transformations import TestOnlyCrossValidation
-
-
-class XarrayDefaults:
-    """Names of dimensions and coordinates."""
-
-    expected_dims = ("presentation", "neuroid")
-    stimulus_coord = "stimulus_id"
-    neuroid_dim = "neuroid"
-    neuroid_coord = "neuroid_id"
 
 
 class RDM:
@@ -56,26 +50,18 @@ class RDMSimilarity:
         return matrix[np.triu_indices(len(matrix), k=1)]
 
 
-class RDMMetric(Metric):
-    """Similarity of the matrices of two assemblies, over all stimuli."""
-
-    scale = "correlation"
-    matrices = "dissimilarities"
+class RDMMetric(rdm.RDMMetric):
+    """Similarity of the matrices of two assemblies, over all stimuli, whose ``stimulus_id`` are matched."""
 
     def __init__(
         self,
         neuroid_dim: str = XarrayDefaults.neuroid_dim,
         comparison_coord: str = XarrayDefaults.stimulus_coord,
     ) -> None:
-        self._rdm = RDM(neuroid_dim)
-        self._similarity = RDMSimilarity(comparison_coord)
-
-    def __call__(self, assembly1: DataAssembly, assembly2: DataAssembly) -> Score:
-        """Compare two assemblies, presentation × neuroid."""
-        return self._similarity(self._rdm(assembly1), self._rdm(assembly2))
+        super().__init__()
 
 
-class RDMCrossValidated(Metric):
+class RDMCrossValidated(CrossValidatedGeometry):
     """Mean of the similarity over ten random 90 % of the stimuli, as published; nothing is fitted.
 
     Parameters
@@ -86,19 +72,12 @@ class RDMCrossValidated(Metric):
         Arguments of :class:`~brainscore_language.utils.transformations.TestOnlyCrossValidation`.
     """
 
-    scale = "correlation"
-    matrices = "dissimilarities"
-
     def __init__(
         self,
         neuroid_dim: str = XarrayDefaults.neuroid_dim,
         comparison_coord: str = XarrayDefaults.stimulus_coord,
         crossvalidation_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
-        self._metric = RDMMetric(neuroid_dim, comparison_coord)
+        super().__init__(RDMMetric(neuroid_dim, comparison_coord))
         options = {"split_coord": comparison_coord, "test_size": 0.9, **(crossvalidation_kwargs or {})}
-        self._cross_validation = TestOnlyCrossValidation(**options)
-
-    def __call__(self, assembly1: DataAssembly, assembly2: DataAssembly) -> Score:
-        """Compare two assemblies, presentation × neuroid."""
-        return self._cross_validation(assembly1, assembly2, apply=self._metric)
+        self.subsets = TestOnlyCrossValidation(**options)
