@@ -211,14 +211,14 @@ def test_few_animals_and_objects_are_said():
 
 @pytest.mark.parametrize(
     ("q", "varied"),
-    [(1, "new stimuli for this neuroid;"), (2, "new stimuli for these 2 neuroids;"), (5, "new stimuli and new neu")],
+    [(1, "for this neuroid"), (2, "for these 2 neuroids"), (5, "and new neuroids")],
 )
 def test_few_neuroids(q, varied):
     X, Y = _data(q=q)
     score = load_metric("ridge")(_assembly(X), _assembly(Y))
     low, high = score.attrs["ci"]
     assert low < float(score) < high
-    assert score.attrs["ci_estimates"].startswith(varied)
+    assert score.attrs["ci_estimates"].startswith(f"new groups of stimuli (object_name) {varied};")
 
 
 def test_constant_neuroid_is_left_out_and_counted():
