@@ -107,8 +107,13 @@ def load_benchmark(identifier: str) -> Benchmark:
 
 
 def load_model(identifier: str) -> ArtificialSubject:
-    """Make a model: key of `model_registry`. Its ``identifier`` is then the key."""
-    model = model_registry.make(identifier)
+    """Make a model: key of `model_registry`, or ``huggingface:NAME``. Its ``identifier`` is then this name."""
+    if identifier.startswith("huggingface:"):
+        from brainscore_language.model_helpers.hub import hub_subject
+
+        model: ArtificialSubject = hub_subject(identifier)
+    else:
+        model = model_registry.make(identifier)
     model.identifier = identifier  # type: ignore[method-assign,assignment] # as published plugins expect
     return model
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from brainscore_core.supported_data_standards.brainio.assemblies import (
-    NeuroidAssembly,
-    merge_data_arrays,
-)
+from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_language.artificial_subject import ArtificialSubject
+from brainscore_language.model_helpers.assemblies import part_coords, recorded_units
 from brainscore_language.model_helpers.preprocessing import parts_of, prepare_context
 
 __all__ = ["EmbeddingSubject", "GensimKeyedVectorsSubject", "mean_over_words", "remove_punctuation"]
@@ -84,34 +83,14 @@ class EmbeddingSubject(ArtificialSubject):
             rows.append(self._average([self._lookup[word] for word in words]) if words else None)
         size = next((np.shape(row) for row in rows if row is not None), (0,))
         values = np.stack([np.full(size, np.nan) if row is None else row for row in rows])
-        coords = {
-            "stimulus": ("presentation", np.array(parts, dtype=object)),
-            "part_number": ("presentation", np.arange(len(parts))),
-        }
-        return {"behavior": [], "neural": self.package_representations(values, coords)}
+        return {"behavior": [], "neural": self.package_representations(values, part_coords(parts))}
 
     def package_representations(
         self, representation_values: np.ndarray, stimuli_coords: Mapping[str, Any]
     ) -> NeuroidAssembly:
         """Package vectors of parts, presentations × units, once for each recording."""
-        units = np.arange(representation_values.shape[1])
-        assemblies = []
-        for target, recording_type in self._recordings:
-            coords = {
-                "layer": np.full(len(units), self._layer_name, dtype=object),
-                "recording_target": np.full(len(units), target, dtype=object),
-                "recording_type": np.full(len(units), recording_type, dtype=object),
-                "neuron_number_in_layer": units,
-                "neuroid_id": np.array([f"{self._layer_name}--{unit}" for unit in units], dtype=object),
-            }
-            assemblies.append(
-                NeuroidAssembly(
-                    representation_values,
-                    coords={**stimuli_coords, **{name: ("neuroid", values) for name, values in coords.items()}},
-                    dims=["presentation", "neuroid"],
-                )
-            )
-        return assemblies[0] if len(assemblies) == 1 else merge_data_arrays(assemblies)
+        responses = {(*recording, self._layer_name): representation_values for recording in self._recordings}
+        return recorded_units(responses, stimuli_coords, target="recording_target", numbered=False)
 
 
 class _GensimLookup(dict[str, np.ndarray]):
@@ -151,8 +130,10 @@ class GensimKeyedVectorsSubject(EmbeddingSubject):
         layer_name: str = "projection",
         average_representations: Callable[[Any], np.ndarray] = mean_over_words,
     ) -> None:
-        from gensim.models.keyedvectors import KeyedVectors
-
+        try:
+            from gensim.models.keyedvectors import KeyedVectors
+        except ImportError as error:
+            raise UserError(f"{identifier} needs the package gensim: {error}", "pip install gensim") from error
         vectors = KeyedVectors.load_word2vec_format(
             str(weights_file), binary=weights_file_binary, no_header=weights_file_no_header
         )

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
 
 from brainscore_core.errors import UserError
-from brainscore_core.supported_data_standards.brainio.assemblies import (
-    BehavioralAssembly,
-    NeuroidAssembly,
-    merge_data_arrays,
-)
+from brainscore_core.provenance import is_recorded, note
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_language.artificial_subject import ArtificialSubject
+from brainscore_language.model_helpers.assemblies import behaviour, part_coords, recorded_units
+from brainscore_language.model_helpers.networks import (
+    load_network,
+    load_tokenizer,
+    module_named,
+    recorded_outputs,
+    weights_digest,
+)
 from brainscore_language.model_helpers.preprocessing import contexts_of, parts_of
 
-__all__ = ["HuggingfaceSubject"]
+__all__ = ["Group", "HuggingfaceSubject", "bits_of"]
 
 _logger = logging.getLogger(__name__)
 
@@ -31,19 +36,42 @@ _SHORTEST = 64
 """Tokens of the shortest part of a divided pass."""
 
 
-class _Part(NamedTuple):
-    """Tokens that the network reads for a part.
+_CONTEXTS = 2**26
+"""Characters that the coordinate ``context`` of a text may have in all."""
+
+
+@dataclass
+class Group:
+    """Parts that are read in one pass: the context of each begins with that of the one before.
 
     Attributes
     ----------
     ids : ndarray of int
-        The latest tokens of the context, as many as the tokenizer keeps.
-    new : int
+        Tokens of the longest context: the latest ones, as many as the network reads.
+    numbers : list of int
+        Which parts.
+    ends : list of int
+        Number of tokens in `ids` up to the end of each part.
+    new : list of int
         How many of them belong to the part itself.
     """
 
     ids: np.ndarray
-    new: int
+    numbers: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    new: list[int] = field(default_factory=list)
+
+    def add(self, number: int, ids: np.ndarray, new: int) -> None:
+        """Add a part, whose context begins with the longest one."""
+        self.ids = ids
+        self.numbers.append(number)
+        self.ends.append(len(ids))
+        self.new.append(new)
+
+    def singly(self) -> Iterator[Group]:
+        """A group for each part."""
+        for number, end, new in zip(self.numbers, self.ends, self.new, strict=True):
+            yield Group(self.ids[:end], [number], [end], [new])
 
 
 class HuggingfaceSubject(ArtificialSubject):
@@ -74,6 +102,8 @@ class HuggingfaceSubject(ArtificialSubject):
     its output at the last token of the context. Of a context that is longer than the tokenizer's ``model_max_length``,
     or than the positions that the network has (``max_position_embeddings``), the latest tokens are read.
 
+    The coordinate ``context`` of a very long text holds the latest characters of each context, after an ellipsis.
+
     Contexts that begin with each other are read in one pass if the network is causal, which is checked by reading one
     of them alone. Long passes are divided, with keys and values of earlier tokens kept.
 
@@ -81,6 +111,9 @@ class HuggingfaceSubject(ArtificialSubject):
     ----------
     Schrimpf et al. 2021, doi:10.1073/pnas.2105646118
     """
+
+    network_class = "AutoModelForCausalLM"
+    """Class of transformers that makes the network."""
 
     def __init__(
         self,
@@ -94,10 +127,10 @@ class HuggingfaceSubject(ArtificialSubject):
     ) -> None:
         self.model_id = model_id
         self.region_layer_mapping = dict(region_layer_mapping)
-        self.basemodel = _load_model(model_id) if model is None else model
+        self.basemodel = load_network(model_id, self.network_class) if model is None else model
         self.basemodel.eval()
         self.device = next((parameter.device for parameter in self.basemodel.parameters()), torch.device("cpu"))
-        self.tokenizer = _load_tokenizer(model_id) if tokenizer is None else tokenizer
+        self.tokenizer = load_tokenizer(model_id) if tokenizer is None else tokenizer
         self.current_tokens: Any = None
         self.neural_recordings: list[tuple[str, str]] = []
         self.behavioral_task: str | None = None
@@ -135,7 +168,7 @@ class HuggingfaceSubject(ArtificialSubject):
     def start_neural_recording(self, recording_target: str, recording_type: str) -> None:
         """Record from the layers of a target."""
         for layer in self._layers(recording_target):
-            self._module(layer)
+            module_named(self.basemodel, layer)
         self.neural_recordings.append((recording_target, recording_type))
 
     def digest_text(self, text: str | list[str]) -> dict[str, Any]:
@@ -143,20 +176,29 @@ class HuggingfaceSubject(ArtificialSubject):
         parts = parts_of(text)
         answers: list[Any] = [None] * len(parts)
         responses: list[dict[str, np.ndarray] | None] = [None] * len(parts)
-        contexts = contexts_of(parts)
-        tokens = self._tokenize(contexts)
-        for group in self._groups(tokens):
-            for number, (answer, response) in self._read(tokens, group):
+        contexts: list[str] = []
+        room = _CONTEXTS // len(parts)
+
+        def growing() -> Iterator[str]:
+            for context in contexts_of(parts):
+                contexts.append(context if len(context) <= room else "…" + context[-room:])
+                yield context
+
+        for group in self._groups(growing()):
+            for number, answer, response in self._read(group):
                 answers[number], responses[number] = answer, response
-        coords = {
-            "stimulus": ("presentation", np.array(parts, dtype=object)),
-            "context": ("presentation", np.array(contexts, dtype=object)),
-            "part_number": ("presentation", np.arange(len(parts))),
-        }
-        return {
-            "behavior": None if self.behavioral_task is None else _behaviour(answers, coords),
-            "neural": self._recordings(responses, coords) if self.neural_recordings else None,
-        }
+        coords = part_coords(parts, contexts)
+        if self.neural_recordings and is_recorded("weights"):
+            note("weights", identifier=self.model_id, sha256=weights_digest(self.basemodel))
+        output: dict[str, Any] = {"behavior": None, "neural": None}
+        if self.behavioral_task is not None:
+            output["behavior"] = behaviour(answers, coords)
+        if self.neural_recordings:
+            output["neural"] = self._recordings(responses, coords)
+        if self._units is not None and self.neural_recordings:
+            mask = output["neural"].copy(data=np.tile(self._units.reshape(-1), (len(parts), 1)))
+            output |= {"neural": output["neural"][:, self._units.reshape(-1)], "neural-mask": mask}
+        return output
 
     def estimate_reading_times(self, base_output: Any) -> float:
         """Surprisal in bits of the current tokens, from logits of one context."""
@@ -179,60 +221,36 @@ class HuggingfaceSubject(ArtificialSubject):
         self, layer_representations: Mapping[tuple[str, str, str], np.ndarray], stimuli_coords: Mapping[str, Any]
     ) -> NeuroidAssembly:
         """Package responses, keyed by (recording target, recording type, layer), each presentations × units."""
-        assemblies = []
-        numbers: dict[str, int] = {}
-        for (target, recording_type, layer), values in layer_representations.items():
-            number = numbers[target] = numbers.get(target, -1) + 1
-            units = np.arange(values.shape[-1])
-            neuroids = {
-                "layer": layer,
-                "region": f"{target}.{number}",
-                "recording_type": recording_type,
-                "neuroid_id": np.array([f"{layer}--{unit}" for unit in units], dtype=object),
-                "neuron_number_in_layer": units,
-            }
-            coords = {
-                name: ("neuroid", value if isinstance(value, np.ndarray) else np.full(len(units), value, dtype=object))
-                for name, value in neuroids.items()
-            }
-            assemblies.append(
-                NeuroidAssembly(values, coords={**stimuli_coords, **coords}, dims=["presentation", "neuroid"])
-            )
-        return assemblies[0] if len(assemblies) == 1 else merge_data_arrays(assemblies)
+        return recorded_units(layer_representations, stimuli_coords, target="region", numbered=True)
 
     # -- tokens --------------------------------------------------------------------------------------------------
 
-    def _tokenize(self, contexts: Sequence[str]) -> list[_Part]:
+    def _tokenize(self, context: str) -> tuple[np.ndarray, int]:
+        """The latest tokens of a context, as many as the network reads, and the number of all."""
+        ids = np.asarray(self.tokenizer(context)["input_ids"], dtype=np.int64).reshape(-1)
         limits = (
             getattr(self.tokenizer, "model_max_length", None),
             getattr(getattr(self.basemodel, "config", None), "max_position_embeddings", None),
         )
         limit = min((stated for stated in limits if stated and stated > 0), default=math.inf)
-        parts = []
-        before = 0
-        for context in contexts:
-            ids = np.asarray(self.tokenizer(context)["input_ids"], dtype=np.int64).reshape(-1)
-            total = len(ids)
-            if total > limit:
-                kept = self.tokenizer(context, truncation=True, max_length=limit)["input_ids"]
-                ids = np.asarray(kept, dtype=np.int64).reshape(-1)
-            parts.append(_Part(ids, min(max(total - before, 0), len(ids))))
-            before = total
-        return parts
+        if len(ids) <= limit:
+            return ids, len(ids)
+        kept = self.tokenizer(context, truncation=True, max_length=limit)["input_ids"]
+        return np.asarray(kept, dtype=np.int64).reshape(-1), len(ids)
 
-    def _groups(self, parts: Sequence[_Part]) -> list[list[int]]:
-        """Numbers of the parts that are read in one pass: each context begins with the one before."""
-        groups: list[list[int]] = []
-        for number, part in enumerate(parts):
-            before = parts[groups[-1][-1]].ids if groups else None
-            if before is not None and np.array_equal(part.ids[: len(before)], before):
-                groups[-1].append(number)
-            else:
-                groups.append([number])
-        one_pass = [group for group in groups if len(group) > 1]
-        if one_pass and (self._with_heads or self._overridden() or not self._causal(parts, one_pass[0])):
-            return [[number] for number in range(len(parts))]
-        return groups
+    def _groups(self, contexts: Iterable[str]) -> Iterator[Group]:
+        group: Group | None = None
+        before = 0
+        for number, context in enumerate(contexts):
+            ids, total = self._tokenize(context)
+            if group is None or not np.array_equal(ids[: len(group.ids)], group.ids):
+                if group is not None:
+                    yield group
+                group = Group(ids)
+            group.add(number, ids, min(max(total - before, 0), len(ids)))
+            before = total
+        if group is not None:
+            yield group
 
     def _overridden(self) -> bool:
         """Whether a subclass computes answers from whole outputs in its own way."""
@@ -241,14 +259,14 @@ class HuggingfaceSubject(ArtificialSubject):
             for name in ("estimate_reading_times", "predict_next_word")
         )
 
-    def _causal(self, parts: Sequence[_Part], group: Sequence[int]) -> bool:
+    def _causal(self, group: Group) -> bool:
         """Whether later tokens leave the outputs of earlier tokens as they are."""
         if self._is_causal is None:
-            first, last = parts[group[0]].ids, parts[group[-1]].ids
-            if len(first) == 0 or len(first) == len(last):
+            end = next((end for end in group.ends if 0 < end < len(group.ids)), None)
+            if end is None:
                 return True  # nothing follows
-            alone, whole = self._logits(first), self._logits(last)
-            difference = float((alone[-1] - whole[len(first) - 1]).abs().max())
+            alone, whole = self._logits(group.ids[:end]), self._logits(group.ids)
+            difference = float((alone[-1] - whole[end - 1]).abs().max())
             self._is_causal = difference <= 1e-3 * max(1.0, float(alone[-1].abs().max()))
             if not self._is_causal:
                 _logger.info("%s is not causal: each part is read in a pass of its own", self.model_id)
@@ -256,32 +274,35 @@ class HuggingfaceSubject(ArtificialSubject):
 
     # -- the network ---------------------------------------------------------------------------------------------
 
-    def _read(self, parts: Sequence[_Part], group: Sequence[int]) -> Iterator[tuple[int, tuple[Any, Any]]]:
-        """Answers and responses of the parts of one pass."""
-        ids = parts[group[-1]].ids
-        ends = np.array([len(parts[number].ids) for number in group])
-        if len(ids) == 0:
-            for number in group:
-                yield number, (self._without_tokens(), None)
+    def _read(self, group: Group) -> Iterator[tuple[int, Any, Any]]:
+        """Number, answer and responses of each part of a group."""
+        if len(group.numbers) > 1 and (self._with_heads or self._overridden() or not self._causal(group)):
+            for single in group.singly():
+                yield from self._read(single)
             return
-        positions = np.maximum(ends - 1, 0)
-        bits, words, output = self._pass(ids, set(positions.tolist()))
-        for number, end, position in zip(group, ends, positions, strict=True):
+        if len(group.ids) == 0:
+            for number in group.numbers:
+                yield number, self._without_tokens(), None
+            return
+        positions = [max(end - 1, 0) for end in group.ends]
+        bits, words, output = self._pass(group.ids, set(positions))
+        for number, end, new, position in zip(group.numbers, group.ends, group.new, positions, strict=True):
             response = None if not self.neural_recordings else {layer: rows[position] for layer, rows in output.items()}
-            yield number, (self._answer(parts[number], end, bits, words), response)
+            yield number, self._answer(group.ids[:end], new, bits, words), response
 
-    def _answer(self, part: _Part, end: int, bits: np.ndarray, words: Mapping[Any, Any]) -> Any:
+    def _answer(self, ids: np.ndarray, new: int, bits: np.ndarray, words: Mapping[Any, Any]) -> Any:
+        end = len(ids)
         if self.behavioral_task is None:
             return None
         if self._with_heads or self._overridden():
-            self.current_tokens = {"input_ids": torch.as_tensor(part.ids[len(part.ids) - part.new :])[None]}
+            self.current_tokens = {"input_ids": torch.as_tensor(ids[end - new :])[None]}
             return self.task_function_mapping_dict[self.behavioral_task](base_output=words["output"])
         if self.behavioral_task == ArtificialSubject.Task.next_word:
             return words[end - 1] if end else self._without_tokens()
-        if part.new == 0:
+        if new == 0:
             return 0.0
-        new = bits[max(end - part.new, 1) : end]
-        return float(new.sum()) if len(new) else math.nan
+        read = bits[max(end - new, 1) : end]
+        return float(read.sum()) if len(read) else math.nan
 
     def _without_tokens(self) -> Any:
         """Answer to a text without tokens."""
@@ -298,7 +319,10 @@ class HuggingfaceSubject(ArtificialSubject):
         if len(ids) * vocabulary > _LOGITS and not (self._with_heads or self._overridden()):
             size = max(_SHORTEST, _LOGITS // vocabulary)
         layers = [layer for target, _ in self.neural_recordings for layer in self._layers(target)]
-        with torch.no_grad(), _recorded({name: self._module(name) for name in layers}) as outputs:
+        with (
+            torch.no_grad(),
+            recorded_outputs({name: module_named(self.basemodel, name) for name in layers}) as outputs,
+        ):
             while start < len(ids):
                 end = min(start + size, len(ids))
                 extra = {} if size == len(ids) else {"past_key_values": past, "use_cache": True}
@@ -309,7 +333,7 @@ class HuggingfaceSubject(ArtificialSubject):
                     words["output"] = output
                 rows = logits if last is None else torch.cat([last[None], logits])
                 first = 1 if last is None else start
-                bits[first:end] = _bits(rows[: end - first], tokens[first:end])
+                bits[first:end] = bits_of(rows[: end - first], tokens[first:end])
                 for position in positions:
                     if start <= position < end and self.behavioral_task == ArtificialSubject.Task.next_word:
                         words[position] = str(self.tokenizer.decode(int(logits[position - start].argmax()))).strip()
@@ -339,15 +363,6 @@ class HuggingfaceSubject(ArtificialSubject):
         layers = self.region_layer_mapping[target]
         return [layers] if isinstance(layers, str) else list(layers)
 
-    def _module(self, name: str) -> torch.nn.Module:
-        modules = dict(self.basemodel.named_modules())
-        if name not in modules:
-            import difflib
-
-            nearest = difflib.get_close_matches(name, modules, n=3, cutoff=0.3)
-            raise AssertionError(f"No submodule found for layer {name}; the nearest: {', '.join(nearest)}")
-        return modules[name]
-
     # -- assemblies ----------------------------------------------------------------------------------------------
 
     def _recordings(self, responses: Sequence[Any], coords: Mapping[str, Any]) -> NeuroidAssembly:
@@ -358,56 +373,12 @@ class HuggingfaceSubject(ArtificialSubject):
                 empty = np.full(sizes[layer].shape if sizes else (0,), np.nan, dtype=np.float32)
                 rows = [empty if response is None else response[layer] for response in responses]
                 by_layer[target, recording_type, layer] = np.stack(rows)
-        assembly = self.output_to_representations(by_layer, coords)
-        return assembly if self._units is None else assembly[:, self._units.reshape(-1)]
+        return self.output_to_representations(by_layer, coords)
 
 
-def _bits(logits: torch.Tensor, ids: torch.Tensor) -> np.ndarray:
+def bits_of(logits: torch.Tensor, ids: torch.Tensor) -> np.ndarray:
     """−log2 p of each token, from the logits of the tokens before."""
     if len(ids) == 0:
         return np.empty(0)
     chosen = torch.log_softmax(logits.float(), dim=-1).gather(1, ids[:, None])[:, 0]
     return (-chosen / math.log(2)).double().cpu().numpy()
-
-
-@contextmanager
-def _recorded(modules: Mapping[str, torch.nn.Module]) -> Iterator[dict[str, torch.Tensor]]:
-    """Outputs of modules in the latest pass; of a tuple or list, its first element."""
-    outputs: dict[str, torch.Tensor] = {}
-
-    def hook(name: str) -> Callable[..., None]:
-        def keep(_module: Any, _inputs: Any, output: Any) -> None:
-            outputs[name] = output[0] if isinstance(output, tuple | list) else output
-
-        return keep
-
-    handles = [module.register_forward_hook(hook(name)) for name, module in modules.items()]
-    try:
-        yield outputs
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-def _behaviour(answers: Sequence[Any], coords: Mapping[str, Any]) -> BehavioralAssembly:
-    if answers and all(isinstance(answer, float) for answer in answers):
-        values = np.array(answers)
-        values = values if np.isnan(values).any() else values.astype(np.float32)
-    else:
-        values = np.array(answers)
-    return BehavioralAssembly(values, coords=coords, dims=["presentation"])
-
-
-def _load_model(model_id: str) -> Any:
-    from transformers import AutoModelForCausalLM
-
-    device = "mps" if torch.backends.mps.is_available() else "cuda" if torch.cuda.is_available() else "cpu"
-    options = {"device_map": "auto"} if torch.cuda.device_count() > 1 else {}
-    model: Any = AutoModelForCausalLM.from_pretrained(model_id, low_cpu_mem_usage=True, use_safetensors=True, **options)
-    return model if options else model.to(torch.device(device))
-
-
-def _load_tokenizer(model_id: str) -> Any:
-    from transformers import AutoTokenizer
-
-    return AutoTokenizer.from_pretrained(model_id, truncation_side="left")

@@ -1,7 +1,7 @@
 """Contexts: the text that a subject has read when a part ends."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -37,6 +37,13 @@ def parts_of(text: str | Sequence[str] | np.ndarray) -> list[str]:
     return [str(part) for part in parts]
 
 
-def contexts_of(parts: Sequence[str]) -> list[str]:
-    """The context of each part, including the part itself."""
-    return [prepare_context(parts[: number + 1]) for number in range(len(parts))]
+def contexts_of(parts: Sequence[str]) -> Iterator[str]:
+    """The context of each part in turn, including the part itself."""
+    context = ""
+    for part in parts:
+        if part.strip():
+            before = context.rstrip()
+            context = (
+                before + prepare_context([context[len(before) :] + " " + part]) if context else prepare_context([part])
+            )
+        yield context

@@ -1,4 +1,4 @@
-"""Subjects whose reading times were recorded: they can read the recorded texts only."""
+"""Subjects whose reading times or responses were recorded: they can read the recorded texts only."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from brainscore_core.errors import NotApplicable
-from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
-from brainscore_language.artificial_subject import ArtificialSubject
+from brainscore_language.model_helpers.assemblies import part_coords, recorded_units
 from brainscore_language.model_helpers.preprocessing import parts_of
+from brainscore_language.model_helpers.reading import ReadingSubject
 
 __all__ = ["RecordedSubject"]
 
 
-class RecordedSubject(ArtificialSubject):
-    """Reading times of texts, in a table.
+class RecordedSubject(ReadingSubject):
+    """Reading times or responses of texts, in a table.
 
     Parameters
     ----------
@@ -26,6 +26,10 @@ class RecordedSubject(ArtificialSubject):
         Parts of a text → their times, in one unit, such as bits of surprisal.
     texts : str
         The recorded texts, for messages.
+    responses : mapping, optional
+        Parts of a text → parts × units; recorded whatever the target.
+    layer : str
+        Name of the units' layer.
 
     Examples
     --------
@@ -35,32 +39,51 @@ class RecordedSubject(ArtificialSubject):
     array([1. , 9.5])
     """
 
-    def __init__(self, identifier: str, times: Mapping[tuple[str, ...], Any], *, texts: str) -> None:
-        self._identifier = identifier
+    def __init__(
+        self,
+        identifier: str,
+        times: Mapping[tuple[str, ...], Any],
+        *,
+        texts: str,
+        responses: Mapping[tuple[str, ...], Any] | None = None,
+        layer: str = "recorded",
+    ) -> None:
+        super().__init__(identifier)
         self._times = dict(times)
         self._texts = texts
-
-    def identifier(self) -> str:
-        """Name of the table."""
-        return self._identifier
+        self._responses = dict(responses or {})
+        self._layer = layer
+        self._task: str | None = None
+        self._recordings: list[tuple[str, str]] = []
 
     def start_behavioral_task(self, task: str) -> None:
-        """Read; there is no other task."""
-        if task != ArtificialSubject.Task.reading_times:
-            raise NotApplicable(f"{self._identifier} has recorded reading times, not the task {task!r}")
+        """Read, if times were recorded; there is no other task."""
+        super().start_behavioral_task(task if self._times else f"{task} (no times were recorded)")
+        self._task = task
 
     def start_neural_recording(self, recording_target: str, recording_type: str) -> None:
-        """Raise an error: no unit was recorded."""
-        raise NotApplicable(f"{self._identifier} has recorded reading times, no units")
+        """Return all units, if units were recorded."""
+        if not self._responses:
+            super().start_neural_recording(recording_target, recording_type)
+        self._recordings.append((recording_target, recording_type))
+
+    def times_of(self, parts: list[str]) -> Any:
+        """Recorded times of a text; `NotApplicable` for a text that was not recorded."""
+        return self._found(self._times, parts)
 
     def digest_text(self, text: str | list[str]) -> dict[str, Any]:
-        """Recorded times of a text; `NotApplicable` for a text that was not recorded."""
-        parts = parts_of(text)
-        if tuple(parts) not in self._times:
-            raise NotApplicable(f"{self._identifier} has no recorded times for this text: it read {self._texts}")
-        coords = {
-            "stimulus": ("presentation", np.array(parts, dtype=object)),
-            "part_number": ("presentation", np.arange(len(parts))),
-        }
-        times = BehavioralAssembly(np.asarray(self._times[tuple(parts)]), coords=coords, dims=["presentation"])
-        return {"behavior": times, "neural": None}
+        """What was recorded of a text; `NotApplicable` for a text that was not recorded."""
+        answer: dict[str, Any] = {"behavior": None, "neural": None}
+        if self._task is not None:
+            answer = super().digest_text(text)
+        if self._recordings:
+            parts = parts_of(text)
+            values = np.asarray(self._found(self._responses, parts))
+            responses = {(*recording, self._layer): values for recording in self._recordings}
+            answer["neural"] = recorded_units(responses, part_coords(parts), target="region", numbered=True)
+        return answer
+
+    def _found(self, table: Mapping[tuple[str, ...], Any], parts: list[str]) -> Any:
+        if tuple(parts) not in table:
+            raise NotApplicable(f"{self._identifier} has not read this text: it read {self._texts}")
+        return table[tuple(parts)]

@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from brainscore_core.supported_data_standards.brainio.assemblies import AssemblyLoader, DataAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.fetch import fetch_file
+from brainscore_core.supported_data_standards.brainio.packaging import upload_to_s3, write_netcdf
 
-__all__ = ["load_from_s3"]
+__all__ = ["load_from_s3", "upload_data_assembly"]
 
-_BUCKET = "https://brainscore-storage.s3.amazonaws.com/brainscore-language"
+_BUCKET = "brainscore-storage"
+_FOLDER = "brainscore-language"
+
+
+def upload_data_assembly(
+    assembly: DataAssembly, assembly_identifier: str, bucket_name: str = _BUCKET, assembly_prefix: str = "assy_"
+) -> dict[str, Any]:
+    """Write an assembly into a file and upload it; returns the answer of the storage, with ``sha1`` of the file.
+
+    Parameters
+    ----------
+    assembly : DataAssembly
+        The assembly.
+    assembly_identifier : str
+        Its name, as for :func:`load_from_s3`.
+    bucket_name : str
+        A bucket that you may write to.
+    assembly_prefix : str
+        Begin of the name of the file.
+    """
+    name = _file_name(assembly_prefix, assembly_identifier)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        sha1 = write_netcdf(assembly, path)
+        return {**upload_to_s3(path, bucket_name, f"{_FOLDER}/{name}"), "sha1": sha1}
+
+
+def _file_name(prefix: str, identifier: str) -> str:
+    return f"{prefix}{identifier.replace('.', '_')}.nc"
 
 
 def load_from_s3(
@@ -34,8 +65,8 @@ def load_from_s3(
     cls : type
         Class of the assembly.
     """
-    name = f"{assembly_prefix}{identifier.replace('.', '_')}.nc"
-    path = fetch_file(location_type="S3", location=f"{_BUCKET}/{name}", version_id=version_id, sha1=sha1)
+    location = f"https://{_BUCKET}.s3.amazonaws.com/{_FOLDER}/{_file_name(assembly_prefix, identifier)}"
+    path = fetch_file(location_type="S3", location=location, version_id=version_id, sha1=sha1)
     assembly: DataAssembly = AssemblyLoader(cls=cls, file_path=path).load()
     assembly.attrs.setdefault("identifier", identifier)
     return assembly

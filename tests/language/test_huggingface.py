@@ -3,10 +3,16 @@
 import copy
 import logging
 import math
+import types
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import ttest_ind
 
+from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.provenance import recording
+from brainscore_language import load_model
 from tests.optional import declare_operators, require_package
 
 require_package("transformers", "needs transformers")
@@ -16,8 +22,9 @@ import torch  # noqa: E402 - after the operators that torchvision may lack
 from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: E402
 from transformers import BertConfig, BertLMHeadModel, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast  # noqa: E402
 
-from brainscore_language.model_helpers import huggingface  # noqa: E402
+from brainscore_language.model_helpers import huggingface, localize, networks  # noqa: E402
 from brainscore_language.model_helpers.huggingface import HuggingfaceSubject  # noqa: E402
+from brainscore_language.model_helpers.masked import MaskedSubject  # noqa: E402
 from brainscore_language.model_helpers.preprocessing import prepare_context  # noqa: E402
 
 WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "a", "b", "c", "d", "e", "f", "g"]
@@ -147,3 +154,114 @@ def test_a_tokenizer_without_a_maximum_keeps_the_positions_of_the_network(networ
     text = " ".join((WORDS * 50)[: positions + 40])
     latest = " ".join(text.split()[-positions:])
     assert kept.digest_text(text)["behavior"].values == whole.digest_text(latest)["behavior"].values
+
+
+@pytest.fixture
+def localizer(network, tokenizer, tmp_path, monkeypatch):
+    """Words in the vocabulary for sentences, unknown ones for non-words."""
+    random = np.random.default_rng(0)
+    sentences = [" ".join(random.choice(WORDS, 12)) for _ in range(10)]
+    stimuli = pd.DataFrame({"stim14": ["S"] * 10 + ["N"] * 10, "sent": [*sentences, *["blick " * 11 + "blick "] * 10]})
+    monkeypatch.setattr(localize, "load_dataset", lambda _: stimuli)
+    monkeypatch.setattr(localize, "BRAINIO_CACHE", str(tmp_path))
+    return lambda made=network[1], **options: HuggingfaceSubject(
+        network[0],
+        {"language_system": LAYERS[network[0]]},
+        model=made,
+        tokenizer=tokenizer,
+        use_localizer=True,
+        localizer_kwargs={"hidden_dim": 32, "batch_size": 4, "top_k": 0.25, **options},
+    )
+
+
+def test_units_that_prefer_sentences_are_recorded(network, tokenizer, localizer, tmp_path):
+    reader = localizer()
+    reader.start_neural_recording("language_system", "fMRI")
+    answer = reader.digest_text(["the fox", "jumps"])
+    assert answer["neural"].shape == (2, 16)
+    assert answer["neural-mask"].values.sum(axis=1).tolist() == [16, 16]
+    whole = subject(network, tokenizer)
+    whole.start_neural_recording("language_system", "fMRI")
+    chosen = answer["neural-mask"].values[0].astype(bool)
+    np.testing.assert_array_equal(whole.digest_text(["the fox", "jumps"])["neural"].values[:, chosen], answer["neural"])
+    responses = localize.extract_representations(network[1], tokenizer, LAYERS[network[0]], 32, 5, torch.device("cpu"))
+    t = np.concatenate(
+        [
+            ttest_ind(responses["sentences"][layer], responses["non-words"][layer], equal_var=False).statistic
+            for layer in LAYERS[network[0]]
+        ]
+    )
+    assert set(np.argsort(-t)[:16]) == set(np.flatnonzero(chosen))
+
+
+def test_a_mask_is_of_its_weights_layers_and_number_of_units(network, localizer, monkeypatch):
+    first = localizer()._units
+    monkeypatch.setattr(localize, "extract_representations", lambda *_: pytest.fail("the mask was stored"))
+    assert (localizer()._units == first).all()
+    monkeypatch.undo()
+    calls = []
+    monkeypatch.setattr(localize, "extract_representations", lambda *_: calls.append(1) or _noise())
+    other = copy.deepcopy(network[1])
+    next(other.parameters()).data += 1
+    for again in (lambda: localizer(other), lambda: localizer(top_k=3)):
+        again()
+    assert len(calls) == 2
+
+
+def _noise():
+    random = np.random.default_rng(1)
+    layers = {layer: random.normal(size=(10, 32)) for layer in [*LAYERS["gpt2"], *LAYERS["bert"]]}
+    return {"sentences": layers, "non-words": {layer: -values for layer, values in layers.items()}}
+
+
+def test_a_masked_model_has_the_pseudo_likelihood_of_each_part(network, tokenizer):
+    if network[0] != "bert":
+        pytest.skip("a causal model")
+    many = copy.deepcopy(tokenizer)
+    many.add_special_tokens({"mask_token": "[UNK]"})
+    reader = MaskedSubject("bert", {"language_system": LAYERS["bert"]}, model=network[1], tokenizer=many)
+    reader.start_behavioral_task("reading_times")
+    reader.start_neural_recording("language_system", "fMRI")
+    answer = reader.digest_text(["the", "quick fox", ""])
+    expected = []
+    for text, masked in (([0], [0]), ([0, 1, 3], [1, 2]), ([0, 1, 3], [2])):
+        ids = torch.tensor([text])
+        ids[0, masked] = many.mask_token_id
+        with torch.no_grad():
+            expected.append(-network[1](ids).logits[0].log_softmax(-1)[masked[0], text[masked[0]]].item() / math.log(2))
+    np.testing.assert_allclose(answer["behavior"], [expected[0], sum(expected[1:]), 0], atol=1e-4)
+    assert answer["neural"].shape == (3, 64)
+    with pytest.raises(NotApplicable, match="does no task 'next_word'"):
+        reader.start_behavioral_task("next_word")
+
+
+def test_models_of_the_hub_by_name(network, tokenizer, monkeypatch):
+    masked = network[0] == "bert"
+    architectures = ["BertForMaskedLM" if masked else "GPT2LMHeadModel"]
+    monkeypatch.setattr(networks, "from_hub", lambda *_: types.SimpleNamespace(architectures=architectures))
+    monkeypatch.setattr(networks, "load_network", lambda *_: network[1])
+    monkeypatch.setattr(huggingface, "load_tokenizer", lambda _: tokenizer)
+    with recording() as record:
+        made = load_model("huggingface:someone/net")
+    assert isinstance(made, MaskedSubject) == masked
+    assert made.identifier == "huggingface:someone/net"
+    layer = LAYERS[network[0]][1]
+    assert made.region_layer_mapping == {"language_system": layer}
+    assert record.items == [
+        {
+            "kind": "remark",
+            "text": f"the layer {layer} of someone/net stands for the language system; nobody selected it",
+        }
+    ]
+    assert load_model("huggingface:net#lm_head").region_layer_mapping == {"language_system": "lm_head"}
+    assert load_model("huggingface:gpt2").region_layer_mapping == {"language_system": "transformer.h.11"}
+    with pytest.raises(UserError, match="does not name a model of the hub"):
+        load_model("huggingface:../net")
+
+
+def test_a_context_of_a_very_long_text_is_shortened(network, tokenizer, monkeypatch):
+    monkeypatch.setattr(huggingface, "_CONTEXTS", 24)
+    contexts = subject(network, tokenizer)
+    contexts.start_behavioral_task("next_word")
+    answer = contexts.digest_text(["the quick", "fox", "over"])["behavior"]
+    assert answer["context"].values.tolist() == ["…he quick", "…uick fox", "…fox over"]

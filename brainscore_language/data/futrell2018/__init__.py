@@ -17,4 +17,10 @@ BIBTEX = """@inproceedings{futrell2018natural,
 
 STIMULUS_GROUPS = {"Futrell2018": "story_id"}
 
-data_registry["Futrell2018"] = lambda: load_from_s3("Futrell2018", sha1="381ccc8038fbdb31235b5f3e1d350f359b5e287f")
+
+def load_assembly():
+    """The reading times, from the platform's public storage."""
+    return load_from_s3("Futrell2018", sha1="381ccc8038fbdb31235b5f3e1d350f359b5e287f")
+
+
+data_registry["Futrell2018"] = load_assembly

@@ -1,4 +1,7 @@
-"""Baseline models that look at single words: their length, and a random number that is the same for equal words."""
+"""Baseline models that look at single words: length, rarity, and a random number that is the same for equal words.
+
+``word-frequency`` needs the package wordfreq: frequencies of English words in texts of several kinds, until 2021.
+"""
 
 from brainscore_language import model_registry
 
@@ -11,3 +14,4 @@ def _subject(name: str):
 
 model_registry["word-length"] = lambda: _subject("word_length")
 model_registry["random-words"] = lambda: _subject("random_words")
+model_registry["word-frequency"] = lambda: _subject("word_frequency")

@@ -2,17 +2,13 @@
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from math import log2
 
-import numpy as np
-
-from brainscore_core.errors import NotApplicable
-from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
-from brainscore_language.artificial_subject import ArtificialSubject
-from brainscore_language.model_helpers.preprocessing import parts_of
+from brainscore_core.errors import UserError
+from brainscore_language.model_helpers.reading import ReadingSubject
 
 
-class WordSubject(ArtificialSubject):
+class WordSubject(ReadingSubject):
     """A subject whose time for a part is the sum of a property of its words.
 
     Parameters
@@ -24,36 +20,26 @@ class WordSubject(ArtificialSubject):
     """
 
     def __init__(self, identifier: str, property_of: Callable[[str], float]) -> None:
-        self._identifier = identifier
+        super().__init__(identifier)
         self._property_of = property_of
 
-    def identifier(self) -> str:
-        """Name of the property."""
-        return self._identifier
-
-    def start_behavioral_task(self, task: str) -> None:
-        """Read; there is no other task."""
-        if task != ArtificialSubject.Task.reading_times:
-            raise NotApplicable(f"{self._identifier} has reading times only, not the task {task!r}")
-
-    def start_neural_recording(self, recording_target: str, recording_type: str) -> None:
-        """Raise an error: there are no units."""
-        raise NotApplicable(f"{self._identifier} has reading times only, no units")
-
-    def digest_text(self, text: str | list[str]) -> dict[str, Any]:
+    def times_of(self, parts: list[str]) -> list[float]:
         """Times of the parts, each without the others."""
-        parts = parts_of(text)
-        times = [float(sum(self._property_of(word) for word in part.split())) for part in parts]
-        coords = {
-            "stimulus": ("presentation", np.array(parts, dtype=object)),
-            "part_number": ("presentation", np.arange(len(parts))),
-        }
-        return {"behavior": BehavioralAssembly(times, coords=coords, dims=["presentation"]), "neural": None}
+        return [float(sum(self._property_of(word) for word in part.split())) for part in parts]
 
 
 def word_length() -> WordSubject:
     """Number of characters."""
     return WordSubject("word-length", len)
+
+
+def word_frequency() -> WordSubject:
+    """−log2 of a word's frequency in English; 1e-9, of unknown words, is the least. UserError without wordfreq."""
+    try:
+        from wordfreq import word_frequency as frequency
+    except ImportError as error:
+        raise UserError(f"word-frequency needs the package wordfreq: {error}", "pip install wordfreq") from error
+    return WordSubject("word-frequency", lambda word: -log2(frequency(word, "en", minimum=1e-9)))
 
 
 def random_words() -> WordSubject:

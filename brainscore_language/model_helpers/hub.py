@@ -1,0 +1,69 @@
+"""Any language model of the Hugging Face hub by name, such as ``huggingface:gpt2``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from brainscore_core.errors import UserError
+from brainscore_core.plugins.tables import read_table
+from brainscore_core.provenance import note
+
+__all__ = ["PREFIX", "blocks_of", "hub_subject"]
+
+PREFIX = "huggingface:"
+
+_NAME = re.compile(r"(?P<name>[\w-][\w.-]*(?:/[\w-][\w.-]*)?)(?:#(?P<layer>[\w.]+))?")
+
+
+def hub_subject(identifier: str) -> Any:
+    """The subject of ``huggingface:NAME`` or ``huggingface:NAME#LAYER``.
+
+    Without a layer, that of the published registration stands for the language system, if there is one; else the block
+    in the middle, which nobody selected: the receipt says so.
+
+    Raises
+    ------
+    UserError
+        If the identifier does not have this form, or transformers is not installed.
+    DataUnavailable
+        If the hub or the model cannot be reached.
+    """
+    from brainscore_language.model_helpers.huggingface import HuggingfaceSubject
+    from brainscore_language.model_helpers.masked import MaskedSubject
+    from brainscore_language.model_helpers.networks import from_hub, load_network
+    from brainscore_language.models import published
+
+    match = _NAME.fullmatch(identifier.removeprefix(PREFIX))
+    if match is None:
+        raise UserError(f"{identifier!r} does not name a model of the hub", f"write it as {PREFIX}NAME, or NAME#LAYER")
+    name, layer = match["name"], match["layer"]
+    architectures = getattr(from_hub("AutoConfig", name), "architectures", None) or []
+    masked = any(architecture.endswith("ForMaskedLM") for architecture in architectures)
+    kind: type[HuggingfaceSubject] = MaskedSubject if masked else HuggingfaceSubject
+    network = load_network(name, kind.network_class)
+    if layer is None:
+        rows = read_table(str(published.__file__), "models.csv")
+        layer = next((row["layer"] for row in rows if row["repository"] == name and not row["localized"]), None)
+    if layer is None:
+        blocks = blocks_of(network)
+        layer = blocks[len(blocks) // 2]
+        note("remark", text=f"the layer {layer} of {name} stands for the language system; nobody selected it")
+    return kind(name, {"language_system": layer}, model=network)
+
+
+def blocks_of(network: Any) -> list[str]:
+    """Names of the blocks of a network: the longest list of its modules.
+
+    Raises
+    ------
+    UserError
+        If it has no list of modules.
+    """
+    import torch
+
+    lists = {name: len(module) for name, module in network.named_modules() if isinstance(module, torch.nn.ModuleList)}
+    if not lists:
+        raise UserError("the network has no list of blocks", f"state a layer: {PREFIX}NAME#LAYER")
+    longest = max(lists, key=lambda name: lists[name])
+    return [f"{longest}.{number}" for number in range(lists[longest])]

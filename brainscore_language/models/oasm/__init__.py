@@ -1,0 +1,20 @@
+"""OASM: a control without language, whose units know only which parts of a text are neighbours.
+
+A score that it reaches comes from the likeness of neighbouring measurements (Hadidi et al. 2025,
+doi:10.1101/2025.03.09.642245). The rows of ``models.csv`` differ in the width of the neighbourhood.
+"""
+
+from functools import partial
+
+from brainscore_core.plugins.tables import table_keys
+from brainscore_language import model_registry
+
+
+def _make(identifier: str):
+    from brainscore_language.models.oasm.model import oasm
+
+    return oasm(identifier)
+
+
+for _identifier in table_keys(__file__, "models.csv"):
+    model_registry[_identifier] = partial(_make, _identifier)

@@ -1,0 +1,20 @@
+"""Published networks of the Hugging Face hub: the rows of ``models.csv``.
+
+The layer that stands for the language system, or the localizer in its place, is that of the published registration.
+Weights are fetched when a model is loaded; they take about 4 bytes a parameter.
+"""
+
+from functools import partial
+
+from brainscore_core.plugins.tables import table_keys
+from brainscore_language import model_registry
+
+
+def _make(identifier: str):
+    from brainscore_language.models.published.model import published
+
+    return published(identifier)
+
+
+for _identifier in table_keys(__file__, "models.csv"):
+    model_registry[_identifier] = partial(_make, _identifier)
