@@ -115,14 +115,18 @@ def execute(
     *,
     isolated: bool,
     cage: Mapping[str, Any] | None = None,
+    products: bool = True,
     on_event: Callable[[Event], Any],
 ) -> RunReport:
     """Score the pending pairs of a plan."""
+    from brainscore_core.results.products import products_wanted
     from brainscore_core.runner import run_plan
     from brainscore_vision.scoring.selection import regions_by_data
 
     options_of_pairs: dict[str, Any] = {"files": selection.files, "regions": regions_by_data(selection.benchmarks)}
     options_of_pairs = {name: value for name, value in options_of_pairs.items() if value}
+    if not (products and products_wanted()):
+        options_of_pairs["products"] = False
     if cage is not None:
         from brainscore_core.isolation.sandbox import require_sandbox
 

@@ -35,8 +35,15 @@ def _folder(kind: str, identifier: str) -> Path | None:
     return registry.location(identifier).folder if registry is not None and identifier in registry else None
 
 
-def score_pair(model: str, benchmark: str, *, store: ResultsStore, run: RunInfo, **options: Any) -> Receipt:
-    """Score a pair for the runner and write its receipt, even if a plugin fails; `options` have no influence."""
+def score_pair(
+    model: str, benchmark: str, *, store: ResultsStore, run: RunInfo, products: bool = True, **options: Any
+) -> Receipt:
+    """Score a pair for the runner and write its receipt, even if a plugin fails.
+
+    `products`: whether products of features are stored. Other `options` have no influence.
+    """
     with capture_output() as captured:
-        outcome = run_pair(model, benchmark, results=store, run=run, log=captured.text, raise_errors=False)
+        outcome = run_pair(
+            model, benchmark, results=store, run=run, products=products, log=captured.text, raise_errors=False
+        )
     return outcome.receipt

@@ -239,6 +239,12 @@ def _repeated(args: Sequence[str]) -> list[str]:
     "--sandbox-shows", "--cage-shows", multiple=True, metavar="PATH", type=click.Path(exists=True, resolve_path=True),
     help="A file or folder that is visible in the sandbox, such as weights; may be repeated.",
 )  # fmt: skip
+@click.option(
+    "--no-products",
+    is_flag=True,
+    default=None,
+    help="Do not store products of the models' features, from which brainscore ask answers questions.",
+)
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Time limit of a pair in seconds.")
 @click.option("--scheduler", metavar="ADDRESS", help="Use an existing Dask scheduler, such as tcp://host:8786.")
 @click.option("--slurm", metavar="PROFILE", help="Run as SLURM jobs, described by this YAML file.")
@@ -287,6 +293,7 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
                     options,
                     isolated=how.get("isolated", False),
                     cage=_sandbox_options(how),
+                    products=not how.get("no_products", False),
                     on_event=progress,
                 )
         except KeyboardInterrupt:

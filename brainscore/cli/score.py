@@ -52,6 +52,11 @@ from brainscore_core.progress import stage
     type=click.Path(exists=True),
     help="A file or folder that is visible in the sandbox, such as weights; may be repeated.",
 )
+@click.option(
+    "--no-products",
+    is_flag=True,
+    help="Do not store products of the model's features, from which brainscore ask answers questions.",
+)
 @click.option("--methods", is_flag=True, help="Also print a paragraph for a paper, with references.")
 @click.option("--json", "json_", is_flag=True, help="Print the receipt as JSON.")
 def command(
@@ -67,6 +72,7 @@ def command(
     isolated: bool,
     sandbox: bool,
     sandbox_shows: tuple[str, ...],
+    no_products: bool,
     methods: bool,
     json_: bool,
 ) -> None:
@@ -100,6 +106,7 @@ def command(
         isolated=isolated,
         cage={"files": list(sandbox_shows)} if sandbox or sandbox_shows else None,
         other_angles=other_angles,
+        products=not no_products,
     ).receipt
     if json_:
         echo_json(receipt.to_dict())

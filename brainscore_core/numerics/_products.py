@@ -89,7 +89,7 @@ def fast_gram(X: NDArray, name: str = "X", *, device: "torch.device | None" = No
 
     Products then differ from those in float64 by about 3e-7, and at most some 1e-6, of the mean diagonal of that part.
     """
-    products = _products_in_float32(X) if device is None and _pays_in_float32(X) else None
+    products = products_in_float32(X) if device is None and pays_in_float32(X) else None
     if products is not None:
         return products.centred, products.rounded
     return gram_on(X, name, device=device), 0.0
@@ -129,13 +129,13 @@ _LEAST_SQUARE, _LARGEST_SUM = 1e-25, 1e37
 """Range in which squares of float32 values neither overflow nor underflow: their mean and their sum."""
 
 
-def _pays_in_float32(X: NDArray) -> bool:
+def pays_in_float32(X: NDArray) -> bool:
     n, p = X.shape
     return X.dtype == np.float32 and n * n * p >= _WORTH_FLOAT32
 
 
 @np.errstate(invalid="ignore", over="ignore")  # blocks that are too large are multiplied in float64
-def _products_in_float32(X: NDArray) -> _Products | None:
+def products_in_float32(X: NDArray) -> _Products | None:
     """Products of all stimuli of float32 features, most of them in float32; None if not finite.
 
     Each column is centred before; blocks of columns are summed in float64. Columns that dominate a block would drown
@@ -241,7 +241,7 @@ def row_gram(X: NDArray, *, centred: bool = False, device: "torch.device | None"
     Products below the diagonal may be missing. For large float32 features on the CPU mostly in float32 (see
     :func:`fast_gram`).
     """
-    products = _products_in_float32(X) if device is None and _pays_in_float32(X) else None
+    products = products_in_float32(X) if device is None and pays_in_float32(X) else None
     if products is not None:
         mean = products.row_mean if centred else None
         result = _recentred(products, X.shape[1], mean)

@@ -15,6 +15,7 @@ import numpy as np
 
 from brainscore_core.domains import FIRST
 from brainscore_core.formatting import estimate_text, number_text, range_text
+from brainscore_core.memory import format_size
 from brainscore_core.populations import condition_of_result, details, population
 from brainscore_core.receipts.schema import SCHEMA_VERSION, migrated, parse, validate
 from brainscore_core.strict_json import dumps, plain
@@ -289,6 +290,38 @@ class FeaturesItem:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProductsItem:
+    """Stored products of the features that were recorded from a region: the file ``.products/<sha256>`` of a store."""
+
+    region: str
+    layers: tuple[str, ...] = ()  # layers that stand for it; empty if the model does not name them
+    stimuli: int  # their number
+    sha256: str
+    bytes: int
+
+    def text(self) -> str:
+        """Write number of stimuli and size.
+
+        Examples
+        --------
+        >>> ProductsItem(region="V1", layers=("a",), stimuli=80, sha256="", bytes=27360).text()
+        'V1: products of 80 stimuli (27.4 kB)'
+        """
+        return f"{self.region}: products of {self.stimuli:,} stimuli ({format_size(self.bytes)})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerInfo:
+    """What a receipt answers, if it was not scored with the model but from stored products.
+
+    `source` is the id of the receipt that names the products, `question` the question as :class:`Question` writes it.
+    """
+
+    source: str
+    question: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunInfo:
     """The run that a receipt belongs to.
 
@@ -456,6 +489,10 @@ class Receipt:
         Data sets, stimulus sets and metrics that were used, files that were read, the model's weights.
     features : tuple of FeaturesItem
         Features that were recorded from the model; empty for behaviour, and in receipts of earlier versions.
+    products : tuple of ProductsItem
+        Stored products of these features; not in JSON if there are none.
+    answer : AnswerInfo or None
+        The question that the score answers; None, and not in JSON, for the score of a model on the benchmark itself.
     run : RunInfo or None
         The run that it belongs to, and the model's own environment.
     environment, seeds, device, timings, memory, cache
@@ -488,6 +525,8 @@ class Receipt:
     files: tuple[FileItem, ...] = ()
     weights: tuple[WeightsItem, ...] = ()
     features: tuple[FeaturesItem, ...] = ()
+    products: tuple[ProductsItem, ...] = ()
+    answer: AnswerInfo | None = None
     environment: Environment = field(
         default_factory=lambda: Environment(python="", platform="", cpu=None, cpu_count=None, packages={})
     )
@@ -530,7 +569,11 @@ class Receipt:
         moment = datetime.now(UTC)
         created = self.created or f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
         dated = replace(self, created=created)
-        content = {**asdict(dated), "id": None, "attachments": [(a.kind, a.sha256, a.bytes) for a in self.attachments]}
+        content = {
+            **_without_absent(asdict(dated)),
+            "id": None,
+            "attachments": [(a.kind, a.sha256, a.bytes) for a in self.attachments],
+        }
         stamp = f"{datetime.fromisoformat(created):%Y%m%dT%H%M%S%fZ}"
         identifier = f"{stamp}-{sha256(dumps(content).encode()).hexdigest()[:12]}"
         attachments = tuple(replace(a, name=f"{identifier}{a.suffix}") for a in self.attachments)
@@ -545,7 +588,7 @@ class Receipt:
             If the content does not follow the schema.
         """
         data: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "id": self.id, "created": self.created}
-        data |= {key: value for key, value in plain(asdict(self)).items() if key not in data}
+        data |= {key: value for key, value in plain(_without_absent(asdict(self))).items() if key not in data}
         validate(data)
         return data
 
@@ -592,6 +635,10 @@ class Receipt:
         fields["features"] = tuple(
             FeaturesItem(**item | {"layers": tuple(item["layers"])}) for item in data["features"]
         )
+        fields["products"] = tuple(
+            ProductsItem(**item | {"layers": tuple(item["layers"])}) for item in data.get("products", ())
+        )
+        fields["answer"] = AnswerInfo(**data["answer"]) if data.get("answer") else None
         fields["environment"] = Environment(**data["environment"])
         fields["run"] = RunInfo(**data["run"]) if data["run"] else None
         fields["timings"] = Timings(**data["timings"])
@@ -600,6 +647,11 @@ class Receipt:
         fields["attachments"] = tuple(AttachmentInfo(**item) for item in data["attachments"])
         fields["notes"] = tuple(data["notes"])
         return cls(**fields)
+
+
+def _without_absent(content: dict[str, Any]) -> dict[str, Any]:
+    """Leave out fields that earlier receipts of this version do not have, where there is nothing to say."""
+    return {key: value for key, value in content.items() if value or key not in ("products", "answer")}
 
 
 def _with_plugin(data: dict[str, Any]) -> dict[str, Any]:
@@ -650,6 +702,7 @@ def summary(receipt: Receipt, *, stored: str | None = None) -> list[tuple[str, s
     elif receipt.score is not None:
         lines.append(("ceiling", "none"))
     lines += [("features", item.text()) for item in receipt.features]
+    lines += [("products", item.text()) for item in receipt.products]
     if receipt.model.visual_angle is not None:  # not of language, nor of earlier receipts
         lines.append(("visual angle", _about_angle(receipt.model.visual_angle)))
     shown = receipt.score.finding if receipt.score is not None else None

@@ -8,6 +8,7 @@ import shutil
 import warnings
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from brainscore_core.metrics import Score
+    from brainscore_core.receipts.receipt import ProductsItem
+    from brainscore_core.results.products import Products
     from brainscore_core.supported_data_standards.brainio.netcdf import EncodedFile
 
 __all__ = [
@@ -530,6 +533,43 @@ class ResultsStore:
         from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
 
         return read_netcdf(self.attachment_path(receipt, kind), DataAssembly, group=group)
+
+    def keep_products(self, content: bytes, digest: str) -> None:
+        """Store a file of products under its hash, unless it is stored already.
+
+        Raises
+        ------
+        StoreError
+            If the folder or the bucket cannot be written.
+        """
+        name = f".products/{digest}"
+        stored = self._backend.open_index(name)
+        if stored is not None:
+            with stored:
+                if stored.read() == content:
+                    return
+        self._backend.write_index(name, memoryview(content))
+
+    def read_products(self, item: ProductsItem) -> Products:
+        """Read products that a receipt names.
+
+        Raises
+        ------
+        ReceiptError
+            If the file is missing, has changed, or has another version.
+        """
+        from brainscore_core.results.products import Products
+
+        name = f".products/{item.sha256}"
+        address, remedy = self._backend.address_of(name), "score the pair again"
+        stored = self._backend.open_index(name)
+        if stored is None:
+            raise ReceiptError(f"{address} is missing", remedy)
+        with stored:
+            content = stored.read(item.bytes + 1)
+        if sha256(content).hexdigest() != item.sha256:
+            raise ReceiptError(f"{address} has changed since it was written", remedy)
+        return Products.from_bytes(content)
 
     def read_log(self, receipt: Receipt) -> str | None:
         """What the pair printed; None if there is no log. Of a very long log, the beginning and the end."""

@@ -42,6 +42,7 @@ from brainscore_core.receipts.receipt import (
     VisualAngle,
     WeightsItem,
 )
+from brainscore_core.results.products import Collected, collecting, products_wanted
 from brainscore_core.results.store import Arrays, ResultsStore, UnwrittenReceipt, arrays_of
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ class PairRecorder:
         Folder or file with the code of each, which is hashed.
     domain : str
         Name of the domain.
+    products : bool
+        Whether products of the recorded features are stored beside the receipt, unless the environment says otherwise.
 
     Attributes
     ----------
@@ -129,6 +132,7 @@ class PairRecorder:
         model_code: Path | None = None,
         benchmark_code: Path | None = None,
         domain: str = FIRST,
+        products: bool = True,
     ) -> None:
         self.store = results if isinstance(results, ResultsStore) or results is None else ResultsStore(results)
         if self.store is not None:
@@ -152,11 +156,14 @@ class PairRecorder:
         self._notes: list[str] = []
         self._memory = Memory(peak_bytes=None, raised_here=None)
         self._record = Record()
+        self._wants_products = products and self.store is not None and products_wanted()
+        self._products = Collected()
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
         self._memory = Memory(peak_bytes=_peak_memory(), raised_here=None)
         self._record = self._open.enter_context(recording())
+        self._products = self._open.enter_context(collecting(wanted=self._wants_products))
         self._open.enter_context(self.timed("total"))
         return self
 
@@ -243,6 +250,8 @@ class PairRecorder:
             raise UserError("there is no store for the receipt", remedy="name one as results")
         if log and (excerpt := kept_log(log)):
             self._attachments["log"] = excerpt
+        for item, content in self._products.files:
+            self.store.keep_products(content, item.sha256)
         return self.store.prepare(self._receipt(code or {}, run), self._attachments)
 
     def outcome(
@@ -308,13 +317,16 @@ class PairRecorder:
             files=_files(items),
             weights=_weights(items),
             features=_features(items),
+            products=tuple(item for item, _ in self._products.files),
             environment=current_environment(),
             seeds={str(item.get("name", "seed")): item.get("value") for item in items if item["kind"] == "seed"},
             device=next((str(item["name"]) for item in reversed(items) if item["kind"] == "device"), "cpu"),
             timings=Timings(**self._seconds, extraction=_extraction_seconds(items)),
             memory=self._memory,
             cache=_cache_use(items),
-            notes=tuple(dict.fromkeys(scrub_text(note) for note in (*_remarks(items), *self._notes))),
+            notes=tuple(
+                dict.fromkeys(scrub_text(note) for note in (*_remarks(items), *self._notes, *self._products.notes))
+            ),
             run=run,
         )
 
@@ -330,6 +342,7 @@ def run_pair(
     raise_errors: bool = True,
     run: RunInfo | None = None,
     log: str | Callable[[], str] | None = None,
+    products: bool = True,
     domain: str = FIRST,
 ) -> Outcome:
     """Score a model on a benchmark and write a receipt.
@@ -352,6 +365,8 @@ def run_pair(
     log : str or callable, optional
         What the pair printed, or a function that returns it after scoring, also if that failed. At most 1 MB is kept
         beside the receipt, without paths, names of users and machines, and credentials.
+    products : bool
+        Whether products of the recorded features are stored in `results`.
     domain : str
         Name of the domain.
 
@@ -389,6 +404,7 @@ def run_pair(
         results=results,
         model_code=find("model", model_identifier),
         benchmark_code=find("benchmark", benchmark_identifier),
+        products=products,
         domain=domain,
     )
     with recorder:

@@ -17,6 +17,7 @@ from brainscore_core.metric_helpers.uncertainty import DECLARED, NEUROID_GROUPS,
 from brainscore_core.metrics import Score, Uncertainty, declare_no_error
 from brainscore_core.numerics.predictions import Predictivity, PredictivityOfUnits
 from brainscore_core.progress import track
+from brainscore_core.results.products import collect_products
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, merge_data_arrays
 from brainscore_language import load_dataset, load_metric
 from brainscore_language.artificial_subject import ArtificialSubject
@@ -147,7 +148,10 @@ class RecordingBenchmark(BenchmarkBase):
         candidate.start_neural_recording(recording_target=target, recording_type=self._recording_type)
         responses = read_text(candidate, self.data, text_coord=self._text_coord, copied=self._copied)
         layers = list(dict.fromkeys(responses["layer"].values.tolist()))
-        raws = {str(layer): self.metric(responses.sel(layer=layer), self.data) for layer in layers}
+        of_layers = {str(layer): responses.sel(layer=layer) for layer in layers}
+        for of_layer in of_layers.values():
+            collect_products([of_layer], target)
+        raws = {layer: self.metric(of_layer, self.data) for layer, of_layer in of_layers.items()}
         scores = {layer: self._related(raw) for layer, raw in raws.items()}
         score = next(iter(scores.values()))
         if len(scores) > 1:

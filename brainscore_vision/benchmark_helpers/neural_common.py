@@ -22,6 +22,7 @@ from brainscore_core.metric_helpers.alignment import MetricInputError, coord_val
 from brainscore_core.metric_helpers.geometry import RDM, RDMSimilarity
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.plurals import plural
+from brainscore_core.results.products import collect_products
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
@@ -97,6 +98,7 @@ def record(
             time_bins=time_bins,
         )
         recorded.append(without_single_time_bin(recordings))
+    collect_products(recorded, region)
     return recorded
 
 

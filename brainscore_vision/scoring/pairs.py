@@ -129,6 +129,7 @@ def run_pair(
     isolated: bool = False,
     cage: Mapping[str, Any] | None = None,
     other_angles: bool = False,
+    products: bool = True,
     raise_errors: bool = True,
     run: RunInfo | None = None,
     log: str = "",
@@ -147,6 +148,8 @@ def run_pair(
     other_angles : bool
         Whether to score also at half and double the visual angle of the model: scores without intervals, in
         ``receipt.model.visual_angle``. Stimuli on these screens pass the model, too.
+    products : bool
+        Whether products of the recorded features are stored in `results`, from which questions are answered later.
     raise_errors, run, log
         As for `brainscore_core.scoring.run_pair`.
 
@@ -162,7 +165,7 @@ def run_pair(
     ):
         model.check()
         info = model.run_info(run)
-        recorder = _score(model, benchmark, results, other_angles=other_angles)
+        recorder = _score(model, benchmark, results, other_angles=other_angles, products=products)
         return recorder.outcome(_code_of_data(recorder), run=info, log=log, raise_errors=raise_errors)
 
 
@@ -181,6 +184,7 @@ def _score(
     regions: Sequence[str] | None = None,
     *,
     other_angles: bool = False,
+    products: bool = True,
 ) -> PairRecorder:
     """Make benchmark and model, and score; errors are kept in the recorder."""
     kept = _kept_benchmarks.get(benchmark_identifier)
@@ -190,6 +194,7 @@ def _score(
         results=results,
         model_code=model.code(),
         benchmark_code=_code("benchmark", benchmark_identifier) if kept is None else kept.folder,
+        products=products,
     )
     with recorder, suggesting_public_variants(benchmark_identifier, benchmark_registry):
         with recorder.timed("load_benchmark"):
@@ -456,6 +461,7 @@ def score_pair(
     regions: Mapping[str, Sequence[str]] | None = None,
     cage: Mapping[str, Any] | None = None,
     forget_after: Collection[str] = (),
+    products: bool = True,
     later: Callable[[Callable[[], Receipt]], None] | None = None,
 ) -> Receipt:
     """Score a pair and write its receipt, even if a plugin fails.
@@ -470,9 +476,9 @@ def score_pair(
     :func:`~brainscore_vision.scoring.selection.data_name`; one pass records all of them. `cage`: runs the model
     isolated and in a sandbox, with these options of :func:`~brainscore_vision.model_sources.isolation.sandbox_for`.
     Plain JSON values. `forget_after`: benchmarks after which the model's process ends, so that the model cannot reveal
-    their stimuli to a later benchmark. `later`: may be called with a function that writes the receipt and returns it,
-    also in another thread. This function then returns the receipt without its id. Result: its state is *failed* if a
-    plugin raised an error.
+    their stimuli to a later benchmark. `products`: as for :func:`run_pair`. `later`: may be called with a function that
+    writes the receipt and returns it, also in another thread. This function then returns the receipt without its id.
+    Result: its state is *failed* if a plugin raised an error.
     """
     reference = (files or {}).get(model)
     key = _ModelKey(model, reference, isolated, "" if cage is None else json.dumps(dict(cage), sort_keys=True))
@@ -483,7 +489,9 @@ def score_pair(
         reusable = False
         try:
             info = scored.run_info(run)
-            recorder = _score(scored, benchmark, store, (regions or {}).get(data_name(benchmark), ()))
+            recorder = _score(
+                scored, benchmark, store, (regions or {}).get(data_name(benchmark), ()), products=products
+            )
             unwritten = recorder.unwritten_receipt(_code_of_data(recorder), run=info, log=captured.text())
             if later is None or recorder.state == "failed" or unwritten.size > _LARGEST_WRITTEN_LATER:
                 receipt = unwritten.write()

@@ -6,8 +6,8 @@ import pytest
 
 from . import traces
 
-MOST_FILES = 32
-MOST_WITH_LIBRARIES = 55
+MOST_FILES = 33
+MOST_WITH_LIBRARIES = 58
 
 pytestmark = pytest.mark.slow(reason="scores a pair twice in a process of its own, the second time traced")
 
