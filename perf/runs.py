@@ -90,13 +90,13 @@ def time_intervals():
                 setattr(place, attribute, timed(getattr(place, attribute)))
 
 
-def score_pair(model, benchmark, *, later=None, **how):
+def score_pair(model, benchmark, **how):
     """Score a pair as workers do, with timed intervals."""
     start, processor = time.monotonic(), time.process_time()
     from brainscore_vision.scoring.pairs import score_pair as score
 
     time_intervals()
-    receipt = score(model, benchmark, **how, **({} if later is None else {"later": later}))
+    receipt = score(model, benchmark, **how)
     record("pair", start, model=model, benchmark=benchmark, processor=time.process_time() - processor)
     return receipt
 

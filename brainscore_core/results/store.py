@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from brainscore_core.metrics import Score
     from brainscore_core.receipts.receipt import ProductsItem
     from brainscore_core.results.products import Products
-    from brainscore_core.supported_data_standards.brainio.netcdf import EncodedFile
 
 __all__ = [
     "Arrays",
@@ -41,7 +40,6 @@ __all__ = [
     "Problem",
     "ResultsStore",
     "Scan",
-    "UnwrittenReceipt",
     "arrays_of",
     "backend_of",
     "read_entries",
@@ -115,38 +113,6 @@ class Scan:
     known: int
     unread: int
     found: Iterator[Receipt | Problem]
-
-
-class UnwrittenReceipt:
-    """A receipt that is complete except for its id, with the encoded content of its attachments.
-
-    Attributes
-    ----------
-    receipt : Receipt
-        Without id and attachments.
-    """
-
-    def __init__(self, store: ResultsStore, receipt: Receipt, attachments: Mapping[str, EncodedFile | bytes]) -> None:
-        self.receipt = receipt
-        self._store = store
-        self._attachments = attachments
-
-    @property
-    def size(self) -> int:
-        """Bytes of the attachments in memory."""
-        return sum(
-            len(content) if isinstance(content, bytes) else content.size for content in self._attachments.values()
-        )
-
-    def detach(self) -> None:
-        """Copy the arrays of the attachments, so that those that they come from may change before they are written."""
-        for attachment in self._attachments.values():
-            if not isinstance(attachment, bytes):
-                attachment.detach()
-
-    def write(self) -> Receipt:
-        """Store the receipt; returns and raises what :meth:`ResultsStore.write` does."""
-        return self._store.write_prepared(self.receipt, self._attachments)
 
 
 _ID_START = re.compile(r"[0-9]{8}[0-9TZa-f-]*")
@@ -264,35 +230,13 @@ class ResultsStore:
         StoreError
             If the folder or the bucket cannot be written; nothing is left behind.
         """
-        return self.prepare(receipt, attachments).write()
-
-    def prepare(self, receipt: Receipt, attachments: Mapping[str, Arrays | str] | None = None) -> UnwrittenReceipt:
-        """Encode the attachments of a receipt, so that it can be written later, also by another thread.
-
-        Parameters
-        ----------
-        receipt, attachments
-            As for :meth:`write`.
-        """
-        encoded: dict[str, EncodedFile | bytes] = {}
-        for kind, content in sorted((attachments or {}).items()):
-            try:
-                encoded[kind] = _encoded(content)
-            except _NOT_STORABLE as error:
-                receipt = _without_attachment(receipt, kind, error)
-        return UnwrittenReceipt(self, receipt, encoded)
-
-    def write_prepared(self, receipt: Receipt, attachments: Mapping[str, EncodedFile | bytes]) -> Receipt:
         pair = _pair(receipt.model.identifier, receipt.benchmark.identifier)
         with self._backend.writing(pair) as writing:
             written: dict[str, Path] = {}
-            for kind, content in attachments.items():
+            for kind, content in sorted((attachments or {}).items()):
                 path = writing.new_file()
                 try:
-                    if isinstance(content, bytes):
-                        path.write_bytes(content)
-                    else:
-                        content.write(path)
+                    _write_attachment(content, path)
                 except _NOT_STORABLE as error:
                     receipt = _without_attachment(receipt, kind, error)
                     path.unlink(missing_ok=True)
@@ -698,13 +642,13 @@ def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
 _NOT_STORABLE = (UserError, TypeError, ValueError, NotImplementedError)
 
 
-def _encoded(content: Arrays | str) -> EncodedFile | bytes:
-    """Encode arrays as netCDF, text as UTF-8."""
+def _write_attachment(content: Arrays | str, path: Path) -> None:
     if isinstance(content, str):
-        return content.encode("utf-8", "replace")
-    from brainscore_core.supported_data_standards.brainio.netcdf import EncodedFile
+        path.write_bytes(content.encode("utf-8", "replace"))
+        return
+    from brainscore_core.supported_data_standards.brainio.netcdf import write_new_netcdf
 
-    return EncodedFile(content.main, content.groups or None)
+    write_new_netcdf(content.main, path, extras=content.groups or None)
 
 
 def _without_attachment(receipt: Receipt, kind: str, error: Exception) -> Receipt:

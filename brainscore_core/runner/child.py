@@ -8,7 +8,7 @@ standard error, which the worker reads. A template and its servers receive them,
 to                    request                                              answer
 ===================== ==================================================== ==========================================
 a scoring process     `Setup`, first                                       `Ready` or `Unavailable`
-a scoring process     `Pair`                                               `Scored`; `Written` if that is later
+a scoring process     `Pair`                                               `Scored`
 a scoring process     `End`                                                it ends
 a template            `Prepare`, first                                     `Done`
 a template            `Import`, `Drop`                                     `Done`
@@ -29,7 +29,6 @@ import ctypes
 import faulthandler
 import gc
 import importlib
-import inspect
 import json
 import os
 import queue
@@ -42,7 +41,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -81,11 +80,10 @@ class Setup(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class Pair(Message):
-    """A pair to score; `later`: its receipt may be written after the answer."""
+    """A pair to score."""
 
     model: str
     benchmark: str
-    later: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +104,12 @@ class Unavailable(Message):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result(Message):
-    """Main fields of a pair's receipt, or the error that the scorer raised instead of writing one."""
+class Scored(Message):
+    """Main fields of a pair's receipt, or the error that the scorer raised instead of writing one.
+
+    `seconds`: it took; `seconds_again`: that another process would need until it knows what this one knows; `modules`:
+    that it imported and other models' processes may need, too.
+    """
 
     benchmark: str
     receipt: str = ""
@@ -115,21 +117,6 @@ class Result(Message):
     score: float | None = None
     reason: str | None = None
     error: ErrorFields | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Written(Result):
-    """The receipt of an earlier pair is written."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scored(Result):
-    """The requested pair is scored. With neither receipt nor error, the receipt will be written.
-
-    `seconds`: it took; `seconds_again`: that another process would need until it knows what this one knows; `modules`:
-    that it imported and other models' processes may need, too.
-    """
-
     seconds: float = 0.0
     seconds_again: float = 0.0
     modules: list[str] = field(default_factory=list)
@@ -258,35 +245,25 @@ def _score_pairs(*, is_forked: bool) -> None:
         _send(answers, Unavailable(error=_error_fields(error)))
         return
     _send(answers, Ready())
-    writer: threading.Thread | None = None  # of the receipt of the last pair
     while True:
         request = decoded(lines.get())
         if isinstance(request, End):
             break
         started = time.perf_counter()
-        unwritten: list[Callable[[], Any]] = []
         seconds_again = 0.0
         try:
-            receipt = score(request.model, request.benchmark, unwritten.append if request.later else None)
-            result = {} if unwritten else _receipt_fields(receipt)
+            receipt = score(request.model, request.benchmark)
+            result = _receipt_fields(receipt)
             seconds_again = _seconds_again(receipt)
         except BaseException as error:  # noqa: BLE001 - a plugin may even call sys.exit
             if isinstance(error, SystemExit) and error.code == 128 + signal.SIGTERM:
                 return  # the worker has terminated this process
-            unwritten.clear()
             result = {"error": _error_fields(error)}
         seconds = time.perf_counter() - started
-        if writer is not None:
-            writer.join()
         modules = _shared_modules(n_modules)
         n_modules = len(sys.modules)
         costs: dict[str, Any] = {"seconds": seconds, "seconds_again": seconds_again, "modules": modules}
         _send(answers, Scored(benchmark=request.benchmark, **result, **costs))
-        if unwritten:
-            writer = threading.Thread(target=_write_receipt, args=(unwritten[0], request.benchmark, answers))
-            writer.start()
-    if writer is not None:
-        writer.join()
     if forget_model := getattr(sys.modules[setup.scorer.partition(":")[0]], "forget_model", None):
         forget_model()  # which may run in a process of its own
 
@@ -309,22 +286,10 @@ def _make_scorer(setup: Setup) -> Any:
     store.omit_checks()
     run = run_info(setup.run, isolated=setup.isolated)
 
-    can_write_later = "later" in inspect.signature(scorer).parameters
-
-    def score(model: str, benchmark: str, later: Callable[[Callable[[], Any]], None] | None) -> Any:
-        options = {**setup.options, **({"later": later} if later is not None and can_write_later else {})}
-        return scorer(model, benchmark, store=store, run=run, isolated=setup.isolated, **options)
+    def score(model: str, benchmark: str) -> Any:
+        return scorer(model, benchmark, store=store, run=run, isolated=setup.isolated, **setup.options)
 
     return score
-
-
-def _write_receipt(write: Callable[[], Any], benchmark: str, answers: BinaryIO) -> None:
-    """Write a receipt while the next pair is scored."""
-    try:
-        result = _receipt_fields(write())
-    except BaseException as error:  # noqa: BLE001 - the worker handles it
-        result = {"error": _error_fields(error)}
-    _send(answers, Written(benchmark=benchmark, **result))
 
 
 def _receipt_fields(receipt: Any) -> dict[str, Any]:

@@ -43,7 +43,7 @@ from brainscore_core.receipts.receipt import (
     WeightsItem,
 )
 from brainscore_core.results.products import Collected, collecting, products_wanted
-from brainscore_core.results.store import Arrays, ResultsStore, UnwrittenReceipt, arrays_of
+from brainscore_core.results.store import Arrays, ResultsStore, arrays_of
 
 if TYPE_CHECKING:
     from brainscore_core.metrics import Score
@@ -239,10 +239,10 @@ class PairRecorder:
         """Kind and identifier of the data sets, stimulus sets and metrics that were used, sorted."""
         return data_of(self._record)
 
-    def unwritten_receipt(
+    def write(
         self, code: Mapping[tuple[str, str], Path | None] | None = None, *, run: RunInfo | None = None, log: str = ""
-    ) -> UnwrittenReceipt:
-        """Make the receipt, to be written later; parameters as for `outcome`.
+    ) -> Receipt:
+        """Write the receipt, and return it; parameters as for `outcome`.
 
         Raises UserError if there is no store.
         """
@@ -252,7 +252,7 @@ class PairRecorder:
             self._attachments["log"] = excerpt
         for item, content in self._products.files:
             self.store.keep_products(content, item.sha256)
-        return self.store.prepare(self._receipt(code or {}, run), self._attachments)
+        return self.store.write(self._receipt(code or {}, run), self._attachments)
 
     def outcome(
         self,
@@ -272,7 +272,7 @@ class PairRecorder:
         if self.store is None:
             receipt = self._receipt(code or {}, run).identified()
         else:
-            receipt = self.unwritten_receipt(code, run=run, log=log).write()
+            receipt = self.write(code, run=run, log=log)
         if self._raised is not None and raise_errors:
             raise self._raised
         score = self._result

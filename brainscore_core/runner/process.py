@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import queue
 import signal
@@ -19,14 +18,13 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.memory import format_size
 from brainscore_core.receipts.output import Captured, unnamed_file
-from brainscore_core.runner.child import End, Message, Pair, Setup, Unavailable, Written, decoded, encoded
+from brainscore_core.runner.child import End, Message, Pair, Setup, Unavailable, decoded, encoded
 from brainscore_core.runner.process_tree import (
     descendants,
     end_all,
     memory_of,
     proportional_memory_of,
     system_oom_kills,
-    uses_gpu,
 )
 from brainscore_core.runner.template import SCRIPT, ForkedProcess, Template
 
@@ -39,8 +37,6 @@ _THREAD_VARIABLES = (
     "NUMEXPR_NUM_THREADS",
 )
 _PLANNED_SHARE = 0.9  # share of its limit that a scoring process plans with; the rest is a reserve
-
-_SMALL_SHARE = 0.25  # share of its limit from which another process must not be started beside it
 
 _TICK = 0.05  # seconds between two checks of the process's memory
 _TREE_TICKS = 10  # checks between two searches for descendants
@@ -113,8 +109,6 @@ class ScoringProcess:
         self._reader.start()
         self._send(Setup(path=sys.path, scratch=str(scratch), **settings))
         self._ready = False
-        self._on_written: Callable[[Written], None] | None = None
-        self._requested: str | None = None  # benchmark of the pair that it scores next
 
     def _started(self, environment: Mapping[str, str]) -> subprocess.Popen[bytes] | ForkedProcess:
         # -P: do not import from the folder of the script
@@ -142,17 +136,6 @@ class ScoringProcess:
         """Benchmarks that it has from its template."""
         return self._process.benchmarks if isinstance(self._process, ForkedProcess) else frozenset()
 
-    @property
-    def is_small(self) -> bool:
-        """Whether it holds little of the memory that it may hold, and no GPU."""
-        pid, limit = self._process.pid, self.limit
-        return limit is not None and memory_of([pid]) < _SMALL_SHARE * limit and not uses_gpu(pid)
-
-    @property
-    def is_outdated(self) -> bool:
-        """Whether a process that the template forks now would have further benchmarks or modules."""
-        return isinstance(self._process, ForkedProcess) and self._process.is_outdated
-
     def wait_ready(self, stopped: Callable[[], bool]) -> Death | None:
         """Wait until the process is ready."""
         if self._ready:
@@ -174,57 +157,19 @@ class ScoringProcess:
         *,
         timeout: float | None,
         stopped: Callable[[], bool],
-        on_written: Callable[[Written], None] | None = None,
-        later: bool = False,
-        choose_next: Callable[[], str | None] | None = None,
     ) -> Answer | Death:
         """Score a pair.
 
         After `timeout` seconds, or once `stopped` returns True, the process and all its descendants are ended, and the
-        result is a Death. `on_written` is called when the receipt of an earlier pair is written. With `later`, the
-        receipt may be written after the answer, which then has neither a receipt nor an error. While the pair is
-        scored, `choose_next` is called: it returns the benchmark of the next call, with which the process then begins
-        as soon as it has answered, or None. That pair's receipt may be written later.
+        result is a Death.
         """
-        self._on_written = on_written
         if death := self.wait_ready(stopped):
             return death
-        if self._requested is None:
-            self._send(Pair(model=model, benchmark=benchmark, later=later))
-        self._requested = choose_next() if choose_next is not None else None
-        if self._requested is not None:
-            self._send(Pair(model=model, benchmark=self._requested, later=True))
+        self._send(Pair(model=model, benchmark=benchmark))
         result = self._wait(timeout, stopped)
         if isinstance(result, Answer) and self._template is not None:
             self._template.learn(result.content.modules)
         return result
-
-    def wait_written(self, is_done: Callable[[], bool], *, timeout: float | None, stopped: Callable[[], bool]) -> None:
-        """Wait until receipts are written, at most `timeout` seconds, and a second after the run was stopped."""
-        end = math.inf if timeout is None else time.monotonic() + timeout
-        while not is_done() and time.monotonic() < end:
-            if stopped():
-                end = min(end, time.monotonic() + _TIDY_SECONDS)
-            try:
-                answer = self._answers.get(timeout=_TICK)
-            except queue.Empty:
-                if self._reader.is_alive() or not self._answers.empty():
-                    continue
-                return
-            if answer is None:  # it has ended
-                return
-            if isinstance(answer, Written):  # not an answer: after the run was stopped, no caller waits for one
-                self._pass_on(answer)
-
-    def _next_answer(self, timeout: float) -> Message | None:
-        """Next answer to a request, after those about receipts that were written; None if the process has ended."""
-        while isinstance(answer := self._answers.get(timeout=timeout), Written):
-            self._pass_on(answer)
-        return answer
-
-    def _pass_on(self, written: Written) -> None:
-        if self._on_written is not None:
-            self._on_written(written)
 
     def finish(self) -> None:
         """Let the process end by itself; nothing remains to be scored."""
@@ -259,7 +204,7 @@ class ScoringProcess:
         start = time.monotonic()
         while True:
             try:
-                answer = self._next_answer(_TICK)
+                answer = self._answers.get(timeout=_TICK)
             except queue.Empty:
                 seconds = time.monotonic() - start
                 if self._has_ended():
@@ -292,7 +237,7 @@ class ScoringProcess:
         """Return the last answer of an ended process, whose pipe a forked process may keep open."""
         end_all([self._process.pid])
         try:
-            answer = self._next_answer(_TIDY_SECONDS)
+            answer = self._answers.get(timeout=_TIDY_SECONDS)
         except queue.Empty:
             answer = None
         return self._post_mortem(seconds) if answer is None else Answer(content=answer, seconds=seconds)

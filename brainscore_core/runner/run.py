@@ -307,7 +307,6 @@ class _Run:
         self.n_submitted = 0  # tasks
         self.waiting: deque[Work] = deque()
         self.running: dict[str, tuple[Any, Work]] = {}
-        self.ending: set[str] = set()  # running tasks that score what is probably their last pair
         self.attempts: dict[Pair, int] = {}
         self.workers: dict[Pair, str] = {}  # addresses of the workers that score pairs now
         self.seconds: dict[str, list[float]] = {}  # of pairs that were scored, by model
@@ -394,7 +393,7 @@ class _Run:
         """Submit as many tasks as the cluster can run at a time, so that the longest pairs start first."""
         now = time.monotonic()
         due = sorted((work for work in self.waiting if work.due <= now), key=self._place_of)
-        free = max(cluster.slots() - len(self.running) + len(self.ending), 0) if due or self._may_split() else 0
+        free = max(cluster.slots() - len(self.running), 0) if due or self._may_split() else 0
         chosen = due[:free]
         for work in chosen:
             self.waiting.remove(work)
@@ -417,7 +416,6 @@ class _Run:
                 largest=largest_memory(self.options, cluster.client),
                 timeout=self.options.timeout,
                 others_wait=bool(self.waiting),
-                hands_over=self.options.shares_template,
                 **self.common_fields,
             )
             future = cluster.client.submit(
@@ -471,14 +469,11 @@ class _Run:
             kind, content = self.inbox.get(timeout=_TICK)
         except queue.Empty:
             return
-        if kind == "event" and content["what"] == "ending":
-            self.ending |= {content["key"]} & self.running.keys()
-        elif kind == "event":
+        if kind == "event":
             self._record(content)
         elif kind == "lost":
             self._worker_lost(content)
         elif content in self.running:
-            self.ending.discard(content)
             self._task_done(*self.running.pop(content))
 
     def _record_events(self) -> None:

@@ -168,11 +168,6 @@ class Template:
         with self._changed:
             return self._server.benchmarks if self._server is not None else frozenset()
 
-    def is_newest(self, server: _Server) -> bool:
-        """Whether a process that is forked now comes from this server."""
-        with self._changed:
-            return self._server is server
-
     def may_keep(self, benchmark: str) -> bool:
         """Whether a benchmark is kept, or might be if that is requested; False after an error or for lack of memory."""
         with self._changed:
@@ -497,11 +492,6 @@ class ForkedProcess:
     def benchmarks(self) -> frozenset[str]:
         """Benchmarks that were kept when it was forked."""
         return self._server.benchmarks
-
-    @property
-    def is_outdated(self) -> bool:
-        """Whether the template has another server by now."""
-        return not self._template.is_newest(self._server)
 
     def poll(self) -> int | None:
         """Exit code, negative for a signal; None if it runs. Its id stays in use until :meth:`wait` has returned."""

@@ -9,20 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
-from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size
 from brainscore_core.receipts.environment import platform_code
 from brainscore_core.receipts.receipt import Receipt
-from brainscore_core.results.backend import StoreError
 from brainscore_core.results.claims import Claim
 from brainscore_core.results.store import ResultsStore
-from brainscore_core.runner.child import Result, Written
+from brainscore_core.runner.child import Scored
 from brainscore_core.runner.pair import error_receipt, run_info, write_failed
 from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
 from brainscore_core.runner.template import Template, borrow_template
@@ -32,10 +28,6 @@ OWNER = "run "
 
 ATTEMPTS = 2
 """Number of attempts: a pair whose process or worker dies is scored once more."""
-
-_ANSWER_SECONDS = 1.0  # until the last answers of a process that has died are read
-
-_TURN_SECONDS = 0.05  # between two checks of a waiting task whether the run was stopped
 
 _stopped: set[str] = set()  # runs
 _active: Counter[str] = Counter()  # tasks of each run
@@ -69,8 +61,6 @@ class TaskSpec:
     code: str = ""  # `platform_code` where the run was started; empty: not compared
     # whether tasks of other models wait: this one then ends early if it would have to wait for a template
     others_wait: bool = False
-    # whether the worker may prepare its next task while this one scores what is probably its last pair
-    hands_over: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain values."""
@@ -113,15 +103,6 @@ async def stop_run(run: str, seconds: float = 4.0) -> None:
         await asyncio.sleep(0.05)
 
 
-class _Unwritten(NamedTuple):
-    """A scored pair whose receipt is being written."""
-
-    claim: Claim
-    held: ExitStack  # of the claim, which is released when it is closed
-    seconds: float
-    process: ScoringProcess | None  # that writes it
-
-
 class _Task:
     """A running task."""
 
@@ -143,13 +124,7 @@ class _Task:
         self.attempts: Counter[str] = Counter()
         self.remaining: list[str] = []
         self.outcomes: list[dict[str, Any]] = []
-        self.unwritten: dict[str, _Unwritten] = {}  # scored pairs whose receipts are being written; one of a process
-        self.claimed_ahead: dict[str, tuple[Claim, ExitStack]] = {}  # the pair that the process scores next, if known
-        self.background = ThreadPoolExecutor(1, thread_name_prefix="brainscore-ending")
-        self.replaced: list[Future[None]] = []  # processes that are ended in the background
         self.seconds_again = 0.0  # that another process would need to load the model
-        self.turn: Lock = vars(worker).setdefault("scoring_turn", Lock())  # held by the task that scores
-        self.has_turn = self.has_handed_over = False
         try:
             self.key: str | None = worker.get_current_task()
         except ValueError:
@@ -162,73 +137,19 @@ class _Task:
         waiting: list[str] = []
         try:
             while self.remaining and (benchmark := self._next()) is not None:
-                if self._take_turn() and self.process is not None and self.process.is_outdated:
-                    self._fork()
-                    benchmark = self._first()
                 self.remaining.remove(benchmark)
-                if self._is_probably_last():
-                    self._let_next_start()
                 outcome = self._pair(benchmark)
                 if outcome["what"] == "claimed":
                     waiting.append(benchmark)
-                elif outcome["what"] != "unwritten":
+                else:
                     self._end(outcome)
-                if not self.remaining:
-                    self._end_turn_early()
-                    self._settle(self.process)  # a pair whose receipt was lost remains
-                    self._wait_for_replaced()
             # other processes had claimed these pairs; they may be finished or released by now
             for benchmark in waiting:
-                self._take_turn()
-                self._end(self._pair(benchmark, later=False))
+                self._end(self._pair(benchmark))
         finally:
-            try:
-                self._end_turn_early()
-                self._settle(self.process)
-                self._wait_for_replaced()
-            finally:
-                self._release_ahead()
-                self.background.shutdown()
-                if self.process is not None:
-                    self.process.finish()
-                self._end_turn()
+            if self.process is not None:
+                self.process.finish()
         return self.outcomes
-
-    def _take_turn(self) -> bool:
-        """Wait until the run is stopped or the task before has scored its last pair; return whether that took time."""
-        had_to_wait = False
-        while self.spec.hands_over and not (self.has_turn or self.stopped()):
-            self.has_turn = self.turn.acquire(timeout=_TURN_SECONDS if had_to_wait else 0)
-            had_to_wait = not self.has_turn or had_to_wait
-        return had_to_wait
-
-    def _is_probably_last(self) -> bool:
-        """Whether this task ends after the present pair, unless a template keeps a further benchmark until then."""
-        template = None if self.process is None else self.process.template
-        return not self.remaining or (self.spec.others_wait and template is not None and not self._ready(template))
-
-    def _let_next_start(self) -> None:
-        """Let the run submit a further task to this worker, which takes its turn when this one has ended its own."""
-        if self.spec.hands_over and not self.has_handed_over:
-            from distributed import secede
-
-            secede()
-            self.has_handed_over = True
-            self.worker.log_event(self.spec.topic, {"what": "ending", "key": self.spec.key})
-
-    def _end_turn_early(self) -> None:
-        """End the turn while the last receipt is written, if the next task may load its model at the same time."""
-        if self.process is None or self._may_overlap(self.process):
-            self._end_turn()
-
-    def _may_overlap(self, process: ScoringProcess) -> bool:
-        """Whether another process may load a model before this one has ended."""
-        return not self.spec.isolated and process.is_small
-
-    def _end_turn(self) -> None:
-        if self.has_turn:
-            self.has_turn = False
-            self.turn.release()
 
     def _end(self, outcome: dict[str, Any]) -> None:
         self.outcomes.append(self._report(outcome))
@@ -261,8 +182,6 @@ class _Task:
         """
         if self.stopped():
             return self.remaining[0]
-        if self.claimed_ahead:
-            return next(iter(self.claimed_ahead))
         if again := [benchmark for benchmark in self.remaining if self.attempts[benchmark]]:
             return again[0]
         template = None if self.process is None else self.process.template
@@ -305,123 +224,21 @@ class _Task:
         if self.process is not None and template.kept.isdisjoint(self.remaining):
             template.give_back()
             return
-        before = self.process
+        if self.process is not None:
+            self.process.finish()
         self.process = ScoringProcess(self.settings, environment=self.environment, limit=self.limit, template=template)
-        if before is not None and self._may_overlap(before):
-            self.replaced.append(self.background.submit(self._end_process, before))
-        elif before is not None:
-            self._end_process(before)
 
-    def _end_process(self, process: ScoringProcess) -> None:
-        self._settle(process)
-        process.finish()
-
-    def _wait_for_replaced(self) -> None:
-        """Wait for the end of processes that were replaced; pairs whose receipts they did not write remain."""
-        while self.replaced:
-            self.replaced.pop().result()
-
-    def _settle(self, process: ScoringProcess | None, *, has_died: bool = False) -> None:
-        """Wait until the receipts of a process are written; pairs whose receipts it did not write remain."""
-
-        def own() -> list[str]:
-            return [benchmark for benchmark, receipt in list(self.unwritten.items()) if receipt.process is process]
-
-        if not own():
-            return
-        if process is not None:
-            timeout = _ANSWER_SECONDS if has_died else self.spec.timeout
-            process.wait_written(lambda: not own(), timeout=timeout, stopped=self.stopped)
-            if own() and not has_died:
-                process.close()  # it must not write a receipt after this
-                if process is self.process:
-                    self.process = None
-        for benchmark in own():
-            unwritten = self.unwritten.pop(benchmark)
-            with unwritten.held:
-                latest = self.store.latest(self.spec.model, benchmark)
-                written = latest is not None and latest.run is not None and latest.run.id == self.spec.run
-                if written and latest is not None and latest.created >= self.spec.since[benchmark]:
-                    unwritten.claim.finish()
-                    outcome = self._finished(benchmark, latest, unwritten.seconds)
-                elif self.stopped():
-                    outcome = self._outcome("stopped", benchmark)
-                else:
-                    outcome = self._outcome("retried", benchmark, reason="its receipt was lost with its process")
-                    self.attempts[benchmark] = 1
-                    self.remaining.append(benchmark)
-            if outcome["what"] == "retried":
-                self._report(outcome)
-            else:
-                self._end(outcome)
-
-    def _written(self, written: Written) -> None:
-        """Release a pair whose receipt was written while the next one was scored."""
-        unwritten = self.unwritten.pop(written.benchmark)
-        with unwritten.held:
-            outcome = self._answered(Answer(content=written, seconds=unwritten.seconds))
-            unwritten.claim.finish()
-        self._end(outcome)
-
-    def _pair(self, benchmark: str, *, later: bool = True) -> dict[str, Any]:
+    def _pair(self, benchmark: str) -> dict[str, Any]:
         if self.stopped():
             return self._outcome("stopped", benchmark)
-        ahead = self.claimed_ahead.pop(benchmark, None)
-        claimed = ahead or self._claim(benchmark)
-        if claimed is None:
-            return self._outcome("claimed", benchmark, owner=self.store.owner(self.spec.model, benchmark))
-        claim, held = claimed
-        with held:
-            outcome = self._ended_before(benchmark, claim) if ahead is None else None
-            if outcome is None:
-                outcome = self._score(benchmark, self.attempts[benchmark], later=later)
-            if outcome["what"] == "finished":
-                claim.finish()
-            if outcome["what"] == "unwritten":
-                self.unwritten[benchmark] = _Unwritten(claim, held.pop_all(), outcome["seconds"], self.process)
-            return outcome
-
-    def _claim(self, benchmark: str) -> tuple[Claim, ExitStack] | None:
-        """Claim a pair, and renew the claim until the stack is closed; None if another process has claimed it."""
         claim = self.store.claim(self.spec.model, benchmark, owner=f"{OWNER}{self.spec.run}", one_receipt=True)
         if claim is None:
-            return None
-        held = ExitStack()
-        held.enter_context(claim)
-        return claim, held
-
-    def _claim_ahead(self) -> str | None:
-        """Claim the pair that the process scores next, while it scores another one; None if it is not known.
-
-        Towards the end of a run, pairs are left to idle workers. An error of the store does not end the present pair:
-        if it lasts, the next claim meets it, too.
-        """
-        template = None if self.process is None else self.process.template
-        if template is None or not (self.spec.hands_over and self.spec.others_wait) or self.stopped():
-            return None
-        benchmark = next(iter(self._ready(template)), None)
-        if benchmark is None or any(self.attempts[name] for name in self.remaining):
-            return None
-        try:
-            claimed = self._claim(benchmark)
-            if claimed is None:
-                return None
-            with claimed[1] as held:
-                if self._ended_before(benchmark, claimed[0]) is not None:  # which is reported when its turn comes
-                    return None
-                self.claimed_ahead[benchmark] = claimed[0], held.pop_all()
-        except (StoreError, OSError):
-            return None
-        return benchmark
-
-    def _release_ahead(self) -> None:
-        """Give up the pair that was claimed ahead, which the process may already be scoring."""
-        if self.claimed_ahead and self.process is not None:
-            self.process.close()
-            self.process = None
-        for _, held in self.claimed_ahead.values():
-            held.close()
-        self.claimed_ahead.clear()
+            return self._outcome("claimed", benchmark, owner=self.store.owner(self.spec.model, benchmark))
+        with claim:  # renews it
+            outcome = self._ended_before(benchmark, claim) or self._score(benchmark, self.attempts[benchmark])
+            if outcome["what"] == "finished":
+                claim.finish()
+            return outcome
 
     def _ended_before(self, benchmark: str, claim: Claim) -> dict[str, Any] | None:
         """Outcome of a claimed pair that need not be scored; None if it must be."""
@@ -438,22 +255,14 @@ class _Task:
             return self._failed(benchmark, death, "WorkerLost")
         return None
 
-    def _score(self, benchmark: str, attempts: int, *, later: bool) -> dict[str, Any]:
+    def _score(self, benchmark: str, attempts: int) -> dict[str, Any]:
         while True:
             attempts += 1
             self._report(self._outcome("started", benchmark, attempt=attempts))
             if self.process is None:  # without a template, or after a failure, which may have been that of the template
                 self.process = ScoringProcess(self.settings, environment=self.environment, limit=self.limit)
             try:
-                result = self.process.score(
-                    self.spec.model,
-                    benchmark,
-                    timeout=self.spec.timeout,
-                    stopped=self.stopped,
-                    on_written=self._written,
-                    later=later and attempts == 1,  # a pair that is scored again is complete before the next one
-                    choose_next=self._claim_ahead if later and attempts == 1 else None,
-                )
+                result = self.process.score(self.spec.model, benchmark, timeout=self.spec.timeout, stopped=self.stopped)
             except BaseException:
                 self.process.close()  # it may be scoring a pair that is no longer claimed
                 raise
@@ -463,9 +272,7 @@ class _Task:
                     reason = "reported that its model ran out of memory"
                     return self._outcome("memory", benchmark, reason=reason, limit=self.limit)
                 return self._answered(result)
-            self._settle(self.process, has_died=True)
             self.process = None
-            self._release_ahead()
             if result.kind == "stopped":
                 return self._outcome("stopped", benchmark)
             if result.kind == "memory" and attempts < ATTEMPTS and self.bigger_exists:
@@ -484,12 +291,10 @@ class _Task:
         return latest is not None and latest.id == answer.content.receipt and _model_lacked_memory(latest)
 
     def _answered(self, answer: Answer) -> dict[str, Any]:
-        content: Result = answer.content
+        content: Scored = answer.content
         if content.error is not None:  # of the scorer itself, which writes receipts for errors of plugins
             receipt = error_receipt(self.store, self.spec.model, content.benchmark, content.error, self._run_info())
             return self._finished(content.benchmark, receipt, answer.seconds)
-        if not content.receipt:
-            return self._outcome("unwritten", content.benchmark, seconds=answer.seconds)
         return self._outcome(
             "finished",
             content.benchmark,

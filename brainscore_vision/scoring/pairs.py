@@ -446,7 +446,6 @@ class _ModelKey(NamedTuple):
     cage: str  # sandbox options as JSON; empty without a sandbox
 
 
-_LARGEST_WRITTEN_LATER = 64_000_000  # bytes of attachments that are held while the next pair is scored
 _cached_model: list[tuple[_ModelKey, ScoredModel]] = []  # at most one; scoring a pair takes it out of the list
 
 
@@ -462,7 +461,6 @@ def score_pair(
     cage: Mapping[str, Any] | None = None,
     forget_after: Collection[str] = (),
     products: bool = True,
-    later: Callable[[Callable[[], Receipt]], None] | None = None,
 ) -> Receipt:
     """Score a pair and write its receipt, even if a plugin fails.
 
@@ -476,9 +474,8 @@ def score_pair(
     :func:`~brainscore_vision.scoring.selection.data_name`; one pass records all of them. `cage`: runs the model
     isolated and in a sandbox, with these options of :func:`~brainscore_vision.model_sources.isolation.sandbox_for`.
     Plain JSON values. `forget_after`: benchmarks after which the model's process ends, so that the model cannot reveal
-    their stimuli to a later benchmark. `products`: as for :func:`run_pair`. `later`: may be called with a function that
-    writes the receipt and returns it, also in another thread. This function then returns the receipt without its id.
-    Result: its state is *failed* if a plugin raised an error.
+    their stimuli to a later benchmark. `products`: as for :func:`run_pair`. Result: its state is *failed* if a plugin
+    raised an error.
     """
     reference = (files or {}).get(model)
     key = _ModelKey(model, reference, isolated, "" if cage is None else json.dumps(dict(cage), sort_keys=True))
@@ -492,13 +489,7 @@ def score_pair(
             recorder = _score(
                 scored, benchmark, store, (regions or {}).get(data_name(benchmark), ()), products=products
             )
-            unwritten = recorder.unwritten_receipt(_code_of_data(recorder), run=info, log=captured.text())
-            if later is None or recorder.state == "failed" or unwritten.size > _LARGEST_WRITTEN_LATER:
-                receipt = unwritten.write()
-            else:
-                unwritten.detach()
-                receipt = unwritten.receipt
-                later(unwritten.write)
+            receipt = recorder.write(_code_of_data(recorder), run=info, log=captured.text())
             reusable = receipt.state != "failed" and benchmark not in forget_after
         finally:
             if reusable:

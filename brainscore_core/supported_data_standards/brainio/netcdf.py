@@ -256,34 +256,14 @@ def write_netcdf(
             return hashlib.file_digest(written, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
 
 
-class EncodedFile:
-    """Content of a netCDF file that is encoded, so that it can be written later, also by another thread.
+def write_new_netcdf(
+    assembly: xr.DataArray, path: str | Path, *, extras: Mapping[str, xr.DataArray] | None = None
+) -> None:
+    """Write a new file as :func:`write_netcdf` does, but directly, for callers that move it to its final path.
 
-    Raises UserError if a value, coordinate or name cannot be stored.
+    The folder must exist. An interrupt leaves an incomplete file.
     """
-
-    def __init__(self, assembly: xr.DataArray, extras: Mapping[str, xr.DataArray] | None = None) -> None:
-        self._groups = _prepare_groups(assembly, extras)
-
-    @property
-    def size(self) -> int:
-        """Bytes of the values, without compression; of texts only the references."""
-        return sum(
-            encoded.values.nbytes for _, variables, _ in self._groups.values() for _, encoded in variables.values()
-        )
-
-    def detach(self) -> None:
-        """Copy the values, so that the arrays that they come from may change."""
-        for _, variables, _ in self._groups.values():
-            for name, (along, encoded) in variables.items():
-                variables[name] = (along, encoded._replace(values=encoded.values.copy()))
-
-    def write(self, path: str | Path, *, compress: bool = True) -> None:
-        """Write a new file as :func:`write_netcdf` does, but directly, for callers that move it to its final path.
-
-        The folder must exist. An interrupt leaves an incomplete file.
-        """
-        _write_file(self._groups, path, compress)
+    _write_file(_prepare_groups(assembly, extras), path, compress=True)
 
 
 _Prepared = tuple[dict[str, int], dict[str, tuple[tuple[str, ...], Encoded]], dict[str, Any]]

@@ -110,21 +110,6 @@ def test_attachments(fakes, address):
         store.attachment_path(again, "weights")
 
 
-def test_a_receipt_is_written_later_as_it_was(fakes, address):
-    store = ResultsStore(address)
-    assembly = fakes.assembly([[1.0, 2.0]])
-    unwritten = store.prepare(fakes.receipt(), {"raw": Arrays(assembly), "log": "printed"})
-    assert unwritten.size > 16
-    unwritten.detach()
-    assembly.values[:] = 7.0
-    assert store.latest(unwritten.receipt.model.identifier, unwritten.receipt.benchmark.identifier) is None
-    written = unwritten.write()
-    assert written.id
-    assert not unwritten.receipt.id
-    assert store.open_attachment(written, "raw").values.tolist() == [[1.0, 2.0]]
-    assert store.read_log(written) == "printed"
-
-
 def test_remove(fakes, address):
     store = ResultsStore(address)
     kept = store.write(fakes.receipt(), {**arrays(fakes), "log": f"printed {uuid.uuid4()}"})

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, ResultsStore
-
-held = []
+from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt
 
 
 def score(model, benchmark, *, store, run, isolated, folder):
@@ -59,10 +57,6 @@ def _eat(argument, mark):
     time.sleep(1.0)
 
 
-def _hold(argument, mark):
-    held.append(bytearray(os.urandom(1_000_000)) * int(argument))
-
-
 def _crash(argument, mark):
     if argument == "once" and mark.exists():
         return
@@ -92,74 +86,11 @@ def _raise(argument, mark):
     raise ValueError(argument)
 
 
-def score_later(model, benchmark, *, store, run, isolated, folder, later=None):
-    """Like `score`, but the receipt is written later, slowly."""
-    written = score(model, benchmark, store=_Unwritten(store), run=run, isolated=isolated, folder=folder)
-    if later is None:
-        return written.write()
-    begin = Path(folder) / f"{model} {benchmark} unwritten"
-    begin.touch()
-
-    def write():
-        time.sleep(0.6)
-        begin.rename(begin.with_name(f"{model} {benchmark} written"))
-        return written.write()
-
-    later(write)
-    return written.receipt
-
-
-class _Unwritten:
-    """A store that only prepares what is to be written."""
-
-    def __init__(self, store):
-        self.write = store.prepare
-
-
-def _crash_if_unwritten(argument, mark):
-    """Crash while the receipt of another pair is not written, once."""
-    if list(mark.parent.glob("* unwritten")) and not mark.exists():
-        mark.touch()
-        os.abort()
-
-
 def _late(argument, mark):
     """Wait as `_slow` does, for the model of the name only."""
     model, seconds = argument.split("-")
     if mark.name.startswith(f"{model} "):
         time.sleep(float(seconds))
-
-
-def _sibling(argument, mark):
-    """Wait, for the model of the name only, until the template has forked the process of another task."""
-    import psutil
-
-    end = time.monotonic() + 30
-    servers = psutil.Process(os.getppid()).parent()
-    while mark.name.startswith(f"{argument} ") and sum(len(one.children()) for one in servers.children()) < 2:
-        if time.monotonic() > end:
-            raise TimeoutError("there is no other process")
-        time.sleep(0.01)
-
-
-def _ahead(argument, mark):
-    """Wait until the next pair of the model of the name is claimed, too, and crash, once; others claim one pair."""
-    model = mark.name.split()[0]
-    claimed, end = 2 if model == argument else 1, time.monotonic() + 30
-    if mark.exists():
-        return
-    if claimed == 1:
-        time.sleep(0.3)
-    store = ResultsStore(mark.parent / "results")
-    while (number := sum(claim.model == model for claim in store.claims())) < claimed:
-        if time.monotonic() > end:
-            raise TimeoutError("the next pair is not claimed")
-        time.sleep(0.01)
-    if number > claimed:
-        raise ValueError(f"{number} pairs are claimed")
-    if claimed == 2:
-        mark.touch()
-        os.abort()
 
 
 def _meet(argument, mark):

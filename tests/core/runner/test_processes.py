@@ -3,7 +3,6 @@
 import os
 import sys
 import time
-from types import SimpleNamespace
 
 import pytest
 
@@ -18,12 +17,7 @@ SCORER = """
 import os, time
 from types import SimpleNamespace
 
-def score(model, benchmark, *, folder, later=None, **others):
-    if benchmark.startswith("quick"):
-        timings = SimpleNamespace(load_model=None, extraction=None)
-        receipt = SimpleNamespace(id=benchmark, state="scored", score=None, reason=None, timings=timings)
-        later(lambda: receipt)
-        return receipt
+def score(model, benchmark, *, folder, **others):
     if benchmark == "leave":
         child = os.fork()
         if child == 0:
@@ -77,25 +71,6 @@ def test_a_process_that_dies_is_noticed_while_what_it_forked_holds_its_pipe(star
     death = started().score(model, "leave", timeout=30, stopped=lambda: False)
     assert isinstance(death, Death)
     assert (death.kind, death.message) == ("crash", "died with signal 9 (SIGKILL)")
-
-
-def test_a_receipt_that_is_written_at_once_is_reported_after_its_pair(started, monkeypatch):
-    process, told = started(), []
-    take = process._answers.get
-
-    def take_late(timeout):
-        line = take(timeout=timeout)
-        time.sleep(0.1)  # in which the receipt is written
-        return line
-
-    monkeypatch.setattr(process, "_answers", SimpleNamespace(get=take_late, put=process._answers.put, empty=bool))
-    how = {"timeout": 30, "stopped": lambda: False, "later": True}
-    for benchmark in ("quick-1", "quick-2"):
-        answer = process.score("m", benchmark, **how, on_written=lambda content: told.append(content.benchmark))
-        assert not answer.content.receipt
-        told.append(f"scored {benchmark}")
-    process.wait_written(lambda: len(told) == 4, timeout=30, stopped=lambda: False)
-    assert told == ["scored quick-1", "quick-1", "scored quick-2", "quick-2"]
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/smaps_rollup"), reason="needs smaps_rollup of Linux")

@@ -17,9 +17,8 @@ from brainscore_core.runner import (
     PairStarted,
     run_plan,
 )
-from brainscore_core.runner import run as run_module
 from brainscore_core.runner.plan import Plan, make_plan
-from brainscore_core.scoring import BenchmarkInfo, ModelInfo, Receipt, ResultsStore, StoreError
+from brainscore_core.scoring import BenchmarkInfo, ModelInfo, Receipt
 from tests.optional import require_package
 
 require_package("distributed", 'runs need Dask: pip install "brainscore[cluster]"')
@@ -215,103 +214,15 @@ class TestCtrlC:
 
 
 @pytest.mark.slow(reason="starts clusters of processes")
-def test_receipts_are_written_while_the_next_pair_is_scored(runner):
-    report = runner(["a"], ["plain-1", "slow-0.3", "plain-2"], scorer="runner_toys:score_later")
-    kinds = [(type(event).__name__, event.benchmark) for event in runner.events if hasattr(event, "benchmark")]
-    assert kinds.index(("PairStarted", "slow-0.3")) < kinds.index(("PairFinished", "plain-1"))
-    assert report.states == {"scored": 3}
-    assert set(runner.counts().values()) == {1}
-    assert {event.receipt_id for event in report.finished} == {one.id for one in runner.store.listing().receipts}
-    assert runner.store.claims() == ()
-
-
-@pytest.mark.slow(reason="starts clusters of processes")
-@pytest.mark.skipif(sys.platform != "linux", reason="templates need Linux")
-def test_the_process_of_the_next_task_starts_while_the_last_pair_is_scored(runner):
-    report = runner(["a", "b"], ["plain-1", "sibling-a"])
-    assert report.states == {"scored": 4}
-    assert set(runner.counts().values()) == {1}
-    assert [one.pair[0] for one in runner.begun()] == ["a", "a", "b", "b"]  # but its pairs wait
-
-
-@pytest.mark.slow(reason="starts clusters of processes")
-@pytest.mark.skipif(sys.platform != "linux", reason="templates need Linux")
-def test_the_next_pair_is_claimed_while_one_is_scored_and_given_up_if_that_crashes(runner):
-    report = runner(["a", "b"], ["ahead-a", "plain-1", "plain-2"])
-    assert report.states == {"scored": 6}
-    assert [(event.model, event.benchmark) for event in report.retried] == [("a", "ahead-a")]
-    counts = runner.counts()
-    assert counts.pop(("a", "ahead-a")) == 2
-    assert set(counts.values()) == {1}
-    assert runner.store.claims() == ()
-
-
-@pytest.mark.slow(reason="starts clusters of processes")
-@pytest.mark.skipif(sys.platform != "linux", reason="templates need Linux")
-def test_an_error_of_the_store_while_the_next_pair_is_claimed_does_not_end_the_present_one(runner, monkeypatch):
-    def claim(store, model, benchmark, **options):
-        if (model, benchmark) == ("a", "plain-1") and not failed:
-            failed.append(benchmark)
-            raise StoreError("no server")
-        return claim_of_store(store, model, benchmark, **options)
-
-    claim_of_store, failed = ResultsStore.claim, []
-    monkeypatch.setattr(ResultsStore, "claim", claim)
-    report = runner(["a", "b"], ["slow-0.3", "plain-1"])
-    assert failed
-    assert report.retried == ()
-    assert report.states == {"scored": 4}
-    assert set(runner.counts().values()) == {1}
-    assert runner.store.claims() == ()
-
-
-@pytest.mark.slow(reason="starts clusters of processes")
-@pytest.mark.parametrize(("memory", "is_overlapping"), [(1_000_000_000, True), (300_000_000, False)])
-def test_a_model_is_loaded_beside_the_previous_one_only_if_that_is_small(runner, memory, is_overlapping):
-    report = runner(["a", "b"], ["hold-100"], scorer="runner_toys:score_later", memory=memory)
-    assert report.states == {"scored": 2}
-    kinds = [(type(event).__name__, event.model) for event in runner.events if hasattr(event, "model")]
-    begins_before_the_receipt = kinds.index(("PairStarted", "b")) < kinds.index(("PairFinished", "a"))
-    assert begins_before_the_receipt == is_overlapping
-
-
-def test_a_receipt_that_is_being_written_outlasts_an_error_of_the_store(runner, monkeypatch):
-    def claim(store, model, benchmark, **options):
-        if benchmark == "plain-2" and not failed:
-            failed.append(benchmark)
-            raise StoreError("no server")
-        return claim_of_store(store, model, benchmark, **options)
-
-    claim_of_store, failed = ResultsStore.claim, []
-    monkeypatch.setattr(ResultsStore, "claim", claim)
-    monkeypatch.setattr(run_module, "_RETRY_SECONDS", 0.1)
-    report = runner(["a"], ["plain-1", "plain-2"], scorer="runner_toys:score_later")
-    assert failed
-    assert report.states == {"scored": 2}
-    assert set(runner.counts().values()) == {1}
-    assert runner.store.claims() == ()
-
-
-@pytest.mark.slow(reason="starts clusters of processes")
-def test_a_pair_whose_receipt_is_lost_with_its_process_is_scored_again(runner):
-    report = runner(["a"], ["plain-1", "crash_if_unwritten"], scorer="runner_toys:score_later")
-    assert report.states == {"scored": 2}
-    assert runner.counts() == {("a", "plain-1"): 2, ("a", "crash_if_unwritten"): 2}
-    assert [event.benchmark for event in report.retried] == ["plain-1", "crash_if_unwritten"]
-    assert len(runner.store.listing().receipts) == 2
-    assert runner.store.claims() == ()
-
-
-@pytest.mark.slow(reason="starts clusters of processes")
 def test_what_a_killed_run_called_finished_has_a_receipt(runner):
-    process = runner.popen(1, "a", "plain-1,plain-2,slow-30", scorer="runner_toys:score_later")
+    process = runner.popen(1, "a", "plain-1,plain-2,slow-30")
     until(lambda: any(one.pair[1] == "slow-30" for one in runner.begun()))
     process.kill()
     output, _ = process.communicate(timeout=60)
     until(lambda: not runner.processes(), seconds=20)
     told = {tuple(line.split()[1:]) for line in output.splitlines() if line.startswith("PairFinished")}
     assert {("a", "plain-1")} <= told <= set(runner.scores())
-    report = runner(["a"], ["plain-1", "plain-2"], scorer="runner_toys:score_later")
+    report = runner(["a"], ["plain-1", "plain-2"])
     assert {(event.model, event.benchmark) for event in report.finished}.isdisjoint(told)
     assert len(runner.store.listing().receipts) == 2
 
