@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from brainscore_core.results.products import collect_products
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, merge_data_arrays
 from brainscore_language import load_dataset, load_metric
 from brainscore_language.artificial_subject import ArtificialSubject
+from brainscore_language.benchmark_helpers.baselines import baseline_scores
 from brainscore_language.benchmark_helpers.extrapolation import ExtrapolationCeiling
 from brainscore_language.utils.ceiling import ceiling_normalize
 
@@ -70,7 +72,8 @@ class RecordingBenchmark(BenchmarkBase):
     """Compares a subject's layers with recordings.
 
     The score is the mean over the layers that the subject returns, each relative to the ceiling;
-    ``attrs['layer_scores']`` has them.
+    ``attrs['layer_scores']`` has them, ``attrs['baselines']`` the scores of what needs no language
+    (:func:`~brainscore_language.benchmark_helpers.baselines.baseline_features`).
 
     Parameters
     ----------
@@ -133,6 +136,11 @@ class RecordingBenchmark(BenchmarkBase):
             self._data = data
         return self._data
 
+    @cached_property
+    def baselines(self) -> dict[str, float]:
+        """Scores of what needs no language, before they are related to the ceiling."""
+        return baseline_scores(self.data, self.metric, text_coord=self._text_coord)
+
     def measurements(self) -> Measurements:
         """The recordings, and the metric that models are compared with them by; nothing is loaded yet."""
         return Measurements(
@@ -157,6 +165,7 @@ class RecordingBenchmark(BenchmarkBase):
         if len(scores) > 1:
             score = self._related(self._mean(list(raws.values())))
             score.values = np.array(np.mean([float(each) for each in scores.values()]))
+        score.attrs["baselines"] = self.baselines
         score.attrs["layer_scores"] = scores if len(scores) > 1 else {layers[0]: float(score)}
         return score
 

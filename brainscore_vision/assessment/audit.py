@@ -13,20 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.benchmarks.overlaps import Overlap, find_overlaps, percent
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import number_text, range_text
 from brainscore_core.metric_helpers.alignment import coord_values
 from brainscore_core.progress import stage
 from brainscore_vision.assessment.dependence import (
-    Overlap,
     Parts,
     SerialTest,
     find_dependence,
-    find_overlaps,
     grouping_of_parts,
     groups_of,
     parts_of,
-    percent,
     repetitions_of,
     responses_of,
     splits_of,
@@ -173,7 +171,7 @@ def audit(benchmark: Any, *, model: BrainModel | None = None, seed: int = 0) -> 
             notes.append(undeclared)
         codes = groups_of(table, duplicates)
         splits, reason = splits_of(parts, table)
-        overlaps = tuple(find_overlaps(codes, duplicates, splits, reason))
+        overlaps = tuple(find_overlaps(codes, duplicates.pair_numbers, splits, reason))
         units = {"pictures": int(duplicates.alike.max()) + 1} if len(table) else {}
         for name, of_group in codes.items():
             if name not in ("equal files", "near-duplicates"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.benchmarks.measurements import measurements_of
+from brainscore_core.benchmarks.overlaps import find_overlaps, finding_of
 from brainscore_core.errors import UserError
 from brainscore_core.lazy import content_of
 from brainscore_core.metric_helpers.alignment import coord_values
@@ -51,24 +52,6 @@ Codes = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Overlap:
-    """Stimuli that are equal or belong together."""
-
-    kind: str  # ``'equal files'``, ``'near-duplicates'``, or the coordinate that groups stimuli
-    # groups and stimuli: number of groups of at least two stimuli, and of stimuli in them
-    groups: int
-    stimuli: int
-    pairs: int | None  # number of pairs; None for a coordinate
-    share: float | None  # share of test stimuli whose group is also among the training stimuli, mean over splits
-    reason: str | None  # why there is no share
-
-    @property
-    def across(self) -> bool:
-        """Whether splits divide groups."""
-        return bool(self.share)
-
-
 class Parts(NamedTuple):
     """What of a benchmark is examined: test recordings, then training recordings, if any."""
 
@@ -96,7 +79,7 @@ def split_findings(benchmark: Any) -> list[Finding]:
     codes = groups_of(table, duplicates)
     splits, reason = splits_of(parts, table)
     findings = []
-    for overlap in find_overlaps(codes, duplicates, splits, reason):
+    for overlap in find_overlaps(codes, duplicates.pair_numbers, splits, reason):
         if not overlap.across:
             continue
         coord = overlap.kind if overlap.pairs is None else "group"
@@ -107,15 +90,7 @@ def split_findings(benchmark: Any) -> list[Finding]:
             remedy = f"keep them together: {together}"
         else:
             remedy = f"give similar stimuli the same value of a coordinate 'group', and keep them together: {together}"
-        findings.append(
-            Finding(
-                f"splits divide {overlap.kind}" if overlap.pairs is not None else f"splits divide values of {coord!r}",
-                f"{percent(overlap.share)} of the test stimuli share a group with training stimuli "
-                f"({overlap.stimuli} stimuli in {overlap.groups} groups)",
-                f"{remedy}; or set ungrouped_splits of the benchmark to the reason why not",
-                source="splits",
-            )
-        )
+        findings.append(finding_of(overlap, remedy))
     return findings
 
 
@@ -236,29 +211,6 @@ def splits_of(parts: Parts, table: pd.DataFrame) -> tuple[list[SplitRows], str |
     except UserError as error:
         return [], error.message
     return [SplitRows(np.unique(row[split.train]), np.unique(row[split.test])) for split in splits], None
-
-
-def find_overlaps(
-    codes: Mapping[str, Codes], duplicates: Duplicates, splits: Sequence[SplitRows], reason: str | None
-) -> Iterator[Overlap]:
-    """Describe each grouping, given splits as rows of the table or the reason why there are none."""
-    number = {"equal files": duplicates.n_equal, "near-duplicates": duplicates.n_near}
-    for kind, groups in codes.items():
-        sizes = np.bincount(groups)
-        shares = [float(np.isin(groups[split.test], groups[split.train]).mean()) for split in splits]
-        yield Overlap(
-            kind=kind,
-            groups=int((sizes > 1).sum()),
-            stimuli=int(sizes[sizes > 1].sum()),
-            pairs=number.get(kind),
-            share=float(np.mean(shares)) if shares else None,
-            reason=reason,
-        )
-
-
-def percent(share: float | None) -> str:
-    """A share in percent."""
-    return "?" if share is None else f"{100 * share:.0f} %"
 
 
 def repetitions_of(parts: Parts) -> tuple[list[DataAssembly], str | None]:

@@ -67,6 +67,11 @@ class Duplicates:
     pixels: Array | None
     reason: str | None  # why pictures, or some of them, were not compared
 
+    @property
+    def pair_numbers(self) -> dict[str, int]:
+        """Numbers of pairs of equal files and of near-duplicates, by these names."""
+        return {"equal files": self.n_equal, "near-duplicates": self.n_near}
+
 
 def find_duplicates(
     stimulus_ids: Sequence[str], paths: Mapping[str, str | Path], *, threshold: float = THRESHOLD

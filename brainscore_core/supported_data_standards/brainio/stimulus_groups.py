@@ -26,14 +26,14 @@ INDEPENDENT: Final = "none"
 ORIGINS: Final = (
     STIMULUS_GROUPS, "object_id", "object", "identity", "scene", "scene_id", "scene_name", "video", "video_id",
     "video_name", "clip", "session", "session_id", "run", "background", "background_id", "background_name",
-    "source_image", "original_image",
+    "source_image", "original_image", "passage", "passage_label", "story", "story_id", "sentence", "sentence_id",
 )  # fmt: skip
 """Coordinates whose values name what several stimuli show, or when they were shown: splits should not divide them."""
 
 CLASSES: Final = (
     "category_name", "category", "category_id", "object_class", "class", "class_name", "class_id", "synset", "concept",
     "image_label", "label", "object_label", "image_category", "image_group", "sample_obj", "image_sample_obj", "truth",
-    "texture_family", "family", "texture_type", "animacy", "word", "sentence", "passage", "story", "topic",
+    "texture_family", "family", "texture_type", "animacy", "word", "topic",
 )  # fmt: skip
 """Coordinates whose values name a kind of stimuli: fits on some of a kind are tested on others."""
 
