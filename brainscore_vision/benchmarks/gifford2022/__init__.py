@@ -11,17 +11,6 @@ from brainscore_vision import benchmark_registry
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
 
-BIBTEX = """@article{gifford_large_2022,
-  title = {A large and rich {EEG} dataset for modeling human visual object recognition},
-  volume = {264},
-  issn = {10538119},
-  url = {https://linkinghub.elsevier.com/retrieve/pii/S1053811922008758},
-  doi = {10.1016/j.neuroimage.2022.119754},
-  journal = {NeuroImage},
-  author = {Gifford, Alessandro T. and Dwivedi, Kshitij and Roig, Gemma and Cichy, Radoslaw M.},
-  year = {2022}
-}"""
-
 
 def _make(benchmark: str) -> Benchmark:
     from brainscore_vision.benchmarks.gifford2022.benchmark import make

@@ -11,6 +11,7 @@ from brainscore_vision.benchmark_helpers.measurements import describe, flatten_t
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
 from brainscore_vision.benchmarks import gifford2022
+from brainscore_vision.data.gifford2022 import BIBTEX
 
 WINDOW: Final = (0, 600)
 """Recorded time in milliseconds; the data set states it in seconds."""
@@ -26,9 +27,7 @@ ALPHAS: Final = (
 def make(benchmark: str) -> Benchmark:
     """Make a benchmark of the table."""
     options: dict[str, Any] = {"alphas": list(ALPHAS)} if benchmark.endswith("cv") else {}
-    return make_benchmark(
-        gifford2022.__file__, benchmark, bibtex=gifford2022.BIBTEX, prepare=prepare, timebins=[WINDOW], **options
-    )
+    return make_benchmark(gifford2022.__file__, benchmark, bibtex=BIBTEX, prepare=prepare, timebins=[WINDOW], **options)
 
 
 def prepare(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembly:

@@ -11,14 +11,6 @@ from brainscore_vision import benchmark_registry
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
 
-BIBTEX = """@inproceedings{zerbe_laion-fmri_2026,
-  title = {{LAION}-{fMRI}: A densely sampled 7T-fMRI dataset providing broad coverage of natural image diversity},
-  author = {Zerbe, Josefine and Roth, Johannes and Mell, Maggie Mae and Herholz, Peer and Knapen, Tomas and Hebart,
-    Martin N.},
-  year = {2026},
-  booktitle = {Vision Sciences Society Annual Meeting}
-}"""
-
 
 def _make(benchmark: str) -> Benchmark:
     from brainscore_vision.benchmarks.laion_fmri.benchmark import make

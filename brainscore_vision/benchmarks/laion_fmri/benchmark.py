@@ -26,6 +26,7 @@ from brainscore_vision.benchmark_helpers.multi_subject import MultiSubjectNeural
 from brainscore_vision.benchmark_helpers.neural_common import RSABenchmark, TrainTestNeuralBenchmark, record
 from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, make_benchmark
 from brainscore_vision.benchmarks import laion_fmri
+from brainscore_vision.data.laion_fmri import BIBTEX
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -39,7 +40,7 @@ TIME_BIN: Final = (0, 0)  # the responses are not resolved in time
 def make(benchmark: str) -> Benchmark:
     """Make a benchmark of the table."""
     kinds = {"subjects predicted": _predicted, "subjects compared": _compared, "subjects aligned": Alignment}
-    return make_benchmark(laion_fmri.__file__, benchmark, bibtex=laion_fmri.BIBTEX, kinds=kinds)
+    return make_benchmark(laion_fmri.__file__, benchmark, bibtex=BIBTEX, kinds=kinds)
 
 
 def _predicted(row: BenchmarkRow, bibtex: str) -> Benchmark:

@@ -5,11 +5,12 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark, prepare_recordings
 from brainscore_vision.benchmarks import li2026
+from brainscore_vision.data.li2026 import BIBTEX
 
 
 def make(benchmark: str) -> Benchmark:
     """Make a benchmark of the table."""
-    return make_benchmark(li2026.__file__, benchmark, bibtex=li2026.BIBTEX, prepare=prepare)
+    return make_benchmark(li2026.__file__, benchmark, bibtex=BIBTEX, prepare=prepare)
 
 
 def prepare(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembly:

@@ -11,18 +11,6 @@ from brainscore_vision import benchmark_registry
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
 
-BIBTEX = """@article{Maniquet2024.04.02.587669,
-  author = {Maniquet, Tim and de Beeck, Hans Op and Costantino, Andrea Ivan},
-  title = {Recurrent issues with deep neural network models of visual recognition},
-  elocation-id = {2024.04.02.587669},
-  year = {2024},
-  doi = {10.1101/2024.04.02.587669},
-  publisher = {Cold Spring Harbor Laboratory},
-  url = {https://www.biorxiv.org/content/early/2024/04/10/2024.04.02.587669},
-  eprint = {https://www.biorxiv.org/content/early/2024/04/10/2024.04.02.587669.full.pdf},
-  journal = {bioRxiv}
-}"""
-
 
 def _make(benchmark: str) -> Benchmark:
     from brainscore_vision.benchmarks.maniquet2024.benchmark import make

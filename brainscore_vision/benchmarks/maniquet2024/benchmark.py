@@ -9,6 +9,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
 from brainscore_vision.benchmarks import maniquet2024
+from brainscore_vision.data.maniquet2024 import BIBTEX
 
 MANIPULATIONS: Final = {"clutter": "clutter", "occlusion": "occluder", "scrambling": "phasescrambling"}
 """Part of a task's name → ``manipulation`` of the pictures."""
@@ -27,7 +28,7 @@ def make(benchmark: str) -> Benchmark:
     options: dict[str, Any] = {"truth": "image_label", "as_choices": False}
     if benchmark == "Maniquet2024-tasks_consistency":
         options["translate"] = by_task
-    return make_benchmark(maniquet2024.__file__, benchmark, bibtex=maniquet2024.BIBTEX, **options)
+    return make_benchmark(maniquet2024.__file__, benchmark, bibtex=BIBTEX, **options)
 
 
 def shown_in(task: str) -> tuple[str, str]:
