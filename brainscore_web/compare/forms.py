@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from brainscore_web.compare.benchmark_comparison import ScoreAgainstSize, TwoBenchmarks
 from brainscore_web.compare.comparison import Comparison
 from brainscore_web.compare.model_comparison import TwoModels
 from brainscore_web.compare.question import MODES, Question, benchmark_href, model_href, node_names
-from brainscore_web.leaderboard.filters import Facet, active_filters, benchmark_facets, model_facets
+from brainscore_web.leaderboard.filters import MODEL_FILTERS, active_filters, benchmark_facets, model_facets
 from brainscore_web.leaderboard.snapshot import Snapshot
 
-_MODEL_FILTERS = frozenset(
-    {
-        "q",
-        "models",
-        "mine",
-        "family",
-        "architecture",
-        "training",
-        "parameters_min",
-        "parameters_max",
-        "size_min",
-        "size_max",
-        "runnable",
-    }
-)
 _NO_CHIP = frozenset({"values", "unscored", "coverage"})  # shown as a field of the form of each mode
 _MODE_FIELDS = {  # visible fields of the form of each mode
     "benchmarks": ("x", "y", "colour", "values"),
@@ -35,35 +20,7 @@ _MODE_FIELDS = {  # visible fields of the form of each mode
 }
 
 
-class Chip(NamedTuple):
-    """An active filter, and the URL query that removes it."""
-
-    text: str
-    query: str
-
-
-class Form(NamedTuple):
-    """Content of all forms on the page."""
-
-    modes: list[tuple[str, str, bool]]  # for each mode: its title, its URL query, and whether it is current
-    # nodes, models: identifiers and titles to choose from; empty in modes that do not need them
-    nodes: list[tuple[str, str]]
-    models: list[tuple[str, str]]
-    # hidden, hidden_in_filters: names and values of the hidden fields: of the form of the mode, and of the form of the
-    # filters
-    hidden: list[tuple[str, str]]
-    hidden_in_filters: list[tuple[str, str]]
-    facets: tuple[Facet, ...]  # filters to choose from
-    chips: list[Chip]  # active filters
-    # colours, levels: labels of the values to choose from: by what points are coloured, and what the matrix compares
-    colours: dict[str, str]
-    levels: dict[str, str]
-    # board_query, query: URL query of the leaderboard with the same filters, and of this page
-    board_query: str
-    query: str
-
-
-def form_of(snapshot: Snapshot, question: Question) -> Form:
+def form_of(snapshot: Snapshot, question: Question) -> dict[str, Any]:
     """Return the content of the forms for the data in a snapshot."""
     facets = benchmark_facets(snapshot, question.board)
     if question.mode != "models":
@@ -73,23 +30,23 @@ def form_of(snapshot: Snapshot, question: Question) -> Form:
     )
     filter_fields = {facet.name for facet in facets} | {"q", "over", "at"}
     pairs = question.pairs()
-    return Form(
-        modes=[(title, question.changed(mode=mode).query(), mode == question.mode) for mode, title in MODES.items()],
-        nodes=[
+    return {
+        "modes": [(title, question.changed(mode=mode).query(), mode == question.mode) for mode, title in MODES.items()],
+        "nodes": [
             (name, name if name in snapshot.benchmark_index else title) for name, title in node_names(snapshot).items()
         ]
         if question.mode in ("benchmarks", "size")
         else [],
-        models=[(model.identifier, model.title) for model in snapshot.models] if question.mode == "models" else [],
-        hidden=[pair for pair in pairs if pair[0] not in _MODE_FIELDS[question.mode]],
-        hidden_in_filters=[pair for pair in pairs if pair[0] not in filter_fields],
-        facets=facets,
-        chips=_chips(question),
-        colours={"architecture": "architecture", "family": "family", "training": "training data", "none": "nothing"},
-        levels={"means": "means", "benchmarks": "benchmarks", "all": "means and benchmarks"},
-        board_query=question.board.query(),
-        query=question.query(),
-    )
+        "models": [(model.identifier, model.title) for model in snapshot.models] if question.mode == "models" else [],
+        "hidden": [pair for pair in pairs if pair[0] not in _MODE_FIELDS[question.mode]],
+        "hidden_in_filters": [pair for pair in pairs if pair[0] not in filter_fields],
+        "facets": facets,
+        "chips": _chips(question),
+        "colours": {"architecture": "architecture", "family": "family", "training": "training data", "none": "nothing"},
+        "levels": {"means": "means", "benchmarks": "benchmarks", "all": "means and benchmarks"},
+        "board_query": question.board.query(),
+        "query": question.query(),
+    }
 
 
 def comparison_context(comparison: Comparison, question: Question) -> dict[str, Any]:
@@ -119,14 +76,14 @@ def comparison_context(comparison: Comparison, question: Question) -> dict[str, 
     }
 
 
-def _chips(question: Question) -> list[Chip]:
+def _chips(question: Question) -> list[dict[str, Any]]:
     return [
-        Chip(
-            f"{active.label}: {active.value}" if active.value else active.label,
-            question.changed(board=active.without).query(),
-        )
+        {
+            "text": f"{active.label}: {active.value}" if active.value else active.label,
+            "query": question.changed(board=active.without).query(),
+        }
         for active in active_filters(question.board)
         if active.field not in _NO_CHIP
         # in the mode that compares two chosen models, filters of models have no effect
-        and (question.mode != "models" or active.field not in _MODEL_FILTERS)
+        and (question.mode != "models" or active.field not in MODEL_FILTERS)
     ]

@@ -19,19 +19,10 @@ from brainscore_core.plurals import counted
 from brainscore_core.populations import condition_of_all
 from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, model_row
 from brainscore_web.leaderboard.board import Board, influences_on, mean_parts
+from brainscore_web.leaderboard.filters import MODEL_FILTERS
 from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow
+from brainscore_web.leaderboard.state import BoardState
 
-_MODEL_FILTERS = {
-    "q": "",
-    "family": (),
-    "architecture": (),
-    "training": (),
-    "parameters_min": None,
-    "parameters_max": None,
-    "size_min": None,
-    "size_max": None,
-    "runnable": False,
-}
 _KIND = {"win": 0, "loss": 1, "tie": 4, "untested": 7, None: 7}
 
 
@@ -221,7 +212,8 @@ class TwoModels:
 
 def without_models(question: Question) -> Question:
     """Return the question without filters on models, since two models are chosen."""
-    return question.changed(**_MODEL_FILTERS)
+    defaults = vars(BoardState())
+    return question.changed(**{name: defaults[name] for name in MODEL_FILTERS if name not in ("models", "mine")})
 
 
 def two_models(board: Board, question: Question) -> TwoModels:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -42,25 +41,6 @@ _INAPPLICABLE = {
     "zero": "What a model cannot do counts as 0.",
     "exclude": "A model must be able to do everything.",
 }
-
-
-@dataclass
-class ShownTrack:
-    """The content of a track on the page."""
-
-    track: Track
-    text: SafeString
-    notes: SafeString
-    rules: list[str]
-    prizes: list[str]
-    ranked: list[dict[str, Any]]
-    unplaced: list[dict[str, Any]]
-    late_or_withdrawn: list[dict[str, Any]]
-    components: list[dict[str, Any]]
-    n_listed: int
-    awards: list[Award]
-    condition: str = ""
-    mine: list[Entry] = field(default_factory=list)
 
 
 def competition_for_page(slug: str, visitor: Visitor) -> Competition | None:
@@ -113,7 +93,7 @@ def competition_page(competition: Competition, visitor: Visitor, *, now: bool = 
         "sponsors": [person for person in people if person.role == person.Role.SPONSOR],
         "faq": [pair for pair in questions if pair[0].kind == pair[0].Kind.FAQ],
         "critiques": [pair for pair in questions if pair[0].kind == pair[0].Kind.CRITIQUE],
-        "has_winners": any(shown.awards for shown in tracks),
+        "has_winners": any(shown["awards"] for shown in tracks),
         "snapshot": snapshot,
         "was_frozen": competition.frozen is not None,
         "organises": manages_competitions(visitor),
@@ -129,7 +109,7 @@ def _track_on_page(
     public: dict[str, set[str]],
     visitor: Visitor,
     phase: Phase,
-) -> ShownTrack:
+) -> dict[str, Any]:
     rows = [] if document is None else [dict(row) for row in document["rows"]]
     here = public[track.competes]
     for row in rows:
@@ -153,21 +133,21 @@ def _track_on_page(
             for entry in award.entries.all()
             if is_shown(entry, track.competes, public)
         ]
-    return ShownTrack(
-        track=track,
-        text=markdown_to_html(track.text, track.title, below=3),
-        notes=markdown_to_html(track.notes, f"{track.title} unknown", below=3),
-        rules=_rules(track),
-        prizes=[format_amount(amount, currency) for amount in track.amounts],
-        ranked=[row for row in rows if row["standing"] == Standing.RANKED],
-        unplaced=[row for row in rows if row["standing"] in (Standing.NOT_BEST, Standing.INCOMPLETE)],
-        late_or_withdrawn=[row for row in rows if row["standing"] in (Standing.LATE, Standing.WITHDRAWN)],
-        components=components,
-        condition="" if document is None else document.get("condition", UNRECORDED),
-        n_listed=len(track.listed_names),
-        awards=awards,
-        mine=[entry for entry in track.entries.all() if user_key is not None and entry.by_id == user_key],
-    )
+    return {
+        "track": track,
+        "text": markdown_to_html(track.text, track.title, below=3),
+        "notes": markdown_to_html(track.notes, f"{track.title} unknown", below=3),
+        "rules": _rules(track),
+        "prizes": [format_amount(amount, currency) for amount in track.amounts],
+        "ranked": [row for row in rows if row["standing"] == Standing.RANKED],
+        "unplaced": [row for row in rows if row["standing"] in (Standing.NOT_BEST, Standing.INCOMPLETE)],
+        "late_or_withdrawn": [row for row in rows if row["standing"] in (Standing.LATE, Standing.WITHDRAWN)],
+        "components": components,
+        "condition": "" if document is None else document.get("condition", UNRECORDED),
+        "n_listed": len(track.listed_names),
+        "awards": awards,
+        "mine": [entry for entry in track.entries.all() if user_key is not None and entry.by_id == user_key],
+    }
 
 
 def _rules(track: Track) -> list[str]:

@@ -193,10 +193,11 @@ def _branch(tree: Tree, identifier: str, line: Callable[[str, str], SafeString],
 _TEXTS = ("identifier", "title", "architecture", "family", "training_data")
 
 
-_MODEL_FILTERS = (
+MODEL_FILTERS = (
     "q", "models", "mine", "family", "architecture", "training", "parameters_min", "parameters_max", "size_min",
     "size_max", "runnable",
 )  # fmt: skip
+"""Attributes of `BoardState` that filter models."""
 
 
 def without_model_filters(models: Sequence[ModelRow], state: BoardState) -> BoardState:
@@ -209,7 +210,7 @@ def without_model_filters(models: Sequence[ModelRow], state: BoardState) -> Boar
     others = bool(names) and not names.isdisjoint(
         {model.identifier for model in models}.difference(states_of_models(model.identifier for model in models))
     )
-    return replace(state, **{name: defaults[name] for name in _MODEL_FILTERS}, states=state.states or others)
+    return replace(state, **{name: defaults[name] for name in MODEL_FILTERS}, states=state.states or others)
 
 
 def chosen_models(models: Sequence[ModelRow], state: BoardState) -> list[int]:

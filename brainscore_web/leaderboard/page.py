@@ -394,26 +394,6 @@ _BREAKS = re.compile(r"(?<=[._\-/])|(?<=[a-z])(?=\d{3})")
 _VOID = SafeString('<td class="void"></td>')
 
 
-class _Column(NamedTuple):
-    """A header cell for the template."""
-
-    title: SafeString
-    full: str
-    kind: str
-    own: bool
-    level: int
-    width: int
-    height: int
-    number: int
-    toggle: str
-    sort: str
-    aria: str
-    arrow: str
-    card: str
-    badge: str
-    badge_text: str
-
-
 def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the context of the page's template."""
     state = board.state
@@ -519,29 +499,29 @@ def _corner(state: BoardState, name: str, title: str, errors: bool) -> dict[str,
     return {"name": name, "title": title, "sort": query, "aria": aria, "arrow": arrow}
 
 
-def _column(board: Board, head: Head, errors: bool) -> _Column:
+def _column(board: Board, head: Head, errors: bool) -> dict[str, Any]:
     node = board.nodes[head.place]
     sortable = head.kind != "group" and node.kind != "heading"
     sort, aria, arrow = _sorting(board.state, node.identifier, errors) if sortable else ("", "", "")
     badge = badge_on(board, head.place)
     words = plain_name(board.snapshot.benchmarks[node.column]) if node.column >= 0 else ""
-    return _Column(
-        title=SafeString("Mean") if head.kind == "mean" else _breakable(node.title),
-        full=" — ".join(filter(None, (node.title, words))),
-        kind=node.kind if head.kind == "closed" else head.kind,
-        own=head.kind == "mean",
-        level=min(head.level, 5),
-        width=head.width,
-        height=head.height,
-        number=node.n_benchmarks,
-        toggle=_query(board.toggled(head.place), errors) if head.kind in ("group", "closed") else "",
-        sort=sort,
-        aria=aria,
-        arrow=arrow,
-        card=card("benchmark", node.identifier) if head.kind != "mean" and node.kind != "heading" else "",
-        badge=badge.signs,
-        badge_text=badge.text,
-    )
+    return {
+        "title": SafeString("Mean") if head.kind == "mean" else _breakable(node.title),
+        "full": " — ".join(filter(None, (node.title, words))),
+        "kind": node.kind if head.kind == "closed" else head.kind,
+        "own": head.kind == "mean",
+        "level": min(head.level, 5),
+        "width": head.width,
+        "height": head.height,
+        "number": node.n_benchmarks,
+        "toggle": _query(board.toggled(head.place), errors) if head.kind in ("group", "closed") else "",
+        "sort": sort,
+        "aria": aria,
+        "arrow": arrow,
+        "card": card("benchmark", node.identifier) if head.kind != "mean" and node.kind != "heading" else "",
+        "badge": badge.signs,
+        "badge_text": badge.text,
+    }
 
 
 def _rows(board: Board, columns: tuple[int, ...], start: int, errors: bool) -> SafeString:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brainscore_core.results.validity import PairPictures
-from brainscore_web.leaderboard.cards.validity import AuditPanel, RecoveryPanel, validity_of
+from brainscore_web.leaderboard.cards.validity import validity_of
 from brainscore_web.leaderboard.models import Benchmark, StoredAssessment, Visibility
 from brainscore_web.submissions.models import BenchmarkAssessment, Revision
 
@@ -42,7 +42,7 @@ class ShownAssessment:
     pairs: tuple[str, ...] = ()  # the most similar stimuli
     # small pictures of them; its assessment has seen public files and those of the submission only
     pictures: tuple[PairPictures, ...] = ()
-    recovery: RecoveryPanel | None = None  # how often each candidate was recovered
+    recovery: dict[str, Any] | None = None  # how often each candidate was recovered
     day: str = ""  # the date of the result
 
 
@@ -69,33 +69,33 @@ def _shown(row: BenchmarkAssessment) -> ShownAssessment:
     if row.state != _State.FINISHED or not isinstance(receipt, dict):
         return ShownAssessment(**known, needs_decision=row.state == _State.FAILED)
     panels = validity_of(Benchmark(identifier=row.benchmark, access=Visibility.PUBLIC), [receipt])
-    if row.part == _Part.AUDIT and panels.audit is not None:
-        found = panels.audit.outcome != _Outcome.NO_FINDING
+    if row.part == _Part.AUDIT and (audit := panels.audit) is not None:
+        has_findings = audit["outcome"] != _Outcome.NO_FINDING
         return ShownAssessment(
             **known,
-            result="there are findings" if found else "no finding in what was examined",
-            needs_decision=found,
-            findings=tuple(_findings(panels.audit)),
-            notes=panels.audit.notes,
-            pairs=panels.audit.pairs[:_MOST_PAIRS],
-            pictures=panels.audit.pictures,
-            day=panels.audit.origin.day,
+            result="there are findings" if has_findings else "no finding in what was examined",
+            needs_decision=has_findings,
+            findings=tuple(_findings(audit)),
+            notes=audit["notes"],
+            pairs=audit["pairs"][:_MOST_PAIRS],
+            pictures=audit["pictures"],
+            day=audit["origin"].day,
         )
-    if row.part == _Part.RECOVERY and panels.recovery is not None:
+    if row.part == _Part.RECOVERY and (recovery := panels.recovery) is not None:
         return ShownAssessment(
             **known,
-            result=panels.recovery.sentences[0].rstrip(".") if panels.recovery.outcome else "the receipt has no result",
-            needs_decision=panels.recovery.outcome != _Outcome.RECOVERED,
-            notes=panels.recovery.notes,
-            recovery=panels.recovery,
-            day=panels.recovery.origin.day,
+            result=recovery["sentences"][0].rstrip(".") if recovery["outcome"] else "the receipt has no result",
+            needs_decision=recovery["outcome"] != _Outcome.RECOVERED,
+            notes=recovery["notes"],
+            recovery=recovery,
+            day=recovery["origin"].day,
         )
     return ShownAssessment(**known, result="the receipt has no result", needs_decision=True)
 
 
-def _findings(audit: AuditPanel) -> Iterator[str]:
-    for item in audit.examined:
+def _findings(audit: dict[str, Any]) -> Iterator[str]:
+    for item in audit["examined"]:
         if item.state == "finding":
             yield f"{item.name}: {item.sentence}"
-    for sentence in audit.severities:
+    for sentence in audit["severities"]:
         yield f"Severity: {sentence}"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from django import forms
@@ -17,7 +16,6 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.safestring import SafeString
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -123,15 +121,6 @@ _MAX_FINDINGS = 300  # on one page
 _MAX_FAILURES = 50
 _MAX_LOG = 200_000  # characters; of longer logs, pages show the end
 _STATES = Submission.State
-
-
-@dataclass(frozen=True)
-class _ShownFinding:
-    """A finding, with the highlighted source line that it concerns, and the id of that line on the page of the code."""
-
-    finding: dict[str, Any]
-    source: SafeString | str
-    anchor: str
 
 
 @confirmed_only
@@ -312,17 +301,17 @@ def _page_fingerprint(submission: Submission, steps: list[Step], assessments: li
     return hashlib.sha256(repr((submission.state, submission.visibility, shown, assessments)).encode()).hexdigest()[:16]
 
 
-def _shown_findings(revision: Revision, files: Mapping[str, FileText]) -> list[_ShownFinding]:
+def _shown_findings(revision: Revision, files: Mapping[str, FileText]) -> list[dict[str, Any]]:
     shown = revision.findings[:_MAX_FINDINGS]
     paths = {finding["file"] for finding in shown if finding["line"] and finding["file"] in files}
     highlighted_lines = highlighted({path: files[path].lines for path in paths})
     findings = []
     for finding in shown:
         path, line = finding["file"], finding["line"]
-        source: SafeString | str = ""
-        if line and path in highlighted_lines:
-            source = highlighted_lines[path][line - 1] if line <= len(highlighted_lines[path]) else ""
-        findings.append(_ShownFinding(finding, source, anchor_of(path, line) if path in files else ""))
+        lines: Sequence[str] = highlighted_lines.get(path, ())
+        source = lines[line - 1] if line and line <= len(lines) else ""
+        anchor = anchor_of(path, line) if path in files else ""  # on the page of the code
+        findings.append({"finding": finding, "source": source, "anchor": anchor})
     return findings
 
 

@@ -22,8 +22,6 @@ from brainscore_core.receipts.assessment import (
 )
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.validity import (
-    Finding,
-    PairPictures,
     conclusions_of,
     difference_text,
     findings_of,
@@ -61,85 +59,6 @@ class Origin:
     outdated: bool
 
 
-@dataclass(frozen=True)
-class Missing:
-    """A part without a result, and why."""
-
-    part: str
-    state: str
-    reason: str
-    origin: Origin
-
-
-@dataclass(frozen=True)
-class ControlLine:
-    """The score of a baseline model, and the paired difference of the model to it."""
-
-    name: str
-    kind: str
-    description: str
-    score: str
-    bar: SafeString
-    difference: str
-    p: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class ModelLine:
-    """A model beside the baseline models."""
-
-    identifier: str
-    score: str
-    best: str
-    difference: str
-    above: str
-    origin: Origin
-
-
-@dataclass(frozen=True)
-class ControlsPanel:
-    """Baseline models: those of the newest assessment, and all models that were assessed."""
-
-    origin: Origin
-    model: str
-    score: str
-    bar: SafeString
-    axis: tuple[str, str]
-    lines: tuple[ControlLine, ...]
-    sentences: tuple[str, ...]
-    condition: str
-    models: tuple[ModelLine, ...]
-
-
-@dataclass(frozen=True)
-class LossLine:
-    """Loss of a score if stimuli that belong together stay on one side of splits."""
-
-    rule: str
-    model: str
-    default: str
-    grouped: str
-    loss: str
-    p: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class AuditPanel:
-    """An audit."""
-
-    origin: Origin
-    outcome: str
-    units: str
-    examined: tuple[Finding, ...]
-    losses: tuple[LossLine, ...]
-    severities: tuple[str, ...]
-    pairs: tuple[str, ...]
-    pictures: tuple[PairPictures, ...]
-    notes: tuple[str, ...]
-
-
 class Cell(NamedTuple):
     """How often a candidate scored best, and the shade from 0 to 9."""
 
@@ -148,37 +67,14 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ConfusionTable:
-    """Which candidate scores best, by the one that is true."""
-
-    generator: str
-    overall: str
-    rows: tuple[tuple[str, tuple[Cell, ...], str], ...]
-
-
-@dataclass(frozen=True)
-class RecoveryPanel:
-    """A recovery."""
-
-    origin: Origin
-    outcome: str
-    sentences: tuple[str, ...]
-    candidates: tuple[str, ...]
-    confusions: tuple[ConfusionTable, ...]
-    mixtures: tuple[tuple[str, str, str, str], ...]
-    sizes: tuple[tuple[str, str, str, str], ...]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Validity:
     """Content of the panel."""
 
     # controls, audit, recovery: the parts; None if not assessed
-    controls: ControlsPanel | None = None
-    audit: AuditPanel | None = None
-    recovery: RecoveryPanel | None = None
-    missing: tuple[Missing, ...] = ()  # parts whose newest assessment has no result
+    controls: dict[str, Any] | None = None
+    audit: dict[str, Any] | None = None
+    recovery: dict[str, Any] | None = None
+    missing: tuple[dict[str, Any], ...] = ()  # parts whose newest assessment has no result
     withheld: bool = False  # whether texts are left out since the benchmark's data are private
     command: str = ""  # how to compute an assessment
     not_assessed: tuple[str, ...] = ()  # parts without an assessment
@@ -210,7 +106,7 @@ def validity_of(benchmark: Benchmark, documents: Iterable[Mapping[str, Any]], *,
     audits: list[tuple[Origin, Audit]] = []
     controls: list[tuple[Origin, Controls]] = []
     recoveries: list[tuple[Origin, Recovery]] = []
-    missing: dict[str, Missing] = {}
+    missing: dict[str, dict[str, Any]] = {}
     for document in documents:
         part, reason = str(document.get("part")), _text(document.get("reason"))
         origin = _origin(benchmark, document)
@@ -225,7 +121,15 @@ def validity_of(benchmark: Benchmark, documents: Iterable[Mapping[str, Any]], *,
         elif isinstance(result, Recovery):
             recoveries.append((origin, result))
         else:
-            missing.setdefault(part, Missing(part, str(document.get("state")), reason.split("\n")[0][:300], origin))
+            missing.setdefault(
+                part,
+                {
+                    "part": part,
+                    "state": str(document.get("state")),
+                    "reason": reason.split("\n")[0][:300],
+                    "origin": origin,
+                },
+            )
     assessed = {"audit": audits, "controls": controls, "recovery": recoveries}
     parts = [str(part) for part in StoredAssessment.Part.values]
     return Validity(
@@ -259,94 +163,94 @@ def _origin(benchmark: Benchmark, document: Mapping[str, Any]) -> Origin:
     )
 
 
-def _controls(assessed: Sequence[tuple[Origin, Controls]]) -> ControlsPanel:
+def _controls(assessed: Sequence[tuple[Origin, Controls]]) -> dict[str, Any]:
     origin, newest = assessed[0]
     rows = newest.controls[:_MOST]
     scored = [(newest.score, newest.ci), *((row.score, row.ci) for row in rows)]
     values = [value for score, ci in scored for value in (score, *(ci or ()))]
     axis = axis_of([or_nan(value) for value in values])
     model = newest.model or ""
-    return ControlsPanel(
-        origin=origin,
-        model=model,
-        score=_estimate(newest.score, newest.ci) if model else "",
-        bar=bar(axis, newest.score, *_limits(newest.ci)) if model else SafeString(""),
-        axis=axis.texts,
-        lines=tuple(_control_line(row, axis) for row in rows),
-        sentences=tuple(f"{fact} {meaning}".strip() for fact, meaning in conclusions_of(newest)),
-        condition=text(newest.condition, 200) if model else "",
-        models=tuple(_model_line(each.model, at, each) for at, each in assessed[:_MOST] if each.model),
-    )
+    return {
+        "origin": origin,
+        "model": model,
+        "score": _estimate(newest.score, newest.ci) if model else "",
+        "bar": bar(axis, newest.score, *_limits(newest.ci)) if model else SafeString(""),
+        "axis": axis.texts,
+        "lines": tuple(_control_line(row, axis) for row in rows),
+        "sentences": tuple(f"{fact} {meaning}".strip() for fact, meaning in conclusions_of(newest)),
+        "condition": text(newest.condition, 200) if model else "",
+        "models": tuple(_model_line(each.model, at, each) for at, each in assessed[:_MOST] if each.model),
+    }
 
 
-def _control_line(control: ControlScore, axis: Axis) -> ControlLine:
+def _control_line(control: ControlScore, axis: Axis) -> dict[str, Any]:
     known = control.score is not None
-    return ControlLine(
-        name=control.name,
-        kind=control.kind,
-        description=_text(control.description),
-        score=_estimate(control.score, control.ci) if known else "not scored",
-        bar=bar(axis, control.score, *_limits(control.ci)) if known else SafeString(""),
-        difference=difference_text(control.difference.value, control.difference.ci),
-        p=_p(control.difference.p),
-        reason=_text(control.reason or control.difference.reason),
-    )
+    return {
+        "name": control.name,
+        "kind": control.kind,
+        "description": _text(control.description),
+        "score": _estimate(control.score, control.ci) if known else "not scored",
+        "bar": bar(axis, control.score, *_limits(control.ci)) if known else SafeString(""),
+        "difference": difference_text(control.difference.value, control.difference.ci),
+        "p": _p(control.difference.p),
+        "reason": _text(control.reason or control.difference.reason),
+    }
 
 
-def _model_line(model: str, origin: Origin, controls: Controls) -> ModelLine:
+def _model_line(model: str, origin: Origin, controls: Controls) -> dict[str, Any]:
     tested = [control.surpassed for control in controls.scored]
     n_above = f"{sum(map(bool, tested))} of {len(tested)}"
     best = controls.best
-    return ModelLine(
-        identifier=model,
-        score=_estimate(controls.score, controls.ci),
-        best="" if best is None else best.name,
-        difference="" if best is None else difference_text(best.difference.value, best.difference.ci),
-        above=n_above if any(each is not None for each in tested) else "not tested",
-        origin=origin,
-    )
+    return {
+        "identifier": model,
+        "score": _estimate(controls.score, controls.ci),
+        "best": "" if best is None else best.name,
+        "difference": "" if best is None else difference_text(best.difference.value, best.difference.ci),
+        "above": n_above if any(each is not None for each in tested) else "not tested",
+        "origin": origin,
+    }
 
 
-def _audit(assessed: Sequence[tuple[Origin, Audit]], *, pictures: bool) -> AuditPanel:
+def _audit(assessed: Sequence[tuple[Origin, Audit]], *, pictures: bool) -> dict[str, Any]:
     origin, newest = assessed[0]
     by = ", ".join(f"{count:,} by {name}" for name, count in list(newest.units.items())[:20])
     losses: dict[tuple[str, str], Loss] = {}
     for _, audit in assessed:
         for loss in audit.losses:
             losses.setdefault((loss.rule, loss.model), loss)
-    return AuditPanel(
-        origin=origin,
-        outcome=newest.outcome,
-        units=f"{newest.stimuli:,} stimuli; independent units: {by}" if by else "",
-        examined=tuple(findings_of(newest))[:_MOST],
-        losses=tuple(map(_loss_line, list(losses.values())[:_MOST])),
-        severities=tuple(map(loss_text, list(losses.values())[:_MOST])),
-        pairs=pair_texts(newest.pairs),
-        pictures=pair_pictures(newest.pairs) if pictures else (),
-        notes=_texts(newest.notes),
-    )
+    return {
+        "origin": origin,
+        "outcome": newest.outcome,
+        "units": f"{newest.stimuli:,} stimuli; independent units: {by}" if by else "",
+        "examined": tuple(findings_of(newest))[:_MOST],
+        "losses": tuple(map(_loss_line, list(losses.values())[:_MOST])),
+        "severities": tuple(map(loss_text, list(losses.values())[:_MOST])),
+        "pairs": pair_texts(newest.pairs),
+        "pictures": pair_pictures(newest.pairs) if pictures else (),
+        "notes": _texts(newest.notes),
+    }
 
 
-def _loss_line(loss: Loss) -> LossLine:
-    return LossLine(
-        rule=loss.rule,
-        model=loss.model,
-        default=_estimate(loss.default, loss.default_ci),
-        grouped=_estimate(loss.grouped, loss.grouped_ci),
-        loss=difference_text(loss.loss, loss.ci),
-        p=_p(loss.p),
-        reason=_text(loss.reason),
-    )
+def _loss_line(loss: Loss) -> dict[str, Any]:
+    return {
+        "rule": loss.rule,
+        "model": loss.model,
+        "default": _estimate(loss.default, loss.default_ci),
+        "grouped": _estimate(loss.grouped, loss.grouped_ci),
+        "loss": difference_text(loss.loss, loss.ci),
+        "p": _p(loss.p),
+        "reason": _text(loss.reason),
+    }
 
 
-def _recovery(origin: Origin, recovery: Recovery) -> RecoveryPanel:
-    return RecoveryPanel(
-        origin=origin,
-        outcome=recovery.outcome,
-        sentences=tuple(filter(None, (outcome_text(recovery), scope_text(recovery)))),
-        candidates=recovery.candidates,
-        confusions=tuple(_confusion(confusion, recovery.candidates) for confusion in recovery.confusions[:10]),
-        mixtures=tuple(
+def _recovery(origin: Origin, recovery: Recovery) -> dict[str, Any]:
+    return {
+        "origin": origin,
+        "outcome": recovery.outcome,
+        "sentences": tuple(filter(None, (outcome_text(recovery), scope_text(recovery)))),
+        "candidates": recovery.candidates,
+        "confusions": tuple(_confusion(confusion, recovery.candidates) for confusion in recovery.confusions[:10]),
+        "mixtures": tuple(
             (
                 mixture.generator,
                 mixture.first,
@@ -357,15 +261,15 @@ def _recovery(origin: Origin, recovery: Recovery) -> RecoveryPanel:
             )
             for mixture in recovery.mixtures[:_MOST]
         ),
-        sizes=tuple(
+        "sizes": tuple(
             (size.generator, count_text(size.stimuli), count_text(size.neuroids), size_text(size))
             for size in recovery.sizes[:_MOST]
         ),
-        notes=_texts(recovery.notes),
-    )
+        "notes": _texts(recovery.notes),
+    }
 
 
-def _confusion(confusion: Confusion, candidates: Sequence[str]) -> ConfusionTable:
+def _confusion(confusion: Confusion, candidates: Sequence[str]) -> dict[str, Any]:
     rows = []
     for name, counts, shares, found in zip(
         candidates, confusion.counts, confusion.shares, confusion.found, strict=False
@@ -375,7 +279,7 @@ def _confusion(confusion: Confusion, candidates: Sequence[str]) -> ConfusionTabl
             for count, share in zip(counts, shares, strict=True)
         )
         rows.append((name, cells, _share(found)))
-    return ConfusionTable(confusion.generator, _share(confusion.overall), tuple(rows))
+    return {"generator": confusion.generator, "overall": _share(confusion.overall), "rows": tuple(rows)}
 
 
 def _share(share: Share) -> str:

@@ -12,6 +12,7 @@ from brainscore_web.leaderboard.state import BoardState
 
 from .._assessments import add_assessments, audit, controls, ingest, make_assessment, recovery
 from .._browsing import barriers
+from .conftest import as_read
 
 FIRST, WITHHELD = "Simulated000.V1-pls", "Simulated002.V4-pls"
 ADDRESS = f"/vision/benchmark/{FIRST}/"
@@ -56,7 +57,7 @@ def test_conclusions_follow_from_the_tests(changes, words):
     for row in result["controls"]:
         if row["name"] in changes:
             row["difference"]["p"] = changes[row["name"]]
-    found = validity_of(Benchmark(identifier=FIRST), [make_assessment("controls", result).to_dict()]).controls
+    found = as_read(validity_of(Benchmark(identifier=FIRST), [make_assessment("controls", result).to_dict()]).controls)
     assert all(any(word in sentence for sentence in found.sentences) for word in words)
     if "above each" not in words[0]:
         assert not any("above each" in sentence for sentence in found.sentences)
@@ -66,7 +67,7 @@ def test_conclusions_follow_from_the_tests(changes, words):
 
 def test_every_model_beside_the_best_control():
     documents = [make_assessment("controls", controls(name), models=(name,)).to_dict() for name in ("b", "a")]
-    found = validity_of(Benchmark(identifier=FIRST), documents).controls
+    found = as_read(validity_of(Benchmark(identifier=FIRST), documents).controls)
     assert [(line.identifier, line.best, line.above) for line in found.models] == [
         ("b", "labels", "2 of 3"),
         ("a", "labels", "2 of 3"),
@@ -90,7 +91,7 @@ def test_what_was_examined_without_a_finding():
     result["overlaps"] = [{**overlap, "share": 0.0}, {**overlap, "share": None, "reason": "it fits nothing"}]
     result["tests"][0]["p_corrected"] = 0.06
     result |= {"copies": [], "clean": True}
-    found = validity_of(Benchmark(identifier=FIRST), [make_assessment("audit", result).to_dict()]).audit
+    found = as_read(validity_of(Benchmark(identifier=FIRST), [make_assessment("audit", result).to_dict()]).audit)
     assert [(line.name, line.state) for line in found.examined] == [
         ("Stimuli with the same object_name", "no finding"),
         ("Stimuli with the same object_name", "not examined"),
@@ -115,7 +116,9 @@ def test_recovery(board, get, read):
 
 def test_recovered_candidates():
     about = Benchmark(identifier=FIRST)
-    found = validity_of(about, [make_assessment("recovery", recovery(), models=("pixels", "gabor")).to_dict()]).recovery
+    found = as_read(
+        validity_of(about, [make_assessment("recovery", recovery(), models=("pixels", "gabor")).to_dict()]).recovery
+    )
     assert found.sentences[0].startswith("Each of the 2 candidates scored best in at least 80 % of the experiments")
     assert "these 2 candidates, and for responses simulated by fitted readout and sampled units" in found.sentences[1]
     assert [[cell.shade for cell in row[1]] for row in found.confusions[0].rows] == [[9, 0], [0, 9]]
