@@ -72,40 +72,24 @@ def problem_responses(*statuses: int) -> dict[int, type[ProblemAnswer]]:
 
 def answer_problems(api: NinjaAPI) -> None:
     """Turn errors of users in operations into problems; internal errors stay errors."""
-    handlers: dict[type[Exception], Any] = {
-        Problem: _raised,
-        UserError: _user_error,
-        Http404: _not_found,
-        Throttled: _throttled,
-        HttpError: _http_error,
-        ValidationError: _invalid,
-        RequestDataTooBig: _too_big,
-    }
-    for kind, handler in handlers.items():
-        api.add_exception_handler(kind, handler)
+
+    def handle(kind: type[Exception], response: Callable[[Any], HttpResponse]) -> None:
+        api.add_exception_handler(kind, lambda request, error: response(error))
+
+    handle(Problem, lambda error: problem(error.status, error.message, error.remedy, headers=error.headers))
+    handle(UserError, lambda error: problem(_status_of(error), error.message, error.remedy))
+    handle(Http404, lambda _: problem(404, "there is nothing at this address", "see /api/v1/docs"))
+    handle(Throttled, lambda error: problem(429, "too many requests", f"try again in {error.wait} s"))
+    handle(HttpError, lambda error: problem(error.status_code, str(error)))
+    handle(RequestDataTooBig, lambda _: problem(413, "the body is too big", "send fewer receipts at a time"))
+    handle(ValidationError, _invalid)
 
 
-def _raised(request: HttpRequest, error: Problem) -> HttpResponse:
-    return problem(error.status, error.message, error.remedy, headers=error.headers)
+def _status_of(error: UserError) -> int:
+    return 404 if isinstance(error, UnknownIdentifier) else 400
 
 
-def _user_error(request: HttpRequest, error: UserError) -> HttpResponse:
-    return problem(404 if isinstance(error, UnknownIdentifier) else 400, error.message, error.remedy)
-
-
-def _not_found(request: HttpRequest, error: Http404) -> HttpResponse:
-    return problem(404, "there is nothing at this address", "see /api/v1/docs")
-
-
-def _throttled(request: HttpRequest, error: Throttled) -> HttpResponse:
-    return problem(429, "too many requests", f"try again in {error.wait} s")
-
-
-def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
-    return problem(error.status_code, str(error))
-
-
-def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+def _invalid(error: ValidationError) -> HttpResponse:
     errors = [
         {"where": _where(item["loc"]), "message": item["msg"].removeprefix("Value error, ")} for item in error.errors
     ]
@@ -117,10 +101,6 @@ def _where(location: tuple[Any, ...]) -> str:
     """Return the name of a parameter, without its location in the query or path."""
     names = [str(step) for step in location[1:]]
     return ".".join(names) or str(location[0])
-
-
-def _too_big(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
-    return problem(413, "the body is too big", "send fewer receipts at a time")
 
 
 _RANGE = re.compile(r"bytes=(\d{1,18})-(\d{1,18})?", re.ASCII | re.IGNORECASE)

@@ -86,11 +86,6 @@ class Report:
         return cls([Found(**finding) for finding in document["findings"]], document["hashes"], document["facts"])
 
 
-def error_finding(file: str, check: str, culprit: str, remedy: str) -> Found:
-    """Return a finding of severity error."""
-    return Found(file, check, culprit, remedy)
-
-
 def from_library(finding: Finding, file: str) -> Found:
     """Convert a finding of the library's validation."""
     return Found(file, finding.check, finding.culprit, finding.remedy, finding.severity)
@@ -103,9 +98,7 @@ def inspect(question: Question) -> Report:
     for kind, expected in question.sha1.items():
         if expected and kind in hashes and hashes[kind]["sha1"] != expected:
             difference = f"expected {expected}, found {hashes[kind]['sha1']}"
-            findings.append(
-                error_finding(question.names[kind], "wrong file", difference, "upload the file from packaging")
-            )
+            findings.append(Found(question.names[kind], "wrong file", difference, "upload the file from packaging"))
     with tempfile.TemporaryDirectory(prefix="brainscore-check-") as folder:
         # the library matches files by their names
         links = {kind: Path(folder) / question.names[kind] for kind in question.files}
@@ -119,7 +112,7 @@ def inspect(question: Question) -> Report:
 def _is_unsafe(kind: str, path: Path, question: Question, findings: list[Found]) -> bool:
     """Whether a file must not be read any further."""
     if not path.stat().st_size:
-        new = [error_finding(path.name, "empty file", "it has no content", "package it again")]
+        new = [Found(path.name, "empty file", "it has no content", "package it again")]
     elif kind == "zip":
         new = check_archive(path, path.name, question.limits)
     elif kind == "nc":
@@ -139,22 +132,18 @@ def _check_table(path: Path) -> list[Found]:
             head = next(rows, [])
             if len(head) > _WIDEST:
                 what = f"it has {len(head):,} columns; the limit is {_WIDEST:,}"
-                return [error_finding(path.name, "table too wide", what, "keep only columns that describe the stimuli")]
+                return [Found(path.name, "table too wide", what, "keep only columns that describe the stimuli")]
             if twice := sorted({column for column in head if head.count(column) > 1}):
-                return [
-                    error_finding(
-                        path.name, "duplicate column", f"line 1: {twice[:5]}", "give each column its own name"
-                    )
-                ]
+                return [Found(path.name, "duplicate column", f"line 1: {twice[:5]}", "give each column its own name")]
             for row in rows:
                 if row and len(row) != len(head):
                     what = f"line {rows.line_num} has {len(row)} cells, line 1 has {len(head)}"
-                    return [error_finding(path.name, "ragged table", what, "package it again")]
+                    return [Found(path.name, "ragged table", what, "package it again")]
     except UnicodeDecodeError as problem:
         what = f"byte {problem.start} is not valid UTF-8"
-        return [error_finding(path.name, "unreadable table", what, "it must be a CSV file in UTF-8")]
+        return [Found(path.name, "unreadable table", what, "it must be a CSV file in UTF-8")]
     except csv.Error as problem:
-        return [error_finding(path.name, "unreadable table", str(problem), "it must be a CSV file: package it again")]
+        return [Found(path.name, "unreadable table", str(problem), "it must be a CSV file: package it again")]
     finally:
         csv.field_size_limit(previous_limit)
     return []
@@ -171,21 +160,19 @@ def check_archive(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
             members = archive.infolist()
     except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as problem:
         return [
-            error_finding(
-                name, "unreadable archive", f"{problem}", "the ZIP file is damaged or incomplete; package it again"
-            )
+            Found(name, "unreadable archive", f"{problem}", "the ZIP file is damaged or incomplete; package it again")
         ]
     if len(members) > limits["members"]:
         return [_many(name, len(members), limits)]
     findings = _check_sizes(path, name, members, limits)
     for check, is_wrong, culprits in _RULES:
         if wrong := [member.filename for member in members if is_wrong(member)]:
-            findings.append(error_finding(name, check, f"{format_values(wrong)} {culprits}", _AGAIN))
+            findings.append(Found(name, check, f"{format_values(wrong)} {culprits}", _AGAIN))
     # names that differ only in case get a warning from the library's validation
     if clash := archives.find_clash((member.filename for member in members), case=False):
         earlier, later = clash
         culprit = f"{later!r} appears twice" + ("" if earlier == later else f", also spelled {earlier!a}")
-        findings.append(error_finding(name, "duplicate file name", culprit, _AGAIN))
+        findings.append(Found(name, "duplicate file name", culprit, _AGAIN))
     return findings
 
 
@@ -212,7 +199,7 @@ def check_kinds(path: Path, name: str) -> list[Found]:
         return []
     shown = "; ".join(wrong[:20]) + (f"; … ({len(wrong)} in total)" if len(wrong) > 20 else "")
     return [
-        error_finding(
+        Found(
             name,
             "image format differs from suffix",
             shown,
@@ -228,7 +215,7 @@ def _check_sizes(path: Path, name: str, members: Sequence[zipfile.ZipInfo], limi
     findings = []
     if unpacked > limits["unpacked"]:
         problem = f"it unpacks to {size_text(unpacked)}; the limit is {size_text(limits['unpacked'])}"
-        findings.append(error_finding(name, "archive too large", problem, "divide the data set into subsets"))
+        findings.append(Found(name, "archive too large", problem, "divide the data set into subsets"))
     bombs = [
         f"{member.filename} ({member.compress_size:,} → {member.file_size:,} bytes)"
         for member in members
@@ -238,15 +225,15 @@ def _check_sizes(path: Path, name: str, members: Sequence[zipfile.ZipInfo], limi
         bombs = [f"{len(members)} files ({size:,} → {unpacked:,} bytes)"]
     if bombs:
         findings.append(
-            error_finding(name, "suspicious compression ratio", "; ".join(bombs[:5]), "store the stimuli uncompressed")
+            Found(name, "suspicious compression ratio", "; ".join(bombs[:5]), "store the stimuli uncompressed")
         )
     if packed > size or archives.members_overlap(members):
-        findings.append(error_finding(name, "overlapping files", "several members share the same bytes", _AGAIN))
+        findings.append(Found(name, "overlapping files", "several members share the same bytes", _AGAIN))
     return findings
 
 
 def _many(name: str, count: int, limits: dict[str, int]) -> Found:
-    return error_finding(
+    return Found(
         name, "too many files", f"it has {count:,} files; the limit is {limits['members']:,}", "divide the data set"
     )
 
@@ -279,7 +266,7 @@ def check_header(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
         start = stream.read(8)
     if not start.startswith(_MAGIC):
         return [
-            error_finding(
+            Found(
                 name,
                 "not a netCDF file",
                 "it does not have the signature of netCDF",
@@ -291,16 +278,16 @@ def check_header(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
     try:
         refuse_other_files(path, name)
     except UserError as problem:
-        return [error_finding(name, "unreadable assembly", problem.message, str(problem.remedy))]
+        return [Found(name, "unreadable assembly", problem.message, str(problem.remedy))]
     try:
         with netCDF4.Dataset(path) as dataset:
             size = _unpacked(dataset)
     except (OSError, RuntimeError, ValueError, IndexError, AttributeError) as problem:
-        return [error_finding(name, "unreadable assembly", str(problem), "package it again")]
+        return [Found(name, "unreadable assembly", str(problem), "package it again")]
     allowed = min(limits["unpacked"], limits["memory"] // 3)
     if size > allowed:
         what = f"its values need {size_text(size)} in memory; the limit is {size_text(allowed)}"
-        return [error_finding(name, "assembly too large", what, "divide the data set into subsets, or store float32")]
+        return [Found(name, "assembly too large", what, "divide the data set into subsets, or store float32")]
     return []
 
 
@@ -315,7 +302,7 @@ def check_names(attrs: dict[str, Any], name: str, *, identifier: str, assembly_i
         if stated is not None and stated != expected:
             remedy = f"enter {stated!r} as the name of the {problem}, or package the assembly under that name"
             findings.append(
-                error_finding(name, f"different {problem}", f"the file has {stated!r}, the upload {expected!r}", remedy)
+                Found(name, f"different {problem}", f"the file has {stated!r}, the upload {expected!r}", remedy)
             )
     return findings
 
@@ -359,9 +346,7 @@ def _table_facts(path: Path, findings: list[Found], *, alone: bool) -> dict[str,
         count = sum(1 for row in rows if row)
     if alone and "filename" in head:
         problem = "line 1: its column 'filename' lists files, and no archive was uploaded"
-        findings.append(
-            error_finding(path.name, "archive not given", problem, "upload the ZIP file from packaging as well")
-        )
+        findings.append(Found(path.name, "archive not given", problem, "upload the ZIP file from packaging as well"))
     return {"stimuli": count, "columns": head[:50]}
 
 

@@ -9,11 +9,11 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from django.conf import settings
@@ -64,55 +64,6 @@ class LocalFile:
     seal: str = ""
 
 
-class Storage(Protocol):
-    """The interface of storages. A file arrives under a token, is checked, and is then published under a key."""
-
-    bucket: str
-
-    @property
-    def origin(self) -> str | None:
-        """The origin to which browsers send files directly; None if they send them to this site."""
-
-    def scratch(self, token: str) -> Path:
-        """A file on this machine for the body of a request; `take` moves it."""
-
-    def take(self, token: str) -> None:
-        """Store the complete file that was written to `scratch`."""
-
-    def grant(self, token: str, *, name: str, size: int) -> Grant | None:
-        """Let a browser send exactly `size` bytes directly to the storage; None if that is not possible."""
-
-    def size(self, token: str) -> int | None:
-        """The size of the file that arrived under a token; None if none did."""
-
-    def at_hand(self, token: str, key: str, version_id: str) -> AbstractContextManager[LocalFile]:
-        """Provide the file of a token on this machine, even if it is already published."""
-
-    def new_version(self) -> str:
-        """A version id for publishing; empty if the storage creates version ids itself."""
-
-    def key_of(self, place: Place) -> str:
-        """The key of a place."""
-
-    def publish(self, token: str, place: Place, *, seal: str) -> Published:
-        """Move a file to its place if it still has this seal; repeating this changes nothing."""
-
-    def drop(self, token: str) -> None:
-        """Remove all files of a token."""
-
-    def delete(self, key: str, version_id: str) -> None:
-        """Remove a published file."""
-
-    def path(self, key: str, version_id: str) -> Path | None:
-        """The path of a published file; None if it is not on this machine."""
-
-    def signed(self, key: str, version_id: str) -> str:
-        """A signed address of a published file, valid for some minutes."""
-
-    def leftovers(self, older_than: float) -> Iterator[str]:
-        """Tokens of unpublished files that arrived at least this many seconds ago."""
-
-
 _BUCKET = "brainscore-storage"
 _PREFIX = "brainscore-vision/data"
 
@@ -120,10 +71,10 @@ _PREFIX = "brainscore-vision/data"
 class FolderStorage:
     """Files below a folder: ``incoming/<token>`` until they are checked, then ``<bucket>/<key>/<version>``.
 
-    The folder is created when the first file arrives.
+    The folder is created when the first file arrives. `BucketStorage` has the same methods.
     """
 
-    origin: str | None = None
+    origin: str | None = None  # the origin to which browsers send files directly; None: they send them to this site
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -131,17 +82,21 @@ class FolderStorage:
         self._incoming = root / "incoming"
 
     def scratch(self, token: str) -> Path:
+        """A file on this machine for the body of a request; `take` moves it."""
         self._incoming.mkdir(parents=True, exist_ok=True, mode=0o700)
         return self._incoming / f"{token}{PART_SUFFIX}"
 
     def take(self, token: str) -> None:
+        """Store the complete file that was written to `scratch`."""
         os.replace(self.scratch(token), self._incoming / token)
         _sync_to_disk(self._incoming)
 
     def grant(self, token: str, *, name: str, size: int) -> Grant | None:
+        """Let a browser send exactly `size` bytes directly to the storage; None if that is not possible."""
         return None
 
     def size(self, token: str) -> int | None:
+        """The size of the file that arrived under a token; None if none did."""
         try:
             return (self._incoming / token).stat().st_size
         except FileNotFoundError:
@@ -149,6 +104,7 @@ class FolderStorage:
 
     @contextmanager
     def at_hand(self, token: str, key: str, version_id: str) -> Iterator[LocalFile]:
+        """Provide the file of a token on this machine, even if it is already published."""
         path = self._incoming / token
         if version_id and not (token and path.exists()):
             path = self._place(key, version_id)
@@ -157,13 +113,16 @@ class FolderStorage:
         yield LocalFile(path)
 
     def new_version(self) -> str:
+        """A version id for publishing; empty if the storage creates version ids itself."""
         return secrets.token_urlsafe(24)
 
     def key_of(self, place: Place) -> str:
         # private files need no separate place: the site checks permissions for each download
+        """The key of a place."""
         return f"{_PREFIX}/{place.folder}/{place.name}"
 
     def publish(self, token: str, place: Place, *, seal: str) -> Published:
+        """Move a file to its place if it still has this seal; repeating this changes nothing."""
         key = self.key_of(place)
         path = self._place(key, place.version_id)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -176,22 +135,27 @@ class FolderStorage:
         return Published(self.bucket, key, place.version_id, everybody=False)
 
     def drop(self, token: str) -> None:
+        """Remove all files of a token."""
         for path in (self.scratch(token), self._incoming / token):
             path.unlink(missing_ok=True)
 
     def delete(self, key: str, version_id: str) -> None:
+        """Remove a published file."""
         path = self._place(key, version_id)
         path.unlink(missing_ok=True)
         with suppress(OSError):  # other versions exist
             path.parent.rmdir()
 
     def path(self, key: str, version_id: str) -> Path | None:
+        """The path of a published file; None if it is not on this machine."""
         return self._place(key, version_id)
 
     def signed(self, key: str, version_id: str) -> str:
+        """A signed address of a published file, valid for some minutes."""
         raise NotImplementedError("the site serves these files itself")
 
     def leftovers(self, older_than: float) -> Iterator[str]:
+        """Tokens of unpublished files that arrived at least this many seconds ago."""
         limit = time.time() - older_than
         for path in self._incoming.glob("*"):
             with suppress(FileNotFoundError):
@@ -414,7 +378,7 @@ def _storage_errors(doing: str) -> Iterator[None]:
         raise StorageFailure(f"cannot {doing} the bucket: {type(error).__name__}", remedy="try again later") from error
 
 
-__all__ = ["Grant", "LocalFile", "Place", "Published", "Storage", "StorageFailure", "storage"]
+Storage = FolderStorage | BucketStorage
 
 
 def storage() -> Storage:
