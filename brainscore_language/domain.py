@@ -40,6 +40,10 @@ DOMAIN = Domain(
         "judgements of grammar.",
     ),
     scorer="brainscore_language.scoring:score_pair",
-    features={"run_pair": "brainscore_language.scoring:run_pair"},
+    features={
+        "run_pair": "brainscore_language.scoring:run_pair",
+        "audit": "brainscore_language.assessment:audit",
+        "split_findings": "brainscore_language.assessment:split_findings",
+    },
 )
 """Description of the language domain."""
