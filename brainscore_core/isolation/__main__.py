@@ -15,8 +15,7 @@ import socket
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, TextIO
 
 from brainscore_core.errors import NotApplicable, UserError
@@ -55,7 +54,6 @@ def serve(channel: Channel) -> None:
         warnings.simplefilter("ignore", ResourceWarning)
     channel.send({"protocol": PROTOCOL, "python": platform.python_version(), "pid": os.getpid()})
     model: Any = None
-    folders: list[Path] = []
     while True:
         try:
             body, payloads = channel.receive()
@@ -63,9 +61,8 @@ def serve(channel: Channel) -> None:
             return
         request = Decoder(payloads, KINDS).decode(body)
         loading = request["ask"] == "load"
-        folders = request["folders"] if loading else folders
         work = functools.partial(_load, request) if loading else functools.partial(_call, model, request)
-        result = _answer(channel, request["id"], work, folders=folders, describe=loading)
+        result = _answer(channel, request["id"], work, describe=loading)
         model = result if loading else model
         del body, payloads, request, work, result  # may be large, and the next request may come much later
 
@@ -84,14 +81,14 @@ def _call(model: Any, request: dict[str, Any]) -> Any:
     return attribute(*request["args"], **request["kwargs"]) if callable(attribute) else attribute
 
 
-def _answer(channel: Channel, number: int, work: Callable[[], Any], *, folders: Sequence[Path], describe: bool) -> Any:
+def _answer(channel: Channel, number: int, work: Callable[[], Any], *, describe: bool) -> Any:
     """Do the requested work, send the answer, and return the result (None after an error)."""
     body: dict[str, Any] = {"id": number}
     result, encoder = None, Encoder()
     with recording() as record, _CollectedWarnings() as collected:
         try:
             result = work()
-            encoder = Encoder(KINDS, memory=available_memory() // 2, folders=folders)
+            encoder = Encoder(KINDS, memory=available_memory() // 2)
             body["answer"] = _description(result) if describe else encoder.encode(result)
         except Exception as error:  # noqa: BLE001 - every error is reported to the scoring process
             encoder.close()

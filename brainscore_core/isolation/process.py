@@ -104,7 +104,6 @@ def start_model_process(
     start_timeout: float = START_TIMEOUT,
     max_output: int = MAX_OUTPUT,
     on_output: Callable[[str], None] | None = None,
-    shared: Sequence[Path] = (),
     sandbox: Sandbox | None = None,
 ) -> ModelProcess:
     """Start a process that loads a model.
@@ -132,10 +131,6 @@ def start_model_process(
         Bytes that it may print before it is killed.
     on_output : callable, optional
         Called, from another thread, with each piece of text that it prints.
-    shared : sequence of Path
-        Folders with files that never change, such as a store of arrays, under the same path in both processes. This
-        process maps the files that the model maps, without a copy. A model that truncates such a file crashes this
-        process.
     sandbox : Sandbox, optional
         What the process may see and use. `environment` is then that of the watching process; the model gets the
         variables of the sandbox.
@@ -171,13 +166,12 @@ def start_model_process(
             timeout=timeout,
             max_output=max_output,
             on_output=on_output,
-            shared=shared,
             sandbox=opened,
             closing=stack.pop_all(),
         )
     try:
         process.await_greeting(start_timeout, interpreter)
-        process.load(loader, identifier, dict(options or {}), list(shared))
+        process.load(loader, identifier, dict(options or {}))
     except BaseException:
         process.close()
         raise
@@ -193,7 +187,7 @@ class ModelProcess:
         The command line, to which the number of a descriptor is appended.
     name : str
         Name of the model, for messages.
-    environment, timeout, max_output, on_output, shared
+    environment, timeout, max_output, on_output
         See :func:`start_model_process`.
     sandbox : OpenSandbox, optional
         The sandbox of the process.
@@ -221,7 +215,6 @@ class ModelProcess:
         timeout: float,
         max_output: int,
         on_output: Callable[[str], None] | None,
-        shared: Sequence[Path] = (),
         sandbox: OpenSandbox | None = None,
         closing: ExitStack | None = None,
     ) -> None:
@@ -240,7 +233,7 @@ class ModelProcess:
         with theirs:
             number = theirs.fileno()
             self._process = guarded([*command, str(number)], inherited=number, environment=environment)
-        self._channel = Channel(ours, limits=Limits(), trusted=shared, check=LifeCheck(self._process))
+        self._channel = Channel(ours, limits=Limits(), check=LifeCheck(self._process))
         assert self._process.stdout is not None
         self._output = Output(
             os.dup(self._process.stdout.fileno()), limit=max_output, on_flood=ender(self._process), on_text=on_output
@@ -348,8 +341,8 @@ class ModelProcess:
             self._fail("uses another protocol", "protocol", remedy)
         self.python_version = str(hello.get("python"))[:40]
 
-    def load(self, loader: str, identifier: str, options: dict[str, Any], folders: list[Path]) -> None:
-        request = {"ask": "load", "loader": loader, "identifier": identifier, "options": options, "folders": folders}
+    def load(self, loader: str, identifier: str, options: dict[str, Any]) -> None:
+        request = {"ask": "load", "loader": loader, "identifier": identifier, "options": options}
         description = self._request(request, "while it was loaded")
         try:
             methods = expect(expect(description, dict).get("methods"), dict)

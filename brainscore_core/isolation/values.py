@@ -29,8 +29,6 @@ from brainscore_core.isolation.wire import (
     only,
     parse,
     read_npy,
-    read_part,
-    region_of,
     repeated,
     seal,
     text_array,
@@ -68,14 +66,13 @@ class Encoder:
     """Collects the payloads of one message.
 
     Types of `kinds` can be sent in addition to plain types and arrays. Arrays of more than `memory` bytes are written
-    to disk; an array that maps a file in one of `folders` is transferred as that file.
+    to disk.
     """
 
-    def __init__(self, kinds: Sequence[Kind] = (), *, memory: int = 1 << 40, folders: Sequence[Path] = ()) -> None:
+    def __init__(self, kinds: Sequence[Kind] = (), *, memory: int = 1 << 40) -> None:
         self.payloads: list[bytes | int] = []
         self._kinds = kinds
         self._memory = memory
-        self._folders = [folder.resolve() for folder in folders]
         self._inline = 0
 
     def close(self) -> None:
@@ -145,20 +142,7 @@ class Encoder:
                 encoded["order"] = order  # type: ignore[assignment] # JSON
             if repeated:
                 encoded["shape"] = list(shape)  # type: ignore[assignment] # JSON
-        mapped = self._part(values) if self._folders and values.nbytes >= LARGE else None
-        return encoded | (mapped or {"payload": self._npy(values)})
-
-    def _part(self, values: np.ndarray) -> dict[str, Any] | None:
-        """Transfer the file that an array maps; None if it does not map a file in the folders."""
-        region = region_of(values) if values.flags.c_contiguous and values.dtype.kind != "b" else None
-        if region is None or not any(region[0].resolve().is_relative_to(folder) for folder in self._folders):
-            return None
-        try:
-            self.payloads.append(os.open(region[0], os.O_RDONLY | os.O_CLOEXEC))
-        except OSError:  # the file was removed, but is still mapped
-            return None
-        region_in_file = {"dtype": str(values.dtype), "start": region[1], "of": list(values.shape)}
-        return {"payload": len(self.payloads) - 1, "part": region_in_file}
+        return encoded | {"payload": self._npy(values)}
 
     def _npy(self, values: np.ndarray) -> int:
         if values.nbytes < LARGE and self._inline + values.nbytes < _INLINE:
@@ -306,8 +290,7 @@ class Decoder:
             raise WireError(f"not a unit of time: {name[:40]!r}") from error
 
     def _array(self, value: dict[str, Any]) -> np.ndarray:
-        content = self._payload(only(value, "~", "payload", "order", "shape", "part"))
-        stored = _part_of(content, value["part"]) if "part" in value else read_npy(content)
+        stored = read_npy(self._payload(only(value, "~", "payload", "order", "shape")))
         axes = list(range(stored.ndim))
         order = value.get("order", axes)
         if not isinstance(order, list) or sorted(order, key=repr) != sorted(axes, key=repr):
@@ -328,15 +311,6 @@ class Decoder:
         if expect(value["text"], bool):
             return text_array(items).reshape(shape)
         return np.fromiter(items, dtype=object, count=len(items)).reshape(shape)
-
-
-def _part_of(content: Buffer, region: Any) -> np.ndarray:
-    region = only(expect(region, dict), "dtype", "start", "of")
-    try:
-        dtype = np.dtype(expect(region["dtype"], str))
-    except TypeError as error:
-        raise WireError("an invalid type") from error
-    return read_part(content, expect(region["start"], int), dtype, _shape(region["of"]))
 
 
 def _shape(value: Any) -> tuple[int, ...]:

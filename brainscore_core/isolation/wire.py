@@ -16,7 +16,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -94,41 +93,6 @@ def read_npy(content: Buffer) -> np.ndarray:
     return flat.reshape(shape, order="F" if header["fortran"] == b"True" else "C")
 
 
-def read_part(content: Buffer, start: int, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    """Read an array of numbers from a part of a file, without a copy.
-
-    Raises WireError if it exceeds the file, or is of a type that is not sent.
-    """
-    if dtype not in DTYPES or dtype.kind == "b":
-        raise WireError(f"an array of {dtype} in a file")
-    count = math.prod(shape)
-    if count == 0 or start < 0 or start + count * dtype.itemsize > len(content):
-        raise WireError("an array that exceeds its file")
-    return np.frombuffer(content, dtype, count, start).reshape(shape)
-
-
-def region_of(array: np.ndarray) -> tuple[Path, int] | None:
-    """Find the values of an array in the file that it maps, if the map is read-only.
-
-    The array must be contiguous. Returns the file, under its present name, and the offset in bytes; None for other
-    memory, and on systems other than Linux.
-    """
-    if array.flags.writeable:
-        return None
-    address = array.__array_interface__["data"][0]
-    try:
-        maps = Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines()
-    except OSError:
-        return None
-    for line in maps:
-        span, access, offset, _, _, *path = line.split(maxsplit=5)
-        begin, end = (int(address, 16) for address in span.split("-"))
-        if begin <= address < end:
-            whole = access == "r--s" and address + array.nbytes <= end
-            return (Path(path[0]), int(offset, 16) + address - begin) if whole and path else None
-    return None
-
-
 def repeated(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Repeat an array along axes of length 1, without a copy.
 
@@ -186,7 +150,7 @@ class Limits:
 class Channel:
     """One end of a connection.
 
-    The limits are those of received messages. Files in `trusted` folders are mapped although they are not sealed. While
+    The limits are those of received messages. While
     nothing arrives, `check` is called several times a second; an error that it raises ends the wait.
     """
 
@@ -195,12 +159,10 @@ class Channel:
         connection: socket.socket,
         *,
         limits: Limits | None = None,
-        trusted: Sequence[Path] = (),
         check: Callable[[], None] | None = None,
     ) -> None:
         self._socket = connection
         self._limits = limits or Limits()
-        self._trusted = [folder.resolve() for folder in trusted]
         self._check = check
         self._buffer = bytearray()
         self._files: deque[int] = deque()
@@ -286,7 +248,7 @@ class Channel:
                 continue
             if self._take(1, deadline) != _MARK or not self._files:
                 raise WireError("an announced file was not transferred")
-            payloads.append(mapped(self._files.popleft(), size, trusted=self._trusted))
+            payloads.append(mapped(self._files.popleft(), size))
         if self._files:
             raise WireError("more files were transferred than announced")
         return message["body"], payloads
@@ -442,11 +404,10 @@ def _is_sealed(descriptor: int) -> bool:
     return seals is not None and all(seals & getattr(fcntl, name) for name in _SEALS)
 
 
-def mapped(descriptor: int, size: int, *, trusted: Sequence[Path] = ()) -> Buffer:
+def mapped(descriptor: int, size: int) -> Buffer:
     """Map a file and close its descriptor; what is written to the map stays in this process.
 
-    The file, of `size` bytes, is copied first unless it is sealed, or in one of the folders `trusted`, which are
-    resolved paths. Raises WireError if it is not such a file.
+    The file, of `size` bytes, is copied first unless it is sealed. Raises WireError if it is not such a file.
     """
     try:
         status = os.fstat(descriptor)
@@ -457,8 +418,6 @@ def mapped(descriptor: int, size: int, *, trusted: Sequence[Path] = ()) -> Buffe
         if _is_sealed(descriptor):
             if status.st_blocks * 512 < size:  # reading the holes would allocate memory
                 raise WireError("a file in memory has holes")
-            return mmap.mmap(descriptor, size, access=mmap.ACCESS_COPY)
-        if trusted and _lies_in(descriptor, trusted):
             return mmap.mmap(descriptor, size, access=mmap.ACCESS_COPY)
         _check_space(size)
         with tempfile.TemporaryFile() as copy:
@@ -487,12 +446,3 @@ def _copy(source: int, target: int, size: int) -> None:
         if not block:
             raise WireError("a file was truncated while it was read")
         done += len(block) if _ZEROS.startswith(block) else os.pwrite(target, block, done)
-
-
-def _lies_in(descriptor: int, folders: Sequence[Path]) -> bool:
-    """Whether a file is in one of the folders, according to the system; False if it does not say."""
-    try:
-        path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
-    except OSError:
-        return False
-    return any(path.is_relative_to(folder) for folder in folders)

@@ -20,7 +20,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.isolation import TIMEOUT, ModelProcess, SubjectFailed, start_model_process
 from brainscore_core.isolation.sandbox import Sandbox
 from brainscore_core.memory import memory_limit
-from brainscore_core.paths import activations_home, cache_home, home
+from brainscore_core.paths import cache_home, home
 from brainscore_core.plugins.environments import environment_of, plugin_requirements, without_python_settings
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures, RecordedDecisions
@@ -219,8 +219,6 @@ def isolated_model(
         environment=None if environment is None else without_python_settings(),
         timeout=timeout,
         on_output=_to_standard_error,
-        # a model that needs a sandbox is not trusted with the files of the store
-        shared=[] if cage is not None or (store := activations_home()) is None else [store],
         sandbox=None if cage is None else sandbox_for(model, environment, cage),
     )
     try:
