@@ -73,6 +73,7 @@ class Wording:
     subject: str  # what a model is called
     sites: str  # what recordings have many of: "neuroids", "voxels"
     about: str  # a sentence on the domain's benchmarks
+    extra: str  # of the distribution, with what models need
 
 
 @dataclass(frozen=True, kw_only=True)

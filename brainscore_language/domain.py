@@ -38,6 +38,7 @@ DOMAIN = Domain(
         benchmark="NaturalStories2021-added",
         about="Models read text, and are compared with reading times, with recordings of the language system, and with "
         "judgements of grammar.",
+        extra="language",
     ),
     scorer="brainscore_language.scoring:score_pair",
     features={

@@ -23,6 +23,7 @@ DOMAIN = Domain(
         model="alexnet",
         benchmark="MajajHong2015public.IT-pls",
         about="Models see images and videos, and are compared with recordings of the visual system and with behaviour.",
+        extra="models",
     ),
     scorer="brainscore_vision.scoring.pairs:score_pair",
     features={

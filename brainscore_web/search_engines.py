@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from brainscore_core.domains import DOMAINS
 from brainscore_web.competitions.models import Competition
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.pages.documents import document_names
@@ -29,13 +30,15 @@ _NOT_CRAWLED = (
     "/scoring/",
     "/submissions/",
     "/uploads/",
-    "/vision/code/",  # one for each version, linked from cards and receipts
-    "/vision/compare/compare.",  # files of a comparison
-    "/vision/leaderboard/*.",  # data and exports
-    "/vision/receipt/",  # one for each score, linked from the cards
-    "/vision/sample/",
     "/competitions/*/standings.",
     "/competitions/*/frozen/",
+)
+_NOT_CRAWLED_OF_DOMAIN = (
+    "code/",  # one for each version, linked from cards and receipts
+    "compare/compare.",  # files of a comparison
+    "leaderboard/*.",  # data and exports
+    "receipt/",  # one for each score, linked from the cards
+    "sample/",
 )
 _CRAWLED = ("/api/v1/docs", "/sitemap")  # longer than the rules above, which is why they count
 _VALID_DAYS = 180
@@ -44,7 +47,8 @@ _VALID_DAYS = 180
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
     """Rules for crawlers: pages, but neither their filters nor files."""
-    lines = ["User-agent: *", *(f"Disallow: {path}" for path in _NOT_CRAWLED), *(f"Allow: {path}" for path in _CRAWLED)]
+    refused = [*_NOT_CRAWLED, *(f"/{domain}/{path}" for domain in DOMAINS for path in _NOT_CRAWLED_OF_DOMAIN)]
+    lines = ["User-agent: *", *(f"Disallow: {path}" for path in refused), *(f"Allow: {path}" for path in _CRAWLED)]
     return _text([*lines, "", f"Sitemap: {settings.ADDRESS}{reverse('sitemap')}"])
 
 
@@ -80,8 +84,9 @@ class _Pages(Sitemap):
     """Pages that every site has, the documentation, and texts of administrators."""
 
     def items(self) -> list[str]:
-        names = ("pages:home", "leaderboard:board", "cards:models", "cards:benchmarks", "compare:page")
-        addresses = [reverse(name) for name in (*names, "competitions:overview", "pages:news", "pages:tutorials")]
+        of_domain = ("leaderboard:board", "cards:models", "cards:benchmarks", "compare:page")
+        addresses = [reverse(name) for name in ("pages:home", "competitions:overview", "pages:news", "pages:tutorials")]
+        addresses += [reverse(name, args=[domain]) for domain in DOMAINS for name in of_domain]
         texts = {*PAGES_WITH_OWN_ADDRESS, *Page.objects.filter(published=True).values_list("slug", flat=True)}
         addresses += sorted(address_of(name) for name in texts)
         addresses += [reverse("pages:tutorial", args=[name]) for name, _ in document_names()]
@@ -92,17 +97,17 @@ class _Pages(Sitemap):
 
 
 class _Cards(Sitemap):
-    """Cards of models and benchmarks, by identifier."""
+    """Cards of models and benchmarks, by domain and identifier."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
 
-    def items(self) -> list[str]:
+    def items(self) -> list[tuple[str, str]]:
         rows = VisionModel.objects.visible_to(AnonymousUser()) if self._kind == "model" else Benchmark.objects.all()
-        return list(rows.order_by("identifier").values_list("identifier", flat=True))
+        return list(rows.order_by("identifier").values_list("domain", "identifier"))
 
-    def location(self, item: str) -> str:
-        return reverse(f"cards:{self._kind}", args=[item])
+    def location(self, item: tuple[str, str]) -> str:
+        return reverse(f"cards:{self._kind}", args=item)
 
 
 class _Competitions(Sitemap):

@@ -95,6 +95,7 @@ def _prepare(results: str | None, *, demonstration: Demonstration | None, say: S
     _collect_static()
     if demonstration == "simulated" and not Score.objects.exists():
         simulate_leaderboard(models=40, benchmarks=60, versions=2, private=0, units=100)
+        simulate_leaderboard(models=12, benchmarks=18, versions=2, private=0, units=100, domain="language")
     if demonstration == "example":
         _plan_example()
     if demonstration or results is None:

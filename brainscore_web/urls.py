@@ -5,9 +5,11 @@ from django.contrib.sitemaps import views as sitemaps
 from django.urls import include, path, re_path, register_converter
 from django.views.generic import RedirectView
 
+from brainscore_core.domains import FIRST
 from brainscore_web import search_engines
 from brainscore_web.compare import views as compare
 from brainscore_web.competitions import views as competitions
+from brainscore_web.domains import DomainConverter
 from brainscore_web.leaderboard import views as leaderboard
 from brainscore_web.leaderboard.cards import views as cards
 from brainscore_web.operations import views as operations
@@ -34,6 +36,7 @@ class KindConverter:
 
 
 register_converter(KindConverter, "kind_of_upload")
+register_converter(DomainConverter, "domain")
 
 _PAGES = [
     path("", pages.home, name="home"),
@@ -170,20 +173,31 @@ _PROFILE = [
     path("delete/", profile.delete, name="delete"),
 ]
 # addresses of the earlier site, www.brain-score.org, that papers and pages cite
-_EARLIER = {
-    "profile": "accounts:profile",
-    "vision": "leaderboard:board",
-    "leaderboard": "leaderboard:board",
-    "compare": "compare:page",
-    "competition": "competitions:overview",
-    "signup": "account_signup",
+_OF_DOMAIN = {"domain": FIRST}
+_EARLIER: dict[str, tuple[str, dict[str, str]]] = {
+    "profile": ("accounts:profile", {}),
+    "leaderboard": ("leaderboard:board", _OF_DOMAIN),
+    "compare": ("compare:page", _OF_DOMAIN),
+    "competition": ("competitions:overview", {}),
+    "signup": ("account_signup", {}),
 }
 _EARLIER_DOCUMENTS = {"release2.0": "coming_from_2", "brain_model": "concepts"}
 _EARLIER_ADDRESSES = [
-    re_path(r"^(?P<kind>model|benchmark)/vision/(?P<identifier>.+?)/?$", pages.earlier_card, name="earlier-card"),
+    re_path(
+        rf"^(?P<kind>model|benchmark)/(?P<domain>{DomainConverter.regex})/(?P<identifier>.+?)/?$",
+        pages.earlier_card,
+        name="earlier-card",
+    ),
+    re_path(
+        rf"^(?P<domain>{DomainConverter.regex})/?$",
+        RedirectView.as_view(pattern_name="leaderboard:board", permanent=True),
+        name="domain",
+    ),
     *(
-        re_path(rf"^{name}/?$", RedirectView.as_view(pattern_name=present, permanent=True), name=f"earlier-{name}")
-        for name, present in _EARLIER.items()
+        re_path(
+            rf"^{name}/?$", RedirectView.as_view(pattern_name=present, permanent=True), values, name=f"earlier-{name}"
+        )
+        for name, (present, values) in _EARLIER.items()
     ),
     *(
         re_path(
@@ -198,10 +212,10 @@ _EARLIER_ADDRESSES = [
 urlpatterns = [
     path("", include((_PAGES, "pages"))),
     path("", include((_OPERATIONS, "operations"))),
-    path("vision/leaderboard/", include((_LEADERBOARD, "leaderboard"))),
-    path("vision/", include((_CARDS, "cards"))),
-    path("vision/code/", include((_PUBLISHED, "published"))),
-    path("vision/compare/", include((_COMPARE, "compare"))),
+    path("<domain:domain>/leaderboard/", include((_LEADERBOARD, "leaderboard"))),
+    path("<domain:domain>/", include((_CARDS, "cards"))),
+    path("<domain:domain>/code/", include((_PUBLISHED, "published"))),
+    path("<domain:domain>/compare/", include((_COMPARE, "compare"))),
     path("competitions/", include((_COMPETITIONS, "competitions"))),
     path("competition<int:year>/", competitions.of_year, name="competition-of-year"),
     path("api/v1/", include("brainscore_web.api.urls")),

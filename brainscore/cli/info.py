@@ -144,7 +144,7 @@ def _network(model: Any) -> dict[str, Any]:
 
 
 def _describe(kind: str, identifier: str, registry: Any) -> dict[str, Any]:
-    from brainscore_vision.catalogue.plugins import bibtex_entries
+    from brainscore_core.plugins.bibtex import bibtex_entries
 
     locations: list[Location] = registry.locations(identifier)
     location = locations[0]

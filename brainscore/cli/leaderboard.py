@@ -140,7 +140,7 @@ def _print_notes(client: Client, board: Leaderboard) -> None:
         echo(f"Note: {printable(note)}", err=True)
     if not board.models:
         echo("No models.", err=True)
-    page = f"{client.url}/vision/leaderboard/"
+    page = f"{client.url}/{board.domain}/leaderboard/"
     echo(f"See {page}{'?' if board.query else ''}{board.query}", err=True)
 
 

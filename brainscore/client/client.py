@@ -23,6 +23,7 @@ from brainscore.client.leaderboard import (
 from brainscore.client.records import Assessment, Benchmark, BenchmarkCard, Me, Model, ModelCard, Score, read_record
 from brainscore.client.submissions import Posted, Submission, SubmissionCard, submit
 from brainscore.client.submissions import post_receipts as post
+from brainscore_core.domains import FIRST
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.files import replacing
 
@@ -83,7 +84,8 @@ class Client:
         Parameters
         ----------
         **filters
-            ``search``, ``family``, ``architecture``, ``training_data``, ``runnable``; lists mean any of the values.
+            ``search``, ``domain``, ``family``, ``architecture``, ``training_data``, ``runnable``; lists mean any of the
+            values.
         """
         return self._pages("models", Model, filters)
 
@@ -97,7 +99,8 @@ class Client:
         Parameters
         ----------
         **filters
-            ``search``, ``kind`` (``'mean'`` or ``'benchmark'``), ``region``, ``species``, ``metric``, ``access``.
+            ``search``, ``domain``, ``kind`` (``'mean'`` or ``'benchmark'``), ``region``, ``species``, ``metric``,
+            ``access``.
         """
         return self._pages("benchmarks", Benchmark, filters)
 
@@ -111,7 +114,8 @@ class Client:
         Parameters
         ----------
         **filters
-            ``model``, ``benchmark`` (of a mean: all below it), ``state``, ``version``, ``since`` (a date or time), and
+            ``model``, ``benchmark`` (of a mean: all below it), ``domain``, ``state``, ``version``, ``since`` (a date or
+            time), and
             ``history=True`` for all scores, not only the current ones.
         """
         return self._pages("scores", Score, filters)
@@ -128,14 +132,14 @@ class Client:
         return self._pages("assessments", Assessment, filters, most=50)
 
     def leaderboard(self, **state: Any) -> Leaderboard:
-        """Read the leaderboard.
+        """Read the leaderboard of a domain.
 
         Parameters
         ----------
         **state
-            The parameters of the page's address, such as ``q='resnet OR vit'``, ``region=['V4', 'IT']``,
-            ``over='scored'``, ``at=date(2026, 3, 31)``, ``sort='-IT'``; ``node`` selects columns; ``limit`` is the
-            largest number of models.
+            ``domain`` (by default vision), and the parameters of the page's address, such as ``q='resnet OR vit'``,
+            ``region=['V4', 'IT']``, ``over='scored'``, ``at=date(2026, 3, 31)``, ``sort='-IT'``; ``node`` selects
+            columns; ``limit`` is the largest number of models.
         """
         limit = state.pop("limit", None)
         answers: list[Mapping[str, Any]] = []
@@ -148,13 +152,15 @@ class Client:
             if had >= answers[-1]["total"] or had == limit or not answers[-1]["models"]:
                 return leaderboard_of(answers)
 
-    def compare(self, first: str, second: str) -> list[Compared]:
+    def compare(self, first: str, second: str, *, domain: str = FIRST) -> list[Compared]:
         """Compare two models on all benchmarks, as the site's page does.
 
         Parameters
         ----------
         first, second : str
             Identifiers. A token also gives access to your private models.
+        domain : str
+            The domain of both.
 
         Returns
         -------
@@ -175,18 +181,20 @@ class Client:
         if not first or not second:
             raise UserError("the name of a model is empty", remedy="name two models")
         try:
-            return compare_public_models(self._connection, first, second)
+            return compare_public_models(self._connection, domain, first, second)
         except UnknownIdentifier:
             if not self._connection.has_token:
                 raise
         # the page of comparisons accepts no token; the leaderboard does
         names = [first, second]
-        board = self.leaderboard(q=query_for_models(names))
+        board = self.leaderboard(q=query_for_models(names), domain=domain)
         listed = {model.identifier for model in board.models}
         if not listed.issuperset(names):
-            names = [name if name in listed else public_identifier(self._connection, name) for name in names]
-            board = self.leaderboard(q=query_for_models(names))
-        regions = {benchmark.identifier: benchmark.region for benchmark in self.benchmarks(kind="benchmark")}
+            names = [name if name in listed else public_identifier(self._connection, domain, name) for name in names]
+            board = self.leaderboard(q=query_for_models(names), domain=domain)
+        regions = {
+            benchmark.identifier: benchmark.region for benchmark in self.benchmarks(kind="benchmark", domain=domain)
+        }
         return compare_on_board(board, names[0], names[1], regions)
 
     def receipt(self, identifier: str) -> dict[str, Any]:
@@ -265,7 +273,7 @@ class Client:
         Parameters
         ----------
         archive : bytes, optional
-            A ZIP file, such as `brainscore_vision.submission.Package.to_zip` gives.
+            A ZIP file with folders such as ``models/NAME/``.
         name : str
             Name of that file.
         url, commit : str, optional

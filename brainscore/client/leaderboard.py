@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore.client.records import read_record
+from brainscore_core.domains import FIRST
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.formatting import FORMULA
 from brainscore_core.populations import UNRECORDED
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from brainscore.client.connection import Connection
 
-_PAGE = "/vision/compare/compare.csv"
 _COLUMNS = ["benchmark", "version", "group", "difference", "error", "low", "high", "outcome"]
 _CONDITION = "condition"  # a column of newer sites
 
@@ -67,12 +67,12 @@ class Compared:
     condition: str = ""
 
 
-def compare_public_models(connection: Connection, first: str, second: str) -> list[Compared]:
+def compare_public_models(connection: Connection, domain: str, first: str, second: str) -> list[Compared]:
     """Read a comparison from the site's page, which shows public models.
 
     Raises UnknownIdentifier if no public model has this name. Raises UserError if the file is not as expected.
     """
-    (first, second), rows = _table(connection, first, second)
+    (first, second), rows = _table(connection, domain, first, second)
     return [
         Compared(
             benchmark=_cell_text(row[0]),
@@ -106,12 +106,12 @@ def compare_on_board(board: Leaderboard, first: str, second: str, regions: Mappi
     return _compared(board, rows[first], rows[second], regions)
 
 
-def public_identifier(connection: Connection, name: str) -> str:
+def public_identifier(connection: Connection, domain: str, name: str) -> str:
     """Return the identifier of a public model named by its title, or in another case.
 
     Raises UnknownIdentifier if no public model has this name; the message has the nearest names.
     """
-    return _table(connection, name, name)[0][0]
+    return _table(connection, domain, name, name)[0][0]
 
 
 def query_for_models(names: Iterable[str]) -> str:
@@ -168,9 +168,11 @@ def _group_title(board: Leaderboard, column: int) -> str:
     return titles[-2] if len(titles) > 1 else titles[0] if titles else node.title
 
 
-def _table(connection: Connection, first: str, second: str) -> tuple[tuple[str, str], list[list[str]]]:
+def _table(connection: Connection, domain: str, first: str, second: str) -> tuple[tuple[str, str], list[list[str]]]:
     """Identifiers of the two models, and the rows of the page's CSV file."""
-    text = connection.table(_PAGE, [("mode", "models"), ("first", first), ("second", second)])
+    text = connection.table(
+        f"/{domain}/compare/compare.csv", [("mode", "models"), ("first", first), ("second", second)]
+    )
     head, *rows = csv.reader(io.StringIO(text, newline=""))
     columns = [*head[:3], *head[7:]]
     if columns not in (_COLUMNS, [*_COLUMNS, _CONDITION]) or any(len(row) != len(head) for row in rows):
@@ -318,6 +320,8 @@ class Leaderboard:
         got another result, otherwise empty; of a mean, the most doubtful of its scores.
     n_scored : array (models, nodes) of int
         How many benchmarks here and below have a score.
+    domain : str
+        Such as ``'vision'`` or ``'language'``.
     query : str
         The query of the site's page that shows the same.
     notes : tuple of str
@@ -336,6 +340,7 @@ class Leaderboard:
     n_scored: NDArray[np.int64]
     query: str
     notes: tuple[str, ...]
+    domain: str = FIRST
 
     def __repr__(self) -> str:
         return f"<Leaderboard: {len(self.models)} models × {len(self.nodes)} nodes{self.query and f' ({self.query})'}>"
@@ -401,6 +406,7 @@ def leaderboard_of(answers: Sequence[Mapping[str, Any]]) -> Leaderboard:
         verification=_texts(answers, "verification").reshape(whole("state", np.intp).shape),
         n_scored=whole("n_scored", np.int64),
         query=first["query"],
+        domain=first.get("domain", FIRST),  # missing: a site of an earlier version
         notes=tuple(first["notes"]),
     )
 

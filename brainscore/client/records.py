@@ -10,6 +10,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
+from brainscore_core.domains import FIRST
 from brainscore_core.errors import UserError
 
 T = TypeVar("T")
@@ -23,6 +24,8 @@ class Model:
     ----------
     identifier, title : str
         The title may be empty.
+    domain : str
+        Such as ``'vision'`` or ``'language'``.
     visibility : str
         ``'public'``, or ``'private'``: only its owner sees it.
     architecture, family, training_data, source : str
@@ -48,6 +51,7 @@ class Model:
     runnable: bool
     source: str
     created: datetime
+    domain: str = FIRST  # of sites of earlier versions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +118,8 @@ class Benchmark:
     ----------
     identifier, title : str
         The title may be empty.
+    domain : str
+        Such as ``'vision'`` or ``'language'``.
     parent : str or None
         The mean above it.
     depth : int
@@ -145,6 +151,7 @@ class Benchmark:
     method: str
     stimuli: str
     metric: str
+    domain: str = FIRST  # of sites of earlier versions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,6 +178,8 @@ class Score:
     ----------
     receipt, model, benchmark, version : str
         Identifiers.
+    domain : str
+        Such as ``'vision'`` or ``'language'``.
     counts : bool
         Whether it is the newest of the model on the benchmark's version that counts.
     state, reason : str
@@ -217,6 +226,7 @@ class Score:
     ceiling: float | None
     seconds: float | None
     created: datetime
+    domain: str = FIRST  # of sites of earlier versions
     undetermined: str = ""
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 import unicodedata
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
+_ENTRY = re.compile(r"\s*@\w+\s*\{")
 _NO_ENTRIES = {"comment", "preamble", "string"}
 _CLOSING = {"{": "}", "(": ")"}
 _NEEDED = {
@@ -268,3 +272,26 @@ class _Reader:
     def error(self, problem: str) -> BibtexError:
         line = self.text.count("\n", 0, self.position) + 1
         return BibtexError(f"line {line}: {problem}")
+
+
+def bibtex_entries(folder: Path) -> list[str]:
+    """Find the BibTeX entries in a plugin's Python files, without running them.
+
+    `folder`: the plugin's folder, or its file if it is a single module. Result: without duplicates and indentation, in
+    the order of the file names.
+
+    Examples
+    --------
+    >>> bibtex_entries(Path(__file__))
+    []
+    """
+    entries: dict[str, None] = {}
+    for file in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
+        try:
+            tree = ast.parse(file.read_bytes())
+        except (OSError, SyntaxError, ValueError):
+            continue  # loading the plugin raises the error
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and _ENTRY.match(node.value):
+                entries[inspect.cleandoc(node.value)] = None
+    return list(entries)

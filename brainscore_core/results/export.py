@@ -218,6 +218,7 @@ def _columns() -> Iterable[ExportColumn]:
     )
     yield column("notes", "text", "notes, one a line", lambda receipt: "\n".join(receipt.notes) or None)
     yield column("undetermined", "text", "why the score relative to the ceiling says nothing", _path("undetermined"))
+    yield column("domain", "text", "domain of model and benchmark", _path("domain"))
 
 
 def _one_recording(name: str, receipt: Receipt) -> int | float | None:

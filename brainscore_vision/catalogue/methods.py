@@ -69,7 +69,7 @@ def _metadata(kind: str, identifier: str) -> dict[str, Any]:
 
 
 def _sources(receipt: Receipt, model: Path | None) -> list[Source]:
-    from brainscore_vision.catalogue.plugins import bibtex_entries
+    from brainscore_core.plugins.bibtex import bibtex_entries
 
     def cited(folder: Path | None) -> tuple[str, ...] | None:
         return None if folder is None else tuple(bibtex_entries(folder))

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
-import inspect
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -92,33 +89,6 @@ def source_checkout() -> Path | None:
         if (folder / "pyproject.toml").is_file() and (folder / "brainscore_vision" / "__init__.py").is_file():
             return folder
     return None
-
-
-_BIBTEX = re.compile(r"\s*@\w+\s*\{")
-
-
-def bibtex_entries(folder: Path) -> list[str]:
-    """Find the BibTeX entries in a plugin's Python files, without running them.
-
-    `folder`: the plugin's folder, or its file if it is a single module. Result: without duplicates and indentation, in
-    the order of the file names.
-
-    Examples
-    --------
-    >>> (entry,) = bibtex_entries(Path(__file__).parents[1] / "models" / "pixels")
-    >>> entry.splitlines()[0].startswith("@")
-    True
-    """
-    entries: dict[str, None] = {}
-    for file in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
-        try:
-            tree = ast.parse(file.read_bytes())
-        except (OSError, SyntaxError, ValueError):
-            continue  # loading the plugin raises the error
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and _BIBTEX.match(node.value):
-                entries[inspect.cleandoc(node.value)] = None
-    return list(entries)
 
 
 METADATA_FILE = "metadata.yml"

@@ -13,14 +13,14 @@ from pydantic import Field
 
 from brainscore_web.api.authentication import caller_of
 from brainscore_web.api.responses import Problem, page_of, problem_responses, refuse_unknown_parameters
-from brainscore_web.api.schemas import BenchmarkCard, BenchmarkEntry, ModelCard, ModelEntry, Page, Profile
+from brainscore_web.api.schemas import BenchmarkCard, BenchmarkEntry, ModelCard, ModelEntry, OfDomain, Page, Profile
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, LayerProfile, VisionModel
 
 router = Router()
 
 _ENTRY = tuple(name for name in ModelEntry.model_fields if name != "visibility")
-_NODE = ("identifier", "title", "is_mean", "version", "control", "in_tree", "access", "region", "species", "task",
-         "method", "stimuli", "metric")  # fmt: skip
+_NODE = ("identifier", "domain", "title", "is_mean", "version", "control", "in_tree", "access", "region", "species",
+         "task", "method", "stimuli", "metric")  # fmt: skip
 
 
 class Paged(Schema):
@@ -30,7 +30,7 @@ class Paged(Schema):
     offset: int = Field(0, ge=0, le=1_000_000, description="Number of items to skip.")
 
 
-class ModelsAsked(Paged):
+class ModelsAsked(Paged, OfDomain):
     """Filters of models; a repeated filter matches any of its values."""
 
     search: str = Field("", max_length=200, description="Part of the identifier or title, ignoring case.")
@@ -40,7 +40,7 @@ class ModelsAsked(Paged):
     runnable: bool | None = Field(None, description="Whether it can be loaded from published code and weights.")
 
 
-class BenchmarksAsked(Paged):
+class BenchmarksAsked(Paged, OfDomain):
     """Filters of benchmarks; a repeated filter matches any of its values."""
 
     search: str = Field("", max_length=200, description="Part of the identifier or title, ignoring case.")
@@ -59,6 +59,8 @@ def list_models(request: HttpRequest, query: Query[ModelsAsked]) -> dict[str, An
     for name in ("family", "architecture", "training_data"):
         if values := getattr(query, name):
             models = models.filter(**{f"{name}__in": values})
+    if query.domain is not None:
+        models = models.filter(domain=query.domain)
     if query.search:
         models = models.filter(Q(identifier__icontains=query.search) | Q(title__icontains=query.search))
     if query.runnable is not None:
@@ -110,6 +112,7 @@ def _matches(row: dict[str, Any], query: BenchmarksAsked) -> bool:
             not getattr(query, name) or row[name] in getattr(query, name) for name in ("region", "species", "metric")
         )
         and query.access in (None, row["access"])
+        and query.domain in (None, row["domain"])
     )
 
 

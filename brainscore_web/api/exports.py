@@ -16,6 +16,7 @@ from brainscore_web.api.assessments import AssessmentsAsked, write_assessments
 from brainscore_web.api.authentication import caller_of
 from brainscore_web.api.leaderboard import BoardAsked, state_of
 from brainscore_web.api.responses import Problem, problem_responses, refuse_unknown_parameters
+from brainscore_web.api.schemas import DomainAsked
 from brainscore_web.api.scores import ScoresAsked, rows_of, scores, write_scores
 from brainscore_web.leaderboard import export, http
 from brainscore_web.leaderboard.board import board_for, owned_models
@@ -60,6 +61,7 @@ def export_leaderboard(
     format: Literal["csv", "parquet", "bib"],  # noqa: A002 (what it is)
     query: Query[BoardAsked],
     laid_out: Query[FormAsked],
+    of: Query[DomainAsked],
 ) -> HttpResponse:
     """Download the leaderboard as a table, or the citations of its models and benchmarks as BibTeX.
 
@@ -68,7 +70,7 @@ def export_leaderboard(
     state = state_of(request, FormAsked)
     form: export.Form = laid_out.form or "wide"  # type: ignore[assignment] # checked by the export
     visitor = caller_of(request).visitor
-    snapshot, owned = snapshot_for(visitor, at=state.at), owned_models(visitor, state)
+    snapshot, owned = snapshot_for(visitor, of.domain, at=state.at), owned_models(visitor, state)
     board = board_for(snapshot, state, owned)
     write: dict[str, Callable[[], bytes]] = {
         "csv": lambda: export.csv(board, form=form),

@@ -15,7 +15,7 @@ from pydantic import Field
 from brainscore_core.errors import UnknownIdentifier
 from brainscore_web.api.authentication import caller_of
 from brainscore_web.api.responses import problem_responses
-from brainscore_web.api.schemas import BoardAnswer
+from brainscore_web.api.schemas import BoardAnswer, DomainAsked
 from brainscore_web.leaderboard import http
 from brainscore_web.leaderboard.board import STATES, Board, board_for, owned_models
 from brainscore_web.leaderboard.clean import finite
@@ -110,7 +110,8 @@ class BoardPart(Schema):
 
 def state_of(request: HttpRequest, *more: type[Schema]) -> BoardState:
     """Read the requested state."""
-    return BoardState.from_query(request.GET, ignoring={name for schema in more for name in schema.model_fields})
+    schemas: tuple[type[Schema], ...] = (DomainAsked, *more)
+    return BoardState.from_query(request.GET, ignoring={name for schema in schemas for name in schema.model_fields})
 
 
 def places(board: Board, wanted: Sequence[str], *, shown: bool) -> list[int]:
@@ -128,6 +129,7 @@ def content(board: Board, nodes: Sequence[int], limit: int, offset: int) -> byte
     page = slice(offset, offset + limit)
     total = len(board.models)
     document = {
+        "domain": board.snapshot.domain,
         "query": board.state.query(),
         "total": total,
         "limit": limit,
@@ -217,15 +219,17 @@ _contents: Cache[tuple[SnapshotKey, str, tuple[str, ...], tuple[int, ...], int, 
 @router.get(
     "leaderboard", response={200: BoardAnswer, **problem_responses(404)}, tags=["leaderboard"], summary="Leaderboard"
 )
-def show_leaderboard(request: HttpRequest, query: Query[BoardAsked], part: Query[BoardPart]) -> HttpResponse:
-    """Show the leaderboard with values, errors, intervals, states and ranks.
+def show_leaderboard(
+    request: HttpRequest, query: Query[BoardAsked], part: Query[BoardPart], of: Query[DomainAsked]
+) -> HttpResponse:
+    """Show the leaderboard of a domain with values, errors, intervals, states and ranks.
 
     The parameters are those of the page, so the query of its URL gives the same leaderboard here. Means and ranks
     depend on the filters on benchmarks; ranks are among all models that you can see, also those that filters leave out.
     """
     state = state_of(request, BoardPart)
     visitor = caller_of(request).visitor
-    snapshot, owned = snapshot_for(visitor, at=state.at), owned_models(visitor, state)
+    snapshot, owned = snapshot_for(visitor, of.domain, at=state.at), owned_models(visitor, state)
     board = board_for(snapshot, state, owned)
     nodes = tuple(places(board, part.node, shown=part.shown))
     key = (state.query(), owned, nodes, part.limit, part.offset)

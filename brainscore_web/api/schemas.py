@@ -8,6 +8,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from ninja import Schema
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from brainscore_core.domains import DOMAINS, FIRST
 from brainscore_core.numerics.means import ASSUMPTION
 from brainscore_web.leaderboard.clean import finite
 
@@ -52,10 +53,26 @@ class Page(Strict, Generic[T]):
     previous: str | None = Field(description="URL of the previous page; null on the first.")
 
 
+class DomainAsked(Schema):
+    """The domain of a leaderboard."""
+
+    domain: Literal[*DOMAINS] = Field(FIRST, description="Domain of models and benchmarks.")  # type: ignore[valid-type]
+
+
+class OfDomain(Schema):
+    """A filter of rows by their domain."""
+
+    domain: Literal[*DOMAINS] | None = Field(None, description="Only this domain.")  # type: ignore[valid-type]
+
+
+_DOMAIN = "Domain, such as vision or language."
+
+
 class ModelEntry(Strict):
     """A model."""
 
     identifier: str
+    domain: str = Field(description=_DOMAIN)
     title: str = Field(description="Shown instead of the identifier; may be empty.")
     visibility: Literal["public", "private"] = Field(description="Private: only its owner sees it.")
     architecture: str
@@ -114,6 +131,7 @@ class BenchmarkEntry(Strict):
     """A benchmark, or a mean of the nodes below it. All scores are public."""
 
     identifier: str
+    domain: str = Field(description=_DOMAIN)
     title: str = Field(description="Shown instead of the identifier; may be empty.")
     parent: str | None = Field(description="Identifier of the mean above.")
     depth: int = Field(description="Number of means above it.")
@@ -151,6 +169,7 @@ class ScoreEntry(Strict):
     """One model scored on one version of one benchmark."""
 
     receipt: str = Field(description="Identifier of the receipt.")
+    domain: str = Field(description=_DOMAIN)
     model: str
     benchmark: str
     version: str = Field(description="Version of the benchmark; empty if not known.")
@@ -317,6 +336,7 @@ class BoardColumn(Strict):
 class BoardAnswer(Strict):
     """The leaderboard; matrices have one row per model and one column per node."""
 
+    domain: str = Field(description=_DOMAIN)
     query: str = Field(description="The requested query in its canonical form.")
     total: int = Field(description="Number of models that pass the filters.")
     limit: int = Field(description="Maximum number of items on this page.")

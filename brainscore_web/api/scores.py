@@ -21,7 +21,7 @@ from pydantic import BeforeValidator, Field
 from brainscore_core.formatting import harmless, size_text
 from brainscore_web.api.authentication import Access, caller_of
 from brainscore_web.api.responses import Problem, problem_responses, refuse_unknown_parameters, url_with
-from brainscore_web.api.schemas import Me, Posted, ScorePage
+from brainscore_web.api.schemas import Me, OfDomain, Posted, ScorePage
 from brainscore_web.leaderboard.cards.receipts import public_document
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel, Visitor
 from brainscore_web.leaderboard.reasons import withheld_reason
@@ -35,7 +35,7 @@ COLUMNS = (
     "undetermined", "scale", "unclamped", "raw", "raw_error", "raw_low", "raw_high", "ceiling", "seconds", "created",
 )  # fmt: skip
 """Fields of a score that responses contain unchanged."""
-FIELDS = ("model", "benchmark", *COLUMNS, "counts")
+FIELDS = ("model", "benchmark", *COLUMNS, "domain", "counts")
 """Fields of a score in responses and files."""
 _KEYS_PER_QUERY = 900
 """Scores that are read at a time: SQLite limits the parameters of a query."""
@@ -61,7 +61,7 @@ Moment = Annotated[datetime | None, BeforeValidator(_moment)]
 """A date or a time in ISO 8601."""
 
 
-class ScoresAsked(Schema):
+class ScoresAsked(OfDomain):
     """Filters of scores; a repeated filter matches any of its values."""
 
     model: list[str] = Field([], description="Identifiers of models. Repeat it for several values.")
@@ -94,6 +94,9 @@ def scores(visitor: Visitor, query: ScoresAsked, after: str = "") -> tuple[NDArr
     selected = np.isin(stored.model, models)
     if query.benchmark:
         selected &= np.isin(stored.benchmark, benchmark_keys(query.benchmark))
+    if query.domain is not None:
+        of_domain = Benchmark.objects.filter(domain=query.domain).order_by().values_list("pk", flat=True)
+        selected &= np.isin(stored.benchmark, list(of_domain))
     if query.state:
         selected &= np.isin(stored.state, [STATES.index(state) for state in query.state])
     if query.version is not None:
@@ -126,7 +129,7 @@ def _place_after(receipt: str, keys: NDArray[np.int64]) -> int:
 
 def rows_of(visitor: Visitor, keys: NDArray[np.int64], counts: NDArray[np.bool_]) -> Iterator[tuple[Any, ...]]:
     """Read the `FIELDS` of scores, which are sorted by receipt; withheld reasons are replaced."""
-    names = ("pk", "shows_data", "model__identifier", "benchmark__identifier", *COLUMNS)
+    names = ("pk", "shows_data", "model__identifier", "benchmark__identifier", *COLUMNS, "benchmark__domain")
     state, reason = FIELDS.index("state"), FIELDS.index("reason")
     for start in range(0, len(keys), _KEYS_PER_QUERY):
         chunk = slice(start, start + _KEYS_PER_QUERY)
@@ -170,7 +173,18 @@ def benchmark_keys(wanted: Iterable[str]) -> list[int]:
 
 _ROWS = 5000
 _TEXTS = frozenset(
-    {*FIELDS[:2], "receipt", "version", "state", "reason", "estimates", "error_reason", "undetermined", "scale"}
+    {
+        *FIELDS[:2],
+        "domain",
+        "receipt",
+        "version",
+        "state",
+        "reason",
+        "estimates",
+        "error_reason",
+        "undetermined",
+        "scale",
+    }
 )
 
 

@@ -28,13 +28,13 @@ class Note(NamedTuple):
 
 
 def model_href(identifier: str) -> str:
-    """Return the URL of a model's card."""
-    return f"/vision/model/{quote(identifier)}/"
+    """Return the URL of a model's card, relative to the page of a comparison."""
+    return f"../model/{quote(identifier)}/"
 
 
 def benchmark_href(identifier: str) -> str:
-    """Return the URL of a benchmark's card."""
-    return f"/vision/benchmark/{quote(identifier)}/"
+    """Return the URL of a benchmark's card, relative to the page of a comparison."""
+    return f"../benchmark/{quote(identifier)}/"
 
 
 _SCORED = STATES.index("scored")

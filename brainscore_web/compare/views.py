@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
+from brainscore_core.domains import Domain
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.figures import standalone
 from brainscore_web.compare import forms
@@ -20,17 +21,17 @@ from brainscore_web.leaderboard.snapshot import Snapshot, snapshot_for
 
 @require_safe
 @user_errors
-def page(request: HttpRequest) -> HttpResponse:
+def page(request: HttpRequest, domain: Domain) -> HttpResponse:
     """Compare two benchmarks, two models, or all benchmarks; the page shows errors together with its forms."""
-    question, snapshot = _question_and_snapshot(request)
+    question, snapshot = _question_and_snapshot(request, domain)
     return answer(request, _tag(snapshot, question, "page"), lambda: _page(request, snapshot, question))
 
 
 @require_safe
 @user_errors
-def svg(request: HttpRequest) -> HttpResponse:
+def svg(request: HttpRequest, domain: Domain) -> HttpResponse:
     """Download the chart."""
-    question, snapshot = _question_and_snapshot(request)
+    question, snapshot = _question_and_snapshot(request, domain)
 
     def make() -> HttpResponse:
         chart = standalone(compare(snapshot, question).svg())
@@ -41,9 +42,9 @@ def svg(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @user_errors
-def csv(request: HttpRequest) -> HttpResponse:
+def csv(request: HttpRequest, domain: Domain) -> HttpResponse:
     """Download the numbers."""
-    question, snapshot = _question_and_snapshot(request)
+    question, snapshot = _question_and_snapshot(request, domain)
 
     def make() -> HttpResponse:
         table = csv_of(compare(snapshot, question))
@@ -52,9 +53,9 @@ def csv(request: HttpRequest) -> HttpResponse:
     return answer(request, _tag(snapshot, question, "csv"), make)
 
 
-def _question_and_snapshot(request: HttpRequest) -> tuple[Question, Snapshot]:
+def _question_and_snapshot(request: HttpRequest, domain: Domain) -> tuple[Question, Snapshot]:
     question = Question.from_query(request.GET)
-    return question, snapshot_for(request.user, at=question.board.at)
+    return question, snapshot_for(request.user, domain.name, at=question.board.at)
 
 
 def _tag(snapshot: Snapshot, question: Question, what: str) -> str:

@@ -167,14 +167,15 @@ class Candidate(NamedTuple):
 
 def candidates(user: User, track: Track) -> list[Candidate]:
     """Return what a member may enter: their models or benchmarks, and those that their submissions register."""
+    domain = track.competition.domain
     table: Any = VisionModel if track.competes == Track.Competes.MODELS else Benchmark
     options = [
         Candidate(f"own:{row.identifier}", row.identifier, row.identifier, row)
-        for row in table.objects.filter(owner=user)
+        for row in table.objects.filter(owner=user, domain=domain)
     ]
     identifiers = {option.identifier for option in options}
     kind = _SINGULAR[Track.Competes(track.competes)]
-    rows = Submission.objects.filter(owner=user).exclude(state__in=_ENDED)[:_MOST]
+    rows = Submission.objects.filter(owner=user, domain=domain).exclude(state__in=_ENDED)[:_MOST]
     for submission in rows.prefetch_related("revisions"):
         revisions = list(submission.revisions.all())
         for plugin in revisions[-1].plugins if revisions else ():

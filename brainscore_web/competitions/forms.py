@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django import forms
@@ -9,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import URLField
 from django.forms.models import BaseInlineFormSet, inlineformset_factory
 
+from brainscore_core.domains import domain
 from brainscore_web.accounts.models import User
 from brainscore_web.competitions.actions import Candidate, candidates, team_of
 from brainscore_web.competitions.models import (
@@ -47,9 +49,26 @@ class CompetitionForm(_Plain, forms.ModelForm):
 
         model = Competition
         fields = (
-            *("slug", "year", "title", "summary", "about", "critiques_answered", "place", "contact", "unknown"),
+            *(
+                "slug",
+                "domain",
+                "year",
+                "title",
+                "summary",
+                "about",
+                "critiques_answered",
+                "place",
+                "contact",
+                "unknown",
+            ),
             *("currency", "pool"),
         )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["domain"].required = False  # if omitted, it stays
+        if self.instance.pk is not None and self.instance.tracks.exists():
+            self.fields["domain"].disabled = True  # entries and lists of tracks are of this domain
 
     def clean_year(self) -> int:
         """Refuse implausible years."""
@@ -71,17 +90,29 @@ class TrackForm(_Plain, forms.ModelForm):
             *("split_ties", "regions", "species", "tasks", "static_images", "single_time_bin", "notes", "order"),
         )
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._visual = _is_visual(self.instance)
+        if not self._visual:
+            del self.fields["static_images"], self.fields["single_time_bin"]
+            self.fields["regions"].help_text = self.fields["tasks"].help_text = "Separated by commas. Empty: any."
+
     def clean_regions(self) -> str:
         """Refuse regions that models do not record from."""
-        return _choice(self.cleaned_data["regions"], REGIONS)
+        return _choice(self.cleaned_data["regions"], REGIONS if self._visual else None)
 
     def clean_tasks(self) -> str:
         """Refuse tasks that models do not engage on."""
-        return _choice(self.cleaned_data["tasks"], TASKS)
+        return _choice(self.cleaned_data["tasks"], TASKS if self._visual else None)
 
     def clean_species(self) -> str:
         """Normalise the species."""
         return _choice(self.cleaned_data["species"].lower(), None)
+
+
+def _is_visual(track: Track) -> bool:
+    """Whether the terms of the rules on images, and their regions and tasks, apply to a track."""
+    return domain(track.competition.domain).wording.stimulus == "image"
 
 
 def _choice(text: str, allowed: Any) -> str:
@@ -192,7 +223,11 @@ class EnterForm(_Plain, forms.Form):
 
     def _add_declarations(self, track: Track) -> None:
         help_text = "Used if the benchmark's metadata do not say."
-        for name, choices in (("regions", [(region, region) for region in REGIONS]), ("tasks", list(TASKS.items()))):
+        regions: Iterable[str] = REGIONS
+        tasks: Iterable[tuple[str, str]] = TASKS.items()
+        if not _is_visual(track):
+            regions, tasks = parts_of(track.regions), [(task, task) for task in parts_of(track.tasks)]
+        for name, choices in (("regions", [(region, region) for region in regions]), ("tasks", list(tasks))):
             if getattr(track, name):
                 self.fields[name] = forms.MultipleChoiceField(
                     choices=choices,

@@ -24,7 +24,7 @@ from django.utils import dateformat, timezone
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import time_text
 from brainscore_web.competitions.rules import Direction, NotApplicable, Phase, Rule, Terms, deadline_end, phase_of
-from brainscore_web.leaderboard.models import Visitor
+from brainscore_web.leaderboard.models import Visitor, domain_field
 
 if TYPE_CHECKING:
     from django.db.models.manager import RelatedManager
@@ -144,6 +144,7 @@ class Competition(models.Model):
     """A competition with its texts."""
 
     slug = models.CharField("name in its address", max_length=50, unique=True, validators=[_SLUG])
+    domain = domain_field()
     year = models.IntegerField()
     title = models.CharField(max_length=200)
     summary = models.TextField(help_text="One or two sentences.")

@@ -44,7 +44,7 @@ def standings_document(competition: Competition) -> dict[str, Any]:
     tracks = list(competition.tracks.all())
     names = [entry.identifier for track in tracks for entry in track.entries.all() if entry.identifier]
     public = public_identifiers(names)
-    cells = _Cells(snapshot_for(AnonymousUser()))
+    cells = _Cells(snapshot_for(AnonymousUser(), competition.domain))
     computed = []
     for track in tracks:
         entries = [entry for entry in track.entries.all() if is_shown(entry, track.competes, public)]

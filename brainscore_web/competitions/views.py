@@ -14,6 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from brainscore_core.domains import DOMAINS
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import current_user
 from brainscore_web.accounts.models import User
@@ -32,13 +33,22 @@ from brainscore_web.competitions.forms import (
 from brainscore_web.competitions.models import Competition, Entry, Snapshot, Track, manages_competitions
 from brainscore_web.competitions.presentation import competition_for_page, competition_page
 from brainscore_web.competitions.standings import is_shown, public_identifiers, standings_as_csv, standings_document
+from brainscore_web.leaderboard.models import domain_choices
+from brainscore_web.pages.navigation import MenuLink
 
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
-    """List all competitions."""
+    """List all competitions, or those of a domain."""
     rows = Competition.objects.visible_to(request.user).prefetch_related("milestones", "tracks", "snapshots")
-    context = {"competitions": rows, "organises": manages_competitions(request.user)}
+    chosen = request.GET.get("domain", "")
+    if chosen:
+        if chosen not in DOMAINS:
+            raise Http404("there is no such domain")
+        rows = rows.filter(domain=chosen)
+    links = [MenuLink("All", "?", not chosen)]
+    links += [MenuLink(title, f"?domain={name}", name == chosen) for name, title in domain_choices()]
+    context = {"competitions": rows, "organises": manages_competitions(request.user), "domain_links": links}
     return render(request, "competitions/overview.html", context)
 
 

@@ -67,7 +67,11 @@ class VisionModelAdmin(_ExclusiveAdmin):
     list_select_related = ("owner",)
     search_fields = ("identifier", "title", "family", "owner__email")
     autocomplete_fields = ("owner",)
-    readonly_fields = ("created",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """Protect what scores depend on."""
+        return ("created",) if obj is None else ("created", "domain")
+
     actions = ("publish", "withdraw")
 
     @admin.action(description="Make public")
@@ -125,7 +129,11 @@ class BenchmarkAdmin(_ExclusiveAdmin):
     list_select_related = ("parent", "owner")
     search_fields = ("identifier", "title", "owner__email")
     autocomplete_fields = ("parent", "owner")
-    readonly_fields = ("created",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """Protect what scores depend on."""
+        return ("created",) if obj is None else ("created", "domain")
+
     inlines = (_Versions, _Samples)
 
 

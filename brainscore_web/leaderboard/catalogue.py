@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from django.utils import timezone
 
-from brainscore_vision.catalogue.leaderboard import leaderboard_tree, listed_benchmark, node_name
+from brainscore_core.domains import FIRST, domain, domains
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.clean import check_identifier, json_value, text
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write
 
 if TYPE_CHECKING:
-    from brainscore_vision.catalogue.contents import BenchmarkEntry, Catalogue, ModelEntry
+    from brainscore_core.results.benchmark_table import ListedBenchmark
 
 Row = TypeVar("Row", VisionModel, Benchmark, BenchmarkVersion)
 CatalogueRow = TypeVar("CatalogueRow", VisionModel, Benchmark)
@@ -38,44 +38,46 @@ class _Tally:
     problems: list[str] = field(default_factory=list)
 
 
-def sync_catalogue(known: Catalogue | None = None) -> CatalogueReport:
+def sync_catalogue(known: Any = None) -> CatalogueReport:
     """Create models and benchmarks of the installed plugins, or update them.
 
     Values that were edited on the site are kept, and so are visibility and owners. Models and benchmarks that are no
-    longer installed are not changed.
+    longer installed are not changed. `known`: a catalogue of the first domain, instead of those of all domains.
     """
     if known is None:
-        from brainscore_vision.catalogue.contents import catalogue
-
-        known = catalogue()
-    tally = _Tally(problems=[f"{problem.plugin or 'plugins'}: {problem.message}" for problem in known.problems])
+        catalogues = {each.name: each.feature("catalogue")() for each in domains() if each.offers("catalogue")}
+    else:
+        catalogues = {FIRST: known}
+    problems = [problem for catalogue in catalogues.values() for problem in catalogue.problems]
+    tally = _Tally(problems=[f"{problem.plugin or 'plugins'}: {problem.message}" for problem in problems])
     with exclusive_write():
-        tree = sync_means()
-        tally.added += tree.added
-        tally.changed += tree.changed
-        _models(known.models, tally)
-        _benchmarks(known.benchmarks, tree.ids, tally)
+        for name, catalogue in catalogues.items():
+            tree = sync_means(name)
+            tally.added += tree.added
+            tally.changed += tree.changed
+            _models(name, catalogue.models, tally)
+            _benchmarks(name, catalogue.benchmarks, tree.ids, tally)
         if tally.added or tally.changed:
             revision.bump()
     return CatalogueReport(tuple(tally.added), tuple(tally.changed), tuple(tally.problems))
 
 
-def _models(entries: Iterable[ModelEntry], tally: _Tally) -> None:
+def _models(domain: str, entries: Iterable[Any], tally: _Tally) -> None:
     rows = {row.identifier: row for row in VisionModel.objects.all()}
     new = []
     for entry in entries:
-        row = _row(VisionModel, entry.identifier, rows, tally)
+        row = _row(VisionModel, domain, entry.identifier, rows, tally)
         if row is not None and _changed(row, _model_values(entry), tally):
             new.append(row)
     VisionModel.objects.bulk_create(new)
 
 
-def _benchmarks(entries: Iterable[BenchmarkEntry], means: Mapping[str, int], tally: _Tally) -> None:
+def _benchmarks(domain: str, entries: Iterable[Any], means: Mapping[str, int], tally: _Tally) -> None:
     rows = {row.identifier: row for row in Benchmark.objects.all()}
     versions = {(pk, version) for pk, version in BenchmarkVersion.objects.values_list("benchmark", "version")}
     new, kept = [], []
     for entry in entries:
-        row = _row(Benchmark, entry.identifier, rows, tally)
+        row = _row(Benchmark, domain, entry.identifier, rows, tally)
         if row is None:
             continue
         if row.is_mean:
@@ -83,8 +85,8 @@ def _benchmarks(entries: Iterable[BenchmarkEntry], means: Mapping[str, int], tal
             continue
         kept.append(row)
         values = _benchmark_values(entry)
-        if row.pk is None or listed_benchmark(entry.identifier) is not None:  # otherwise receipts say so
-            values |= placement(entry.identifier, means)._asdict()
+        if row.pk is None or listed_benchmark(domain, entry.identifier) is not None:  # otherwise receipts say so
+            values |= placement(domain, entry.identifier, means)._asdict()
         if _changed(row, values, tally):
             new.append(row)
     Benchmark.objects.bulk_create(new)
@@ -96,7 +98,7 @@ def _benchmarks(entries: Iterable[BenchmarkEntry], means: Mapping[str, int], tal
 
 
 def _row(
-    model: type[CatalogueRow], identifier: str, rows: Mapping[str, CatalogueRow], tally: _Tally
+    model: type[CatalogueRow], domain: str, identifier: str, rows: Mapping[str, CatalogueRow], tally: _Tally
 ) -> CatalogueRow | None:
     try:
         check_identifier(
@@ -105,7 +107,11 @@ def _row(
     except ValueError as error:
         tally.problems.append(str(error))
         return None
-    return rows.get(identifier) or model(identifier=identifier)
+    row = rows.get(identifier) or model(identifier=identifier, domain=domain)
+    if row.domain != domain:
+        tally.problems.append(f"{identifier!r} is of the domain {row.domain} here, and registered in {domain}, too")
+        return None
+    return row
 
 
 def _changed(row: CatalogueRow, values: Mapping[str, Any], tally: _Tally) -> bool:
@@ -129,7 +135,7 @@ def _fitting(row: CatalogueRow, name: str, value: Any) -> Any:
     return json_value(value)
 
 
-def _model_values(entry: ModelEntry) -> dict[str, Any]:
+def _model_values(entry: Any) -> dict[str, Any]:
     metadata = entry.metadata
     values: dict[str, Any] = {
         "plugin": entry.plugin,
@@ -159,7 +165,7 @@ def _model_values(entry: ModelEntry) -> dict[str, Any]:
     return {**values, "details": _known(details)}
 
 
-def _benchmark_values(entry: BenchmarkEntry) -> dict[str, Any]:
+def _benchmark_values(entry: Any) -> dict[str, Any]:
     metadata = entry.metadata
     values: dict[str, Any] = {"plugin": entry.plugin, "bibtex": entry.bibtex}
     details: dict[str, Any] = {"distribution": entry.distribution, "distribution_version": entry.distribution_version}
@@ -226,25 +232,25 @@ class Placement(NamedTuple):
     version: str
 
 
-def sync_means() -> SyncedMeans:
-    """Create missing means of the leaderboard's tree and update the others.
+def sync_means(domain_name: str) -> SyncedMeans:
+    """Create missing means of the tree of a domain and update the others.
 
     A benchmark with the name of a mean is not changed, and nothing can be placed below it.
     """
-    tree = leaderboard_tree()
+    tree = domain(domain_name).tree()
     means = [tree[name] for name in tree if not tree[name].benchmark]  # parents come first
-    rows = {row.identifier: row for row in Benchmark.objects.filter(is_mean=True)}
+    rows = {row.identifier: row for row in Benchmark.objects.filter(domain=domain_name, is_mean=True)}
     taken = set(
-        Benchmark.objects.filter(identifier__in=[node.identifier for node in means], is_mean=False).values_list(
-            "identifier", flat=True
-        )
+        Benchmark.objects.filter(identifier__in=[node.identifier for node in means])
+        .exclude(domain=domain_name, is_mean=True)
+        .values_list("identifier", flat=True)
     )
     added, changed = [], []
     for node in means:
         if node.identifier in taken:
             continue
         parent = rows.get(node.parent or "")
-        row = rows.get(node.identifier) or Benchmark(identifier=node.identifier, is_mean=True)
+        row = rows.get(node.identifier) or Benchmark(identifier=node.identifier, domain=domain_name, is_mean=True)
         values = {"parent_id": parent and parent.pk, "order": node.order, "title": node.title or ""}
         different = fill_in(row, values)
         if row.pk is None:
@@ -257,14 +263,25 @@ def sync_means() -> SyncedMeans:
     return SyncedMeans({identifier: row.pk for identifier, row in rows.items()}, added, changed)
 
 
+def listed_benchmark(domain_name: str, identifier: str) -> ListedBenchmark | None:
+    """Return what the installed package of a domain states of a benchmark; None if it does not list it."""
+    return domain(domain_name).table.listed(identifier)
+
+
 def placement(
-    identifier: str, means: Mapping[str, int], *, parent: str | None = None, control: bool = False, version: str = ""
+    domain_name: str,
+    identifier: str,
+    means: Mapping[str, int],
+    *,
+    parent: str | None = None,
+    control: bool = False,
+    version: str = "",
 ) -> Placement:
     """Return the position of a benchmark: from the installed package if that lists it, otherwise from its receipt."""
-    known = listed_benchmark(identifier)
+    known = listed_benchmark(domain_name, identifier)
     if known is not None:
         parent, control, version = known.parent, known.control, str(known.version)
-    place = means.get(node_name(parent) or "")
+    place = means.get(domain(domain_name).table.node_name(parent) or "")
     return Placement(place, place is not None and not control, control, version)
 
 

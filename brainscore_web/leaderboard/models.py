@@ -16,6 +16,7 @@ from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 from django.utils import timezone
 
+from brainscore_core.domains import DOMAINS, FIRST
 from brainscore_core.formatting import time_text
 from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_web.accounts.models import User
@@ -62,6 +63,16 @@ def _check_identifier(row: VisionModel | Benchmark) -> None:
         raise ValidationError({"identifier": str(error)}) from error
 
 
+def domain_choices() -> list[tuple[str, str]]:
+    """Return the domains as choices of a form."""
+    return [(name, name.capitalize()) for name in DOMAINS]
+
+
+def domain_field() -> models.CharField[str, str]:
+    """Return the column of the name of a domain of `brainscore_core.domains`."""
+    return models.CharField(max_length=20, choices=domain_choices, default=FIRST, db_default=FIRST)
+
+
 class VisionModelQuerySet(models.QuerySet["VisionModel"]):
     """Queries of models."""
 
@@ -89,9 +100,10 @@ _ERASED: dict[str, Any] = {
 
 
 class VisionModel(models.Model):
-    """A model of vision."""
+    """A model of any domain. Identifiers are unique across domains."""
 
     identifier = models.CharField(max_length=200, unique=True)
+    domain = domain_field()
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="models"
     )
@@ -153,10 +165,12 @@ class VisionModel(models.Model):
 class Benchmark(models.Model):
     """A benchmark, or a mean of the nodes below it. Together they form the tree.
 
-    Scores of benchmarks are always public; `access` is the access to stimuli and measurements.
+    Scores of benchmarks are always public; `access` is the access to stimuli and measurements. Identifiers are unique
+    across domains.
     """
 
     identifier = models.CharField(max_length=200, unique=True)
+    domain = domain_field()
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="children")
     is_mean = models.BooleanField(default=False, help_text="A node whose value is the mean of those below it.")
     order = models.IntegerField(default=999, help_text="Siblings stand in this order, then by identifier.")
@@ -213,6 +227,8 @@ class Benchmark(models.Model):
             raise ValidationError({"is_mean": "It has children, which only a mean can have."})
         if self.parent_id is None:
             return
+        if self.parent is not None and self.parent.domain != self.domain:
+            raise ValidationError({"parent": f"It is of the domain {self.parent.domain}, not {self.domain}."})
         rows = Benchmark.objects.order_by().values_list("pk", "parent_id", "is_mean")
         known = {pk: (parent, is_mean) for pk, parent, is_mean in rows}
         if self.parent_id == self.pk:

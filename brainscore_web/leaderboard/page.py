@@ -44,24 +44,25 @@ from brainscore_web.leaderboard.verification import (
 _PLACE = "IDENTIFIER"
 
 
-def card(kind: str, identifier: str) -> str:
+def card(domain: str, kind: str, identifier: str) -> str:
     """Return the URL of a card; `kind` is ``'model'`` or ``'benchmark'``."""
-    return card_patterns()[f"{kind}_card"].replace(_PLACE, quote(identifier))
+    return card_patterns(domain)[f"{kind}_card"].replace(_PLACE, quote(identifier))
 
 
-def card_patterns() -> dict[str, str]:
+def card_patterns(domain: str) -> dict[str, str]:
     """Return URLs of cards with IDENTIFIER as a placeholder, since reversing hundreds of URLs is slow."""
-    return {f"{kind}_card": reverse(f"cards:{kind}", args=[_PLACE]) for kind in ("model", "benchmark")}
+    return {f"{kind}_card": reverse(f"cards:{kind}", args=[domain, _PLACE]) for kind in ("model", "benchmark")}
 
 
 def card_links(board: Board, row: int, place: int, receipt: str | None) -> list[tuple[str, str]]:
     """Return the links of a cell: to the model, to the benchmark or mean, and to the receipt if it has one."""
     node = board.nodes[place]
-    links = [("Model", card("model", board.models[row].identifier))]
+    domain = board.snapshot.domain
+    links = [("Model", card(domain, "model", board.models[row].identifier))]
     if node.kind != "heading":
-        links.append(("Mean" if node.kind == "mean" else "Benchmark", card("benchmark", node.identifier)))
+        links.append(("Mean" if node.kind == "mean" else "Benchmark", card(domain, "benchmark", node.identifier)))
     if receipt:
-        links.append(("Receipt", reverse("cards:receipt", args=[receipt])))
+        links.append(("Receipt", reverse("cards:receipt", args=[domain, receipt])))
     if node.kind != "heading" and board.exposure[row, place] >= 0:
         links.append(("About training on stimuli", EXPOSURE_PAGE))
     if board.verification[row, place] > 0:
@@ -518,7 +519,9 @@ def _column(board: Board, head: Head, errors: bool) -> dict[str, Any]:
         "sort": sort,
         "aria": aria,
         "arrow": arrow,
-        "card": card("benchmark", node.identifier) if head.kind != "mean" and node.kind != "heading" else "",
+        "card": card(board.snapshot.domain, "benchmark", node.identifier)
+        if head.kind != "mean" and node.kind != "heading"
+        else "",
         "badge": badge.signs,
         "badge_text": badge.text,
     }
@@ -582,7 +585,7 @@ def _model(board: Board, row: int) -> SafeString:
     return format_html(
         '<th scope="row" class="model">{}<a href="{}" title="{}">{}</a>{}</th>',
         tick,
-        card("model", model.identifier),
+        card(board.snapshot.domain, "model", model.identifier),
         model.title,
         _breakable(model.title),
         lock,

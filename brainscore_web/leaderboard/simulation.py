@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from django.db import transaction
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from brainscore_core.domains import FIRST
 from brainscore_core.identifiers import data_set_of
 from brainscore_core.numerics.influence import ScoreInfluence, unit_influence
 from brainscore_web.leaderboard import revision
@@ -28,19 +29,46 @@ from brainscore_web.leaderboard.models import (
 )
 
 _START = datetime(2024, 1, 1, tzinfo=UTC)
-_REGIONS = ("V1", "V2", "V4", "IT")
-_FAMILIES = (("convnet", "CNN"), ("resnet", "CNN"), ("vit", "transformer"), ("recurrent", "recurrent network"))
-_TRAINING = ("ImageNet", "Places", "none", "video")
 _TRAINED_ON: dict[str, list[str]] = {"ImageNet": ["ImageNet (ILSVRC 2012)"], "Places": ["Places365"], "none": []}
-_TAKEN_FROM: tuple[list[str] | None, ...] = (
-    ["ImageNet (ILSVRC 2012), validation"],
-    [],
-    ["ImageNet (ILSVRC 2012)"],
-    None,
-)
-_SPECIES = ("macaque", "human")
-_METRICS = ("pls", "ridge", "rdm", "cka")
-_STIMULI = ("natural images", "objects", "textures", "gratings")
+
+
+class _Content(NamedTuple):
+    """What the simulated rows of a domain say."""
+
+    regions: tuple[str, ...]
+    families: tuple[tuple[str, str], ...]  # each with its architecture
+    training: tuple[str, ...]
+    taken_from: tuple[list[str] | None, ...]
+    species: tuple[str, ...]
+    metrics: tuple[str, ...]
+    stimuli: tuple[str, ...]
+    tasks: tuple[str, str]  # of neural benchmarks, and of the others
+    prefix: str = "Simulated"  # of the names of benchmarks
+
+
+_CONTENT = {
+    "vision": _Content(
+        regions=("V1", "V2", "V4", "IT"),
+        families=(("convnet", "CNN"), ("resnet", "CNN"), ("vit", "transformer"), ("recurrent", "recurrent network")),
+        training=("ImageNet", "Places", "none", "video"),
+        taken_from=(["ImageNet (ILSVRC 2012), validation"], [], ["ImageNet (ILSVRC 2012)"], None),
+        species=("macaque", "human"),
+        metrics=("pls", "ridge", "rdm", "cka"),
+        stimuli=("natural images", "objects", "textures", "gratings"),
+        tasks=("passive viewing", "object recognition"),
+    ),
+    "language": _Content(
+        regions=("language_system",),
+        families=(("gpt", "transformer"), ("lstm", "recurrent network"), ("trigram", "n-gram model")),
+        training=("books", "web text", "none"),
+        taken_from=([], None),
+        species=("human",),
+        metrics=("ridge", "linear", "rdm", "cka"),
+        stimuli=("sentences", "stories", "passages"),
+        tasks=("reading", "reading_times"),
+        prefix="SimulatedText",
+    ),
+}
 # a random number from 0 to 1 decides on a pair: missing, outdated, then the states between the limits
 _MISSING, _OUTDATED = 0.04, 0.07
 _LIMITS = (0.94, 0.97, 0.99)
@@ -53,7 +81,9 @@ _REASONS = {
 }
 
 
-_IDENTIFIER = re.compile(rf"simulated-({'|'.join(family for family, _ in _FAMILIES)})-\d{{3,}}|Simulated\d{{3}}\..+")
+_FAMILY = "|".join(family for content in _CONTENT.values() for family, _ in content.families)
+_PREFIX = "|".join(content.prefix for content in _CONTENT.values())
+_IDENTIFIER = re.compile(rf"simulated-({_FAMILY})-\d{{3,}}|({_PREFIX})\d{{3}}\..+")
 
 
 def is_simulated(identifier: str) -> bool:
@@ -75,13 +105,21 @@ class Simulated(NamedTuple):
 
 
 def simulate_leaderboard(
-    *, models: int = 12, benchmarks: int = 24, versions: int = 1, private: int = 1, units: int = 0, seed: int = 0
+    *,
+    models: int = 12,
+    benchmarks: int = 24,
+    versions: int = 1,
+    private: int = 1,
+    units: int = 0,
+    seed: int = 0,
+    domain: str = FIRST,
 ) -> Simulated:
-    """Fill an empty database with simulated models, benchmarks and scores."""
-    rng = np.random.default_rng(seed)
+    """Fill a database that has nothing of a domain with simulated models, benchmarks and scores."""
+    content = _CONTENT[domain]
+    rng = np.random.default_rng(seed if domain == FIRST else [seed, *domain.encode()])  # else receipts would be equal
     with transaction.atomic():
-        nodes = _nodes()
-        leaves = list(_leaves(nodes, benchmarks, versions))
+        nodes = _nodes(domain, content.regions)
+        leaves = list(_leaves(domain, nodes, benchmarks, versions))
         Benchmark.objects.bulk_create(leaves)
         all_versions = [
             BenchmarkVersion(
@@ -100,12 +138,12 @@ def simulate_leaderboard(
             row.ceiling_low, row.ceiling_high = row.ceiling - 0.04, min(row.ceiling + 0.04, 1.0)
             row.ceiling_level = 0.95
         BenchmarkVersion.objects.bulk_create(all_versions)
-        rows = list(_models(models, private, rng))
+        rows = list(_models(domain, models, private, rng))
         VisionModel.objects.bulk_create(rows)
         ceilings = np.array([row.ceiling for row in all_versions]).reshape(len(leaves), versions)
         insert_scores(_scores(rows, leaves, versions, ceilings, rng))
         if units:
-            write_influences(list(_influences(units, rng)))
+            write_influences(list(_influences(leaves, units, rng)))
         revision.bump()
     return Simulated([row.identifier for row in rows], [row.identifier for row in leaves])
 
@@ -114,44 +152,52 @@ def _since(version: int) -> datetime:
     return _START + timedelta(days=200 * (version - 1))
 
 
-def _nodes() -> dict[str, Benchmark]:
+def _nodes(domain: str, regions: Sequence[str]) -> dict[str, Benchmark]:
     table = [
-        ("average_vision", None, 0, "Global Score"),
-        ("neural_vision", "average_vision", 0, "Neural"),
-        ("behavior_vision", "average_vision", 1, "Behavior"),
-        ("engineering_vision", None, 2, "Engineering"),
-        *((region, "neural_vision", place, "") for place, region in enumerate(_REGIONS)),
-        *((f"Simulated.{region}", region, 999, "") for region in _REGIONS),
+        (f"average_{domain}", None, 0, "Global Score"),
+        (f"neural_{domain}", f"average_{domain}", 0, "Neural"),
+        (f"behavior_{domain}", f"average_{domain}", 1, "Behavior"),
+        (f"engineering_{domain}", None, 2, "Engineering"),
+        *((region, f"neural_{domain}", place, "") for place, region in enumerate(regions)),
+        *((f"Simulated.{region}", region, 999, "") for region in regions),
     ]
     nodes: dict[str, Benchmark] = {}
     for identifier, parent, order, title in table:
         nodes[identifier] = Benchmark.objects.create(
-            identifier=identifier, parent=nodes.get(parent or ""), order=order, title=title, is_mean=True
+            identifier=identifier,
+            domain=domain,
+            parent=nodes.get(parent or ""),
+            order=order,
+            title=title,
+            is_mean=True,
         )
     return nodes
 
 
-def _leaves(nodes: dict[str, Benchmark], count: int, versions: int) -> Iterator[Benchmark]:
+def _leaves(domain: str, nodes: dict[str, Benchmark], count: int, versions: int) -> Iterator[Benchmark]:
+    content = _CONTENT[domain]
+    groups = (*content.regions, "behavior", "engineering")
     for number in range(count):
-        region = (*_REGIONS, "behavior", "engineering")[number % 6]
-        neural = region in _REGIONS
-        metric = _METRICS[number // 6 % len(_METRICS)] if neural else "accuracy"
+        region, turn = groups[number % len(groups)], number // len(groups)
+        neural = region in content.regions
+        metric = content.metrics[turn % len(content.metrics)] if neural else "accuracy"
         if neural:  # every second benchmark has its own node below the region
-            parent = nodes[f"Simulated.{region}" if number // 6 % 2 else region]
+            parent = nodes[f"Simulated.{region}" if turn % 2 else region]
         else:
-            parent = nodes[f"{region}_vision"]
+            parent = nodes[f"{region}_{domain}"]
         yield Benchmark(
-            identifier=f"Simulated{number:03d}.{region}-{metric}",
+            identifier=f"{content.prefix}{number:03d}.{region}-{metric}",
+            domain=domain,
             parent=parent,
             version=str(versions),
             access=Visibility.PRIVATE if number % 3 == 2 else Visibility.PUBLIC,
             region=region if neural else "",
-            species=_SPECIES[number % 2],
-            task="passive viewing" if neural else "object recognition",
+            species=content.species[number % len(content.species)],
+            task=content.tasks[not neural],
             method="simulated",
-            stimuli=_STIMULI[number // 2 % len(_STIMULI)],
+            stimuli=content.stimuli[number // 2 % len(content.stimuli)],
             n_stimuli=100 + 10 * number,
-            taken_from=_TAKEN_FROM[number // 2 % len(_TAKEN_FROM)],
+            taken_from=content.taken_from[number // 2 % len(content.taken_from)],
             metric=metric,
             description="Simulated numbers: nothing was measured.",
             credit="none: simulated",
@@ -159,21 +205,24 @@ def _leaves(nodes: dict[str, Benchmark], count: int, versions: int) -> Iterator[
         )
 
 
-def _models(count: int, private: int, rng: Generator) -> Iterator[VisionModel]:
+def _models(domain: str, count: int, private: int, rng: Generator) -> Iterator[VisionModel]:
+    content = _CONTENT[domain]
     for number in range(count):
-        family, architecture = _FAMILIES[number % len(_FAMILIES)]
+        family, architecture = content.families[number % len(content.families)]
+        training = content.training[number // 4 % len(content.training)]
         parameters = int(10 ** rng.uniform(5.5, 8.7))
         yield VisionModel(
             identifier=f"simulated-{family}-{number:03d}",
+            domain=domain,
             visibility=Visibility.PRIVATE if number >= count - private else Visibility.PUBLIC,
             architecture=architecture,
             family=family,
             parameters=parameters,
             size_mb=parameters * 4 / 1e6,
-            training_data=_TRAINING[number // 4 % len(_TRAINING)],
-            trained_on=_TRAINED_ON.get(_TRAINING[number // 4 % len(_TRAINING)]),
+            training_data=training,
+            trained_on=_TRAINED_ON.get(training),
             runnable=number % 7 != 6,
-            regions={region: [f"layer.{place + 1}"] for place, region in enumerate(_REGIONS)},
+            regions={region: [f"layer.{place + 1}"] for place, region in enumerate(content.regions)},
             bibtex=f"@misc{{model{number:03d}, title = {{Simulated model {number}}}, year = {{2026}}}}",
         )
 
@@ -222,11 +271,12 @@ def _scores(
         )
 
 
-def _influences(units: int, rng: Generator) -> Iterator[StoredInfluence]:
+def _influences(leaves: list[Benchmark], units: int, rng: Generator) -> Iterator[StoredInfluence]:
     """Influences that agree with the errors of the scores; half of the variance is shared by all models."""
     shared: dict[int, NDArray[np.float64]] = {}
     stimuli = [f"stimulus{number:04d}" for number in range(units)]
-    scores = Score.objects.order_by("receipt").exclude(error=None).select_related("benchmark")
+    scores = Score.objects.filter(benchmark__in=leaves).order_by("receipt").exclude(error=None)
+    scores = scores.select_related("benchmark")
     for score in scores:
         of_all = shared.setdefault(score.benchmark_id, rng.normal(0, 1, units))
         values = of_all + rng.normal(0, 1, units)

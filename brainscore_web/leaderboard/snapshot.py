@@ -17,6 +17,7 @@ from django.db import connections
 from django.db.models import Func, QuerySet, TextField
 from numpy.typing import NDArray
 
+from brainscore_core.domains import FIRST
 from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, counting
 from brainscore_core.training_data import Training
@@ -141,13 +142,13 @@ class Receipts(NamedTuple):
     counts: NDArray[np.bool_]
 
 
-def load_models(visitor: Visitor, *, sees_all: bool) -> list[ModelRow]:
-    """Load the models that the visitor may see, sorted by identifier; `sees_all` is true for administrators."""
+def load_models(visitor: Visitor, domain: str, *, sees_all: bool) -> list[ModelRow]:
+    """Load a domain's models that the visitor may see, sorted by identifier; `sees_all`: of an administrator."""
     fields = (
         "pk", "identifier", "title", "visibility", "architecture", "family", "parameters", "size_mb",
         "training_data", "runnable", "trained_on", "fine_tuned_from", "bibtex",
     )  # fmt: skip
-    rows = list(VisionModel.objects.visible_to(visitor).order_by("identifier").values(*fields))
+    rows = list(VisionModel.objects.visible_to(visitor).filter(domain=domain).order_by("identifier").values(*fields))
     training_of = trainings(rows)
     models = []
     for row in rows:
@@ -161,10 +162,10 @@ def load_models(visitor: Visitor, *, sees_all: bool) -> list[ModelRow]:
     return sorted(models, key=lambda row: row.identifier)  # independent of the database's collation
 
 
-def load_structure(until: datetime | None) -> Structure:
-    """Load the benchmarks and their tree, with the current versions or, if `until` is given, those at that time."""
+def load_structure(domain: str, until: datetime | None) -> Structure:
+    """Load a domain's benchmarks and their tree, with the current versions or, if `until` is given, those then."""
     rows = list(
-        Benchmark.objects.order_by().values(
+        Benchmark.objects.filter(domain=domain).order_by().values(
             "pk", "identifier", "title", "version", "parent_id", "is_mean", "order", "control", "in_tree", "access",
             "region", "species", "task", "stimuli", "n_stimuli", "metric", "created", "taken_from",
         )
@@ -408,11 +409,12 @@ class SnapshotKey(NamedTuple):
     revision: int
     audience: str
     at: date | None
+    domain: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Snapshot:
-    """The data that an audience may see, as read-only arrays of models × benchmarks.
+    """The data of a domain that an audience may see, as read-only arrays of models × benchmarks.
 
     An audience is all visitors who may see the same data.
     """
@@ -421,6 +423,7 @@ class Snapshot:
     # ``'public'``; ``'all'`` for administrators; otherwise a digest of the private models that the visitor sees
     audience: str
     at: date | None  # the snapshot shows the end of this day (UTC); None: the current data
+    domain: str  # name of the domain
     models: tuple[ModelRow, ...]  # models with at least one receipt, sorted by identifier
     # benchmarks of the tree in its order, then those outside the tree, then controls
     benchmarks: tuple[BenchmarkRow, ...]
@@ -450,12 +453,13 @@ class Snapshot:
 
     def __repr__(self) -> str:
         when = f", {self.at}" if self.at else ""
-        return f"<Snapshot {self.revision}, {self.audience}{when}: {len(self.models)} × {len(self.benchmarks)}>"
+        size = f"{len(self.models)} × {len(self.benchmarks)}"
+        return f"<Snapshot {self.revision}, {self.domain}, {self.audience}{when}: {size}>"
 
     @cached_property
     def digest(self) -> str:
         """Hash of everything except the revision: it stays the same while this audience sees the same data."""
-        digest = hashlib.sha256(repr((self.audience, self.at, self.models, self.benchmarks)).encode())
+        digest = hashlib.sha256(repr((self.audience, self.at, self.domain, self.models, self.benchmarks)).encode())
         for identifier in self.tree:
             digest.update(repr(self.tree[identifier]).encode())
         for name in ("state", "score", "undetermined", "comparable", "exposure", "verification", *NUMBERS):
@@ -472,7 +476,7 @@ class Snapshot:
     @property
     def key(self) -> SnapshotKey:
         """The key that identifies the snapshot."""
-        return SnapshotKey(self.revision, self.audience, self.at)
+        return SnapshotKey(self.revision, self.audience, self.at, self.domain)
 
     def names(self, columns: NDArray[np.intp]) -> list[str]:
         """Return the identifiers of some benchmarks."""
@@ -495,9 +499,9 @@ _snapshots: Cache[SnapshotKey, Snapshot] = Cache(most=8)
 _past: Cache[SnapshotKey, Snapshot] = Cache(most=4)  # separate, so that past days do not displace current snapshots
 
 
-def snapshot_for(visitor: Visitor, *, at: date | None = None) -> Snapshot:
-    """Return the snapshot for a visitor; it is cached until the data change."""
-    key = SnapshotKey(revision.current(), _audience(visitor), at)
+def snapshot_for(visitor: Visitor, domain: str = FIRST, *, at: date | None = None) -> Snapshot:
+    """Return the snapshot of a domain for a visitor; it is cached until the data change."""
+    key = SnapshotKey(revision.current(), _audience(visitor), at, domain)
 
     def load() -> Snapshot:
         _scores.drop(lambda cached_revision: cached_revision < key.revision)
@@ -560,8 +564,8 @@ def _audience(visitor: Visitor) -> str:
 
 def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
     until = None if key.at is None else datetime.combine(key.at, time.max, UTC)
-    models = load_models(visitor, sees_all=key.audience == "all")
-    tree, benchmarks = load_structure(until)
+    models = load_models(visitor, key.domain, sees_all=key.audience == "all")
+    tree, benchmarks = load_structure(key.domain, until)
     if until is None:
         benchmarks = with_outcomes(benchmarks, visitor)
     scores = _scores.get(key.revision, load_scores)
@@ -621,6 +625,7 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         revision=key.revision,
         audience=key.audience,
         at=key.at,
+        domain=key.domain,
         models=tuple(models),
         benchmarks=benchmarks,
         tree=tree,

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from brainscore_core.domains import Domain
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard import export as exports
 from brainscore_web.leaderboard.board import Board, board_for, owned_models
@@ -36,9 +37,9 @@ class _BoardRequest(NamedTuple):
         return board_for(self.snapshot, self.state, self.owned)
 
 
-def _board_request(request: HttpRequest, *ignoring: str) -> _BoardRequest:
+def _board_request(request: HttpRequest, domain: Domain, *ignoring: str) -> _BoardRequest:
     state = BoardState.from_query(request.GET, ignoring=ignoring)
-    return _BoardRequest(snapshot_for(request.user, at=state.at), state, owned_models(request.user, state))
+    return _BoardRequest(snapshot_for(request.user, domain.name, at=state.at), state, owned_models(request.user, state))
 
 
 def _json_errors(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -74,26 +75,26 @@ def _json(content: Any) -> bytes:
 
 @require_safe
 @cached_for_visitors
-def page(request: HttpRequest) -> HttpResponse:
+def page(request: HttpRequest, domain: Domain) -> HttpResponse:
     """The leaderboard as HTML with fifty models per page; with JavaScript, a script replaces the table."""
 
     def make() -> HttpResponse:
         context = page_context(query.board, errors=query.state.errors) | {"signed_in": request.user.is_authenticated}
-        return render(request, "leaderboard/board.html", {**context, **card_patterns()})
+        return render(request, "leaderboard/board.html", {**context, **card_patterns(domain.name)})
 
     try:
-        query = _board_request(request)
+        query = _board_request(request, domain)
         # the login link contains the full path
         tag = conditional(query.snapshot, "page", request.get_full_path(), query.owned, only_snapshot=True)
         return answer(request, tag, make)
     except UserError as error:
         try:
-            board = board_for(snapshot_for(request.user), BoardState())
+            board = board_for(snapshot_for(request.user, domain.name), BoardState())
         except UserError as site_error:  # the data of the site are at fault, not the request
             return error_response(request, site_error)
         context = page_context(board, errors=False, typed=request.GET)
         context["problem"] = _problem(request.GET, error)
-        response = render(request, "leaderboard/board.html", {**context, **card_patterns()}, status=400)
+        response = render(request, "leaderboard/board.html", {**context, **card_patterns(domain.name)}, status=400)
         response["Cache-Control"] = "no-store"
         return response
 
@@ -101,9 +102,9 @@ def page(request: HttpRequest) -> HttpResponse:
 @require_safe
 @cached_for_visitors
 @_json_errors
-def data(request: HttpRequest) -> HttpResponse:
+def data(request: HttpRequest, domain: Domain) -> HttpResponse:
     """Models, nodes and the shown columns as JSON."""
-    query = _board_request(request)
+    query = _board_request(request, domain)
     tag = conditional(
         query.snapshot, "data", query.state.changed(page=1, errors=False).query(), query.owned, only_snapshot=True
     )
@@ -113,9 +114,9 @@ def data(request: HttpRequest) -> HttpResponse:
 @require_safe
 @cached_for_visitors
 @_json_errors
-def columns(request: HttpRequest) -> HttpResponse:
+def columns(request: HttpRequest, domain: Domain) -> HttpResponse:
     """The columns of the children of the nodes in ``node``, as JSON."""
-    query = _board_request(request, "node")
+    query = _board_request(request, domain, "node")
     nodes = sorted(set(request.GET.getlist("node")))
     tag = conditional(query.snapshot, "columns", query.state.query(), query.owned, *nodes, only_snapshot=True)
     return answer(request, tag, lambda: _json_response(_json(columns_below(query.board, nodes))))
@@ -123,9 +124,9 @@ def columns(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @_json_errors
-def cell(request: HttpRequest) -> HttpResponse:
+def cell(request: HttpRequest, domain: Domain) -> HttpResponse:
     """Details of the cell of ``model`` and ``node``, as JSON."""
-    query = _board_request(request, "model", "node")
+    query = _board_request(request, domain, "model", "node")
     board = query.board
     identifier, node = request.GET.get("model", ""), request.GET.get("node", "")
     row = next((row for row, model in enumerate(board.models) if model.identifier == identifier), -1)
@@ -145,9 +146,9 @@ def cell(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @user_errors
-def export(request: HttpRequest, kind: str) -> HttpResponse:
+def export(request: HttpRequest, domain: Domain, kind: str) -> HttpResponse:
     """The board as a file: ``csv``, ``parquet`` (both also with ``form=long``) or ``bib``."""
-    query = _board_request(request, "form")
+    query = _board_request(request, domain, "form")
     form = request.GET.get("form", "wide")
     # citations are not part of a snapshot
     content = exports.bibtex(query.board) if kind == "bib" else ""
@@ -159,7 +160,7 @@ def export(request: HttpRequest, kind: str) -> HttpResponse:
         exported = content or getattr(exports, kind)(query.board, form=form)
         response = HttpResponse(exported, content_type=_TYPES[kind])
         day = f"-{query.state.at}" if query.state.at else ""
-        response["Content-Disposition"] = f'attachment; filename="brain-score{day}.{kind}"'
+        response["Content-Disposition"] = f'attachment; filename="brain-score-{domain.name}{day}.{kind}"'
         return response
 
     return answer(request, tag, make)

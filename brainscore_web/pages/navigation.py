@@ -7,17 +7,22 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
 from django.utils.encoding import escape_uri_path, iri_to_uri
 from django.utils.functional import SimpleLazyObject
 
+from brainscore_core.domains import domains
+from brainscore_web.domains import domain_of
 from brainscore_web.environment import email_destination
 from brainscore_web.submissions.models import Submission, reviews_submissions
 
+_OF_DOMAIN = (
+    ("Leaderboard", "leaderboard:board"),
+    ("Models", "cards:models"),
+    ("Benchmarks", "cards:benchmarks"),
+    ("Compare", "compare:page"),
+)
 _PUBLIC = (
-    ("Leaderboard", "/vision/leaderboard/"),
-    ("Models", "/vision/models/"),
-    ("Benchmarks", "/vision/benchmarks/"),
-    ("Compare", "/vision/compare/"),
     ("Competitions", "/competitions/"),
     ("Tutorials", "/tutorials/"),
     ("Submit", "/submissions/new/"),
@@ -51,8 +56,22 @@ class Navigation:
 
 
 def public_links(request: HttpRequest) -> tuple[MenuLink, ...]:
-    """Return the links that every visitor sees."""
-    return tuple(MenuLink(text, href, request.path.startswith(href)) for text, href in _PUBLIC)
+    """Return the links that every visitor sees; the first ones lead to the domain of the page."""
+    domain = domain_of(request)
+    links = [*((text, reverse(name, args=[domain])) for text, name in _OF_DOMAIN), *_PUBLIC]
+    return tuple(MenuLink(text, href, request.path.startswith(href)) for text, href in links)
+
+
+def domain_links(request: HttpRequest) -> tuple[MenuLink, ...]:
+    """Return links to the same page of each domain; nothing on pages that belong to no domain or to one row of it."""
+    match = request.resolver_match
+    if match is None or match.view_name not in dict(_OF_DOMAIN).values():
+        return ()
+    current = domain_of(request)
+    return tuple(
+        MenuLink(domain.wording.title, reverse(match.view_name, args=[domain]), domain == current)
+        for domain in domains()
+    )
 
 
 def role_links(request: HttpRequest) -> tuple[MenuLink, ...]:
@@ -75,6 +94,8 @@ def role_links(request: HttpRequest) -> tuple[MenuLink, ...]:
 def site(request: HttpRequest) -> dict[str, Any]:
     """Return the links of the head, header and footer, and what is to be said on every page of a demonstration."""
     return {
+        "domain": domain_of(request),
+        "domain_links": domain_links(request),
         "head_links": public_links(request),
         "role_links": getattr(request, "role_links", ()),
         "demonstration": settings.DEMONSTRATION,

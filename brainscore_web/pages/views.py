@@ -18,6 +18,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.feedgenerator import Atom1Feed
 from django.views.decorators.http import require_safe
 
+from brainscore_core.domains import DOMAINS, domain
 from brainscore_core.numerics.means import ASSUMPTION
 from brainscore_web.leaderboard.board import Board, board_for
 from brainscore_web.leaderboard.cards.formatting import estimate
@@ -38,19 +39,27 @@ _OPERATORS = "operators/"
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Home page: a welcome text, the highest-ranked models, and news."""
-    snapshot = snapshot_for(request.user)
+    snapshots = [snapshot_for(request.user, name) for name in DOMAINS]
     page = page_for("home", request.user)
     assert page is not None  # included in the package
     welcome, written = page
     news = tuple(News.objects.published()[:_NEWS_AT_HOME])
 
     def make() -> HttpResponse:
-        front = front_of(board_for(snapshot, BoardState()))
-        context = {"front": front, "welcome": welcome, "news": news, "assumption": ASSUMPTION}
+        fronts = [front_of(board_for(snapshot, BoardState())) for snapshot in snapshots]
+        fronts = [front for front in fronts if front["models"]] or fronts[:1]
+        context = {
+            "fronts": fronts,
+            "welcome": welcome,
+            "news": news,
+            "assumption": ASSUMPTION,
+            "domains": list(DOMAINS),
+        }
         return render(request, "pages/home.html", context)
 
-    state = state_of(written, *news)
-    return answer(request, conditional(snapshot, "home", state, only_snapshot=True), make)
+    first, *others = snapshots
+    parts = (state_of(written, *news), *(snapshot.digest for snapshot in others))
+    return answer(request, conditional(first, "home", *parts, only_snapshot=True), make)
 
 
 def front_of(board: Board) -> dict[str, Any]:
@@ -59,6 +68,7 @@ def front_of(board: Board) -> dict[str, Any]:
     first = next((place for place, node in enumerate(board.nodes) if node.kind == "mean"), None)
     ranked = [] if first is None else [place for place in np.argsort(board.rank, kind="stable") if board.rank[place]]
     return {
+        "domain": domain(snapshot.domain),
         "models": len(snapshot.models),
         "benchmarks": len(snapshot.benchmarks),
         "scores": int(np.count_nonzero(snapshot.state == 0)),
@@ -219,9 +229,9 @@ def feed(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def earlier_card(request: HttpRequest, kind: str, identifier: str) -> HttpResponse:
+def earlier_card(request: HttpRequest, kind: str, domain: str, identifier: str) -> HttpResponse:
     """Lead to a card; the earlier site's numbers, which are not known here, lead to the list."""
     rows = VisionModel.objects.visible_to(AnonymousUser()) if kind == "model" else Benchmark.objects.all()
     if identifier.isdecimal() and not rows.filter(identifier=identifier).exists():
-        return redirect(f"cards:{kind}s", permanent=True)
-    return redirect(f"cards:{kind}", identifier, permanent=True)
+        return redirect(f"cards:{kind}s", domain, permanent=True)
+    return redirect(f"cards:{kind}", domain, identifier, permanent=True)

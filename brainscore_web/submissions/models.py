@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from brainscore_web.jobs.leases import LeasedModel
-from brainscore_web.leaderboard.models import Visibility, VisionModel, Visitor
+from brainscore_web.leaderboard.models import Visibility, VisionModel, Visitor, domain_field
 
 if TYPE_CHECKING:
     from django.db.models.manager import RelatedManager
@@ -95,6 +95,7 @@ class Submission(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="submissions"
     )
     title = models.CharField(max_length=300, help_text="Names of its plugins.")
+    domain = domain_field()
     visibility = models.CharField(
         max_length=10,
         choices=Visibility,
@@ -360,6 +361,7 @@ class Review(models.Model):
 class Plugin(models.Model):
     """A plugin that is live: its published revision."""
 
+    domain = domain_field()
     kind = models.CharField(max_length=10, choices=PluginKind)
     name = models.CharField(max_length=200, help_text="Of its folder.")
     owner = models.ForeignKey(
@@ -374,7 +376,7 @@ class Plugin(models.Model):
         """By name."""
 
         ordering = ("kind", "name")
-        constraints = (models.UniqueConstraint(fields=["kind", "name"], name="one_plugin_a_name"),)
+        constraints = (models.UniqueConstraint(fields=["domain", "kind", "name"], name="one_plugin_a_name"),)
 
     def __str__(self) -> str:
         return f"{self.kind}/{self.name}"
@@ -383,6 +385,7 @@ class Plugin(models.Model):
 class PublishedVersion(models.Model):
     """A version of a plugin that is or was live, by the hash of its code that receipts name."""
 
+    domain = domain_field()
     kind = models.CharField(max_length=10, choices=PluginKind)
     name = models.CharField(max_length=200, help_text="Of its folder.")
     code = models.CharField(max_length=64, help_text="Hash of its files, as receipts have it.")
@@ -397,7 +400,9 @@ class PublishedVersion(models.Model):
         """Newest first."""
 
         ordering = ("-published", "-pk")
-        constraints = (models.UniqueConstraint(fields=["kind", "name", "code"], name="one_published_version_a_hash"),)
+        constraints = (
+            models.UniqueConstraint(fields=["domain", "kind", "name", "code"], name="one_published_version_a_hash"),
+        )
 
     def __str__(self) -> str:
         return f"{self.kind}/{self.name} {self.code[:12]}"

@@ -18,8 +18,9 @@ from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
-import brainscore_vision
+from brainscore_core.domains import Domain, domain
 from brainscore_core.plugins.source import code_files, plugin_hash
+from brainscore_web.domains import package_folder
 from brainscore_web.leaderboard.cards.facts import CodeLink
 from brainscore_web.leaderboard.http import answer, conditional
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel, Visitor
@@ -29,7 +30,6 @@ from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, anchor
 from brainscore_web.submissions.source_code import MAX_CONTENT, FileText, decoded, escape_invisible, texts_of
 
 _PACKAGE = "brainscore"
-_ROOT = Path(brainscore_vision.__file__).parent
 _REGISTRIES = {"models": "model_registry", "benchmarks": "benchmark_registry"}
 _NAME = re.compile(r"\w[\w.+-]{0,199}")
 _LICENCE_FILE = re.compile(r"(licen[cs]e|copying)([.-][^/]*)?", re.IGNORECASE)
@@ -42,7 +42,8 @@ _VERSIONS = 20
 class PublishedCode:
     """A version of a plugin whose code the visitor may read."""
 
-    # kind, name, sha256: the plugin, and the hash of its code, as receipts have it
+    # domain, kind, name, sha256: the plugin, and the hash of its code, as receipts have it
+    domain: str
     kind: str
     name: str
     sha256: str
@@ -61,7 +62,7 @@ class PublishedCode:
     @property
     def link(self) -> CodeLink:
         """Its page, its archive, and its licence."""
-        arguments = [self.kind, self.name, self.sha256]
+        arguments = [self.domain, self.kind, self.name, self.sha256]
         return CodeLink(
             reverse("published:show", args=arguments), reverse("published:archive", args=arguments), self.stated_licence
         )
@@ -101,7 +102,7 @@ class PublishedCode:
                     if not member.is_dir() and member.filename.startswith(self.folder):
                         yield member.filename, archive.read(member)
             return
-        for name, path in code_files(str(_ROOT / self.kind / self.name)):
+        for name, path in code_files(str(package_folder(self.domain) / self.kind / self.name)):
             file = Path(path)
             is_published = file.suffix in _PUBLISHED_SUFFIXES or _LICENCE_FILE.fullmatch(file.name)
             if is_published and not file.is_symlink():  # a checkout may contain other files
@@ -119,25 +120,29 @@ def licence_files(texts: Mapping[str, FileText]) -> list[str]:
     return [path for path in texts if _LICENCE_FILE.fullmatch(path.rpartition("/")[2])]
 
 
-def find_link(kind: str, name: str, visitor: Visitor, sha256: str = "", identifier: str = "") -> CodeLink | None:
+def find_link(
+    domain: str, kind: str, name: str, visitor: Visitor, sha256: str = "", identifier: str = ""
+) -> CodeLink | None:
     """Return links to the code of a plugin, for `brainscore_web.leaderboard.cards.facts`."""
-    code = find_code(kind, name, visitor, sha256, identifier)
+    code = find_code(domain, kind, name, visitor, sha256, identifier)
     return None if code is None else code.link
 
 
-def find_code(kind: str, name: str, visitor: Visitor, sha256: str = "", identifier: str = "") -> PublishedCode | None:
+def find_code(
+    domain: str, kind: str, name: str, visitor: Visitor, sha256: str = "", identifier: str = ""
+) -> PublishedCode | None:
     """Return a version of a plugin, or None if there is none that the visitor may read."""
     if kind not in PluginKind.values or not _NAME.fullmatch(name):
         return None
-    versions = PublishedVersion.objects.filter(kind=kind, name=name)
-    codes = [sha256] if sha256 else Plugin.objects.filter(kind=kind, name=name).exclude(code="").values("code")
+    plugin = {"domain": domain, "kind": kind, "name": name}
+    versions = PublishedVersion.objects.filter(**plugin)
+    codes = [sha256] if sha256 else Plugin.objects.filter(**plugin).exclude(code="").values("code")
     row = versions.filter(code__in=codes).select_related("revision__submission").defer("revision__archive").first()
     identifiers = set() if row is None else row.revision.registered(_REGISTRIES.get(kind, ""), plugin=(kind, name))
     if row is None or (identifier and identifier not in identifiers) or not _is_readable(row, visitor):
-        return _of_package(kind, name, visitor, sha256, identifier)
+        return _of_package(domain, kind, name, visitor, sha256, identifier)
     return PublishedCode(
-        kind=kind,
-        name=name,
+        **plugin,
         sha256=row.code,
         stated_licence=escape_invisible(row.licence),
         identifiers=tuple(sorted(identifiers)),
@@ -148,7 +153,7 @@ def find_code(kind: str, name: str, visitor: Visitor, sha256: str = "", identifi
 
 def other_versions(code: PublishedCode, visitor: Visitor) -> list[PublishedVersion]:
     """Return the newest other versions of a submitted plugin that the visitor may read."""
-    rows = PublishedVersion.objects.filter(kind=code.kind, name=code.name).exclude(code=code.sha256)
+    rows = PublishedVersion.objects.filter(domain=code.domain, kind=code.kind, name=code.name).exclude(code=code.sha256)
     rows = rows.select_related("revision__submission").defer("revision__archive")[:_VERSIONS]
     return [row for row in rows if _is_readable(row, visitor)]
 
@@ -186,31 +191,35 @@ def _is_readable(row: PublishedVersion, visitor: Visitor) -> bool:
     return not Benchmark.objects.filter(owner=owner, access=Visibility.PRIVATE, plugin__in=folders).exists()
 
 
-def _of_package(kind: str, name: str, visitor: Visitor, sha256: str, identifier: str) -> PublishedCode | None:
+def _of_package(
+    domain: str, kind: str, name: str, visitor: Visitor, sha256: str, identifier: str
+) -> PublishedCode | None:
     """Return a plugin of this package, which is published as such, unless one of its models is private here."""
-    code = _installed(kind, name)
+    code = _installed(domain, kind, name)
     if (
         code is None
         or (sha256 and sha256 != code.sha256)
-        or (identifier and not _is_registered(kind, name, identifier))
+        or (identifier and not _is_registered(domain, kind, name, identifier))
     ):
         return None
     if kind == PluginKind.MODELS:
-        rows = VisionModel.objects.filter(plugin=name)
+        rows = VisionModel.objects.filter(domain=domain, plugin=name)
         hidden = rows.exclude(pk__in=VisionModel.objects.visible_to(visitor).values("pk"))
-        if any(_is_registered(kind, name, hidden_name) for hidden_name in hidden.values_list("identifier", flat=True)):
+        names = hidden.values_list("identifier", flat=True)
+        if any(_is_registered(domain, kind, name, hidden_name) for hidden_name in names):
             return None
     return code
 
 
 @lru_cache(maxsize=512)
-def _installed(kind: str, name: str) -> PublishedCode | None:
+def _installed(domain: str, kind: str, name: str) -> PublishedCode | None:
     """Return a plugin of this package; cached, since it does not change in a process."""
-    folder = _ROOT / kind / name
+    folder = package_folder(domain) / kind / name
     if name.startswith("_") or not (folder / "__init__.py").is_file():
         return None
     about = metadata.metadata(_PACKAGE)
     return PublishedCode(
+        domain=domain,
         kind=kind,
         name=name,
         sha256=plugin_hash(folder) or "",
@@ -220,21 +229,21 @@ def _installed(kind: str, name: str) -> PublishedCode | None:
 
 
 @lru_cache(maxsize=1024)
-def _is_registered(kind: str, name: str, identifier: str) -> bool:
-    locations = brainscore_vision.plugin_index.locations(_REGISTRIES[kind]).get(identifier, ())
-    return any(location.folder == _ROOT / kind / name for location in locations[:1])
+def _is_registered(domain_name: str, kind: str, name: str, identifier: str) -> bool:
+    locations = domain(domain_name).plugin_index.locations(_REGISTRIES[kind]).get(identifier, ())
+    return any(location.folder == package_folder(domain_name) / kind / name for location in locations[:1])
 
 
 @require_safe
-def newest(request: HttpRequest, kind: str, name: str) -> HttpResponse:
+def newest(request: HttpRequest, domain: Domain, kind: str, name: str) -> HttpResponse:
     """Redirect to the version that is live."""
-    return redirect(_found(request, kind, name).link.page)
+    return redirect(_found(request, domain, kind, name).link.page)
 
 
 @require_safe
-def show(request: HttpRequest, kind: str, name: str, sha256: str) -> HttpResponse:
+def show(request: HttpRequest, domain: Domain, kind: str, name: str, sha256: str) -> HttpResponse:
     """Show the files of a version, or one of them with more of its lines."""
-    code = _found(request, kind, name, sha256)
+    code = _found(request, domain, kind, name, sha256)
     versions, only = other_versions(code, request.user), request.GET.get("path")
 
     def make() -> HttpResponse:
@@ -254,21 +263,21 @@ def show(request: HttpRequest, kind: str, name: str, sha256: str) -> HttpRespons
         return render(request, "submissions/published.html", context)
 
     parts = (code.link, code.published, code.revision and code.revision.pk, [row.code for row in versions], only)
-    return answer(request, conditional(snapshot_for(request.user), "code", *parts), make)
+    return answer(request, conditional(snapshot_for(request.user, domain.name), "code", *parts), make)
 
 
 @require_safe
-def archive(request: HttpRequest, kind: str, name: str, sha256: str) -> HttpResponse:
+def archive(request: HttpRequest, domain: Domain, kind: str, name: str, sha256: str) -> HttpResponse:
     """Download a version as a ZIP file."""
-    code = _found(request, kind, name, sha256)
+    code = _found(request, domain, kind, name, sha256)
     response = HttpResponse(code.archive(), content_type="application/zip")
     response["Content-Disposition"] = content_disposition_header(True, f"{kind}-{name}-{sha256[:12]}.zip")
     response["Cache-Control"] = "private, no-cache"  # a model may become private
     return response
 
 
-def _found(request: HttpRequest, kind: str, name: str, sha256: str = "") -> PublishedCode:
-    code = find_code(kind, name, request.user, sha256)
+def _found(request: HttpRequest, domain: Domain, kind: str, name: str, sha256: str = "") -> PublishedCode:
+    code = find_code(domain.name, kind, name, request.user, sha256)
     if code is None:
         raise Http404("this site has no such code")
     return code

@@ -205,6 +205,11 @@ def _uploads(owner: User) -> tuple[Upload, Upload]:
     return accepted, Upload.objects.create(**{**known, "identifier": "Gharial2026.draft"})
 
 
+def domain_in(route: str) -> dict[str, str]:
+    """The argument of an address that names a domain."""
+    return {"domain": "vision"} if "<domain:" in route or "<domain>" in route else {}
+
+
 def addresses() -> dict[str, str]:
     """Names of all views, and their patterns; those without a name are called by their pattern."""
 

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.urls import reverse
 
 from ._html import html_problems, is_page
-from ._people import BUCKET, KEY, PUBLIC, RECEIPT, SECRET, WHO, WITHHELD, addresses, build
+from ._people import BUCKET, KEY, PUBLIC, RECEIPT, SECRET, WHO, WITHHELD, addresses, build, domain_in
 
 LOGIN, PROFILE, AGAIN = "/accounts/login/", "/accounts/profile/", "/accounts/reauthenticate/"
 MAIL, PASSWORD = "/accounts/email/", "/accounts/password/change/"
@@ -173,7 +173,7 @@ def site(db, settings, tmp_path):
 def address_of(site, name):
     where = TABLE[name][0]
     if isinstance(where, dict):
-        return reverse(name, kwargs=where)
+        return reverse(name, kwargs=domain_in(addresses()[name]) | where)
     if where.startswith("/"):
         return where
     what, *kind = where.split()
@@ -184,7 +184,7 @@ def address_of(site, name):
         "token": {"key": site.token.pk},
         **site.keys,
     }[what]
-    return reverse(name, kwargs={**keys, **({"kind": kind[0]} if kind else {})})
+    return reverse(name, kwargs={**domain_in(addresses()[name]), **keys, **({"kind": kind[0]} if kind else {})})
 
 
 def outcome(answer):

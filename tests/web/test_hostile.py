@@ -112,8 +112,11 @@ def hostile(db, settings, tmp_path, owner):
 
 def pages_of(model, benchmark):
     receipt = model.scores.order_by("receipt").first().receipt
-    cards = [reverse("cards:model", args=[model.identifier]), reverse("cards:benchmark", args=[benchmark.identifier])]
-    cards.append(reverse("cards:benchmark", args=[f"{MARKUP}3"]))
+    cards = [
+        reverse("cards:model", args=["vision", model.identifier]),
+        reverse("cards:benchmark", args=["vision", benchmark.identifier]),
+    ]
+    cards.append(reverse("cards:benchmark", args=["vision", f"{MARKUP}3"]))
     typed = quote(MARKUP)
     return [
         "/", "/vision/leaderboard/", "/vision/leaderboard/?errors=1&values=raw", f"/vision/leaderboard/?q={typed}",
@@ -161,7 +164,7 @@ def test_pictures_hold_no_scripts(client, hostile):
     for address in (
         f"/vision/compare/compare.svg?x={typed}0&y={typed}1", f"/vision/compare/compare.svg?mode=models&first={typed}0",
         "/vision/compare/compare.svg?mode=matrix&least=3&level=all",
-        reverse("cards:benchmark", args=[benchmark.identifier]) + "?download=svg",
+        reverse("cards:benchmark", args=["vision", benchmark.identifier]) + "?download=svg",
     ):  # fmt: skip
         answer = client.get(address)
         assert answer.status_code == 200, address

@@ -30,6 +30,7 @@ from ._people import (
     WITHHELD,
     addresses,
     build,
+    domain_in,
 )  # fmt: skip
 from ._private import FAILED, OF_DRAFTS, OF_SUBMISSION, PRINTED, add_private, remove_private
 
@@ -128,7 +129,7 @@ def addresses_to_get(site):
             made.append(f"/{route}")
             continue
         for arguments in own.get(name) or PATHS.get(name) or [{}]:
-            path = reverse(name, kwargs=arguments)
+            path = reverse(name, kwargs=domain_in(route) | arguments)
             for query in VARIANTS.get(name, [""]):
                 made.append(f"{path}?{quote(query.format(upload=site.upload.pk), safe='=&+')}" if query else path)
     made += [f"/vision/benchmark/{one}/?models=all" for one in (WITHHELD, ALONE)]
@@ -232,7 +233,10 @@ def site(db, settings, tmp_path):
 def test_every_view_is_read_here(site):
     """A new address needs variants that are worth asking for, where it takes arguments."""
     with_arguments = {
-        name for name, route in addresses().items() if "<" in route and not name.startswith(("admin:", "/"))
+        name
+        for name, route in addresses().items()
+        if "<" in route.replace("<domain:domain>", "").replace("(?P<domain>", "")
+        and not name.startswith(("admin:", "/"))
     }
     own = {"cards:sample", *(f"uploads:{view}" for view in ("show", "state", "code", "scaffold", "withdraw"))}
     missing = with_arguments - set(PATHS) - UNSAFE - own - set(site.keys)

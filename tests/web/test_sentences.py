@@ -137,7 +137,7 @@ SENTENCES = {
                 "Scores, of 20 pairs 3",
                 "No model has been scored on at least half of the benchmarks of Global Score, so no",
             ],
-            ["Top of the leaderboard"],
+            ["Benchmarks scored"],
         ),
         BOARD: (
             [

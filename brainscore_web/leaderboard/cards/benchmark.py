@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 from django.urls import reverse
 
+from brainscore_core.domains import domain
 from brainscore_core.errors import nearest
 from brainscore_core.figures import Dots, DotsRow, Mark, Svg, dots_with_intervals
 from brainscore_core.supported_data_standards.brainio.croissant import dataset_document
@@ -144,9 +145,9 @@ def find_benchmark(identifier: str) -> Benchmark | None:
     return Benchmark.objects.select_related("owner").filter(identifier=identifier).first()
 
 
-def near_benchmarks(identifier: str) -> list[str]:
-    """Return similar identifiers of benchmarks."""
-    return nearest(identifier, Benchmark.objects.values_list("identifier", flat=True))
+def near_benchmarks(identifier: str, domain: str) -> list[str]:
+    """Return similar identifiers of benchmarks of a domain."""
+    return nearest(identifier, Benchmark.objects.filter(domain=domain).values_list("identifier", flat=True))
 
 
 def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
@@ -169,8 +170,8 @@ def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
         versions=list(benchmark.versions.all()),
         samples=[Sample(row.pk, row.image.name.rsplit("/", 1)[-1], row.caption) for row in samples],
         shows_data=shows_data,
-        packaged=benchmark.identifier in installed("benchmark"),
-        models=installed("model"),
+        packaged=benchmark.identifier in installed(benchmark.domain, "benchmark"),
+        models=installed(benchmark.domain, "model"),
         assessments=assessment_keys(benchmark, visitor),
     )
 
@@ -182,6 +183,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> d
     values = board.values[:, place] if place >= 0 else np.array([])
     axis = axis_of(values, board.low[:, place], board.high[:, place]) if place >= 0 else Axis(0.0, 1.0)
     return {
+        "domain": benchmark.domain,
         "identifier": benchmark.identifier,
         "title": str(benchmark),
         "description": benchmark.description,
@@ -217,6 +219,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> d
         "code": None
         if mean or (is_simulated(benchmark.identifier) and not distribution_of(benchmark.details))
         else benchmark_code(
+            domain(benchmark.domain),
             benchmark.identifier,
             _example(benchmark, board, place, data.models),
             public=benchmark.access == "public",
@@ -237,7 +240,7 @@ def models_chart(card: dict[str, Any], most: int | None = None) -> Svg:
             value=model["value"],
             low=or_nan(model["low"]),
             high=or_nan(model["high"]),
-            href=reverse("cards:model", args=[model["identifier"]]),
+            href=reverse("cards:model", args=[card["domain"], model["identifier"]]),
             marks=marks,
             text=model["score"],
         )
@@ -257,7 +260,7 @@ def _path(board: Board, benchmark: Benchmark, place: int) -> tuple[tuple[str, st
 
 
 def _example(benchmark: Benchmark, board: Board, place: int, installed: frozenset[str]) -> str:
-    """Return an example model: the best installed one with a score, otherwise a simple one that supports the task."""
+    """Return an example model: the best installed one with a score, otherwise one that the domain names."""
     if place >= 0:
         for row in np.argsort(-board.values[:, place], kind="stable").tolist():  # NaN comes last
             model = board.models[row]
@@ -265,7 +268,7 @@ def _example(benchmark: Benchmark, board: Board, place: int, installed: frozense
                 break
             if model.identifier in installed and model.runnable and not model.private:
                 return model.identifier
-    return "pixels" if benchmark.region else "alexnet"
+    return domain(benchmark.domain).wording.model
 
 
 def _counting(benchmark: Benchmark, versions: Sequence[BenchmarkVersion]) -> Sequence[BenchmarkVersion]:

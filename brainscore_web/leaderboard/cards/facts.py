@@ -7,9 +7,10 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
+from brainscore_core.domains import Domain, domain
 from brainscore_core.formatting import count_text
 from brainscore_core.receipts.receipt import ScoreAtAngle, VisualAngle
 from brainscore_core.training_data import Training
@@ -43,13 +44,19 @@ class Citation:
 
 
 def model_code(
-    model: str, benchmark: str | None, *, runnable: bool = True, packaged: bool = True, distribution: str = ""
+    domain: Domain,
+    model: str,
+    benchmark: str | None,
+    *,
+    runnable: bool = True,
+    packaged: bool = True,
+    distribution: str = "",
 ) -> Code | None:
     """Return code that scores a model; None if the model cannot be run from published code and weights.
 
     Examples
     --------
-    >>> print(model_code("pixels", "Simulated2026.V1-pls").python)
+    >>> print(model_code(domain("vision"), "pixels", "Simulated2026.V1-pls").python)
     from brainscore_vision import load_model, score
     <BLANKLINE>
     model = load_model("pixels")
@@ -61,31 +68,36 @@ def model_code(
         return None
     if benchmark is None:
         python = (
-            f"from brainscore_vision import load_model\n\nmodel = load_model({_quoted(model)})\nprint(model.identifier)"
+            f"from {domain.package} import load_model\n\nmodel = load_model({_quoted(model)})\nprint(model.identifier)"
         )
         command = f"brainscore info {shlex.quote(model)}"
     else:
         python = (
-            "from brainscore_vision import load_model, score\n\n"
+            f"from {domain.package} import load_model, score\n\n"
             f"model = load_model({_quoted(model)})\n"
             f"result = score(model, {_quoted(benchmark)})\n" + _PRINT
         )
         command = f"brainscore score {shlex.quote(model)} {shlex.quote(benchmark)}"
     return Code(
-        install=_install('"brainscore[models]"', distribution), python=python, command=command, notes=_notes(packaged)
+        install=_install(f'"brainscore[{domain.wording.extra}]"', distribution),
+        python=python,
+        command=command,
+        notes=_notes(domain, packaged),
     )
 
 
-def benchmark_code(benchmark: str, model: str, *, public: bool, packaged: bool = True, distribution: str = "") -> Code:
+def benchmark_code(
+    domain: Domain, benchmark: str, model: str, *, public: bool, packaged: bool = True, distribution: str = ""
+) -> Code:
     """Return code that scores a model on a benchmark.
 
     Examples
     --------
-    >>> benchmark_code("A2026.IT-pls", "pixels", public=False).notes
+    >>> benchmark_code(domain("vision"), "A2026.IT-pls", "pixels", public=False).notes
     ('Its data are withheld: without access to them, you can only have models scored by submitting them.',)
     """
     python = (
-        "from brainscore_vision import load_benchmark, score\n\n"
+        f"from {domain.package} import load_benchmark, score\n\n"
         f"benchmark = load_benchmark({_quoted(benchmark)})\n"
         "print(benchmark.ceiling)\n"
         f"result = score({_quoted(model)}, {_quoted(benchmark)})  # or a model of your own\n" + _PRINT
@@ -95,7 +107,7 @@ def benchmark_code(benchmark: str, model: str, *, public: bool, packaged: bool =
         install=_install("brainscore", distribution),
         python=python,
         command=f"brainscore score {shlex.quote(model)} {shlex.quote(benchmark)}",
-        notes=(*withheld, *_notes(packaged)),
+        notes=(*withheld, *_notes(domain, packaged)),
     )
 
 
@@ -116,7 +128,6 @@ def citation_of(bibtex: str, identifier: str, source: str = "") -> Citation | No
 
 _PRINT = 'low, high = result.attrs["ci"]\nprint(f"{float(result):.3f} (95 %: {low:.3f}–{high:.3f})")'
 _WITHHELD = "Its data are withheld: without access to them, you can only have models scored by submitting them."
-_ELSEWHERE = "It is not part of the package: put the folder of its plugin into BRAINSCORE_PLUGINS."
 
 
 def _install(platform: str, distribution: str) -> str:
@@ -124,8 +135,9 @@ def _install(platform: str, distribution: str) -> str:
     return f"pip install {platform}{other}"
 
 
-def _notes(packaged: bool) -> tuple[str, ...]:
-    return () if packaged else (_ELSEWHERE,)
+def _notes(domain: Domain, packaged: bool) -> tuple[str, ...]:
+    variable = domain.plugin_index.variable
+    return () if packaged else (f"It is not part of the package: put the folder of its plugin into {variable}.",)
 
 
 def _quoted(text: str) -> str:
@@ -236,12 +248,10 @@ def _taken_from(names: tuple[str, ...] | None) -> str:
     return "not stated" if names is None else "; ".join(names) or "no other data set"
 
 
-@lru_cache(maxsize=2)
-def installed(kind: str) -> frozenset[str]:
+@cache
+def installed(domain_name: str, kind: str) -> frozenset[str]:
     """Return the identifiers that installed packages register; cached, since they do not change in a process."""
-    import brainscore_vision
-
-    return frozenset(getattr(brainscore_vision, f"{kind}_registry"))
+    return frozenset(domain(domain_name).registries[kind])
 
 
 def distribution_of(details: Any) -> str:
@@ -288,7 +298,7 @@ class CodeLink(NamedTuple):
     licence: str
 
 
-Finder = Callable[[str, str, Visitor, str, str], CodeLink | None]
+Finder = Callable[[str, str, str, Visitor, str, str], CodeLink | None]
 _finders: list[Finder] = []
 
 
@@ -298,7 +308,9 @@ def register(finder: Finder) -> None:
         _finders.append(finder)
 
 
-def code_link(kind: str, name: str, visitor: Visitor, sha256: str = "", identifier: str = "") -> CodeLink | None:
+def code_link(
+    domain: str, kind: str, name: str, visitor: Visitor, sha256: str = "", identifier: str = ""
+) -> CodeLink | None:
     """Return where the code of a plugin is; None if it is not here or the visitor may not read it."""
-    links = (finder(kind, name, visitor, sha256, identifier) for finder in _finders)
+    links = (finder(domain, kind, name, visitor, sha256, identifier) for finder in _finders)
     return next((link for link in links if link is not None), None)

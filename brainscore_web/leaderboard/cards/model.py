@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from brainscore_core.domains import domain
 from brainscore_core.errors import nearest
 from brainscore_core.figures import Lines, Series, StateScore, Svg, lines, training_plot
 from brainscore_core.formatting import count_text
@@ -246,9 +247,10 @@ def find_model(identifier: str, visitor: Visitor) -> VisionModel | None:
     return VisionModel.objects.visible_to(visitor).select_related("owner").filter(identifier=identifier).first()
 
 
-def near_models(identifier: str, visitor: Visitor) -> list[str]:
-    """Return similar identifiers among the models that the visitor may see."""
-    return nearest(identifier, VisionModel.objects.visible_to(visitor).values_list("identifier", flat=True))
+def near_models(identifier: str, visitor: Visitor, domain: str) -> list[str]:
+    """Return similar identifiers among the models of a domain that the visitor may see."""
+    visible = VisionModel.objects.visible_to(visitor).filter(domain=domain)
+    return nearest(identifier, visible.values_list("identifier", flat=True))
 
 
 def model_data(model: VisionModel, visitor: Visitor) -> ModelData:
@@ -276,7 +278,7 @@ def model_data(model: VisionModel, visitor: Visitor) -> ModelData:
         there={identifier: created for _, identifier, created in rows},
         profiles=list(profiles),
         angle=angle,
-        packaged=model.identifier in installed("model"),
+        packaged=model.identifier in installed(model.domain, "model"),
     )
 
 
@@ -337,6 +339,7 @@ def model_card(
         "unscored": tuple(_unscored(rows)),
         "profiles": profile_views(data.profiles, regions),
         "code": model_code(
+            domain(model.domain),
             model.identifier,
             _example(rows),
             runnable=model.runnable and (not is_simulated(model.identifier) or bool(distribution_of(model.details))),

@@ -53,7 +53,9 @@ def receipt_card(score: Score, reader: Visitor, *, shows_data: bool, shows_hints
         "created": time_text(score.created, seconds=True),
         "reason": score.reason if shows_data else withheld_reason(score.state, score.reason),
         "numbers": _shown(_numbers(score, document)),
-        "sections": tuple(_shown(section) for section in _sections(document, reader) if section.rows),
+        "sections": tuple(
+            _shown(section) for section in _sections(document, score.benchmark.domain, reader) if section.rows
+        ),
         "traceback": text((document.get("error") or {}).get("traceback")) if shows_traceback else "",
         "has_document": bool(document),
         "withheld": bool(document) and not shows_data,
@@ -124,7 +126,7 @@ def _scale(document: Mapping[str, Any], part: str) -> tuple[str, str]:
     return str(estimate.get("scale") or ""), str(estimate.get("ci_estimates") or estimate.get("error_reason") or "")
 
 
-def _sections(document: Mapping[str, Any], reader: Visitor) -> Iterable[Section]:
+def _sections(document: Mapping[str, Any], domain: str, reader: Visitor) -> Iterable[Section]:
     timings, memory = document.get("timings") or {}, document.get("memory") or {}
     times = [(step.replace("_", " "), seconds(value)) for step, value in timings.items() if value is not None]
     yield _recorded(document)
@@ -136,7 +138,7 @@ def _sections(document: Mapping[str, Any], reader: Visitor) -> Iterable[Section]
     yield Section(title="Environment", rows=tuple(_environment_rows(document, memory)))
     yield Section(
         title="Code", columns=("what", "identifier", "plugin", "code", "licence", "package", "SHA-256 of the code"),
-        rows=tuple(_code(document, reader)), code=True,
+        rows=tuple(_code(document, domain, reader)), code=True,
     )  # fmt: skip
     weights = tuple((_text(item, "identifier"), _text(item, "sha256")) for item in objects_in(document, "weights"))
     yield Section(title="Weights", columns=("name", "SHA-256"), rows=weights, code=True)
@@ -181,7 +183,7 @@ def _environment_rows(document: Mapping[str, Any], memory: Mapping[str, Any]) ->
 _KINDS = {"model": "models", "benchmark": "benchmarks", "metric": "metrics"}
 
 
-def _code(document: Mapping[str, Any], reader: Visitor) -> Iterable[tuple[str, ...]]:
+def _code(document: Mapping[str, Any], domain: str, reader: Visitor) -> Iterable[tuple[str, ...]]:
     parts: list[tuple[str, Mapping[str, Any]]] = [
         (name, document[name]) for name in ("model", "benchmark") if isinstance(document.get(name), dict)
     ]
@@ -193,7 +195,7 @@ def _code(document: Mapping[str, Any], reader: Visitor) -> Iterable[tuple[str, .
         name, sha256 = _text(plugin, "name"), _text(plugin, "sha256")
         key = (_KINDS.get(what, "data"), name, sha256)
         if key not in known and len(known) < _MOST_LINKS:
-            known[key] = code_link(key[0], name, reader, sha256) if sha256 else None
+            known[key] = code_link(domain, key[0], name, reader, sha256) if sha256 else None
         yield (
             what.replace("_", " "), _text(part, "identifier"), name or NONE, *_links(known.get(key)),
             package or NONE, sha256,

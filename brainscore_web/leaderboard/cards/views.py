@@ -11,12 +11,13 @@ from urllib.parse import quote, urlencode
 
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
+from brainscore_core.domains import Domain
 from brainscore_core.errors import UserError
 from brainscore_core.figures import standalone
 from brainscore_core.numerics.means import ASSUMPTION
@@ -88,20 +89,22 @@ _EVERYTHING = BoardState(unscored=True)
 @require_safe
 @cached_for_visitors
 @user_errors
-def model(request: HttpRequest, identifier: str) -> HttpResponse:
+def model(request: HttpRequest, domain: Domain, identifier: str) -> HttpResponse:
     """The card of a model."""
     opened = _valid_query(request, {"open": None, "download": ("bibtex",), "history": ("all", "rank")})
-    snapshot = snapshot_for(request.user)
+    snapshot = snapshot_for(request.user, domain.name)
     row = find_model(identifier, request.user)
     if row is None:
-        return _unknown(request, "model", identifier, near_models(identifier, request.user))
+        return _unknown(request, "model", identifier, near_models(identifier, request.user, domain.name))
+    if row.domain != domain.name:
+        return redirect("cards:model", row.domain, identifier)
     if request.GET.get("download") == "bibtex":
         return _bibtex(request, row.bibtex, identifier)
     data = model_data(row, request.user)
-    training = training_of(snapshot, identifier, _addresses()["model"])
+    training = training_of(snapshot, identifier, _addresses(domain)["model"])
     unlisted = training is not None and identifier != training["listed"]
     by_rank = opened.get("history") == "rank" and identifier in snapshot.model_index and not unlisted
-    source = code_link("models", row.plugin, request.user, identifier=identifier)
+    source = code_link(domain.name, "models", row.plugin, request.user, identifier=identifier)
     shown = None if "open" not in opened else frozenset(filter(None, opened.getlist("open")))
 
     def make() -> HttpResponse:
@@ -109,7 +112,7 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
         context = {
             "training": training,
             "unlisted": unlisted,
-            "to": _addresses(),
+            "to": _addresses(domain),
             "card": card,
             "source": source,
             "axis": card["axis"].texts,
@@ -136,17 +139,19 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
 @require_safe
 @cached_for_visitors
 @user_errors
-def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
+def benchmark(request: HttpRequest, domain: Domain, identifier: str) -> HttpResponse:
     """The card of a benchmark or a mean."""
     query = _valid_query(request, {"models": ("all",), "download": ("bibtex", "svg")})
-    snapshot = snapshot_for(request.user)
+    snapshot = snapshot_for(request.user, domain.name)
     row = find_benchmark(identifier)
     if row is None:
-        return _unknown(request, "benchmark", identifier, near_benchmarks(identifier))
+        return _unknown(request, "benchmark", identifier, near_benchmarks(identifier, domain.name))
+    if row.domain != domain.name:
+        return redirect("cards:benchmark", row.domain, identifier)
     if query.get("download") == "bibtex":
         return _bibtex(request, row.bibtex, identifier)
     data = benchmark_data(row, request.user)
-    source = code_link("benchmarks", row.plugin, request.user, identifier=identifier)
+    source = code_link(domain.name, "benchmarks", row.plugin, request.user, identifier=identifier)
     most = None if query.get("models") == "all" else MODELS_SHOWN
 
     def make() -> HttpResponse:
@@ -156,14 +161,14 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
             picture["Content-Disposition"] = content_disposition_header(True, "models.svg")
             return picture
         context = {
-            "to": _addresses(),
+            "to": _addresses(domain),
             "card": card,
             "source": source,
             "axis": card["axis"].texts,
             "assumption": ASSUMPTION,
             "models": card["models"][:most],
             "hidden": len(card["models"]) - len(card["models"][:most]),
-            "compare": _compare(card),
+            "compare": _compare(card, domain),
             "mine": row.owner_id is not None and row.owner_id == request.user.pk,
             "histogram": histogram(card["bins"], card["axis"]),
             "validity": None if card["is_mean"] else load_validity(row, data.assessments, shows_data=data.shows_data),
@@ -178,13 +183,13 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
 
 
 @require_safe
-def benchmark_croissant(request: HttpRequest, identifier: str) -> HttpResponse:
+def benchmark_croissant(request: HttpRequest, domain: Domain, identifier: str) -> HttpResponse:
     """Metadata of a benchmark's data in Croissant."""
     row = find_benchmark(identifier)
-    if row is None or row.is_mean:
+    if row is None or row.is_mean or row.domain != domain.name:
         raise Http404("no such benchmark")
     document = croissant_document(
-        row, request.user, request.build_absolute_uri(reverse("cards:benchmark", args=[identifier]))
+        row, request.user, request.build_absolute_uri(reverse("cards:benchmark", args=[domain, identifier]))
     )
     text = json.dumps(document, indent=2, ensure_ascii=False)
     response = HttpResponse(text, content_type="application/ld+json")
@@ -194,16 +199,16 @@ def benchmark_croissant(request: HttpRequest, identifier: str) -> HttpResponse:
 
 @require_safe
 @user_errors
-def benchmarks(request: HttpRequest) -> HttpResponse:
+def benchmarks(request: HttpRequest, domain: Domain) -> HttpResponse:
     """All benchmarks as a tree, with filters."""
     state = BoardState.from_query(request.GET, ignoring=("q",))
     text = " ".join(request.GET.get("q", "").split())
-    snapshot = snapshot_for(request.user, at=state.at)
+    snapshot = snapshot_for(request.user, domain.name, at=state.at)
 
     def make() -> HttpResponse:
         lines = benchmark_lines(board_for(snapshot, state), text)
         context = {
-            "to": _addresses(),
+            "to": _addresses(domain),
             "lines": lines,
             "n": sum(line["kind"] == "benchmark" for line in lines),
             "total": len(snapshot.benchmarks),
@@ -220,17 +225,17 @@ def benchmarks(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @user_errors
-def models(request: HttpRequest) -> HttpResponse:
+def models(request: HttpRequest, domain: Domain) -> HttpResponse:
     """All models, with search and filters."""
     state = BoardState.from_query(request.GET)
-    snapshot = snapshot_for(request.user, at=state.at)
-    known = load_models(request.user, sees_all=snapshot.audience == "all") if state.at is None else []
+    snapshot = snapshot_for(request.user, domain.name, at=state.at)
+    known = load_models(request.user, domain.name, sees_all=snapshot.audience == "all") if state.at is None else []
     others = unscored(known, snapshot, state)
 
     def make() -> HttpResponse:
         listing = model_list(board_for(snapshot, state.changed(page=1, unscored=True)), state)
         context = {
-            "to": _addresses(),
+            "to": _addresses(domain),
             "list": listing,
             "assumption": ASSUMPTION if any(line["places"] for line in listing["models"]) else "",
             "state": state,
@@ -248,9 +253,9 @@ def models(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def receipt(request: HttpRequest, receipt: str) -> HttpResponse:
+def receipt(request: HttpRequest, domain: Domain, receipt: str) -> HttpResponse:
     """The page of a receipt."""
-    score = _receipt(request, receipt)
+    score = _receipt(request, domain, receipt)
     operates = request.user.is_active and request.user.is_staff and request.user.has_perm("scoring.change_job")
     shows_data = score.benchmark.shows_data_to(request.user)
     card = receipt_card(score, request.user, shows_data=shows_data, shows_hints=operates)
@@ -267,9 +272,9 @@ def receipt(request: HttpRequest, receipt: str) -> HttpResponse:
 
 
 @require_safe
-def receipt_json(request: HttpRequest, receipt: str) -> HttpResponse:
+def receipt_json(request: HttpRequest, domain: Domain, receipt: str) -> HttpResponse:
     """Download a receipt."""
-    score = _receipt(request, receipt)
+    score = _receipt(request, domain, receipt)
     if not isinstance(score.document, dict):
         raise Http404("the document of this receipt is not available")
     document = public_document(score.document, shows_data=score.benchmark.shows_data_to(request.user))
@@ -280,7 +285,7 @@ def receipt_json(request: HttpRequest, receipt: str) -> HttpResponse:
 
 
 @require_safe
-def sample(request: HttpRequest, pk: int, name: str) -> HttpResponseBase:
+def sample(request: HttpRequest, domain: Domain, pk: int, name: str) -> HttpResponseBase:
     """A stimulus, for visitors who may see it; its URL changes with the file.
 
     Browsers revalidate it each time, since public data may be withheld later.
@@ -317,25 +322,27 @@ def _all_toggle(card: dict[str, Any]) -> tuple[str, str]:
     return "Open all", urlencode([("open", name) for name in names], quote_via=quote)
 
 
-def _compare(card: dict[str, Any]) -> str:
+def _compare(card: dict[str, Any], domain: Domain) -> str:
     """Return the URL that compares the children of a mean, or a benchmark with another one."""
+    page = reverse("compare:page", args=[domain])
     if not card["is_mean"]:
-        return f"{reverse('compare:page')}?{urlencode({'x': card['identifier']}, quote_via=quote)}"
+        return f"{page}?{urlencode({'x': card['identifier']}, quote_via=quote)}"
     level = "means" if all(child["kind"] == "mean" for child in card["children"]) else "benchmarks"
     query = {"mode": "matrix", "level": level, "include": card["identifier"]}
-    return f"{reverse('compare:page')}?{urlencode(query, quote_via=quote)}"
+    return f"{page}?{urlencode(query, quote_via=quote)}"
 
 
-def _addresses() -> dict[str, str]:
+def _addresses(domain: Domain) -> dict[str, str]:
     """Return URL prefixes, since reversing hundreds of URLs is slow."""
-    return {kind: reverse(f"cards:{kind}", args=["-"]).removesuffix("-/") for kind in ("model", "benchmark", "receipt")}
+    kinds = ("model", "benchmark", "receipt")
+    return {kind: reverse(f"cards:{kind}", args=[domain, "-"]).removesuffix("-/") for kind in kinds}
 
 
-def _receipt(request: HttpRequest, identifier: str) -> Score:
+def _receipt(request: HttpRequest, domain: Domain, identifier: str) -> Score:
     score = (
         Score.objects.visible_to(request.user)
         .select_related("model", "benchmark", "benchmark__owner")
-        .filter(receipt=identifier)
+        .filter(receipt=identifier, benchmark__domain=domain.name)
         .first()
     )
     if score is None:

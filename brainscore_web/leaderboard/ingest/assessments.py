@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import DatabaseError, transaction
 
-import brainscore_vision
+from brainscore_core.domains import FIRST, domains
 from brainscore_core.receipts.assessment import Assessment
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.assessments import AssessmentStore
@@ -91,7 +91,7 @@ def keep_published(documents: Iterable[Any]) -> None:
             _log.warning("An assessment of a published benchmark is not stored: %s", error)
     names = {name for entry in entries for name in entry.models}
     rows = VisionModel.objects.filter(identifier__in=names).values_list("identifier", "visibility")
-    visibility = dict.fromkeys(brainscore_vision.model_registry, str(Visibility.PUBLIC)) | dict(rows)
+    visibility = {name: str(Visibility.PUBLIC) for each in domains() for name in each.registries["model"]} | dict(rows)
     named = [entry for entry in entries if all(visibility.get(name) == Visibility.PUBLIC for name in entry.models)]
     _write(named, Writer(None, Visibility.PUBLIC))
 
@@ -132,7 +132,8 @@ def _write(entries: Sequence[_Checked], writer: Writer) -> None:
         )
         new = [entry for entry in entries if entry.identifier not in known]
         benchmarks = _benchmarks(new)
-        models = writer.models({name: "" for entry in new for name in entry.models})
+        domain_of = {name: benchmarks[entry.benchmark].domain for entry in new for name in entry.models}
+        models = writer.models(dict.fromkeys(domain_of, ""), domain_of)
         for entry in sorted(new, key=lambda entry: entry.identifier):
             benchmark = benchmarks[entry.benchmark]
             if benchmark.is_mean:
@@ -162,6 +163,7 @@ def _benchmarks(entries: Iterable[_Checked]) -> dict[str, Benchmark]:
             parent=None,
             control=False,
             state=entry.state,
+            domain=next((each.name for each in domains() if each.knows("benchmark", entry.benchmark)), FIRST),
         )
         for entry in entries
     ]

@@ -16,11 +16,11 @@ from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import Model
 from django.utils import timezone
 
+from brainscore_core.domains import DOMAINS, FIRST
 from brainscore_core.populations import UNRECORDED, condition_of_result
 from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
-from brainscore_vision.catalogue.leaderboard import listed_benchmark
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.catalogue import fill_in, placement, sync_means
+from brainscore_web.leaderboard.catalogue import fill_in, listed_benchmark, placement, sync_means
 from brainscore_web.leaderboard.clean import (
     LARGEST,
     LONGEST_TEXT,
@@ -150,18 +150,19 @@ _CEILING = (
 def benchmarks_of(rows: Sequence[Row]) -> dict[str, Benchmark]:
     """Return the benchmarks and means of some rows by identifier; new benchmarks are created."""
     rows = sorted(rows, key=lambda row: row.created)
-    newest = {row.benchmark: row for row in rows}
-    oldest = {row.benchmark: row for row in reversed(rows)}
+    oldest = {row.benchmark: row for row in reversed(rows)}  # whose domain is that of a new benchmark
+    newest = {row.benchmark: row for row in rows if row.domain == oldest[row.benchmark].domain}
     benchmarks = _existing_benchmarks(newest)
     missing = [name for name in newest if name not in benchmarks]
     if missing:
-        means = sync_means().ids
+        means = {domain: sync_means(domain).ids for domain in {newest[name].domain for name in missing}}
         new = []
         for name in missing:
-            if name in means:
+            row = newest[name]
+            if any(name in ids for ids in means.values()):
                 continue  # sync_means has just created it
-            benchmark = Benchmark(identifier=name, created=oldest[name].created)
-            fill_in(benchmark, _values(newest[name], means))
+            benchmark = Benchmark(identifier=name, domain=row.domain, created=oldest[name].created)
+            fill_in(benchmark, _values(row, means[row.domain]))
             new.append(benchmark)
         Benchmark.objects.bulk_create(new, ignore_conflicts=True)
         benchmarks |= _existing_benchmarks(missing)
@@ -212,7 +213,7 @@ def _existing_versions(benchmarks: Collection[int]) -> dict[tuple[int, str], Ben
 
 
 def _values(row: Row, means: Mapping[str, int]) -> dict[str, Any]:
-    place = placement(row.benchmark, means, parent=row.parent, control=row.control, version=row.version)
+    place = placement(row.domain, row.benchmark, means, parent=row.parent, control=row.control, version=row.version)
     return {**place._asdict(), "bibtex": row.bibtex, "plugin": row.benchmark_plugin}
 
 
@@ -264,11 +265,11 @@ def _choose_versions(
     for name in {name for name, _ in seen}:
         benchmark = benchmarks[name]
         newest = _newest(versions_of[benchmark.pk]).version
-        if listed_benchmark(name) is not None or newest == benchmark.version:
+        if listed_benchmark(benchmark.domain, name) is not None or newest == benchmark.version:
             continue
         values = {"version": newest}
         if (name, newest) in seen:
-            values = _values(max(seen[name, newest], key=lambda row: row.created), sync_means().ids)
+            values = _values(max(seen[name, newest], key=lambda row: row.created), sync_means(benchmark.domain).ids)
         if changed := fill_in(benchmark, values):
             Benchmark.objects.filter(pk=benchmark.pk).update(**{name: getattr(benchmark, name) for name in changed})
 
@@ -291,8 +292,10 @@ def chunks(items: Collection[T], size: int = _PARAMETERS_PER_QUERY) -> Iterator[
         yield sequence[start : start + size]
 
 
-def model_ids(plugins: Mapping[str, str], *, owner: User | None, visibility: str) -> dict[str, int]:
-    """Return the primary keys of models, given with their plugins (empty if not known); new models are created.
+def model_ids(
+    plugins: Mapping[str, str], domains: Mapping[str, str], *, owner: User | None, visibility: str
+) -> dict[str, int]:
+    """Return the primary keys of models, given with plugins (empty if not known) and domains; new ones are created.
 
     New private models belong to `owner`.
     """
@@ -301,7 +304,7 @@ def model_ids(plugins: Mapping[str, str], *, owner: User | None, visibility: str
     if missing:
         new = []
         for name in missing:
-            model = VisionModel(identifier=name, visibility=visibility)
+            model = VisionModel(identifier=name, domain=domains[name], visibility=visibility)
             model.owner = owner if visibility == Visibility.PRIVATE else None
             fill_in(model, {"plugin": plugins[name]})
             new.append(model)
@@ -361,6 +364,7 @@ class Row(NamedTuple):
     benchmark_plugin: str = ""
     bibtex: str = ""
     document: dict[str, Any] | None = None
+    domain: str = FIRST
 
 
 MEASURED = (
@@ -402,6 +406,8 @@ def row_of(document: Mapping[str, Any] | Receipt) -> Row:
     version = "" if receipt.benchmark.version is None else str(receipt.benchmark.version)
     if version:
         check_identifier(version, "the version", max_length["version"] or 0)
+    if receipt.domain not in DOMAINS:
+        raise ValueError(f"its domain is {receipt.domain[:60]!r}; domains of this site: {', '.join(DOMAINS)}")
     score, raw, ceiling = receipt.score or _NO_CEILING, receipt.raw or _NO_CEILING, receipt.ceiling or _NO_CEILING
     low, high = score.ci or (None, None)
     raw_low, raw_high = raw.ci or (None, None)
@@ -446,10 +452,27 @@ def row_of(document: Mapping[str, Any] | Receipt) -> Row:
         benchmark_plugin=text(benchmark.plugin and benchmark.plugin.name, max_length["benchmark_plugin"]),
         bibtex=text(benchmark.bibtex) if len(benchmark.bibtex or "") < LONGEST_TEXT else "",
         document=plain,
+        domain=receipt.domain,
     )
     if problem := too_large(row):
         raise ValueError(problem)
     return row
+
+
+def _misplaced(row: Row, benchmark: Benchmark, domain_of_model: str) -> str:
+    """Return why a row has no place on the site; empty if it has one."""
+    if benchmark.is_mean:
+        return f"{row.benchmark!r} is a mean of the leaderboard, not a benchmark"
+    for name, domain in ((row.benchmark, benchmark.domain), (row.model, domain_of_model)):
+        if domain != row.domain:
+            return f"it is of the domain {row.domain}, but {name!r} is of the domain {domain} here"
+    return ""
+
+
+def domains_of_models(names: Collection[str]) -> dict[str, str]:
+    """Return the domains of existing models by identifier."""
+    rows = VisionModel.objects.order_by().values_list("identifier", "domain")
+    return {name: domain for part in chunks(set(names)) for name, domain in rows.filter(identifier__in=part)}
 
 
 _unchanged_columns = itemgetter(*(Row._fields.index(name) for name in SCORE_COLUMNS[: SCORE_COLUMNS.index("model")]))
@@ -501,10 +524,14 @@ class Writer:
             new = sorted({row.receipt: row for row in rows if row.receipt not in known}.values())
             n_new = len(new)
             benchmarks = benchmarks_of(new)
-            for row in [row for row in new if benchmarks[row.benchmark].is_mean]:
-                self.tally.add_problem(row.receipt, f"{row.benchmark!r} is a mean of the leaderboard, not a benchmark")
-            new = [row for row in new if not benchmarks[row.benchmark].is_mean]
-            models = self.models({row.model: row.model_plugin for row in new})
+            domains = domains_of_models([row.model for row in new])
+            domains = {row.model: domains.get(row.model, row.domain) for row in reversed(new)}  # as the first says
+            problems = {row.receipt: _misplaced(row, benchmarks[row.benchmark], domains[row.model]) for row in new}
+            for receipt, problem in problems.items():
+                if problem:
+                    self.tally.add_problem(receipt, problem)
+            new = [row for row in new if not problems[row.receipt]]
+            models = self.models({row.model: row.model_plugin for row in new}, domains)
             written = self._insert(new, models, benchmarks)
             keep_versions(benchmarks, written)
             if n_new:
@@ -512,9 +539,9 @@ class Writer:
         self.tally.added += len(written)
         self.tally.known += len(rows) - n_new
 
-    def models(self, plugins: Mapping[str, str]) -> dict[str, int]:
-        """Return the primary keys of models, given with their plugins; new ones have the writer's visibility."""
-        return model_ids(plugins, owner=self._by, visibility=self._visibility)
+    def models(self, plugins: Mapping[str, str], domains: Mapping[str, str]) -> dict[str, int]:
+        """Return the primary keys of models, given with plugins and domains; new ones have the writer's visibility."""
+        return model_ids(plugins, domains, owner=self._by, visibility=self._visibility)
 
     def _insert(self, rows: list[Row], models: Mapping[str, int], benchmarks: Mapping[str, Benchmark]) -> list[Row]:
         """Insert scores and return them; those that the database refuses are reported."""

@@ -13,8 +13,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
+from brainscore_core.plugins.bibtex import bibtex_entries
 from brainscore_core.plugins.source import plugin_hash
-from brainscore_vision.catalogue.plugins import bibtex_entries
 from brainscore_vision.submission import Finding
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.leaderboard import revision as shown
@@ -240,15 +240,15 @@ def describe_plugins(revision: Revision, root: Path, metadata: Mapping[str, Any]
 
 def write_rows(revision: Revision, plugins: list[DescribedPlugin], *, private_files: bool) -> None:
     """Publish a revision's plugins, with rows for its models and benchmarks."""
-    owner, now = revision.submission.owner, timezone.now()
+    owner, domain, now = revision.submission.owner, revision.submission.domain, timezone.now()
     withheld = private_files or _names_private(set().union(*(plugin.texts for plugin in plugins)))
-    _withhold_replaced(plugins)
-    means = sync_means().ids if any(plugin.kind == PluginKind.BENCHMARKS for plugin in plugins) else {}
+    _withhold_replaced(domain, plugins)
+    means = sync_means(domain).ids if any(plugin.kind == PluginKind.BENCHMARKS for plugin in plugins) else {}
     for plugin in plugins:
         identifiers = sorted({key for _registry, key in plugin.keys})
         values = {"revision": revision, "identifiers": identifiers, "code": plugin.code, "published": now}
         row, new = Plugin.objects.get_or_create(
-            kind=plugin.kind, name=plugin.name, defaults={**values, "owner": owner}
+            domain=domain, kind=plugin.kind, name=plugin.name, defaults={**values, "owner": owner}
         )  # fmt: skip
         if not new:
             if owner is None or row.owner_id != owner.pk:
@@ -258,7 +258,7 @@ def write_rows(revision: Revision, plugins: list[DescribedPlugin], *, private_fi
             row.save()
         if plugin.code:
             PublishedVersion.objects.update_or_create(
-                kind=plugin.kind, name=plugin.name, code=plugin.code,
+                domain=domain, kind=plugin.kind, name=plugin.name, code=plugin.code,
                 defaults={"revision": revision, "published": now, "licence": plugin.licence, "withheld": False},
             )  # fmt: skip
         for registry, key in plugin.keys:
@@ -268,11 +268,12 @@ def write_rows(revision: Revision, plugins: list[DescribedPlugin], *, private_fi
                 _write_benchmark(revision, plugin, key, means, withheld=withheld)
 
 
-def _withhold_replaced(plugins: list[DescribedPlugin]) -> None:
+def _withhold_replaced(domain: str, plugins: list[DescribedPlugin]) -> None:
     """Keep versions private that are replaced while private: publishing a model publishes its live version."""
     for plugin in plugins:
-        live = Plugin.objects.filter(kind=plugin.kind, name=plugin.name).exclude(code=plugin.code).values("code")
-        replaced = PublishedVersion.objects.filter(kind=plugin.kind, name=plugin.name, code__in=live)
+        same = {"domain": domain, "kind": plugin.kind, "name": plugin.name}
+        live = Plugin.objects.filter(**same).exclude(code=plugin.code).values("code")
+        replaced = PublishedVersion.objects.filter(**same, code__in=live)
         for version in replaced.select_related("revision").defer("revision__archive"):
             if not version.shows_models_to(AnonymousUser()):
                 version.withheld = True
@@ -282,7 +283,7 @@ def _withhold_replaced(plugins: list[DescribedPlugin]) -> None:
 def _write_model(revision: Revision, plugin: DescribedPlugin, key: str) -> None:
     submission = revision.submission
     row = VisionModel.objects.filter(identifier=key).first() or VisionModel(
-        identifier=key, owner=submission.owner, visibility=submission.visibility
+        identifier=key, domain=submission.domain, owner=submission.owner, visibility=submission.visibility
     )
     fill_in(row, {**plugin.values[_MODEL_REGISTRY, key], "plugin": plugin.name})
     row.plugin, row.runnable = plugin.name, True
@@ -297,12 +298,12 @@ def _write_benchmark(
     owner = revision.submission.owner
     row = Benchmark.objects.filter(identifier=key).first()
     if row is None:
-        row = Benchmark(identifier=key, owner=owner, access=Visibility.PUBLIC)
+        row = Benchmark(identifier=key, domain=revision.submission.domain, owner=owner, access=Visibility.PUBLIC)
         row.credit = owner.public_name[:500] if owner is not None else ""
     elif row.is_mean:
         raise UserError(f"{key} is a mean of the leaderboard's tree", remedy="give the benchmark another identifier")
     facts = plugin.facts.get(key) or plugin.facts.get("") or BenchmarkFacts()
-    position = placement(key, means, parent=facts.parent, version=facts.version)
+    position = placement(row.domain, key, means, parent=facts.parent, version=facts.version)
     values = {**plugin.values[_BENCHMARK_REGISTRY, key], "plugin": plugin.name}
     if row.pk is None or facts.parent:
         values |= {"parent_id": position.parent_id, "in_tree": position.in_tree}

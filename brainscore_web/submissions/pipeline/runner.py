@@ -188,7 +188,7 @@ def delete_submissions_of(user: User) -> None:
             cancel(row, user)
     for plugin in Plugin.objects.filter(owner=user, kind=PluginKind.MODELS).order_by("pk"):
         if _models_erased(plugin):
-            PublishedVersion.objects.filter(kind=plugin.kind, name=plugin.name).delete()
+            PublishedVersion.objects.filter(domain=plugin.domain, kind=plugin.kind, name=plugin.name).delete()
             plugin.delete()
     live = Plugin.objects.filter(revision__submission__owner=user).values("revision__submission")
     Submission.objects.filter(owner=user).exclude(pk__in=live).delete()

@@ -8,6 +8,7 @@ import shlex
 import pytest
 from django.urls import reverse
 
+from brainscore_core.domains import domain
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.cards.facts import model_code
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
@@ -31,7 +32,7 @@ def test_there_and_back(db, client, read, kind):
     rows = re.findall(r'<th scope="row"><a href="([^"]+)">(.*?)</a>', page)
     links = {html.unescape(text): html.unescape(link) for link, text in rows}
     for identifier in ODD:
-        for address in (links[identifier], reverse(f"cards:{kind}", args=[identifier])):
+        for address in (links[identifier], reverse(f"cards:{kind}", args=["vision", identifier])):
             answer = client.get(address)
             assert answer.status_code == 200
             assert answer.context["card"]["identifier"] == identifier
@@ -42,7 +43,7 @@ def test_code_holds_odd_identifiers_as_they_are(board, client):
     odd = "quote'\"\\<b>\n"
     VisionModel.objects.filter(identifier=board.models[0]).update(identifier=odd)
     revision.bump()
-    code = model_code(odd, odd)
+    code = model_code(domain("vision"), odd, odd)
     texts = [
         node.value
         for node in ast.walk(ast.parse(code.python))
@@ -50,7 +51,7 @@ def test_code_holds_odd_identifiers_as_they_are(board, client):
     ]
     assert texts == [odd, odd]
     assert shlex.split(code.command) == ["brainscore", "score", odd, odd]
-    assert client.get(reverse("cards:model", args=["x"])).status_code == 404
+    assert client.get(reverse("cards:model", args=["vision", "x"])).status_code == 404
 
 
 @pytest.mark.parametrize(

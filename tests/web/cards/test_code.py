@@ -84,7 +84,7 @@ def test_the_example_is_the_best_model_that_can_be_had(board, snippets):
     Benchmark.objects.filter(identifier=board.benchmarks[0]).update(identifier="Some2026-pls")
     revision.bump()
     address = "/vision/benchmark/Some2026-pls/"
-    assert 'score("pixels",' in snippets(address)["python"]
+    assert 'score("alexnet",' in snippets(address)["python"]
     order = Score.objects.filter(
         benchmark__identifier="Some2026-pls", version="2", state="scored", model__visibility="public"
     ).order_by("-value")
@@ -101,7 +101,7 @@ def test_what_is_not_installed_says_what_to_do(board, client):
     VisionModel.objects.filter(identifier=board.models[0]).update(identifier="not-installed")
     revision.bump()
     assert "BRAINSCORE_PLUGINS" in client.get("/vision/model/not-installed/").content.decode()
-    assert "pixels" in installed("model")
+    assert "pixels" in installed("vision", "model")
     VisionModel.objects.filter(identifier="not-installed").update(identifier="pixels")
     revision.bump()
     assert "BRAINSCORE_PLUGINS" not in client.get("/vision/model/pixels/").content.decode()

@@ -300,12 +300,12 @@ def test_scores_during_training_are_on_the_cards_of_all_states(board, member, ge
     states = ["lab/net@epoch0", "lab/net@epoch5", "lab/net@epoch10"]
     for name, state in zip(board.models, states, strict=False):
         VisionModel.objects.filter(identifier=name).update(identifier=state, title="")
-    last = get(reverse("cards:model", args=[states[2]]))
+    last = get(reverse("cards:model", args=["vision", states[2]]))
     assert "During training" in read(last)
     assert all(f"/model/{quote(state)}/" in last.content.decode() for state in states[:2])
     one = snapshot_for(member)
     column = int(np.flatnonzero(np.isfinite(one.value[[one.model_index[state] for state in states]]).all(axis=0))[0])
     assert f"{one.value[one.model_index[states[0]], column]:.3f}" in read(last)
-    first = read(get(reverse("cards:model", args=[states[0]]) + "?history=rank"))
+    first = read(get(reverse("cards:model", args=["vision", states[0]]) + "?history=rank"))
     assert "This is a state of lab/net during its training. The leaderboard lists lab/net@epoch10" in first
-    assert "During training" not in read(get(reverse("cards:model", args=[board.models[4]])))
+    assert "During training" not in read(get(reverse("cards:model", args=["vision", board.models[4]])))

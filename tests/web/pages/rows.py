@@ -8,7 +8,6 @@ ADMINISTRATORS = (404, 404, 404, 404, 404, 200)
 
 EARLIER = {
     "profile": "/accounts/profile/",
-    "vision": "/vision/leaderboard/",
     "leaderboard": "/vision/leaderboard/",
     "compare": "/vision/compare/",
     "competition": "/competitions/",
@@ -28,6 +27,7 @@ ROWS = {
     "security": ({}, {}, (404,) * 6, READ_ONLY),
     "icon": ({}, {}, ("/static/site/favicon.ico",) * 6, READ_ONLY),
     "earlier-card": ({"kind": "model", "identifier": "12"}, {}, ("/vision/models/",) * 6, READ_ONLY),
+    "domain": ({}, {}, ("/vision/leaderboard/",) * 6, ("/vision/leaderboard/",) * 6),
     **{f"earlier-{name}": ({}, {}, (present,) * 6, (present,) * 6) for name, present in EARLIER.items()},
     "pages:page": ({"name": "nothing"}, {}, (404,) * 6, READ_ONLY),
     "pages:news": ({}, {}, OPEN, READ_ONLY),

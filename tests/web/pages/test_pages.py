@@ -28,10 +28,10 @@ def test_pages_answer_under_a_strict_policy(client, db, address):
 
 def test_home_counts_what_the_visitor_may_see(client, board, owner):
     hidden = board.models[-1]
-    assert client.get("/").context["front"]["models"] == 11
+    assert client.get("/").context["fronts"][0]["models"] == 11
     assert hidden not in client.get("/").content.decode()
     client.force_login(owner)
-    assert client.get("/").context["front"]["models"] == 12
+    assert client.get("/").context["fronts"][0]["models"] == 12
 
 
 def test_home_says_that_simulated_is_simulated(client, board):
@@ -46,7 +46,7 @@ def test_home_ranks_as_the_leaderboard_does(client, board):
     from brainscore_web.leaderboard.state import BoardState
 
     first = board_of(snapshot_for(AnonymousUser()), BoardState()).models[0].identifier
-    leaders = client.get("/").context["front"]["leaders"]
+    leaders = client.get("/").context["fronts"][0]["leaders"]
     assert leaders[0]["identifier"] == first
     assert [one["rank"] for one in leaders] == sorted(one["rank"] for one in leaders)
     assert leaders[0]["rank"] == 1

@@ -193,7 +193,7 @@ def test_the_archive(people):
 
 def test_a_plugin_of_the_package(people):
     """Read from the installed package as long as its hash is the one that is asked for."""
-    code = find_code("models", "pixels", people["stranger"])
+    code = find_code("vision", "models", "pixels", people["stranger"])
     assert code.sha256 == plugin_hash(Path(models.__path__[0]) / "pixels")
     page = text_at(f"{CODE}models/pixels/{code.sha256}/")
     assert "MIT, the licence of the package brainscore" in page
@@ -206,8 +206,8 @@ def test_a_plugin_of_the_package(people):
     assert 'href="/vision/code/models/pixels/' in text_at("/vision/model/pixels/")
     row.visibility = "private"
     row.save()
-    assert find_code("models", "pixels", people["stranger"]) is None
-    assert find_code("models", "pixels", people["admin"]) is not None
+    assert find_code("vision", "models", "pixels", people["stranger"]) is None
+    assert find_code("vision", "models", "pixels", people["admin"]) is not None
 
 
 def test_other_files_in_the_folder_of_a_package(people, monkeypatch, tmp_path):
@@ -219,8 +219,8 @@ def test_other_files_in_the_folder_of_a_package(people, monkeypatch, tmp_path):
     (tmp_path / "secret.txt").write_text("1\n")
     (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
     (folder / "linked").symlink_to(tmp_path, target_is_directory=True)
-    monkeypatch.setattr(published_code, "_ROOT", tmp_path)
-    code = find_code("models", "mine", people["stranger"])
+    monkeypatch.setattr(published_code, "package_folder", lambda domain: tmp_path)
+    code = find_code("vision", "models", "mine", people["stranger"])
     published_code._installed.cache_clear()
     with zipfile.ZipFile(io.BytesIO(code.archive())) as archive:
         names = archive.namelist()

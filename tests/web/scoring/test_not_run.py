@@ -216,8 +216,8 @@ def test_pairs_that_were_not_run(submission, ended, owner, staff, client):
     assert HINT not in body
     score = Score.objects.get(receipt=job.receipt)
     assert (score.state, score.reason) == ("not run", NOT_RUN_REASONS["data"])
-    page, receipt_page = reverse("scoring:job", args=[job.pk]), reverse("cards:receipt", args=[job.receipt])
-    card, board = reverse("cards:model", args=["tiles-8"]), reverse("leaderboard:board")
+    page, receipt_page = reverse("scoring:job", args=[job.pk]), reverse("cards:receipt", args=["vision", job.receipt])
+    card, board = reverse("cards:model", args=["vision", "tiles-8"]), reverse("leaderboard:board", args=["vision"])
     for reader, sees in ((owner, False), (staff, True)):
         client.force_login(reader)
         for address in (page, receipt_page):
