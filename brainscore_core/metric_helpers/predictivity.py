@@ -289,6 +289,8 @@ class SplitRegressedCorrelation(Metric):
         self.correlation = correlation
         self.stimulus_groups = stimulus_groups
         self.neuroid_groups = neuroid_groups
+        own = type(self) is SplitRegressedCorrelation
+        self.from_products = own and bool(getattr(getattr(regression, "estimator", None), "from_products", False))
 
     def __call__(
         self,

@@ -392,6 +392,35 @@ class CrossValidation(Splits):
         return pick
 
 
+class TestedStimuli(CrossValidation):
+    """A single split: stimuli for which a coordinate is True are tested, with maps that are fitted on all others.
+
+    Examples
+    --------
+    >>> assembly = DataAssembly(np.zeros(4), dims=["presentation"], coords={
+    ...     "stimulus_id": ("presentation", list("abcd")), "tested": ("presentation", [True, False, False, True])})
+    >>> [rows.tolist() for rows in TestedStimuli("tested").split_rows(assembly, assembly)[0]]
+    [[1, 2], [0, 3]]
+    """
+
+    __test__ = False  # not a test, despite its name
+
+    def __init__(self, tested_coord: str) -> None:
+        super().__init__(splits=1, stratification_coord=None)
+        self._tested_coord = tested_coord
+
+    @property
+    def description(self) -> str:
+        """How stimuli are divided, in words."""
+        return f"1 split: stimuli with {self._tested_coord} are tested, the others fitted"
+
+    def split_rows(self, source: DataAssembly, target: DataAssembly) -> list[SplitRows]:
+        """Rows of `target` on either side."""
+        order = canonical_rows(target)
+        tested = coord_values(target, self._tested_coord, role="target")[order].astype(bool)
+        return [SplitRows(order[~tested], order[tested])]
+
+
 class TestOnlyCrossValidation(CrossValidation):
     """Apply a metric that fits nothing to the test part of each split; arguments are those of :class:`Splits`.
 

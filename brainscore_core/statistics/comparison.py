@@ -16,7 +16,7 @@ from brainscore_core.numerics.influence import ScoreInfluence, comparable, joint
 from brainscore_core.numerics.ranks import ranks_from_influence, ranks_from_tests
 from brainscore_core.numerics.significance import Correction, PairedTest, corrected
 from brainscore_core.populations import condition_of_benchmark
-from brainscore_core.progress import stage
+from brainscore_core.progress import track
 from brainscore_core.receipts.receipt import BenchmarkInfo, CeilingEstimate, Estimate, ModelInfo, Receipt
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.store import ResultsStore, arrays_of
@@ -314,19 +314,30 @@ def compare(
     if not 0 < level < 1:
         raise UserError(f"the confidence level is {level}", remedy="pass a number between 0 and 1, such as 0.95")
     store = results if isinstance(results, ResultsStore) else ResultsStore(results)
+    known = {benchmark: {model: _side(store, model, benchmark) for model in names} for benchmark in chosen}
+    return compare_known(known, correction=correction, level=level)
+
+
+def compare_known(
+    known: Mapping[str, Mapping[str, Side | tuple[Receipt | None, str]]],
+    *,
+    correction: Correction = "holm",
+    level: float = 0.95,
+) -> Comparisons:
+    """Compare all pairs of models by units that are in memory, as :func:`compare` does.
+
+    `known`: benchmark → model → its units; or its receipt, if any, and why it cannot be compared.
+    """
     comparisons: list[Comparison] = []
     influences: dict[tuple[str, str], ScoreInfluence] = {}
-    pairs = list(combinations(names, 2))
-    with stage("comparing models", len(chosen) * len(pairs), unit="pairs") as shown:
-        for benchmark in chosen:
-            sides = {model: _side(store, model, benchmark) for model in names}
-            for model, side in sides.items():
-                if isinstance(side, Side):
-                    with suppress(Incomparable):
-                        influences[benchmark, model] = influence_of(side)
-            for pair in pairs:
-                comparisons.append(_compared(benchmark, pair, sides, level))
-                shown.advance()
+    pairs = [(benchmark, pair) for benchmark, sides in known.items() for pair in combinations(sides, 2)]
+    for benchmark, sides in known.items():
+        for model, side in sides.items():
+            if isinstance(side, Side):
+                with suppress(Incomparable):
+                    influences[benchmark, model] = influence_of(side)
+    for benchmark, pair in track(pairs, "comparing models", len(pairs), unit="pairs"):
+        comparisons.append(_compared(benchmark, pair, known[benchmark], level))
     try:
         adjusted = corrected(
             [math.nan if comparison.p is None else comparison.p for comparison in comparisons], correction
@@ -425,7 +436,7 @@ def _side(store: ResultsStore, model: str, benchmark: str) -> Side | tuple[Recei
 def _compared(
     benchmark: str,
     pair: tuple[str, str],
-    sides: dict[str, Side | tuple[Receipt | None, str]],
+    sides: Mapping[str, Side | tuple[Receipt | None, str]],
     level: float,
 ) -> Comparison:
     both = [sides[model] for model in pair]

@@ -94,6 +94,7 @@ class CrossRegressedCorrelation(predictivity.CrossRegressedCorrelation):
             neuroid_groups=neuroid_groups,
         )
         self.store_regression_weights = store_regression_weights
+        self.from_products = bool(getattr(getattr(regression, "estimator", None), "from_products", False))
 
     def __call__(self, assembly1: DataAssembly, assembly2: DataAssembly) -> Score:
         """Predict `assembly2` from `assembly1`, both presentation × neuroid with ``stimulus_id``."""

@@ -1,0 +1,206 @@
+"""Answers to questions from stored products: equal to running the models again, fast, with intervals that hold.
+
+    python perf/answers.py equality   # minutes; simulated V1 and IT, and models that compute features of its stimuli
+    python perf/answers.py speed      # 100 models × 640 stimuli × 100 neuroids
+    python perf/answers.py coverage   # of intervals of subset scores, N = 200 experiments for each regime
+
+Each part replaces its entry in ``perf/answers.json``.
+"""
+
+import argparse
+import json
+import resource
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import brainscore_vision
+from brainscore_core.benchmarks.measurements import measurements_of
+from brainscore_core.errors import UserError
+from brainscore_core.questions.answers import ask
+from brainscore_core.questions.asked import apply_question
+from brainscore_core.questions.question import Question
+from brainscore_core.results.products import Products, collect_products
+from brainscore_core.runner.pair import PairRecorder
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision import benchmark_registry
+from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, record
+
+RESULT = Path(__file__).with_name("answers.json")
+
+METRICS = (
+    "ridge", "ridgecv", "ridgecv_relative", "dual_ridge", "pls", "linear_predictivity", "cka", "cka_biased", "cka_cv",
+    "rdm", "rdm_cv", "rdm_cosine", "rdm_euclidean", "rdm_whitened",
+)  # fmt: skip
+REFUSED = ("neuron_to_neuron", "reverse_pls", "reverse_ridge", "spantime_pls", "rdm_crossnobis", "dimensionality")
+SUBSETS = (
+    {},
+    {"stimuli": 'object_name != "cross"'},
+    {"stimuli": "contrast > 0.5 and orientation < 120", "neuroids": "reliability > 0.7"},
+)
+SPLITS = (None, "groups:object_name", "each:object_name", "test:radius > 2.5")
+DIVIDING = {"ridge", "ridgecv_relative", "pls"}
+
+
+def equality():
+    """Largest difference between an answer and the same question with the model's own features."""
+    rows, refused = [], {}
+    for benchmark in ("Simulated2026.V1-pls", "Simulated2026.IT-pls"):
+        measurements = measurements_of(brainscore_vision.load_benchmark(benchmark))
+        (recorded,) = record(brainscore_vision.load_model("gabor"), measurements, measurements.parts)
+        products = Products.from_bytes(Products.of(recorded).to_bytes())
+        row_of = {str(name): row for row, name in enumerate(recorded["stimulus_id"].values)}
+        for metric in METRICS:
+            for subset in SUBSETS:
+                for split in SPLITS if metric in DIVIDING else (None,):
+                    if ".IT" in benchmark and (split or metric in ("ridgecv", "linear_predictivity")):
+                        continue
+                    question = Question(benchmark=benchmark, metric=metric, split=split, ceiling="none", **subset)
+                    asked = apply_question(question)
+                    chosen = [row_of[str(name)] for name in asked.stimuli[0]]
+                    ours = asked.score(asked.sources(products))
+                    again = asked.score([recorded.isel(presentation=chosen)])
+                    pairs = [(float(ours), float(again))]
+                    pairs += list(zip(*(np.ravel(each.attrs.get("ci", ())) for each in (ours, again)), strict=True))
+                    difference = float(np.nanmax([abs(a - b) for a, b in pairs]))
+                    rows.append({**question.as_dict(), "score": float(again), "difference": difference})
+                    print(f"{difference:.1e}", float(again), question.benchmark, question.text(), flush=True)
+        for metric in REFUSED:
+            try:
+                apply_question(Question(benchmark=benchmark, metric=metric))
+            except UserError as error:
+                refused[metric] = error.message
+    largest = max(row["difference"] for row in rows)
+    print(f"{len(rows)} combinations, largest difference {largest:.1e}; refused: {refused}")
+    return {"combinations": len(rows), "largest": largest, "refused": refused, "rows": rows}
+
+
+def simulated(rng, stimuli, neuroids, groups, noise, *, name="Asked2026.IT-ridge"):
+    """Recordings of twelve latent dimensions, and a benchmark of these."""
+    latent = rng.standard_normal((stimuli, 12))
+    names = [f"s{number}" for number in range(stimuli)]
+    values = latent @ rng.standard_normal((12, neuroids)) + noise * rng.standard_normal((stimuli, neuroids))
+    kinds = np.arange(stimuli) % groups
+    stimulus_set = StimulusSet({"stimulus_id": names, "kind": kinds})
+    stimulus_set.identifier = "Asked2026"
+    assembly = NeuroidAssembly(
+        values,
+        coords={
+            "stimulus_id": ("presentation", names),
+            "kind": ("presentation", kinds),
+            "neuroid_id": ("neuroid", list(range(neuroids))),
+            "region": ("neuroid", ["IT"] * neuroids),
+        },
+        dims=["presentation", "neuroid"],
+        attrs={"stimulus_set": stimulus_set, "identifier": "Asked2026", "stimulus_groups": "none"},
+    )
+    benchmark = NeuralBenchmark(
+        name, assembly, brainscore_vision.load_metric(name.rpartition("-")[2]), visual_degrees=8, number_of_trials=1,
+        ceiling_func=lambda: 1.0, version=1, parent="IT",
+    )  # fmt: skip
+    benchmark_registry[name] = lambda: benchmark
+    return latent, names, benchmark
+
+
+def features_of(rng, latent, names, count):
+    """Features of a model that has some of the latent dimensions and others of its own."""
+    known = latent @ (rng.standard_normal((latent.shape[1], count)) * (rng.random((latent.shape[1], 1)) < 0.7))
+    values = np.maximum(known + rng.standard_normal((len(names), count)), 0) + 1
+    return NeuroidAssembly(
+        values.astype(np.float32),
+        coords={"stimulus_id": ("presentation", names), "neuroid_id": ("neuroid", list(range(count)))},
+        dims=["presentation", "neuroid"],
+    )
+
+
+def speed():
+    """Seconds of a question about 100 models, 640 stimuli and 100 neuroids, and the highest memory."""
+    rng = np.random.default_rng(0)
+    latent, names, benchmark = simulated(rng, 640, 100, 8, 5.0)
+    result = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(100):
+            with PairRecorder(f"model-{number:03}", benchmark.identifier, results=folder) as recorder:
+                collect_products([features_of(rng, latent, names, 1000)], "IT")
+                recorder.set_score(brainscore_vision.load_metric("cka").value(*[benchmark.measurements().target()] * 2))
+            recorder.outcome()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for metric in ("ridge", "cka", "rdm", "pls"):
+            for stimuli in (None, "kind != 3"):
+                start = time.perf_counter()
+                answers = ask(benchmark.identifier, stimuli=stimuli, metric=metric, results=folder)
+                asked = time.perf_counter() - start
+                ranking = answers.ranks()
+                seconds = {"ask": asked, "ranks": time.perf_counter() - start - asked, "models": len(ranking.models)}
+                result[f"{metric}, {stimuli or 'all stimuli'}"] = seconds
+                print(metric, stimuli, {key: round(value, 2) for key, value in seconds.items()}, flush=True)
+        result["megabytes"] = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+        result["stored"] = sum(path.stat().st_size for path in (Path(folder) / ".products").iterdir())
+    print(result)
+    return result
+
+
+REGIMES = (
+    # metric, stimuli, selected share, neuroids, noise
+    ("ridge", 200, 0.5, 40, 3.0),
+    ("ridge", 200, 0.25, 40, 3.0),
+    ("ridge", 400, 0.5, 20, 6.0),
+    ("pls", 200, 0.5, 40, 3.0),
+    ("cka", 200, 0.5, 40, 3.0),
+    ("rdm", 200, 0.5, 40, 3.0),
+    ("rdm", 120, 0.5, 20, 6.0),
+)
+EXPERIMENTS = 200
+
+
+def coverage():
+    """How often the interval of a subset's score holds the expected score over new stimuli and neuroids."""
+    result = {}
+    for metric, stimuli, share, neuroids, noise in REGIMES:
+        values, limits = [], []
+        name = f"Asked2026.IT-{metric}"
+        # the model and the population of neuroids stay the same; stimuli, neuroids and noise are drawn anew
+        weights = np.random.default_rng(7).standard_normal((12, 300)) * (np.random.default_rng(8).random((12, 1)) < 0.7)
+        for seed in range(EXPERIMENTS):
+            rng = np.random.default_rng([seed, stimuli, neuroids])
+            latent, names, _ = simulated(rng, stimuli, neuroids, round(1 / share), noise, name=name)
+            values_of_model = np.maximum(latent @ weights, 0) + 1
+            features = NeuroidAssembly(
+                values_of_model,
+                coords={"stimulus_id": ("presentation", names), "neuroid_id": ("neuroid", list(range(300)))},
+                dims=["presentation", "neuroid"],
+            )
+            asked = apply_question(Question(benchmark=name, stimuli="kind == 0", ceiling="none"))
+            score = asked.score(asked.sources(Products.of(features)))
+            values.append(score.attrs.get("unclamped", float(score)))
+            limits.append(score.attrs.get("unclamped_ci", score.attrs["ci"]))
+        truth = float(np.mean(values))  # the expected score of such experiments
+        low, high = np.asarray(limits, dtype=float).T
+        covered = float(np.mean((low <= truth) & (truth <= high)))
+        key = f"{metric}, {round(stimuli * share)} of {stimuli} stimuli, {neuroids} neuroids, noise {noise:g}"
+        result[key] = {
+            "n": EXPERIMENTS,
+            "expected": truth,
+            "coverage": covered,
+            "standard_error": float(np.sqrt(covered * (1 - covered) / EXPERIMENTS)),
+        }
+        print(key, result[key], flush=True)
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", choices=["equality", "speed", "coverage"])
+    part = parser.parse_args().part
+    warnings.simplefilter("ignore")
+    results = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+    results[part] = {"equality": equality, "speed": speed, "coverage": coverage}[part]()
+    RESULT.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
