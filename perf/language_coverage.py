@@ -92,14 +92,20 @@ def words(rng, stories, length, readers=80):
     expected = 340 + 15 * rng.standard_normal(stories)[story]
     expected = expected + (slopes[story] * np.column_stack([letters, frequency, answer])).sum(axis=1)
     expected += 40 * rng.standard_normal(n)
-    return pd.DataFrame(
-        {
-            "word": "word", "story": story, "word_within_sentence_id": np.tile(np.arange(1, 11), n // 10),
-            "length": letters, "log_frequency": frequency, "answer": answer, "expected": expected, "n": readers,
-            "rt": expected + 120 / math.sqrt(readers) * rng.standard_normal(n),
-            "sd": 120 * np.sqrt(rng.chisquare(readers - 1, n) / (readers - 1)),
-        }
-    )  # fmt: skip
+    columns = {
+        "word": "word",
+        "story": story,
+        "word_id": np.tile(np.arange(length), stories),
+        "word_within_sentence_id": np.tile(np.arange(1, 11), n // 10),
+        "length": letters,
+        "log_frequency": frequency,
+        "answer": answer,
+        "expected": expected,
+        "n": readers,
+        "rt": expected + 120 / math.sqrt(readers) * rng.standard_normal(n),
+        "sd": 120 * np.sqrt(rng.chisquare(readers - 1, n) / (readers - 1)),
+    }
+    return pd.DataFrame(columns)
 
 
 def read(name):

@@ -1,9 +1,14 @@
 """Benchmarks of recordings, on simulated recordings in the published form."""
 
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.optimize import curve_fit
+from scipy.stats import pearsonr
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import ShuffleSplit
 
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
@@ -133,6 +138,39 @@ def test_extrapolated_ceilings_rise_with_the_quality_of_recordings():
     assert low <= float(good) <= high
 
 
+def defined_ceiling(values, names, splits):
+    """The extrapolated ceiling as it is defined, with scikit-learn, NumPy and SciPy."""
+    pairs = list(ShuffleSplit(splits, train_size=0.9, random_state=1).split(values))
+    ceilings = []
+    for target, subject in enumerate(names):
+        random, samples = np.random.RandomState(0), []
+        for number in range(2, len(set(names)) + 1):
+            scores = []
+            for group in combinations(sorted(set(names)), number):
+                pool = [column for column, name in enumerate(names) if name in group and name != subject]
+                for train, test in pairs if subject in group else []:
+                    fitted = LinearRegression().fit(values[train][:, pool], values[train, target])
+                    scores.append(pearsonr(fitted.predict(values[test][:, pool]), values[test, target]).statistic)
+            samples.append(scores)
+        parameters = []
+        for _ in range(10):
+            means = [np.mean(random.choice(scores, len(scores))) for scores in samples]
+            bounds = ([0, -np.inf], [1, np.inf])
+            curve, _ = curve_fit(lambda x, v0, t: v0 * (1 - np.exp(-x / t)), [2, 3, 4], means, bounds=bounds)
+            parameters.append(curve[0])
+        ceilings.append(np.median(parameters))
+    return np.median(ceilings)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_extrapolated_ceilings_are_those_of_their_definition():
+    data = recordings(0.8, "abcd", 2)
+    metric = load_metric("linear_pearsonr", crossvalidation_kwargs={"splits": 2})
+    ceiling = ExtrapolationCeiling(num_bootstraps=10)(data, metric)
+    expected = defined_ceiling(data.values, data["subject_id"].values.tolist(), splits=2)
+    assert float(ceiling) == pytest.approx(expected, abs=1e-6)
+
+
 def test_consistency_of_halves_of_people():
     people = np.random.default_rng(3)
     truth = people.standard_normal(400)
@@ -144,6 +182,12 @@ def test_consistency_of_halves_of_people():
     ceiling = SplitHalvesConsistency(10, "subject_id", load_metric("pearsonr"))(times)
     assert float(ceiling) == pytest.approx(1 / (1 + 9 / 40), abs=0.03)  # reliability of the mean of 40 people
     assert ceiling.raw.dims == ("split",)
+    random, corrected = np.random.RandomState(0), []
+    for _ in range(10):
+        half = np.isin(np.arange(40), random.choice(np.arange(40), 20, replace=False))
+        r = abs(pearsonr(times.values[:, half].mean(axis=1), times.values[:, ~half].mean(axis=1)).statistic)
+        corrected.append(2 * r / (1 + r))
+    assert float(ceiling) == pytest.approx(np.median(corrected), abs=1e-6)
 
 
 def test_published_correlation_of_reading_times():

@@ -116,7 +116,10 @@ def _corrected(consistencies: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class Futrell2018Pearsonr(BenchmarkBase):
-    """Correlation with the mean time of words that are not the first of a sentence."""
+    """Correlation with the mean time of words that are not the first of a sentence.
+
+    ``attrs['baselines']`` has the raw scores of the length of words and of their position.
+    """
 
     def __init__(self) -> None:
         self._data: DataAssembly | None = None
@@ -161,4 +164,10 @@ class Futrell2018Pearsonr(BenchmarkBase):
         raw.attrs["scale"] = "correlation"
         left_out = people.left_out(lambda *rest: float(raw_score(*rest)))
         attach_jackknife(raw, left_out, estimates="correlation over words", correlation=True)
-        return ceiling_normalize(raw, self.ceiling)
+        score = ceiling_normalize(raw, self.ceiling)
+        mean = people.means(np.ones((len(people.names), 1), dtype=bool))[compared, 0]
+        properties = {"length": [len(word) for word in words], "position": np.arange(len(words))}
+        score.attrs["baselines"] = {
+            name: float(self.metric(np.asarray(values)[compared], mean)) for name, values in properties.items()
+        }
+        return score

@@ -68,7 +68,7 @@ class _NaturalStories(BenchmarkBase):
     def _words(self) -> pd.DataFrame:
         if self._table is None:
             assembly = load_dataset(self._data)
-            names = ["word", "story_id", "word_within_sentence_id", *PREDICTORS, "readings", "sd"]
+            names = ["word", "story_id", "word_id", "word_within_sentence_id", *PREDICTORS, "readings", "sd"]
             table = pd.DataFrame({name: assembly[name].values for name in names} | {"rt": assembly.values})
             self._table = table.rename(columns={"readings": "n", "story_id": "story"})
         return self._table
@@ -76,6 +76,11 @@ class _NaturalStories(BenchmarkBase):
     def _compared(self, table: pd.DataFrame) -> pd.DataFrame:
         """Words with a time that are not the first of a sentence."""
         return table[table.rt.notna() & (table.word_within_sentence_id != 1)]
+
+    def _with_lags(self, table: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
+        """The compared words, with values of the words before, where all are known."""
+        lagged = {f"{name}{lag}": table.groupby("story")[name].shift(lag) for name in names for lag in _LAGS}
+        return self._compared(table.assign(**lagged)).dropna(subset=list(lagged))
 
     def _estimate_ceiling(self) -> Score:
         table = self._compared(self._words())
@@ -104,8 +109,9 @@ class _NaturalStories(BenchmarkBase):
 class NaturalStories2021Pearsonr(_NaturalStories):
     """Correlation of a subject's times with those of people, r·|r| over their reliability.
 
-    A negative correlation gives a negative score. ``attrs['baselines']`` has the scores of the length and the
-    log frequency of the same words.
+    A negative correlation gives a negative score. ``attrs['baselines']`` has the scores of length, log frequency and
+    position in the story of the same words, and of a prediction of each story from length and log frequency of a word
+    and of the two before, fitted to the other stories.
 
     Parameters
     ----------
@@ -117,6 +123,8 @@ class NaturalStories2021Pearsonr(_NaturalStories):
         super().__init__("pearsonr", listed=listed)
 
     def _score(self, table: pd.DataFrame) -> Score:
+        with_lags = self._with_lags(table, PREDICTORS)
+        with_lags = with_lags.assign(properties=_predicted(with_lags, PREDICTORS))
         table = self._compared(table)
 
         def value(words: pd.DataFrame, name: str = "answer", sign: float = 1) -> float:
@@ -126,9 +134,12 @@ class NaturalStories2021Pearsonr(_NaturalStories):
         score = _over_stories(table, value, "fraction of explainable variance", scale="ceiled")
         score.attrs["raw"] = _over_stories(table, _correlation, "correlation over words", scale="correlation")
         score.attrs["ceiling"] = self.ceiling
+        r = _correlation(with_lags, "properties")
         score.attrs["baselines"] = {
             "length": value(table, "length"),
             "log_frequency": value(table, "log_frequency", -1),
+            "position": value(table, "word_id", -1),
+            "length and frequency of three words": r * abs(r) / reliability(with_lags),
         }
         return score
 
@@ -146,10 +157,7 @@ class NaturalStories2021Added(_NaturalStories):
         super().__init__("added", listed=False)
 
     def _score(self, table: pd.DataFrame) -> Score:
-        lagged = {
-            f"{name}{lag}": table.groupby("story")[name].shift(lag) for name in (*PREDICTORS, "answer") for lag in _LAGS
-        }
-        table = self._compared(table.assign(**lagged)).dropna(subset=list(lagged))
+        table = self._with_lags(table, (*PREDICTORS, "answer"))
         score = _over_stories(table, _added, "fraction of explainable variance added", scale="ceiled")
         score.attrs["raw"] = _over_stories(table, _explained, "share of variance added", scale="variance")
         score.attrs["ceiling"] = self.ceiling
