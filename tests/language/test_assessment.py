@@ -1,11 +1,14 @@
 """Texts that are equal, splits that divide passages, and twins without training."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
+from brainscore_core.benchmarks.metadata import metadata_for
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_language import load_benchmark
+from brainscore_language import benchmark_registry, load_benchmark
 from brainscore_language.assessment import audit, shared_texts, split_findings, untrained_twin
 from brainscore_language.benchmark_helpers.baselines import baseline_scores
 from brainscore_language.benchmarks.syntaxgym.benchmark import SyntaxGymSingleTSE
@@ -108,3 +111,13 @@ def test_an_untrained_twin_has_other_weights_and_the_same_layers():
     subject.basemodel = torch.nn.Linear(2, 2)
     with pytest.raises(UserError, match="tiny has no configuration"):
         untrained_twin(subject)
+
+
+def test_every_benchmark_is_described_and_shuffled_splits_are_named():
+    for identifier in benchmark_registry:
+        module = import_module(f"{benchmark_registry.location(identifier).package}.metadata")
+        metadata = metadata_for(identifier, module.METADATA)
+        assert metadata is not None, identifier
+        assert metadata.title
+        assert metadata.stimuli.datatype == "text"
+        assert identifier.endswith("-shuffle") == any("Splits divide passages" in note for note in metadata.notes)

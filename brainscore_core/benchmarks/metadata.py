@@ -1,0 +1,392 @@
+"""Metadata of benchmarks: stimuli, data and metrics, tables of them, and checks of fields."""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Final, Literal, TypeVar, get_args
+
+from brainscore_core.plugins.tables import read_table
+
+
+def required_fields(metadata: Any) -> list[str]:
+    """Names of the fields that a dataclass of metadata requires, in order.
+
+    Examples
+    --------
+    >>> @dataclass
+    ... class Metadata:
+    ...     architecture: str
+    ...     notes: str = ""
+    >>> required_fields(Metadata)
+    ['architecture']
+    """
+    return [field.name for field in fields(metadata) if field.default is MISSING and field.default_factory is MISSING]
+
+
+def described_fields(metadata: Any) -> list[str]:
+    """Names of the required fields of a dataclass of metadata; of all fields, if none is required."""
+    return required_fields(metadata) or [field.name for field in fields(metadata)]
+
+
+def require_texts(owner: Any, *names: str) -> None:
+    """Raise ValueError if an attribute is empty or not a string; None is allowed.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> require_texts(SimpleNamespace(species=" "), "species")
+    Traceback (most recent call last):
+    ...
+    ValueError: species is empty
+    """
+    for name in names:
+        value = getattr(owner, name)
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            raise ValueError(f"{name} is {value!r}, not a string")
+        if not value.strip():
+            raise ValueError(f"{name} is empty")
+
+
+def require_count(owner: Any, *names: str) -> None:
+    """Raise ValueError if an attribute is not a whole number ≥ 0; None is allowed."""
+    for name in names:
+        value = getattr(owner, name)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise ValueError(f"{name} is {value!r}, not a whole number ≥ 0")
+
+
+def require_positive(owner: Any, *names: str) -> None:
+    """Raise ValueError if an attribute is not a number > 0; None is allowed."""
+    for name in names:
+        value = getattr(owner, name)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
+            raise ValueError(f"{name} is {value!r}, not a positive number")
+
+
+def require_notes(owner: Any, *names: str) -> None:
+    """Raise ValueError if an attribute is not a tuple of non-empty strings."""
+    for name in names:
+        value = getattr(owner, name)
+        if not isinstance(value, tuple) or not all(isinstance(text, str) and text.strip() for text in value):
+            raise ValueError(f"{name} is {value!r}, not a tuple of non-empty strings")
+
+
+def require_url(owner: Any, name: str) -> None:
+    """Raise ValueError if an attribute is not a URL; None is allowed."""
+    value = getattr(owner, name)
+    if value is not None and not str(value).startswith(("https://", "http://")):
+        raise ValueError(f"{name} {value!r} is not a URL")
+
+
+def require_bibtex(owner: Any) -> None:
+    """Raise ValueError if ``bibtex`` is not a BibTeX entry; None is allowed."""
+    value = owner.bibtex
+    if value is None:
+        return
+    if not isinstance(value, str) or not value.lstrip().startswith("@") or value.count("{") != value.count("}"):
+        raise ValueError(f"bibtex is not a BibTeX entry, such as @article{{key, …}}: {str(value)[:60]!r}")
+
+
+T = TypeVar("T")
+
+Access = Literal["public", "private"]
+Kind = Literal["neural", "behavioural", "engineering"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StimuliMetadata:
+    """Stimuli of a benchmark; None means unknown.
+
+    Parameters
+    ----------
+    n : int, optional
+        Number of different stimuli that a score is computed on, without fitting stimuli.
+    kind : str, optional
+        Content in a few words, the same for similar stimuli: ``'objects on backgrounds'``, ``'gratings'``.
+    datatype : str
+        ``'image'``, ``'video'`` or ``'text'``.
+    visual_degrees : float, optional
+        Visual angle that they span, in degrees.
+    size_mb : float, optional
+        Size of all files, in megabytes of 10⁶ bytes.
+    source : str, optional
+        URL.
+    taken_from : tuple of str, optional
+        Names of the data sets that contain the stimuli, or the pictures they were made from; empty if there are none,
+        None if they are not known.
+    notes : tuple of str
+        Further information for readers.
+
+    Raises
+    ------
+    ValueError
+        If a field is malformed.
+    """
+
+    n: int | None = None
+    kind: str | None = None
+    datatype: str | None = "image"
+    visual_degrees: float | None = None
+    size_mb: float | None = None
+    source: str | None = None
+    taken_from: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        require_count(self, "n")
+        if self.taken_from is not None:
+            require_notes(self, "taken_from")
+        require_texts(self, "kind", "datatype")
+        require_positive(self, "visual_degrees", "size_mb")
+        require_url(self, "source")
+        require_notes(self, "notes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataMetadata:
+    """Subjects and measurements of a benchmark; None means unknown or not applicable.
+
+    Parameters
+    ----------
+    kind : {'neural', 'behavioural', 'engineering'}, optional
+        Recordings, responses, or labels that are correct by definition.
+    species : str, optional
+        ``'human'``, ``'macaque'``.
+    regions : tuple of str
+        Regions of the brain, as named in recordings of models: ``'V1'``, ``'IT'``.
+    task : str, optional
+        Task of the model: ``'passive viewing'``, ``'naming'``, ``'choice'``, ``'odd one out'``.
+    method : str, optional
+        ``'fMRI'``, ``'electrophysiology'``, ``'behaviour'``.
+    n_subjects : int, optional
+        Number of people or animals.
+    n_neuroids : int, optional
+        Number of neurons, sites or voxels.
+    hemisphere : str, optional
+        Side of the brain.
+    duration_ms : float, optional
+        Duration of a stimulus, in milliseconds.
+    preprocessing : str, optional
+        Preprocessing of the measurements.
+    access : {'public', 'private'}, optional
+        Whether everyone can read the measurements, or only the scoring platform.
+    source : str, optional
+        URL.
+    licence : str, optional
+        Licence of stimuli and measurements: an SPDX identifier such as ``'CC-BY-4.0'``, or a URL.
+    terms : str, optional
+        Terms of use of the data, in a sentence or as a URL.
+    notes : tuple of str
+        Further information for readers.
+
+    Raises
+    ------
+    ValueError
+        If a field is malformed.
+    """
+
+    kind: Kind | None = None
+    species: str | None = None
+    regions: tuple[str, ...] = ()
+    task: str | None = None
+    method: str | None = None
+    n_subjects: int | None = None
+    n_neuroids: int | None = None
+    hemisphere: str | None = None
+    duration_ms: float | None = None
+    preprocessing: str | None = None
+    access: Access | None = None
+    source: str | None = None
+    licence: str | None = None
+    terms: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        require_texts(self, "species", "task", "method", "hemisphere", "preprocessing", "licence", "terms")
+        require_notes(self, "regions", "notes")
+        require_count(self, "n_subjects", "n_neuroids")
+        require_positive(self, "duration_ms")
+        require_url(self, "source")
+        for name, allowed in (("kind", get_args(Kind)), ("access", get_args(Access))):
+            value = getattr(self, name)
+            if value is not None and value not in allowed:
+                raise ValueError(f"{name} is {value!r}, not one of {', '.join(allowed)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricMetadata:
+    """Metric of a benchmark; None means unknown or not applicable.
+
+    Parameters
+    ----------
+    name : str, optional
+        Name of the metric, its registered one if any: ``'pls'``, ``'error_consistency'``.
+    kind : str, optional
+        ``'regression'``, ``'similarity'``, ``'distribution'``, ``'consistency'``, ``'accuracy'``.
+    mapping : str, optional
+        Mapping from a model's responses to the measured ones, in words.
+    ceiling : str, optional
+        Meaning of the ceiling: how it is estimated, and whether it is an upper or a lower bound.
+    source : str, optional
+        URL.
+    notes : tuple of str
+        Further information for readers.
+
+    Raises
+    ------
+    ValueError
+        If a field is malformed.
+    """
+
+    name: str | None = None
+    kind: str | None = None
+    mapping: str | None = None
+    ceiling: str | None = None
+    source: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        require_texts(self, "name", "kind", "mapping", "ceiling")
+        require_url(self, "source")
+        require_notes(self, "notes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkMetadata:
+    """Metadata of a benchmark, in ``METADATA`` of its plugin's ``metadata.py`` or ``__init__.py``.
+
+    ``METADATA`` is a dictionary by identifier, or by a pattern such as ``'Geirhos2021*-top1'``. Version, parent and
+    ceiling are taken from the benchmark itself.
+
+    Parameters
+    ----------
+    title : str, optional
+        Descriptive name.
+    description : str, optional
+        What the benchmark measures, in one or two sentences.
+    stimuli : StimuliMetadata
+        Stimuli.
+    data : DataMetadata
+        Subjects and measurements.
+    metric : MetricMetadata
+        Metric.
+    bibtex : str, optional
+        Citation, if the benchmark's source contains none or several.
+    notes : tuple of str
+        Further information for readers.
+
+    Raises
+    ------
+    ValueError
+        If a field is malformed.
+
+    Examples
+    --------
+    >>> about = BenchmarkMetadata(
+    ...     description="How well a model predicts responses to textures.",
+    ...     stimuli=StimuliMetadata(n=135, kind="textures"),
+    ...     data=DataMetadata(kind="neural", species="macaque", regions=("V2",), access="public"),
+    ...     metric=MetricMetadata(name="pls", kind="regression"),
+    ... )
+    >>> about.data.regions
+    ('V2',)
+    >>> DataMetadata(access="secret")
+    Traceback (most recent call last):
+    ...
+    ValueError: access is 'secret', not one of public, private
+    """
+
+    title: str | None = None
+    description: str | None = None
+    stimuli: StimuliMetadata = field(default_factory=StimuliMetadata)
+    data: DataMetadata = field(default_factory=DataMetadata)
+    metric: MetricMetadata = field(default_factory=MetricMetadata)
+    bibtex: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        require_texts(self, "title", "description")
+        for name, cls in (("stimuli", StimuliMetadata), ("data", DataMetadata), ("metric", MetricMetadata)):
+            if not isinstance(getattr(self, name), cls):
+                raise ValueError(f"{name} is {getattr(self, name)!r}, not a {cls.__name__}")
+        require_bibtex(self)
+        require_notes(self, "notes")
+
+
+def metadata_for(identifier: str, table: Mapping[str, BenchmarkMetadata]) -> BenchmarkMetadata | None:
+    """Look up a benchmark in a plugin's ``METADATA``.
+
+    `identifier`: identifier of the benchmark. `table`: metadata by identifier or pattern (``*`` any text, ``?`` any
+    letter). Result: metadata of the identifier itself, else of the longest matching pattern; None if none matches.
+
+    Examples
+    --------
+    >>> table = {"A2020*": BenchmarkMetadata(title="A"), "A2020.V1-*": BenchmarkMetadata(title="V1 of A")}
+    >>> metadata_for("A2020.V1-pls", table).title, metadata_for("A2020.V2-pls", table).title
+    ('V1 of A', 'A')
+    >>> metadata_for("B2021-pls", table) is None
+    True
+    """
+    return longest_match(identifier, table)
+
+
+def longest_match(identifier: str, table: Mapping[str, T]) -> T | None:
+    """Return the value of an identifier, else that of the longest pattern that it matches; None if there is none.
+
+    Examples
+    --------
+    >>> longest_match("A2020.V1-pls", {"A2020*": 1, "A2020.V1-*": 2})
+    2
+    """
+    if identifier in table:
+        return table[identifier]
+    patterns = [pattern for pattern in table if fnmatch.fnmatchcase(identifier, pattern)]
+    return table[max(patterns, key=len)] if patterns else None
+
+
+METADATA_TABLE: Final = "metadata.csv"
+
+_LISTS: Final = ("notes", "regions", "taken_from")
+_NUMBERS: Final = ("duration_ms", "n", "n_neuroids", "n_subjects", "size_mb", "visual_degrees")
+
+
+def read_metadata(plugin_file: str, *, bibtex: str | Mapping[str, str] | None = None) -> dict[str, BenchmarkMetadata]:
+    """Metadata of a plugin's benchmarks, from the table ``metadata.csv`` next to a file of the plugin.
+
+    Columns are named after fields: ``title``, ``data.species``. Empty cells are unknown; items of tuples are separated
+    by ``|``. `bibtex` is the citation of all benchmarks, or a citation for each identifier or pattern.
+    """
+    citations = bibtex if isinstance(bibtex, Mapping) else {"*": bibtex}
+    result = {}
+    for cells in read_table(plugin_file, METADATA_TABLE):
+        identifier = cells.pop("benchmark")
+        values: dict[str, dict[str, Any]] = {"": {}, "stimuli": {}, "data": {}, "metric": {}}
+        for column, text in cells.items():
+            if text:
+                described, _, name = column.rpartition(".")
+                values[described][name] = _value(name, text)
+        result[identifier] = BenchmarkMetadata(
+            **values[""],
+            stimuli=StimuliMetadata(**values["stimuli"]),
+            data=DataMetadata(**values["data"]),
+            metric=MetricMetadata(**values["metric"]),
+            bibtex=longest_match(identifier, citations),
+        )
+    return result
+
+
+def _value(name: str, text: str) -> Any:
+    if name in _LISTS:
+        return tuple(text.split("|"))
+    if name in _NUMBERS:
+        return float(text) if "." in text else int(text)
+    return text
