@@ -452,15 +452,12 @@ class RidgeCV:
     stimuli together are all stimuli, the residuals of the test stimuli follow from the eigendecomposition of all: they
     solve a system with the test stimuli's block of (XXᵀ + alpha · I)⁻¹ and the same rows of its product with the
     responses. What eigenvalues of similar size contribute to both with five to fifteen penalties determines what they
-    contribute with all others: within 10⁻¹¹ where the systems hardly amplify errors, otherwise to rounding. Instead of
-    its eigendecomposition, a fit to 1600 or more stimuli uses those of parts of the tridiagonal matrix to which XXᵀ is
-    reduced, as the divide-and-conquer method [3]_ does before it joins them.
+    contribute with all others: within 10⁻¹¹ where the systems hardly amplify errors, otherwise to rounding.
 
     References
     ----------
     .. [1] Golub, Heath & Wahba (1979). Technometrics 21, 215–223. https://doi.org/10.1080/00401706.1979.10489751
     .. [2] Dupré la Tour et al. (2022). NeuroImage 264, 119728. https://doi.org/10.1016/j.neuroimage.2022.119728
-    .. [3] Cuppen (1980). Numerische Mathematik 36, 177–195. https://doi.org/10.1007/BF01396757
 
     Examples
     --------

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from brainscore_core.plugins.tables import CITATION, read_citation
+
 _ENTRY = re.compile(r"\s*@\w+\s*\{")
 _NO_ENTRIES = {"comment", "preamble", "string"}
 _CLOSING = {"{": "}", "(": ")"}
@@ -275,7 +277,7 @@ class _Reader:
 
 
 def bibtex_entries(folder: Path) -> list[str]:
-    """Find the BibTeX entries in a plugin's Python files, without running them.
+    """Find the BibTeX entries in a plugin's ``citation.bib`` and in its Python files, without running them.
 
     `folder`: the plugin's folder, or its file if it is a single module. Result: without duplicates and indentation, in
     the order of the file names.
@@ -286,6 +288,8 @@ def bibtex_entries(folder: Path) -> list[str]:
     []
     """
     entries: dict[str, None] = {}
+    if (folder / CITATION).is_file():
+        entries[read_citation(folder / CITATION)] = None
     for file in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
         try:
             tree = ast.parse(file.read_bytes())

@@ -1,4 +1,4 @@
-"""Tables of a plugin's registrations: CSV files whose first column holds the identifiers."""
+"""Files of a plugin's folder: tables, whose first column holds identifiers, and citations."""
 
 from __future__ import annotations
 
@@ -89,3 +89,24 @@ def table_row(plugin_file: str, name: str, key: str) -> dict[str, str]:
             remedy=f"its nearest rows: {', '.join(nearest(key, list(rows), limit=3)) or 'none'}",
         )
     return rows[key]
+
+
+CITATION = "citation.bib"
+"""File of the BibTeX entries of a plugin."""
+
+
+def read_citation(plugin_file: str | Path) -> str:
+    """The BibTeX entries in ``citation.bib`` next to a plugin's file (its ``__file__``)."""
+    return Path(plugin_file).with_name(CITATION).read_text(encoding="utf-8").strip()
+
+
+def citations_by_key(bibtex: str) -> dict[str, str]:
+    r"""BibTeX entries that are separated by empty lines, by their keys.
+
+    Examples
+    --------
+    >>> citations_by_key("@misc{a2020, year = 2020}\n\n@misc{b2021, year = 2021}")["b2021"]
+    '@misc{b2021, year = 2021}'
+    """
+    entries = (entry.strip() for entry in bibtex.split("\n\n"))
+    return {entry.partition("{")[2].partition(",")[0]: entry for entry in entries}

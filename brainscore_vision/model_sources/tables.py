@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from brainscore_core.errors import UserError
-from brainscore_core.plugins.tables import read_table, table_row
+from brainscore_core.plugins.tables import citations_by_key, read_table, table_row
 from brainscore_core.provenance import note
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.model_helpers.weights import WeightFile, load_state_dict, read_checkpoint, state_dict_of
@@ -262,8 +262,7 @@ def table_metadata(plugin_file: str) -> dict[str, ModelMetadata]:
 
     `plugin_file`: ``__file__`` of the plugin.
     """
-    entries = Path(plugin_file).with_name("citations.bib").read_text(encoding="utf-8").split("\n\n")
-    citations = {entry.partition("{")[2].partition(",")[0]: entry.strip() for entry in entries}
+    citations = citations_by_key(Path(plugin_file).with_name("citations.bib").read_text(encoding="utf-8"))
     return {row.identifier: _metadata(row, citations) for row in rows_of(plugin_file)}
 
 

@@ -5,22 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import benchmark_registry
 
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
 
-BIBTEX = """@misc{ferguson_ngo_lee_dicarlo_schrimpf_2024,
-  title = {How Well is Visual Search Asymmetry predicted by a Binary-Choice, Rapid, Accuracy-based Visual-search,
-    Oddball-detection (BRAVO) task?},
-  url = {osf.io/5ba3n},
-  doi = {10.17605/OSF.IO/5BA3N},
-  publisher = {OSF},
-  author = {Ferguson, Michael E, Jr and Ngo, Jerry and Lee, Michael and DiCarlo, James and Schrimpf, Martin},
-  year = {2024},
-  month = {Jun}
-}"""
+BIBTEX = read_citation(__file__)
 
 
 def _make(benchmark: str) -> Benchmark:

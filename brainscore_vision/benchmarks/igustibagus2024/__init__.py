@@ -5,20 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import benchmark_registry
 
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
 
-BIBTEX = """@inproceedings{bagus2022primate,
-  title = {Primate inferotemporal cortex neurons generalize better to novel image distributions than analogous deep
-    neural networks units},
-  author = {Bagus, Ayu Marliawaty I Gusti and Marques, Tiago and Sanghavi, Sachi and DiCarlo, James J and Schrimpf,
-    Martin},
-  booktitle = {SVRHM 2022 Workshop@ NeurIPS},
-  year = {2022}
-}"""
+BIBTEX = read_citation(__file__)
 
 
 def _make(benchmark: str) -> Benchmark:

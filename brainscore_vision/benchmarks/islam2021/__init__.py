@@ -5,20 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import benchmark_registry
 
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
 
-BIBTEX = """@inproceedings{islam2021shape,
-  title = {Shape or Texture: Understanding Discriminative Features in {\\{}CNN{\\}}s},
-  author = {Md Amirul Islam and Matthew Kowal and Patrick Esser and Sen Jia and Bj{\\"o}rn Ommer and Konstantinos G.
-    Derpanis and Neil Bruce},
-  booktitle = {International Conference on Learning Representations},
-  year = {2021},
-  url = {https://openreview.net/forum?id=NcFEZOi-rLa}
-}"""
+BIBTEX = read_citation(__file__)
 
 
 def _make(benchmark: str) -> Benchmark:

@@ -2,22 +2,11 @@
 
 from functools import partial
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
-BIBTEX = """@article{BAKER2022104913,
-  title = {Deep learning models fail to capture the configural nature of human shape perception},
-  journal = {iScience},
-  volume = {25},
-  number = {9},
-  pages = {104913},
-  year = {2022},
-  issn = {2589-0042},
-  doi = {10.1016/j.isci.2022.104913},
-  url = {https://www.sciencedirect.com/science/article/pii/S2589004222011853},
-  author = {Nicholas Baker and James H. Elder}
-}"""
+BIBTEX = read_citation(__file__)
 
 STIMULUS_GROUPS = {"Baker2022_*": "truth"}
 

@@ -2,20 +2,11 @@
 
 from functools import partial
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
-BIBTEX = """@article{bashivan2019neural,
-  title = {Neural population control via deep image synthesis},
-  author = {Bashivan, Pouya and Kar, Kohitij and DiCarlo, James J},
-  journal = {Science},
-  volume = {364},
-  number = {6439},
-  pages = {eaav9436},
-  year = {2019},
-  publisher = {American Association for the Advancement of Science}
-}"""
+BIBTEX = read_citation(__file__)
 
 for _key in table_keys(__file__, "assemblies.csv"):
     data_registry[_key] = partial(load_assembly, __file__, _key)

@@ -2,22 +2,11 @@
 
 from functools import partial
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
-BIBTEX = """@article{bracci2019ventral,
-  title = {The ventral visual pathway represents animal appearance over animacy, unlike human behavior and deep neural
-    networks},
-  author = {Bracci, Stefania and Ritchie, J Brendan and Kalfas, Ioannis and de Beeck, Hans P Op},
-  journal = {Journal of Neuroscience},
-  volume = {39},
-  number = {33},
-  pages = {6513--6525},
-  year = {2019},
-  publisher = {Soc Neuroscience},
-  doi = {10.1523/JNEUROSCI.1714-18.2019}
-}"""
+BIBTEX = read_citation(__file__)
 
 STIMULUS_GROUPS = {"Bracci2019": "image_group"}
 

@@ -5,25 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
-BIBTEX = """@article{Cadena201764,
-  author = {Cadena, Santiago A. and Denfield, George H. and Walker, Edgar Y. and Gatys, Leon A. and Tolias, Andreas
-    S. and Bethge, Matthias and Ecker, Alexander S.},
-  title = {Deep convolutional models improve predictions of macaque V1 responses to natural images},
-  elocation-id = {201764},
-  year = {2017},
-  doi = {10.1101/201764},
-  publisher = {Cold Spring Harbor Laboratory},
-  url = {https://www.biorxiv.org/content/early/2017/10/11/201764},
-  eprint = {https://www.biorxiv.org/content/early/2017/10/11/201764.full.pdf},
-  journal = {bioRxiv}
-}"""
+BIBTEX = read_citation(__file__)
 
 
 def _load(identifier: str) -> DataAssembly:

@@ -2,16 +2,11 @@
 
 from functools import partial
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
-BIBTEX = """@article{Tong.Coggan2024.behavior,
-  author = {David D. Coggan and Frank Tong},
-  title = {Modeling human visual recognition of occluded objects},
-  year = {2024},
-  journal = {in prep}
-}"""
+BIBTEX = read_citation(__file__)
 
 STIMULUS_GROUPS = {"Coggan2024_behavior": "object_class"}
 

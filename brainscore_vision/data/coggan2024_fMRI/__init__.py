@@ -2,16 +2,11 @@
 
 from functools import partial
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
-BIBTEX = """@article{Tong.Coggan2024.fMRI,
-  author = {David D. Coggan and Frank Tong},
-  title = {Evidence of strong amodal completion in both early and high-level visual cortices},
-  year = {2024},
-  journal = {under review}
-}"""
+BIBTEX = read_citation(__file__)
 
 STIMULUS_GROUPS = {"Coggan2024_fMRI": "object_name"}
 

@@ -2,18 +2,11 @@
 
 from functools import partial
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_stimuli
 
-BIBTEX = """@inproceedings{5206848,
-  author = {Deng, Jia and Dong, Wei and Socher, Richard and Li, Li-Jia and Kai Li and Li Fei-Fei},
-  booktitle = {2009 IEEE Conference on Computer Vision and Pattern Recognition},
-  title = {ImageNet: A large-scale hierarchical image database},
-  year = {2009},
-  pages = {248-255},
-  doi = {10.1109/CVPR.2009.5206848}
-}"""
+BIBTEX = read_citation(__file__)
 
 for _key in table_keys(__file__, "stimulus_sets.csv"):
     stimulus_set_registry[_key] = partial(load_stimuli, __file__, _key)

@@ -2,21 +2,11 @@
 
 from functools import partial
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
-BIBTEX = """@article{freeman2013functional,
-  title = {A functional and perceptual signature of the second visual area in primates},
-  author = {Freeman, Jeremy and Ziemba, Corey M and Heeger, David J and Simoncelli, Eero P and Movshon, J Anthony},
-  journal = {Nature neuroscience},
-  volume = {16},
-  number = {7},
-  pages = {974--981},
-  year = {2013},
-  publisher = {Nature Publishing Group},
-  doi = {10.1038/nn.3402}
-}"""
+BIBTEX = read_citation(__file__)
 
 STIMULUS_GROUPS = {"FreemanZiemba2013*": "texture_family"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_core.provenance import note
 from brainscore_vision import data_registry, stimulus_set_registry
 
@@ -11,16 +12,7 @@ if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-BIBTEX = """@article{geirhos2021partial,
-  title = {Partial success in closing the gap between human and machine vision},
-  author = {Geirhos, Robert and Narayanappa, Kantharaju and Mitzkus, Benjamin and
-    Thieringer, Tizian and Bethge, Matthias and Wichmann, Felix A and Brendel, Wieland},
-  journal = {Advances in Neural Information Processing Systems},
-  volume = {34},
-  pages = {23885--23899},
-  year = {2021},
-  doi = {10.48550/arXiv.2106.07411}
-}"""
+BIBTEX = read_citation(__file__)
 
 STIMULUS_GROUPS = {"Geirhos2021_*": "truth"}
 

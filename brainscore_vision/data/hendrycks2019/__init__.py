@@ -2,16 +2,11 @@
 
 from functools import partial
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_stimuli
 
-BIBTEX = """@article{hendrycks2019benchmarking,
-  title = {Benchmarking neural network robustness to common corruptions and perturbations},
-  author = {Hendrycks, Dan and Dietterich, Thomas},
-  journal = {arXiv preprint arXiv:1903.12261},
-  year = {2019}
-}"""
+BIBTEX = read_citation(__file__)
 
 for _key in table_keys(__file__, "stimulus_sets.csv"):
     stimulus_set_registry[_key] = partial(load_stimuli, __file__, _key)

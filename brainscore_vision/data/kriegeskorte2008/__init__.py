@@ -2,19 +2,10 @@
 
 from typing import Any
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import data_registry, stimulus_set_registry
 
-BIBTEX = """@article{kriegeskorte2008matching,
-  title = {Matching categorical object representations in inferior temporal cortex of man and monkey},
-  author = {Kriegeskorte, Nikolaus and Mur, Marieke and Ruff, Douglas A. and Kiani, Roozbeh and
-    Bodurka, Jerzy and Esteky, Hossein and Tanaka, Keiji and Bandettini, Peter A.},
-  journal = {Neuron},
-  volume = {60},
-  number = {6},
-  pages = {1126--1141},
-  year = {2008},
-  doi = {10.1016/j.neuron.2008.10.043}
-}"""
+BIBTEX = read_citation(__file__)
 
 
 def _data(name: str) -> Any:

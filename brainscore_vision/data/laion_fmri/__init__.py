@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainscore_core.errors import DataUnavailable
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly
 
@@ -22,13 +22,7 @@ if TYPE_CHECKING:
 FOLDER_VARIABLE = "LAION_FMRI_STIMULI_DIR"
 """Names the folder of the pictures, with ``manifest.csv`` (stimulus_id, filename)."""
 
-BIBTEX = """@inproceedings{zerbe_laion-fmri_2026,
-  title = {{LAION}-{fMRI}: A densely sampled 7T-fMRI dataset providing broad coverage of natural image diversity},
-  author = {Zerbe, Josefine and Roth, Johannes and Mell, Maggie Mae and Herholz, Peer and Knapen, Tomas and Hebart,
-    Martin N.},
-  year = {2026},
-  booktitle = {Vision Sciences Society Annual Meeting}
-}"""
+BIBTEX = read_citation(__file__)
 
 _LEFT_OUT = ("session", "run", "beta_index")
 

@@ -2,22 +2,11 @@
 
 from functools import partial
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
-BIBTEX = """@article{majajhong2015simple,
-  title = {Simple learned weighted sums of inferior temporal neuronal firing rates accurately predict human core object
-    recognition performance},
-  author = {Majaj, Najib J and Hong, Ha and Solomon, Ethan A and DiCarlo, James J},
-  journal = {Journal of Neuroscience},
-  volume = {35},
-  number = {39},
-  pages = {13402--13418},
-  year = {2015},
-  publisher = {Soc Neuroscience},
-  doi = {10.1523/JNEUROSCI.5181-14.2015}
-}"""
+BIBTEX = read_citation(__file__)
 
 STIMULUS_GROUPS = {"MajajHong2015*": "object_name"}
 

@@ -2,21 +2,11 @@
 
 from functools import partial
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
-BIBTEX = """@article{Maniquet2024.04.02.587669,
-  author = {Maniquet, Tim and de Beeck, Hans Op and Costantino, Andrea Ivan},
-  title = {Recurrent issues with deep neural network models of visual recognition},
-  elocation-id = {2024.04.02.587669},
-  year = {2024},
-  doi = {10.1101/2024.04.02.587669},
-  publisher = {Cold Spring Harbor Laboratory},
-  url = {https://www.biorxiv.org/content/early/2024/04/10/2024.04.02.587669},
-  eprint = {https://www.biorxiv.org/content/early/2024/04/10/2024.04.02.587669.full.pdf},
-  journal = {bioRxiv}
-}"""
+BIBTEX = read_citation(__file__)
 
 STIMULUS_GROUPS = {"Maniquet2024": "image_label"}
 

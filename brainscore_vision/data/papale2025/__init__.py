@@ -2,20 +2,11 @@
 
 from functools import partial
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
-BIBTEX = """@article{papale_extensive_2025,
-  title = {An extensive dataset of spiking activity to reveal the syntax of the ventral stream},
-  volume = {113},
-  issn = {08966273},
-  url = {https://linkinghub.elsevier.com/retrieve/pii/S089662732400881X},
-  doi = {10.1016/j.neuron.2024.12.003},
-  journal = {Neuron},
-  author = {Papale, Paolo and Wang, Feng and Self, Matthew W. and Roelfsema, Pieter R.},
-  year = {2025}
-}"""
+BIBTEX = read_citation(__file__)
 
 STIMULUS_GROUPS = {"Papale2025_*": "object_name"}
 

@@ -5,26 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
-BIBTEX = """@article{rajalingham2018large,
-  title = {Large-scale, high-resolution comparison of the core visual object recognition behavior of humans, monkeys,
-    and state-of-the-art deep artificial neural networks},
-  author = {Rajalingham, Rishi and Issa, Elias B and Bashivan, Pouya and Kar, Kohitij and Schmidt, Kailyn and
-    DiCarlo, James J},
-  journal = {Journal of Neuroscience},
-  volume = {38},
-  number = {33},
-  pages = {7255--7269},
-  year = {2018},
-  publisher = {Soc Neuroscience},
-  doi = {10.1523/JNEUROSCI.0388-18.2018}
-}"""
+BIBTEX = read_citation(__file__)
 
 STIMULUS_GROUPS = {"Rajalingham2018.*": "sample_obj"}
 

@@ -5,20 +5,11 @@ The published platform lists both data sets, but does not register them: its pac
 
 from functools import partial
 
-from brainscore_core.plugins.tables import table_keys
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
-BIBTEX = """@article{zhang2018finding,
-  title = {Finding any Waldo with zero-shot invariant and efficient visual search},
-  author = {Zhang, Mengmi and Feng, Jiashi and Ma, Keng Teck and Lim, Joo Hwee and Zhao, Qi and Kreiman, Gabriel},
-  journal = {Nature communications},
-  volume = {9},
-  number = {1},
-  pages = {3730},
-  year = {2018},
-  publisher = {Nature Publishing Group UK London}
-}"""
+BIBTEX = read_citation(__file__)
 
 STIMULUS_GROUPS = {"Zhang2018search_obj_array": "truth"}
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from brainscore_core.metric_helpers.cka import CKAMetric
 from brainscore_core.metric_helpers.geometry import CrossValidatedGeometry
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import metric_registry
 
 
@@ -21,17 +22,4 @@ metric_registry["cka_rbf"] = lambda *, unbiased=True, bandwidth=0.8, device=None
     unbiased=unbiased, kernel="rbf", bandwidth=bandwidth, device=device
 )
 
-BIBTEX = """@inproceedings{kornblith2019similarity,
-  title={Similarity of neural network representations revisited},
-  author={Kornblith, Simon and Norouzi, Mohammad and Lee, Honglak and Hinton, Geoffrey},
-  booktitle={International Conference on Machine Learning},
-  pages={3519--3529},
-  year={2019}
-}
-
-@article{murphy2024correcting,
-  title={Correcting biased centered kernel alignment measures in biological and artificial neural networks},
-  author={Murphy, Alex and Zylberberg, Joel and Fyshe, Alona},
-  journal={arXiv preprint arXiv:2405.01012},
-  year={2024}
-}"""
+BIBTEX = read_citation(__file__)

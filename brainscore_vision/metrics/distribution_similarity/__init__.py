@@ -1,5 +1,6 @@
 """Whether a property is distributed over a model's neuroids as over recorded ones."""
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import metric_registry
 
 from .metric import BootstrapDistributionSimilarity, NeuronalPropertyCeiling, ks_similarity
@@ -9,11 +10,4 @@ __all__ = ["BootstrapDistributionSimilarity", "NeuronalPropertyCeiling", "ks_sim
 metric_registry["ks_similarity"] = BootstrapDistributionSimilarity
 metric_registry["property_ceiling"] = NeuronalPropertyCeiling
 
-BIBTEX = """@article{marques2021multi,
-  title={Multi-scale hierarchical neural network models that bridge from single neurons in the primate primary visual
-    cortex to object recognition behavior},
-  author={Marques, Tiago and Schrimpf, Martin and DiCarlo, James J.},
-  journal={bioRxiv},
-  year={2021},
-  doi={10.1101/2021.03.01.433495}
-}"""
+BIBTEX = read_citation(__file__)

@@ -5,6 +5,7 @@ from typing import Any
 
 from brainscore_core.metric_helpers.geometry import CrossValidatedGeometry
 from brainscore_core.metric_helpers.rdm import Comparison, RDMMetric
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import metric_registry
 
 from .noise import NoiseNormalisedRDMMetric
@@ -39,34 +40,4 @@ metric_registry["rdm_crossnobis_whitened"] = lambda *, repetition_coord="repetit
     comparison="whitened", repetition_coord=repetition_coord
 )
 
-BIBTEX = """@article{kriegeskorte2008representational,
-  title={Representational similarity analysis -- connecting the branches of systems neuroscience},
-  author={Kriegeskorte, Nikolaus and Mur, Marieke and Bandettini, Peter A},
-  journal={Frontiers in Systems Neuroscience},
-  volume={2},
-  pages={4},
-  year={2008},
-  doi={10.3389/neuro.06.004.2008}
-}
-
-@article{walther2016reliability,
-  title={Reliability of dissimilarity measures for multi-voxel pattern analysis},
-  author={Walther, Alexander and Nili, Hamed and Ejaz, Naveed and Alink, Arjen and Kriegeskorte, Nikolaus and
-    Diedrichsen, J{\\"o}rn},
-  journal={NeuroImage},
-  volume={137},
-  pages={188--200},
-  year={2016},
-  doi={10.1016/j.neuroimage.2015.12.012}
-}
-
-@article{diedrichsen2021comparing,
-  title={Comparing representational geometries using whitened unbiased-distance-matrix similarity},
-  author={Diedrichsen, J{\\"o}rn and Berlot, Eva and Mur, Marieke and Sch{\\"u}tt, Heiko H and Shahbazi, Mahdiyar
-    and Kriegeskorte, Nikolaus},
-  journal={Neurons, Behavior, Data Analysis, and Theory},
-  volume={5},
-  number={3},
-  year={2021},
-  doi={10.51628/001c.27664}
-}"""
+BIBTEX = read_citation(__file__)

@@ -10,6 +10,7 @@ from brainscore_core.metric_helpers.predictivity import (
     pearsonr_correlation,
 )
 from brainscore_core.metric_helpers.xarray_utils import XarrayRegression
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import metric_registry
 
 from .regressions import (
@@ -139,24 +140,4 @@ metric_registry["reverse_ridgecv_split"] = _with_alphas(_reverse_split(ridge_cv_
 metric_registry["spantime_pls"] = _on_device(_cross_validated(pls_regression, SpanTimeCrossRegressedCorrelation))
 metric_registry["spantime_ridge"] = _on_device(_cross_validated(ridge_regression, SpanTimeCrossRegressedCorrelation))
 
-BIBTEX = """@article{schrimpf2018brainscore,
-  title={Brain-Score: Which Artificial Neural Network for Object Recognition is most Brain-Like?},
-  author={Schrimpf, Martin and Kubilius, Jonas and Hong, Ha and Majaj, Najib J and Rajalingham, Rishi and Issa, Elias B
-    and Kar, Kohitij and Bashivan, Pouya and Prescott-Roy, Jonathan and Geiger, Franziska and others},
-  journal={bioRxiv},
-  pages={407007},
-  year={2018},
-  doi={10.1101/407007}
-}
-
-@article{yamins2014performance,
-  title={Performance-optimized hierarchical models predict neural responses in higher visual cortex},
-  author={Yamins, Daniel LK and Hong, Ha and Cadieu, Charles F and Solomon, Ethan A and Seibert, Darren and
-    DiCarlo, James J},
-  journal={Proceedings of the National Academy of Sciences},
-  volume={111},
-  number={23},
-  pages={8619--8624},
-  year={2014},
-  doi={10.1073/pnas.1403112111}
-}"""
+BIBTEX = read_citation(__file__)

@@ -2,21 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@inproceedings{dosovitskiy2021an,
-  title = {An Image is Worth 16x16 Words: Transformers for Image Recognition at Scale},
-  author = {Alexey Dosovitskiy and Lucas Beyer and Alexander Kolesnikov and Dirk Weissenborn and Xiaohua Zhai and
-    Thomas Unterthiner and Mostafa Dehghani and Matthias Minderer and Georg Heigold and Sylvain Gelly and
-    Jakob Uszkoreit and Neil Houlsby},
-  booktitle = {International Conference on Learning Representations},
-  year = {2021},
-  url = {https://openreview.net/forum?id=YicbFdNTTy}
-}"""
+BIBTEX = read_citation(__file__)
 
 METADATA = {
     "ViT_L_32_imagenet1k": ModelMetadata(

@@ -2,21 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@inproceedings{NIPS2012_4824,
-  title = {ImageNet Classification with Deep Convolutional Neural Networks},
-  author = {Krizhevsky, Alex and Sutskever, Ilya and Hinton, Geoffrey E},
-  booktitle = {Advances in Neural Information Processing Systems},
-  volume = {25},
-  pages = {1097--1105},
-  year = {2012},
-  url = {http://papers.nips.cc/paper/4824-imagenet-classification-with-deep-convolutional-neural-networks.pdf}
-}"""
+BIBTEX = read_citation(__file__)
 
 METADATA = {
     "alexnet": ModelMetadata(

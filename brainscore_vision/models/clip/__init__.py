@@ -2,22 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@inproceedings{radford2021learning,
-  title = {Learning Transferable Visual Models From Natural Language Supervision},
-  author = {Radford, Alec and Kim, Jong Wook and Hallacy, Chris and Ramesh, Aditya and Goh, Gabriel and
-    Agarwal, Sandhini and Sastry, Girish and Askell, Amanda and Mishkin, Pamela and Clark, Jack and
-    Krueger, Gretchen and Sutskever, Ilya},
-  booktitle = {Proceedings of the 38th International Conference on Machine Learning},
-  pages = {8748--8763},
-  year = {2021},
-  doi = {10.48550/arXiv.2103.00020}
-}"""
+BIBTEX = read_citation(__file__)
 
 METADATA = {
     "clip": ModelMetadata(

@@ -3,21 +3,14 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@inproceedings{liu2022convnet,
-  title = {A {ConvNet} for the 2020s},
-  author = {Liu, Zhuang and Mao, Hanzi and Wu, Chao-Yuan and Feichtenhofer, Christoph and Darrell, Trevor and
-    Xie, Saining},
-  booktitle = {Proceedings of the IEEE/CVF Conference on Computer Vision and Pattern Recognition},
-  pages = {11976--11986},
-  year = {2022},
-  doi = {10.1109/CVPR52688.2022.01167}
-}"""
+BIBTEX = read_citation(__file__)
 
 _METADATA = ModelMetadata(
     architecture="convolutional network in the manner of a transformer",

@@ -2,22 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@inproceedings{KubiliusSchrimpf2019CORnet,
-  title = {{Brain-Like Object Recognition with High-Performing Shallow Recurrent ANNs}},
-  author = {Kubilius, Jonas and Schrimpf, Martin and Hong, Ha and Majaj, Najib J. and Rajalingham, Rishi and
-    Issa, Elias B. and Kar, Kohitij and Bashivan, Pouya and Prescott-Roy, Jonathan and Schmidt, Kailyn and
-    Nayebi, Aran and Bear, Daniel and Yamins, Daniel L. K. and DiCarlo, James J.},
-  booktitle = {Advances in Neural Information Processing Systems},
-  volume = {32},
-  year = {2019},
-  doi = {10.48550/arXiv.1909.06161}
-}"""
+BIBTEX = read_citation(__file__)
 
 METADATA = {
     "CORnet-S": ModelMetadata(

@@ -2,19 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@misc{berrios2022joint,
-  title = {Joint rotational invariance and adversarial training of a dual-stream Transformer yields state of the art
-    Brain-Score for Area V4},
-  author = {Berrios, William and Deza, Arturo},
-  year = {2022},
-  doi = {10.48550/arXiv.2203.06649}
-}"""
+BIBTEX = read_citation(__file__)
 
 METADATA = {
     "custom_model_cv_18_dagger_408": ModelMetadata(

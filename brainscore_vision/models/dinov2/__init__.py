@@ -3,20 +3,14 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@article{oquab2023dinov2,
-  title = {{DINOv2}: Learning Robust Visual Features without Supervision},
-  author = {Oquab, Maxime and Darcet, Timoth{\\'e}e and Moutakanni, Th{\\'e}o and Vo, Huy and Szafraniec, Marc and
-    Khalidov, Vasil and others},
-  journal = {Transactions on Machine Learning Research},
-  year = {2024},
-  doi = {10.48550/arXiv.2304.07193}
-}"""
+BIBTEX = read_citation(__file__)
 
 _METADATA = ModelMetadata(
     architecture="vision transformer",

@@ -3,20 +3,14 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@inproceedings{tan2019efficientnet,
-  title = {{EfficientNet}: Rethinking Model Scaling for Convolutional Neural Networks},
-  author = {Tan, Mingxing and Le, Quoc},
-  booktitle = {Proceedings of the 36th International Conference on Machine Learning},
-  pages = {6105--6114},
-  year = {2019},
-  doi = {10.48550/arXiv.1905.11946}
-}"""
+BIBTEX = read_citation(__file__)
 
 _SIZES = {
     # parameters, megabytes of weights, pixels

@@ -2,19 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@inproceedings{azeglio2022improving,
-  title = {Improving Neural Predictivity in the Visual Cortex with Gated Recurrent Connections},
-  author = {Azeglio, Simone and Poetto, Simone and Savant Aira, Luca and Nurisso, Marco},
-  booktitle = {Brain-Score Workshop},
-  year = {2022},
-  doi = {10.48550/arXiv.2203.11910}
-}"""
+BIBTEX = read_citation(__file__)
 
 METADATA = {
     "grcnn_robust_v1": ModelMetadata(

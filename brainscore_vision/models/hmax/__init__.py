@@ -2,22 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@article{serre2007robust,
-  title = {Robust Object Recognition with Cortex-Like Mechanisms},
-  author = {Serre, Thomas and Wolf, Lior and Bileschi, Stanley and Riesenhuber, Maximilian and Poggio, Tomaso},
-  journal = {IEEE Transactions on Pattern Analysis and Machine Intelligence},
-  volume = {29},
-  number = {3},
-  pages = {411--426},
-  year = {2007},
-  doi = {10.1109/TPAMI.2007.56}
-}"""
+BIBTEX = read_citation(__file__)
 
 METADATA = {
     "hmax": ModelMetadata(

@@ -3,20 +3,14 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@inproceedings{mobilenetv22018,
-  title = {{MobileNetV2}: Inverted Residuals and Linear Bottlenecks},
-  author = {Sandler, Mark and Howard, Andrew and Zhu, Menglong and Zhmoginov, Andrey and Chen, Liang-Chieh},
-  booktitle = {Proceedings of the IEEE Conference on Computer Vision and Pattern Recognition},
-  pages = {4510--4520},
-  year = {2018},
-  doi = {10.1109/CVPR.2018.00474}
-}"""
+BIBTEX = read_citation(__file__)
 
 _METADATA = ModelMetadata(
     architecture="convolutional network of inverted residuals",

@@ -2,21 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@article{schrimpf2018brain,
-  title = {{Brain-Score}: Which Artificial Neural Network for Object Recognition Is Most Brain-Like?},
-  author = {Schrimpf, Martin and Kubilius, Jonas and Hong, Ha and Majaj, Najib J. and Rajalingham, Rishi and
-    Issa, Elias B. and Kar, Kohitij and Bashivan, Pouya and Prescott-Roy, Jonathan and Geiger, Franziska and
-    Schmidt, Kailyn and Yamins, Daniel L. K. and DiCarlo, James J.},
-  journal = {bioRxiv},
-  year = {2018},
-  doi = {10.1101/407007}
-}"""
+BIBTEX = read_citation(__file__)
 
 METADATA = {
     "pixels": ModelMetadata(

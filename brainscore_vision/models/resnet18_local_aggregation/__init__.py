@@ -2,20 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@inproceedings{zhuang2019local,
-  title = {Local Aggregation for Unsupervised Learning of Visual Embeddings},
-  author = {Zhuang, Chengxu and Zhai, Alex Lin and Yamins, Daniel},
-  booktitle = {Proceedings of the IEEE/CVF International Conference on Computer Vision},
-  pages = {6002--6012},
-  year = {2019},
-  doi = {10.48550/arXiv.1903.12355}
-}"""
+BIBTEX = read_citation(__file__)
 
 METADATA = {
     "resnet18-local_aggregation": ModelMetadata(

@@ -3,20 +3,14 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@inproceedings{he2016deep,
-  title = {Deep Residual Learning for Image Recognition},
-  author = {He, Kaiming and Zhang, Xiangyu and Ren, Shaoqing and Sun, Jian},
-  booktitle = {Proceedings of the IEEE Conference on Computer Vision and Pattern Recognition},
-  pages = {770--778},
-  year = {2016},
-  doi = {10.1109/CVPR.2016.90}
-}"""
+BIBTEX = read_citation(__file__)
 
 _METADATA = ModelMetadata(
     architecture="residual network",

@@ -2,18 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@misc{engstrom2019robustness,
-  title = {Robustness (Python Library)},
-  author = {Engstrom, Logan and Ilyas, Andrew and Salman, Hadi and Santurkar, Shibani and Tsipras, Dimitris},
-  year = {2019},
-  url = {https://github.com/MadryLab/robustness}
-}"""
+BIBTEX = read_citation(__file__)
 
 METADATA = {
     "resnet-50-robust": ModelMetadata(

@@ -3,18 +3,14 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@misc{simonyan2015deepconvolutionalnetworkslargescale,
-  title = {Very Deep Convolutional Networks for Large-Scale Image Recognition},
-  author = {Simonyan, Karen and Zisserman, Andrew},
-  year = {2015},
-  doi = {10.48550/arXiv.1409.1556}
-}"""
+BIBTEX = read_citation(__file__)
 
 _METADATA = ModelMetadata(
     architecture="convolutional network",

@@ -2,22 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
-BIBTEX = """@inproceedings{dapello2020simulating,
-  title = {Simulating a Primary Visual Cortex at the Front of {CNNs} Improves Robustness to Image Perturbations},
-  author = {Dapello, Joel and Marques, Tiago and Schrimpf, Martin and Geiger, Franziska and Cox, David and
-    DiCarlo, James J},
-  booktitle = {Advances in Neural Information Processing Systems},
-  volume = {33},
-  pages = {13073--13087},
-  year = {2020},
-  doi = {10.1101/2020.06.16.154542}
-}"""
+BIBTEX = read_citation(__file__)
 
 METADATA = {
     "voneresnet-50-non_stochastic": ModelMetadata(
