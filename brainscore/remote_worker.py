@@ -35,7 +35,7 @@ from brainscore_core.scoring import Receipt, ResultsStore
 
 Say = Callable[[str], None]
 
-SCORER = "brainscore_vision.scoring.pairs:score_pair"
+SCORER = "brainscore_core.runner.scoring:score_pair"
 _PLUGINS, _REPLACE = "BRAINSCORE_PLUGINS", "BRAINSCORE_PLUGINS_REPLACE"
 _SECRETS = ("BRAINSCORE_TOKEN", "BRAINSCORE_SITE")
 _ERROR_NAMES = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}

@@ -7,16 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from brainscore_core.domains import PACKAGES, SCORER
+from brainscore_core.domains import domain as domain_named
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
     from brainscore_core.runner import ClusterOptions, Event, RunReport
     from brainscore_core.runner.plan import Again, Plan
+    from brainscore_core.runner.selection import Selection
     from brainscore_core.scoring import ResultsStore
-    from brainscore_vision.scoring.selection import Selection
-
-SCORER = "brainscore_vision.scoring.pairs:score_pair"
-"""What a worker calls for a pair."""
 
 _MEMORY_OF_A_WORKER = 4_000_000_000  # bytes; networks on a benchmark's stimuli mostly need less
 
@@ -36,6 +35,7 @@ def run(
     slurm: str | os.PathLike[str] | None = None,
     timeout: float | None = None,
     on_event: Callable[[Event], Any] | None = None,
+    domain: str | None = None,
 ) -> RunReport:
     """Score every model on every benchmark, except pairs that are scored already.
 
@@ -66,6 +66,8 @@ def run(
         Time limit of a pair in seconds.
     on_event : callable, optional
         Called with every event of the run. By default a terminal or a notebook shows how many pairs are done.
+    domain : str, optional
+        Domain of the names, such as ``'language'``; by default that in which all of them match something.
 
     Returns
     -------
@@ -83,10 +85,10 @@ def run(
     with starting_early(options):
         from brainscore_core.results.store import ResultsStore
         from brainscore_core.runner import PairFinished, PairSkipped
-        from brainscore_vision.scoring.selection import plan_selection, select
+        from brainscore_core.runner.selection import plan_selection, select
 
         store = results if isinstance(results, ResultsStore) else ResultsStore(results)
-        selection = select(_several(models), _several(benchmarks))
+        selection = select(_several(models), _several(benchmarks), domain)
         plan = plan_selection(selection, store, again=again, gpu=int(gpus > 0))
         if on_event is not None:
             return execute(selection, plan, store, options, isolated=isolated, cage=cage, on_event=on_event)
@@ -103,7 +105,7 @@ def starting_early(options: ClusterOptions) -> AbstractContextManager[None]:
     """Let the processes of a run start while it is planned, in the block in which it is also executed."""
     from brainscore_core.runner.cluster import starting_early
 
-    modules = ("brainscore_vision.benchmarks", "torch")  # all benchmarks need the first, most models the second
+    modules = (f"{PACKAGES[0]}.benchmarks", "torch")  # most benchmarks need the first, most models the second
     return starting_early(SCORER, options, modules)
 
 
@@ -121,9 +123,11 @@ def execute(
     """Score the pending pairs of a plan."""
     from brainscore_core.results.products import products_wanted
     from brainscore_core.runner import run_plan
-    from brainscore_vision.scoring.selection import regions_by_data
 
-    options_of_pairs: dict[str, Any] = {"files": selection.files, "regions": regions_by_data(selection.benchmarks)}
+    scored = domain_named(selection.domain)
+    options_of_pairs: dict[str, Any] = {"domain": selection.domain, "files": selection.files}
+    if scored.offers("regions recorded together"):
+        options_of_pairs["regions"] = scored.feature("regions recorded together")(selection.benchmarks)
     options_of_pairs = {name: value for name, value in options_of_pairs.items() if value}
     if not (products and products_wanted()):
         options_of_pairs["products"] = False

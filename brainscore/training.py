@@ -113,8 +113,8 @@ class EpochScorer:
             raise UserError(f"a {type(network).__name__} is not a network", remedy="pass a torch.nn.Module")
         if epoch % self.every:
             return {}
+        from brainscore_core.runner.scoring import temporary_activations
         from brainscore_vision import run_pair
-        from brainscore_vision.scoring.pairs import temporary_activations
 
         scores: dict[str, float] = {}
         metrics: dict[str, float] = {}

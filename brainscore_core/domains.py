@@ -17,6 +17,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
@@ -41,6 +42,10 @@ PACKAGES = tuple(address.partition(".")[0] for address in DOMAINS.values())
 
 FIRST = next(iter(DOMAINS))
 """The domain of receipts and database rows that do not name theirs: for years there was no other."""
+
+_RUN_PAIR = "brainscore_core.runner.scoring:run_pair"  # of a room above this one
+SCORER = "brainscore_core.runner.scoring:score_pair"
+"""What a worker of the runner calls for a pair of any domain, ``'module:function'``."""
 
 KINDS: Mapping[str, str] = {
     "models": "model",
@@ -100,8 +105,6 @@ class Domain:
         Tree of the domain's benchmarks along which averages are computed, and version, parent and kind of each.
     wording : Wording
         Words of pages.
-    scorer : str
-        What a worker of the runner calls for a pair, ``'module:function'``.
     features : mapping
         Functions of the domain, by name: ``'module:object'``. `REQUIRED_FEATURES` exist in each domain, others only
         where they make sense.
@@ -126,13 +129,21 @@ class Domain:
     measurements: tuple[str, ...]
     table: BenchmarkTable
     wording: Wording
-    scorer: str
     features: Mapping[str, str] = field(default_factory=dict)
 
     def knows(self, kind: str, identifier: str) -> bool:
         """Whether an object is registered, or made by the resolver of its kind; no plugin is imported."""
         registry = self.registries.get(kind)
         return registry is not None and (identifier in registry or registry.resolver_of(identifier) is not None)
+
+    def folder(self, kind: str, identifier: str) -> Path | None:
+        """Folder of the plugin that registers an object, or of its resolver; None if there is neither."""
+        registry = self.registries.get(kind.rpartition(" ")[2])  # such as selection data
+        return None if registry is None else registry.folder(identifier)
+
+    def require_model(self, model: str, identifier: str | None = None, how: Mapping[str, Any] | None = None) -> None:
+        """Raise an error if a model is neither registered nor of a library, or if options are given for it."""
+        self.registries["model"].require(model, [*(["identifier"] if identifier is not None else []), *(how or {})])
 
     def offers(self, feature: str) -> bool:
         """Whether the domain has a feature."""
@@ -148,10 +159,7 @@ class Domain:
         """
         if name not in self.features:
             others = [each.name for each in domains() if each.offers(name)]
-            raise UserError(
-                f"{name.replace('_', ' ')}: unavailable for {self.name}",
-                remedy=f"it exists for {', '.join(others)}" if others else "omit it",
-            )
+            raise UserError(f"{self.name} has no {name}", remedy=f"only {', '.join(others)} has" if others else None)
         return imported(self.features[name])
 
     def load(self, kind: str, identifier: str, *arguments: Any, **options: Any) -> Any:
@@ -182,7 +190,7 @@ class Domain:
         `options`: ``results``, ``identifier``, ``how``, ``isolated``, ``cage``, ``raise_errors``, ``run``, ``log``, as
         for :func:`brainscore_vision.run_pair`.
         """
-        outcome: Outcome = self.feature("run_pair")(model, benchmark, **options)
+        outcome: Outcome = imported(_RUN_PAIR)(self, model, benchmark, **options)
         return outcome
 
     def score(self, model: Any, benchmark: str, **options: Any) -> Score:
@@ -194,8 +202,8 @@ class Domain:
         return self.table.tree(further)
 
 
-REQUIRED_FEATURES = ("run_pair",)
-"""Features of all domains."""
+REQUIRED_FEATURES = ("isolated model", "model server", "unregistered model")
+"""Features of all domains: what ``--isolated`` needs, and a model from a file or an object."""
 
 
 def imported(address: str) -> Any:
@@ -302,7 +310,9 @@ def find(kind: str, text: str, *, among: Collection[str] | None = None) -> Name:
                 f"{text!r} is of the domain {stated}, not of {' or '.join(allowed)}", remedy="choose another"
             )
         return Name(stated, identifier)
-    owners = [name for name in allowed if domain(name).knows(kind, identifier)]
+    registries = {name: domain(name).registries[kind] for name in allowed if kind in domain(name).registries}
+    owners = [name for name, registry in registries.items() if registry.lists(identifier)]
+    owners = owners or [name for name, registry in registries.items() if identifier in registry]
     if len(owners) > 1:
         spellings = [f"{name}{SEPARATOR}{identifier}" for name in owners]
         raise UserError(
@@ -312,6 +322,11 @@ def find(kind: str, text: str, *, among: Collection[str] | None = None) -> Name:
     if owners or len(allowed) == 1:
         return Name((owners or allowed)[0], identifier)
     return Name(_likely_domain(kind, identifier, allowed), identifier)
+
+
+def domain_of(kind: str, identifier: str) -> Domain:
+    """Return the domain of a name without prefix, as :func:`find` finds it."""
+    return domain(find(kind, identifier).domain)
 
 
 def find_pair(model: Any, benchmark: str, *, among: Collection[str] | None = None) -> tuple[str, Any, str]:
@@ -337,8 +352,8 @@ def find_pair(model: Any, benchmark: str, *, among: Collection[str] | None = Non
             f"The model {model!r} is of {stated}, the benchmark {benchmark!r} of {owner}",
             remedy="score models on benchmarks of their own domain",
         )
-    if isinstance(name, str) and not domain(owner).knows("model", name):
-        others = [each.name for each in domains() if each.name != owner and each.knows("model", name)]
+    if isinstance(name, str) and not domain(owner).registries["model"].lists(name):
+        others = [each.name for each in domains() if each.name != owner and each.registries["model"].lists(name)]
         if others:
             raise UserError(
                 f"The model {name!r} is of {' and '.join(others)}, the benchmark {benchmark!r} of {owner}",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainscore_core.plugins import PluginIndex, Registry
+from brainscore_core.plugins import PluginIndex, Registry, Resolver
 from brainscore_core.provenance import note
 from brainscore_language.artificial_subject import ArtificialSubject
 
@@ -72,6 +72,22 @@ REGISTRIES: dict[str, Registry[Any]] = {
 """Registry of each kind of object; kinds are named as in receipts."""
 
 
+def _hub_subject(identifier: str) -> ArtificialSubject:
+    from brainscore_language.model_helpers.hub import hub_subject
+
+    subject: ArtificialSubject = hub_subject(identifier)
+    return subject
+
+
+model_registry.resolver = Resolver(
+    "model of the Hugging Face hub",
+    matches=lambda name: name.startswith("huggingface:"),
+    require=lambda name: None,  # known when it is loaded
+    folder=lambda name: None,
+    make=_hub_subject,
+)
+
+
 def load_dataset(identifier: str) -> Any:
     """Load measurements, or other data such as the stimuli of a localizer.
 
@@ -108,12 +124,7 @@ def load_benchmark(identifier: str) -> Benchmark:
 
 def load_model(identifier: str) -> ArtificialSubject:
     """Make a model: key of `model_registry`, or ``huggingface:NAME``. Its ``identifier`` is then this name."""
-    if identifier.startswith("huggingface:"):
-        from brainscore_language.model_helpers.hub import hub_subject
-
-        model: ArtificialSubject = hub_subject(identifier)
-    else:
-        model = model_registry.make(identifier)
+    model = model_registry.make(identifier)
     model.identifier = identifier  # type: ignore[method-assign,assignment] # as published plugins expect
     return model
 
@@ -151,6 +162,6 @@ def score(
     Exception
         Any error of the model or the benchmark.
     """
-    from brainscore_language.scoring import run_pair
+    from brainscore_core.domains import domain
 
-    return run_pair(model_identifier, benchmark_identifier, results=results).score
+    return domain("language").score(model_identifier, benchmark_identifier, results=results)

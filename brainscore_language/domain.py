@@ -40,11 +40,12 @@ DOMAIN = Domain(
         "judgements of grammar.",
         extra="language",
     ),
-    scorer="brainscore_language.scoring:score_pair",
     features={
-        "run_pair": "brainscore_language.scoring:run_pair",
         "audit": "brainscore_language.assessment:audit",
+        "isolated model": "brainscore_language.model_helpers.sources:IsolatedSubject",
+        "model server": "brainscore_language.model_helpers.sources:serve",
         "split_findings": "brainscore_language.assessment:split_findings",
+        "unregistered model": "brainscore_language.model_helpers.sources:load_unregistered_model",
     },
 )
 """Description of the language domain."""

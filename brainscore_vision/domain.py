@@ -25,12 +25,19 @@ DOMAIN = Domain(
         about="Models see images and videos, and are compared with recordings of the visual system and with behaviour.",
         extra="models",
     ),
-    scorer="brainscore_vision.scoring.pairs:score_pair",
     features={
-        "run_pair": "brainscore_vision.scoring.pairs:run_pair",
-        "verify": "brainscore_vision.scoring.pairs:verify",
+        "attainable scores": "brainscore_vision.assessment.attainable:attach_attainable",
         "catalogue": "brainscore_vision.catalogue.contents:catalogue",
+        "changed plugins": "brainscore_vision.assessment.tasks:changed_plugins",
         "fit": "brainscore_vision.scoring.encoder:fit_encoder",
+        "isolated model": "brainscore_vision.model_sources.isolation:IsolatedModel",
+        "model details": "brainscore_vision.model_sources.description:model_details",
+        "model server": "brainscore_vision.model_sources.isolation:serve",
+        "models of libraries": "brainscore_vision.model_sources.libraries:library_names",
+        "regions recorded together": "brainscore_vision.scoring.recorded_together:regions_by_data",
+        "scores at other visual angles": "brainscore_vision.model_helpers.visual_angle:scores_at_other_angles",
+        "training data": "brainscore_vision.catalogue.contents:training_of",
+        "unregistered model": "brainscore_vision.model_sources.unregistered:load_unregistered_model",
     },
 )
 """Description of the vision domain."""

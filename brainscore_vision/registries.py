@@ -6,16 +6,16 @@ Looking up a name imports no plugin. Names that no plugin registers are made by 
 from __future__ import annotations
 
 import contextlib
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from brainscore_core.errors import UserError
-from brainscore_core.plugins import PluginIndex, Registry, Resolver
+from brainscore_core.plugins import PluginIndex, Registry
+from brainscore_core.plugins.public_variants import suggesting_public_variants
 from brainscore_core.provenance import note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable
 
     from brainscore_core.benchmarks import Benchmark
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -65,19 +65,6 @@ REGISTRIES: dict[str, Registry[Any]] = {
 }
 """Registry of each kind of object; kinds are named as in the provenance of scores."""
 
-_ACCESS_WORD = re.compile("private|public", re.IGNORECASE)
-
-
-def resolver_of(kind: str, identifier: str) -> Resolver | None:
-    """The resolver of a name; None if a plugin registers it, or the name does not have the form of other names.
-
-    Examples
-    --------
-    >>> resolver_of("model", "timm:resnet18").noun, resolver_of("model", "pixels")
-    ('model of a library', None)
-    """
-    return REGISTRIES[kind].resolver_of(identifier) if kind in REGISTRIES else None
-
 
 def resolve_benchmark(identifier: str) -> str:
     """Return the key of a registered benchmark, or the name of a composed benchmark; no plugin is imported.
@@ -89,21 +76,13 @@ def resolve_benchmark(identifier: str) -> str:
     >>> resolve_benchmark("Simulated2026.IT-pls"), resolve_benchmark("Simulated2026.IT:cka_cv")
     ('Simulated2026.IT-pls', 'Simulated2026.IT:cka_cv')
     """
-    resolver = resolver_of("benchmark", identifier)
-    if resolver is None:
-        return benchmark_registry.resolve(identifier)
-    resolver.require(identifier)
-    return identifier
+    return benchmark_registry.resolve(identifier)
 
 
 def registered_folder(kind: str, identifier: str) -> Path | None:
     """Folder of the plugin that registers an object, or of its resolver; None if there is neither."""
-    kind = kind.rpartition(" ")[2]  # such as selection data
-    resolver = resolver_of(kind, identifier)
-    if resolver is not None:
-        return resolver.folder(identifier)
-    registry = REGISTRIES.get(kind)
-    return registry.location(identifier).folder if registry is not None and identifier in registry else None
+    registry = REGISTRIES.get(kind.rpartition(" ")[2])  # such as selection data
+    return None if registry is None else registry.folder(identifier)
 
 
 def load_dataset(identifier: str) -> DataAssembly:
@@ -259,10 +238,6 @@ def load_benchmark(identifier: str) -> Benchmark:
     Exception
         Any error of the plugin itself.
     """
-    resolver = resolver_of("benchmark", identifier)
-    if resolver is not None:
-        composed: Benchmark = resolver.make(identifier)
-        return composed
     key = benchmark_registry.resolve(identifier)
     with suggesting_public_variants(key, benchmark_registry):
         return _with_identifier(benchmark_registry.make(key), key)
@@ -291,31 +266,7 @@ def load_model(identifier: str) -> BrainModel:
     Exception
         Any error of the plugin itself.
     """
-    resolver = resolver_of("model", identifier)
-    if resolver is not None:
-        made: BrainModel = resolver.make(identifier)
-        return made
     return _with_identifier(model_registry.make(identifier), identifier)
-
-
-def require_registered_model(model: str, identifier: str | None, options: Mapping[str, Any] | None) -> None:
-    """Raise an error if a model is neither registered nor of a library, or if options are given for it.
-
-    No plugin is imported.
-
-    `model`: key of `model_registry`, or identifier of a library's model. `identifier`: the identifier requested by the
-    caller, which only models that are not registered can have. `options`: options of making a model, which only models
-    that are not registered can have.
-    """
-    superfluous = [*(["identifier"] if identifier is not None else []), *(options or {})]
-    resolver = resolver_of("model", model)
-    if superfluous:
-        noun = "registered model" if resolver is None else resolver.noun
-        raise UserError(f"{model!r} is a {noun}, which takes no options", f"omit {', '.join(superfluous)}")
-    if resolver is None:
-        model_registry.location(model)
-    else:
-        resolver.require(model)
 
 
 def _make(registry: Registry[Any], identifier: str, expected: type[T]) -> T:
@@ -346,45 +297,3 @@ LOADERS: dict[str, Callable[[str], Any]] = {
     "stimulus_set": load_stimulus_set,
 }
 """The function that loads from each registry, by the keys of `REGISTRIES`."""
-
-
-def public_variants(identifier: str, names: Iterable[str]) -> list[str]:
-    """Names that differ from `identifier` only by containing *public*, or by *public* in place of *private*.
-
-    Examples
-    --------
-    >>> public_variants("MajajHong2015.private", ["MajajHong2015.public", "MajajHong2015.temporal.public"])
-    ['MajajHong2015.public']
-    >>> public_variants("MajajHong2015.IT-pls", ["MajajHong2015public.IT-pls", "MajajHong2015public.V4-pls"])
-    ['MajajHong2015public.IT-pls']
-    """
-    if "public" in identifier.lower():
-        return []
-    wanted = _without_access(identifier)
-    return sorted(name for name in names if "public" in name.lower() and _without_access(name) == wanted)
-
-
-def _without_access(name: str) -> str:
-    """The name without *public*, *private* and separators, in lower case."""
-    return re.sub(r"[._-]", "", _ACCESS_WORD.sub("", name)).lower()
-
-
-@contextlib.contextmanager
-def suggesting_public_variants(identifier: str, registry: Registry[Any]) -> Iterator[None]:
-    """Suggest the public variants of an object in errors about denied access to its data."""
-    try:
-        yield
-    except UserError as error:
-        variants = public_variants(identifier, registry) if _is_access_denied(error) else []
-        hint = f"A public variant of the {registry.noun} {identifier!r}: {', '.join(map(repr, variants))}."
-        if variants and hint not in (error.remedy or ""):
-            error.remedy = f"{error.remedy}\n{hint}" if error.remedy else hint
-        raise
-
-
-def _is_access_denied(error: UserError) -> bool:
-    from brainscore_core.supported_data_standards.brainio.fetch import AccessDenied, SeveralFailures
-
-    if isinstance(error, SeveralFailures):
-        return any(isinstance(failure, AccessDenied) for failure in error.errors)
-    return isinstance(error, AccessDenied)

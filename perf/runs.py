@@ -93,7 +93,7 @@ def time_intervals():
 def score_pair(model, benchmark, **how):
     """Score a pair as workers do, with timed intervals."""
     start, processor = time.monotonic(), time.process_time()
-    from brainscore_vision.scoring.pairs import score_pair as score
+    from brainscore_core.runner.scoring import score_pair as score
 
     time_intervals()
     receipt = score(model, benchmark, **how)
@@ -104,7 +104,7 @@ def score_pair(model, benchmark, **how):
 def keep_benchmark(benchmark, **options):
     """Keep a benchmark as workers do, with timed intervals."""
     start, processor = time.monotonic(), time.process_time()
-    from brainscore_vision.scoring import pairs as scoring
+    from brainscore_core.runner import scoring
 
     time_intervals()
     load = scoring.load_benchmark
@@ -129,7 +129,7 @@ def keep_benchmark(benchmark, **options):
 
 def forget_benchmark(benchmark):
     """Forget a benchmark as workers do."""
-    from brainscore_vision.scoring.pairs import forget_benchmark as forget
+    from brainscore_core.runner.scoring import forget_benchmark as forget
 
     forget(benchmark)
 

@@ -209,7 +209,7 @@ def measure_start() -> float:
     times = []
     for _ in range(3):
         before = time.perf_counter()
-        subprocess.run([sys.executable, "-c", "import brainscore_vision.scoring.pairs, torch"], check=True)
+        subprocess.run([sys.executable, "-c", "import brainscore_core.runner.scoring, torch"], check=True)
         times.append(time.perf_counter() - before)
     return statistics.median(times)
 

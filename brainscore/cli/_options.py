@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from brainscore.cli._output import echo
+from brainscore_core.domains import DOMAINS
 from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ results_option = click.option(
     "--results",
     metavar="FOLDER",
     help="Folder of receipts, or s3://bucket/prefix. Default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results.",
+)
+domain_option = click.option(
+    "--domain",
+    type=click.Choice(list(DOMAINS)),
+    help="Look only in this domain. Names are unique across domains, or begin with the domain, as in language:NAME.",
 )
 json_option = click.option("--json", "json_", is_flag=True, help="Print JSON.")
 

@@ -193,8 +193,8 @@ def _requirements(model: str) -> tuple[Path, ...]:
     if path.is_dir() and (path / "__init__.py").is_file():
         return plugin_requirements(path)
     import brainscore_vision
+    from brainscore_core.plugins.file_references import is_file_reference
     from brainscore_vision.model_sources.libraries import is_from_library
-    from brainscore_vision.model_sources.unregistered import is_file_reference
 
     if is_file_reference(model):
         return plugin_requirements(Path(model.rpartition(":")[0]).expanduser().resolve().parent)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from brainscore.cli._options import json_option, results_option
+from brainscore.cli._options import domain_option, json_option, results_option
 from brainscore.cli._output import echo, echo_json, echo_pairs
-from brainscore.cli.list import KINDS
+from brainscore_core.domains import FIRST, KINDS, Domain, domain_of, domains, find, split_name
+from brainscore_core.domains import domain as domain_named
+from brainscore_core.errors import UnknownIdentifier, nearest
+from brainscore_core.plugins.bibtex import bibtex_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from brainscore_core.plugins import Location
 
@@ -36,8 +40,17 @@ _NAMES = {
     help="Also simulate what a perfect model would reach on a benchmark, after its ceiling. This takes minutes.",
 )
 @results_option
+@domain_option
 @json_option
-def command(identifier: str, load: bool, ceiling: bool, attainable: bool, results: str | None, json_: bool) -> None:
+def command(
+    identifier: str,
+    load: bool,
+    ceiling: bool,
+    attainable: bool,
+    results: str | None,
+    domain: str | None,
+    json_: bool,
+) -> None:
     """Show information about a model, benchmark, metric, data set or stimulus set.
 
     IDENTIFIER may also be a file and a function in it that returns a network or a model: path/to/file.py:make_model.
@@ -48,15 +61,16 @@ def command(identifier: str, load: bool, ceiling: bool, attainable: bool, result
     assessments say. Without --load, --ceiling and --attainable,
     nothing is loaded: neither weights nor data are read.
     """
-    from brainscore_vision.model_sources.unregistered import is_file_reference
+    from brainscore_core.plugins.file_references import is_file_reference
 
-    entries = [_wrapped(identifier)] if is_file_reference(identifier) else _find(identifier)
+    wrapped = is_file_reference(identifier)
+    entries = [_wrapped(identifier, domain_named(domain or FIRST))] if wrapped else _find(identifier, domain)
     for entry in entries:
-        if entry["kind"] == "benchmarks":
-            entry["assessments"] = _assessments(entry["identifier"], results)
-    if (load or ceiling or attainable) and not is_file_reference(identifier):
+        if entry["kind"] == "benchmarks" and domain_named(entry["domain"]).offers("changed plugins"):
+            entry["assessments"] = _assessments(domain_named(entry["domain"]), entry["identifier"], results)
+    if (load or ceiling or attainable) and not wrapped:
         for entry in entries:
-            entry.update(_loaded(entry["kind"], entry["identifier"], ceiling=ceiling, attainable=attainable))
+            entry.update(_loaded(entry, ceiling=ceiling, attainable=attainable))
     if json_:
         echo_json(entries)
         return
@@ -66,27 +80,32 @@ def command(identifier: str, load: bool, ceiling: bool, attainable: bool, result
         echo_pairs((name.replace("_", " "), _text(value)) for name, value in _rows(entry) if _has_content(value))
 
 
-def _find(identifier: str) -> list[dict[str, Any]]:
-    import brainscore_vision
-    from brainscore_core.errors import UnknownIdentifier, nearest
-    from brainscore_vision.model_sources.libraries import is_from_library
-
-    registries = {kind: getattr(brainscore_vision, name) for kind, name in KINDS.items()}
-    entries = [_describe(kind, identifier, registry) for kind, registry in registries.items() if identifier in registry]
-    if entries:
-        return entries
-    benchmarks = registries["benchmarks"]
-    if is_from_library(identifier):
-        return [_describe_library_model(identifier)]
-    if ":" in identifier:
-        from brainscore_vision.composition import base_keys
-
-        base = base_keys(identifier)[0]
-        return [{**_describe("benchmarks", base, benchmarks), "identifier": identifier, "recordings_of": base}]
+def _find(identifier: str, domain: str | None) -> list[dict[str, Any]]:
+    """Describe what has a name, in all domains or in one."""
+    prefix, name = split_name(identifier)
+    searched = [each for each in domains() if each.name in (prefix or domain or each.name)]
+    registered = [
+        (each, kind, name)
+        for each in searched
+        for kind, singular in KINDS.items()
+        if singular in each.registries and name in each.registries[singular]
+    ]
+    if registered:
+        return [_describe(*item) for item in registered]
+    for each, (kind, singular) in product(searched, KINDS.items()):
+        registry = each.registries.get(singular)
+        resolver = registry.resolver_of(name) if registry is not None else None
+        if resolver is not None:
+            resolver.require(name)
+            base = next(iter(resolver.bases(name)), None)
+            if base is not None:
+                return [{**_describe(each, kind, base), "identifier": name, "recordings_of": base}]
+            return [{"identifier": name, "kind": kind, **resolver.describe(name)}]
     try:
-        return [_describe("benchmarks", benchmarks.resolve(identifier), benchmarks)]
+        owner = domain_named(find("benchmark", name, among=[each.name for each in searched]).domain)
+        return [_describe(owner, "benchmarks", owner.registries["benchmark"].resolve(name))]
     except UnknownIdentifier:
-        near = nearest(identifier, {key for registry in registries.values() for key in registry})
+        near = nearest(name, {key for each in searched for registry in each.registries.values() for key in registry})
         hint = f" Nearest: {', '.join(near)}." if near else ""
         kinds = ", ".join(KINDS)
         raise UnknownIdentifier(
@@ -95,63 +114,35 @@ def _find(identifier: str) -> list[dict[str, Any]]:
         ) from None
 
 
-def _describe_library_model(identifier: str) -> dict[str, Any]:
-    from importlib.metadata import version
-
-    from brainscore_vision.model_sources.libraries import LIBRARIES, parse_library_model, require_library_model
-
-    require_library_model(identifier)
-    model = parse_library_model(identifier)
-    distribution = LIBRARIES[model.library].distribution
-    return {
-        "identifier": identifier,
-        "kind": "models",
-        "library": f"{distribution} {version(distribution)}",
-        "name": model.name,
-        "weights": model.weights if model.seed is None else f"as initialised, seed {model.seed}",
-    }
-
-
-def _wrapped(reference: str) -> dict[str, Any]:
+def _wrapped(reference: str, domain: Domain) -> dict[str, Any]:
     """A model from a file: its layers, and what was chosen automatically."""
-    from brainscore_vision.model_sources.unregistered import load_unregistered_model
-
-    model = load_unregistered_model(reference)
+    model = domain.feature("unregistered model")(reference)
     return {
         "identifier": model.identifier,
         "kind": "models",
         "file": str(model.source),
         "class": _class(model.model),
-        "visual_degrees": model.model.visual_degrees(),
-        "regions": dict(getattr(model.model, "region_layer_map", {})) or "a layer is selected for each",
-        "layers": list(getattr(model.model, "layers", [])),
+        **_details(domain, model.model, registered=False),
         "remarks": list(model.remarks),
-        **_network(model.model),
     }
 
 
-def _network(model: Any) -> dict[str, Any]:
-    """What the network of a model gets, and what is recorded of its layers."""
-    from brainscore_vision.model_helpers.activations.preprocessing import describe_preprocessing
-
-    network: Any = getattr(model, "activations_model", None)
-    described: dict[str, Any] = {}
-    if hasattr(network, "preprocessing"):
-        described["preprocessing"] = describe_preprocessing(network.preprocessing)
-    if hasattr(network, "describe_layers"):
-        described["recorded"] = network.describe_layers(list(getattr(model, "layers", [])))
-    return described
+def _details(domain: Domain, model: Any, *, registered: bool) -> dict[str, Any]:
+    """Properties of a loaded model that only models of its domain have."""
+    if not domain.offers("model details"):
+        return {}
+    details: dict[str, Any] = domain.feature("model details")(model, registered=registered)
+    return details
 
 
-def _describe(kind: str, identifier: str, registry: Any) -> dict[str, Any]:
-    from brainscore_core.plugins.bibtex import bibtex_entries
-
-    locations: list[Location] = registry.locations(identifier)
+def _describe(domain: Domain, kind: str, identifier: str) -> dict[str, Any]:
+    locations: list[Location] = domain.registries[KINDS[kind]].locations(identifier)
     location = locations[0]
     folder = location.folder
     entry = {
         "identifier": identifier,
         "kind": kind,
+        "domain": domain.name,
         "package": location.package,
         "source": location.source,
         "file": str(location),
@@ -161,25 +152,24 @@ def _describe(kind: str, identifier: str, registry: Any) -> dict[str, Any]:
         "requirements": _existing(folder, "requirements.txt"),
         "bibtex": bibtex_entries(folder) if folder is not None else [],
     }
-    return entry | _catalogued(kind, identifier)
+    return entry | _catalogued(domain, kind, identifier)
 
 
-def _catalogued(kind: str, identifier: str) -> dict[str, Any]:
+def _catalogued(domain: Domain, kind: str, identifier: str) -> dict[str, Any]:
     """Metadata of a model or a benchmark from its plugin."""
-    from brainscore_vision.catalogue.contents import catalogue
-
     if kind not in ("models", "benchmarks"):
         return {}
-    listing = catalogue(**{"models": [], "benchmarks": [], kind: [identifier]})
+    if not domain.offers("catalogue"):
+        listed = domain.table.listed(identifier) if kind == "benchmarks" else None
+        return {} if listed is None else listed._asdict()
+    listing = domain.feature("catalogue")(**{"models": [], "benchmarks": [], kind: [identifier]})
     (values,) = (entry.as_dict() for entry in getattr(listing, kind))
     problems = [problem.message for problem in listing.problems if problem.kind == kind]
     metadata = values["metadata"] or {}
     metadata.pop("bibtex", None)
     described = {"metadata": metadata or None, "problems": problems}
     if kind == "models":
-        from brainscore_vision.catalogue.contents import training_of
-
-        described["training"] = training_of(identifier)._asdict()
+        described["training"] = domain.feature("training data")(identifier)._asdict()
     if values["bibtex"] is not None:
         described["bibtex"] = [_dedent(values["bibtex"])]
     names = ("layers",) if kind == "models" else ("version", "parent", "control")
@@ -208,13 +198,12 @@ def _trained_on(training: dict[str, Any]) -> str:
     return _lines([*names, *([] if training["complete"] else ["not stated" if not names else "and more, not stated"])])
 
 
-def _assessments(benchmark: str, results: str | None) -> list[dict[str, Any]] | None:
+def _assessments(domain: Domain, benchmark: str, results: str | None) -> list[dict[str, Any]] | None:
     """Stored assessments of a benchmark, the newest of each part and set of models; None if they cannot be read."""
     from brainscore_core.errors import UserError
     from brainscore_core.receipts.assessment import PARTS
     from brainscore_core.results.assessments import AssessmentStore
     from brainscore_core.results.validity import summary_of
-    from brainscore_vision.assessment.tasks import changed_plugins
 
     try:
         newest, problems = AssessmentStore(results).newest(benchmark)
@@ -232,7 +221,7 @@ def _assessments(benchmark: str, results: str | None) -> list[dict[str, Any]] | 
             "id": assessment.id,
             "state": assessment.state,
             "summary": summary_of(assessment).sentence,
-            "changed": list(changed_plugins(assessment)),
+            "changed": list(domain.feature("changed plugins")(assessment)),
         }
         for assessment in sorted(newest, key=lambda assessment: (PARTS.index(assessment.part), assessment.id or ""))
     ]
@@ -296,51 +285,38 @@ def _dedent(text: str) -> str:
     return inspect.cleandoc(text)
 
 
-def _loaded(kind: str, identifier: str, *, ceiling: bool, attainable: bool) -> dict[str, Any]:
-    import brainscore_vision
-    from brainscore_vision.model_sources.libraries import is_from_library
-
+def _loaded(entry: Mapping[str, Any], *, ceiling: bool, attainable: bool) -> dict[str, Any]:
+    kind, identifier = entry["kind"], entry["identifier"]
+    domain = domain_of(KINDS[kind], identifier) if "domain" not in entry else domain_named(entry["domain"])
     if kind == "metrics":
-        return {"signature": _signature(brainscore_vision.metric_registry[identifier])}
+        return {"signature": _signature(domain.registries["metric"][identifier])}
+    loaded = domain.load(KINDS[kind], identifier)
+    about: dict[str, Any] = {"class": _class(loaded)}
     if kind == "models":
-        model = brainscore_vision.load_model(identifier)
-        about: dict[str, Any] = {"class": _class(model), "visual_degrees": model.visual_degrees()}
-        if is_from_library(identifier):
-            about["regions"] = dict(getattr(model, "region_layer_map", {})) or "a layer is selected for each"
-            about |= {"layers": list(getattr(model, "layers", [])), "remarks": list(getattr(model, "remarks", []))}
-        return about | _network(model)
+        return about | _details(domain, loaded, registered=identifier in domain.registries["model"])
     if kind == "data":
-        assembly = brainscore_vision.load_dataset(identifier)
-        return {
-            "class": _class(assembly),
-            "sizes": dict(assembly.sizes),
-            "coordinates": sorted(map(str, assembly.coords)),
-        }
+        return about | {"sizes": dict(loaded.sizes), "coordinates": sorted(map(str, loaded.coords))}
     if kind == "stimulus-sets":
-        stimuli = brainscore_vision.load_stimulus_set(identifier)
-        return {"class": _class(stimuli), "stimuli": len(stimuli), "columns": [str(name) for name in stimuli.columns]}
-    benchmark = brainscore_vision.load_benchmark(identifier)
-    about = {
-        "class": _class(benchmark),
-        "own_identifier": benchmark.identifier,
-        "version": benchmark.version,
-        "parent": benchmark.parent,
-        "bibtex": [_dedent(benchmark.bibtex)] if benchmark.bibtex else [],
+        return about | {"stimuli": len(loaded), "columns": [str(name) for name in loaded.columns]}
+    about |= {
+        "own_identifier": loaded.identifier,
+        "version": loaded.version,
+        "parent": loaded.parent,
+        "bibtex": [_dedent(loaded.bibtex)] if loaded.bibtex else [],
     }
     if ceiling or attainable:
-        value = benchmark.ceiling
+        value = loaded.ceiling
         about["ceiling"] = value
         about["ceiling_error"] = getattr(value, "attrs", {}).get("error")
     if attainable:
-        about.update(_attainable(benchmark))
+        about.update(_attainable(domain, loaded))
     return about
 
 
-def _attainable(benchmark: Any) -> dict[str, Any]:
+def _attainable(domain: Domain, benchmark: Any) -> dict[str, Any]:
     from brainscore_core.metrics import Uncertainty
-    from brainscore_vision.assessment.attainable import attach_attainable
 
-    attainable = attach_attainable(benchmark).attrs["attainable"]
+    attainable = domain.feature("attainable scores")(benchmark).attrs["attainable"]
     uncertainty = Uncertainty.of(attainable)
     if uncertainty.ci_reason is not None:
         return {"attainable": None, "attainable_reason": uncertainty.ci_reason}

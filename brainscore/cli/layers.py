@@ -71,13 +71,10 @@ def _profile(model: str, benchmark: str, layers: tuple[str, ...], *, halves: int
 
     import brainscore_vision
     from brainscore_core.errors import UserError
+    from brainscore_core.plugins.file_references import is_file_reference, load_file_reference
     from brainscore_vision.model_helpers.brain_transformation import LayerSelection, ModelCommitment
     from brainscore_vision.model_helpers.brain_transformation.selection import load_selection_benchmark
-    from brainscore_vision.model_sources.unregistered import (
-        is_file_reference,
-        load_file_reference,
-        to_unregistered_model,
-    )
+    from brainscore_vision.model_sources.unregistered import to_unregistered_model
 
     if is_file_reference(model):
         network, path = load_file_reference(model)

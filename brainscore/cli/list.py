@@ -9,15 +9,9 @@ from typing import Any
 import click
 
 from brainscore.cli._output import echo, echo_json, echo_table
-from brainscore_core.errors import nearest
-
-KINDS = {
-    "models": "model_registry",
-    "benchmarks": "benchmark_registry",
-    "metrics": "metric_registry",
-    "data": "data_registry",
-    "stimulus-sets": "stimulus_set_registry",
-}
+from brainscore_core.domains import DOMAINS, FIRST, KINDS
+from brainscore_core.domains import domain as domain_named
+from brainscore_core.errors import UserError, nearest
 
 
 class _Kind(click.Choice[str]):
@@ -46,8 +40,11 @@ def _matches(identifier: str, pattern: str | None) -> bool:
     help="Instead of registered models, list a library's models with weights; of Hugging Face, those in the local "
     "cache.",
 )  # fmt: skip
+@click.option("--domain", type=click.Choice(list(DOMAINS)), default=FIRST, show_default=True, help="Which domain's.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
-def command(kind: str | None, pattern: str | None, like: str | None, library: str | None, json_: bool) -> None:
+def command(
+    kind: str | None, pattern: str | None, like: str | None, library: str | None, domain: str, json_: bool
+) -> None:
     """List models, benchmarks, metrics, data or stimulus sets.
 
     KIND is models, benchmarks, metrics, data or stimulus-sets. Without it, the number of each kind is shown.
@@ -57,8 +54,6 @@ def command(kind: str | None, pattern: str | None, like: str | None, library: st
     A benchmark can also combine the recordings of a listed one with any metric, by the name
     <data set>.<region>:<metric>[@<ceiling>], such as MajajHong2015public.IT:cka_cv.
     """
-    import brainscore_vision
-
     if like is not None:
         if pattern is not None and pattern != like:
             raise click.UsageError("PATTERN and --like are the same: give one of them")
@@ -68,10 +63,14 @@ def command(kind: str | None, pattern: str | None, like: str | None, library: st
             raise click.UsageError("--library lists models: brainscore list models --library NAME")
         _echo_library(library, pattern, json_=json_)
         return
+    registries = domain_named(domain).registries
     if kind is None:
-        _echo_counts({kind: len(getattr(brainscore_vision, name)) for kind, name in KINDS.items()}, json_=json_)
+        counts = {kind: len(registries[name]) for kind, name in KINDS.items() if name in registries}
+        _echo_counts(counts, json_=json_)
         return
-    registry = getattr(brainscore_vision, KINDS[kind])
+    if KINDS[kind] not in registries:
+        raise UserError(f"{domain} has no {kind}", remedy=f"brainscore list data --domain {domain}")
+    registry = registries[KINDS[kind]]
     rows: list[dict[str, Any]] = []
     for identifier in registry:
         if _matches(identifier, pattern):
@@ -96,15 +95,12 @@ def command(kind: str | None, pattern: str | None, like: str | None, library: st
         ("identifier", "plugin", "from"),
         [(row["identifier"], row["package"], _origin(row)) for row in rows],
     )
-    if kind == "benchmarks" and sys.stdout.isatty():
-        from brainscore_vision.composition import NAME_FORM
-
-        echo(f"Any metric on the recordings of a benchmark is a benchmark, too: {NAME_FORM}", err=True)
+    if registry.resolver is not None and registry.resolver.about and sys.stdout.isatty():
+        echo(registry.resolver.about, err=True)
 
 
 def _echo_library(library: str, pattern: str | None, *, json_: bool) -> None:
-    from brainscore_vision.model_sources.libraries import library_names
-
+    library_names = domain_named(FIRST).feature("models of libraries")
     # a pattern may also begin with the name of the library, as identifiers do
     name_pattern = None if pattern is None else pattern.removeprefix(f"{library}:")
     matching_names = [f"{library}:{name}" for name in library_names(library) if _matches(name, name_pattern)]

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from brainscore.cli._options import domain_option
 from brainscore.cli._output import echo, echo_json
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.progress import stage
@@ -141,6 +142,7 @@ KEYS: dict[str, Callable[[Any], Any]] = {
     "slurm": _text,
     "again": _again,
     "timeout": _seconds,
+    "domain": _text,
 }
 """The keys of a run file, each with the function that checks and converts its value."""
 
@@ -155,7 +157,7 @@ def _placed(name: str, value: Any, folder: Path) -> Any:
 
 
 def _model(one: str, folder: Path) -> str:
-    from brainscore_vision.model_sources.unregistered import is_file_reference
+    from brainscore_core.plugins.file_references import is_file_reference
 
     if not is_file_reference(one):
         return one
@@ -248,6 +250,7 @@ def _repeated(args: Sequence[str]) -> list[str]:
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Time limit of a pair in seconds.")
 @click.option("--scheduler", metavar="ADDRESS", help="Use an existing Dask scheduler, such as tcp://host:8786.")
 @click.option("--slurm", metavar="PROFILE", help="Run as SLURM jobs, described by this YAML file.")
+@domain_option
 @click.option("--json", "json_", is_flag=True, help="Print the plan or the results as JSON.")
 @click.pass_context
 def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, **given: Any) -> None:
@@ -270,9 +273,9 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
         if not dry_run:
             ctx.with_resource(starting_early(options))  # before the imports that follow, which take a second
         from brainscore_core.results.store import ResultsStore
-        from brainscore_vision.scoring.selection import plan_selection, select
+        from brainscore_core.runner.selection import plan_selection, select
 
-        selection = select(_required(how, "models"), _required(how, "benchmarks"))
+        selection = select(_required(how, "models"), _required(how, "benchmarks"), how.get("domain"))
         store = ResultsStore(how.get("results"))
         plan = plan_selection(selection, store, again=how.get("again", "failed"), gpu=int(how.get("gpus", 0) > 0))
     if dry_run:

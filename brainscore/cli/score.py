@@ -6,6 +6,7 @@ import os
 
 import click
 
+from brainscore.cli._options import domain_option
 from brainscore.cli._output import echo, echo_json, echo_methods, echo_pairs
 from brainscore_core.progress import stage
 
@@ -57,6 +58,7 @@ from brainscore_core.progress import stage
     is_flag=True,
     help="Do not store products of the model's features, from which brainscore ask answers questions.",
 )
+@domain_option
 @click.option("--methods", is_flag=True, help="Also print a paragraph for a paper, with references.")
 @click.option("--json", "json_", is_flag=True, help="Print the receipt as JSON.")
 def command(
@@ -73,20 +75,22 @@ def command(
     sandbox: bool,
     sandbox_shows: tuple[str, ...],
     no_products: bool,
+    domain: str | None,
     methods: bool,
     json_: bool,
 ) -> None:
     """Score a model on a benchmark, print the result, keep a receipt.
 
     MODEL is an identifier, or a file and a function in it that returns a network, a BrainModel or a function of
-    images: path/to/file.py:make_model.
+    images, or a subject that reads text: path/to/file.py:make_model. Model and benchmark are of one domain.
 
     If the model does not support the benchmark's task, the state is 'not applicable'; that is a result, not an error.
     """
     if methods and json_:
         raise click.UsageError("--methods prints text; leave out --json")
     with stage("starting"):  # imports take a second or more
-        import brainscore_vision
+        from brainscore_core.domains import domain as domain_named
+        from brainscore_core.domains import find_pair
         from brainscore_core.memory import parse_size
         from brainscore_core.receipts.receipt import summary
         from brainscore_core.scoring import ResultsStore
@@ -97,7 +101,8 @@ def command(
     how = {"layers": list(layers) or None, "visual_degrees": visual_degrees, "logits": entry}
     stated = {name: value for name, value in how.items() if value is not None}
     store = ResultsStore(results)
-    receipt = brainscore_vision.run_pair(
+    name, model, benchmark = find_pair(model, benchmark, among=domain and [domain])
+    outcome = domain_named(name).run_pair(
         model,
         benchmark,
         results=store,
@@ -107,7 +112,8 @@ def command(
         cage={"files": list(sandbox_shows)} if sandbox or sandbox_shows else None,
         other_angles=other_angles,
         products=not no_products,
-    ).receipt
+    )
+    receipt = outcome.receipt
     if json_:
         echo_json(receipt.to_dict())
     else:

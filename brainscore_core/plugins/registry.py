@@ -7,7 +7,7 @@ import fnmatch
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from importlib import import_module
@@ -148,7 +148,11 @@ class Resolver(NamedTuple):
     matches: Callable[[str], bool]  # whether a name has the form of these names
     require: Callable[[str], object]  # raises an error for a name that cannot be made; imports no plugin
     folder: Callable[[str], Path | None]  # folder of the code of an object, or None
-    make: Callable[[str], Any]
+    make: Callable[..., Any]
+    matching: Callable[[str], Sequence[str]] = lambda pattern: ()  # names that match a pattern
+    bases: Callable[[str], Sequence[str]] = lambda name: ()  # registered objects that an object is made of
+    describe: Callable[[str], dict[str, Any]] = lambda name: {}  # what is known of an object without making it
+    about: str = ""  # a sentence below lists of registered objects
 
 
 class Registry(MutableMapping[str, Callable[..., T]]):
@@ -282,6 +286,32 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         resolver = self.resolver
         return resolver if resolver and resolver.matches(identifier) and identifier not in self else None
 
+    def folder(self, identifier: str) -> Path | None:
+        """Folder of the plugin that registers an object, or of its resolver; None if there is neither."""
+        resolver = self.resolver_of(identifier)
+        if resolver is not None:
+            return resolver.folder(identifier)
+        return self.location(identifier).folder if identifier in self else None
+
+    def require(self, identifier: str, given: Iterable[str] = ()) -> None:
+        """Raise an error if an object is neither registered nor made by the resolver; no plugin is imported.
+
+        `given`: options that the caller gives for making it, which these objects do not take.
+        """
+        resolver = self.resolver_of(identifier)
+        if superfluous := list(given):
+            noun = f"registered {self.noun}" if resolver is None else resolver.noun
+            raise UserError(f"{identifier!r} is a {noun}, which takes no options", f"omit {', '.join(superfluous)}")
+        if resolver is None:
+            self.location(identifier)
+        else:
+            resolver.require(identifier)
+
+    def lists(self, identifier: str) -> bool:
+        """Whether an object is known to be registered, or made by the resolver; new plugins are not looked for."""
+        resolver = self.resolver
+        return bool(self._places(identifier)) or (resolver is not None and resolver.matches(identifier))
+
     def location(self, key: str) -> Location:
         """Return where an identifier is registered, without importing the plugin.
 
@@ -373,6 +403,10 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         Exception
             Any error of the factory.
         """
+        resolver = self.resolver_of(key)
+        if resolver is not None:
+            made: T = resolver.make(key, *args, **kwargs)
+            return made
         factory = self[key]
         location = self.location(key)
         if not _is_factory(factory):
@@ -394,7 +428,7 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         return result
 
     def resolve(self, name: str) -> str:
-        """Return the key for `name`, which is a key itself or the ``identifier`` of an object.
+        """Return the key for `name`: a key itself, a name of the resolver, or the ``identifier`` of an object.
 
         Parameters
         ----------
@@ -410,6 +444,8 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         ------
         UnknownIdentifier
             If it is neither.
+        UserError
+            If the resolver cannot make the object.
 
         Notes
         -----
@@ -417,6 +453,10 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         literally or as a matching f-string.
         """
         if name in self:
+            return name
+        resolver = self.resolver_of(name)
+        if resolver is not None:
+            resolver.require(name)
             return name
         alias = self._aliases.get(name)
         if alias is not None and alias in self:

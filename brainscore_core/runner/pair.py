@@ -565,8 +565,8 @@ def split_scorer(scorer: str) -> tuple[str, str]:
 
     Examples
     --------
-    >>> split_scorer("brainscore_vision.scoring.pairs:score_pair")
-    ('brainscore_vision.scoring.pairs', 'score_pair')
+    >>> split_scorer("brainscore_core.runner.scoring:score_pair")
+    ('brainscore_core.runner.scoring', 'score_pair')
     """
     module, colon, function = scorer.partition(":")
     if not (colon and all(name.isidentifier() for name in (*module.split("."), function))):

@@ -27,8 +27,8 @@ from brainscore_vision.stimuli.gabor_bank import GaborBank, GaborFilters
 if TYPE_CHECKING:
     import torch
 
+    from brainscore_core.runner.selection import Selection
     from brainscore_core.scoring import ResultsStore
-    from brainscore_vision.scoring.selection import Selection
 
 LABELS: Final = (STIMULUS_GROUPS, *CLASSES)
 """Columns of stimuli, or coordinates of recordings, that name categories or groups."""
@@ -276,11 +276,11 @@ def score_with_twin(model: str, benchmarks: Sequence[str], *, results: "ResultsS
     twin is the registered or the library's one; that of other networks has the layers of the trained network and the
     weights of :func:`initial_weights` for seed 0. A UserError if the network has no twin.
     """
+    from brainscore_core.runner.selection import plan_selection, select
     from brainscore_vision.model_sources.libraries import is_from_library
     from brainscore_vision.model_sources.unregistered import wrap_model
     from brainscore_vision.registries import load_benchmark, model_registry
     from brainscore_vision.scoring.pairs import run_pair
-    from brainscore_vision.scoring.selection import plan_selection, select
 
     selection = select([model], benchmarks)
     if len(selection.models) != 1:

@@ -352,9 +352,10 @@ def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Se
             benchmark = load_benchmark(benchmark)
         if model is None or isinstance(model, Score):
             return _Scoring(benchmark, seeds).controls(score=model)
-        from brainscore_vision.scoring.pairs import ScoredModel
+        from brainscore_core.domains import domain
+        from brainscore_core.runner.scoring import ScoredModel
 
-        with ScoredModel(model) as scored:
+        with ScoredModel(domain("vision"), model) as scored:
             return _Scoring(benchmark, seeds).controls(scored.load(), name=scored.name)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
+from brainscore_core.plugins.public_variants import suggesting_public_variants
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.progress import stage
 from brainscore_core.provenance import ignoring, recording
@@ -25,10 +26,9 @@ from brainscore_vision.registries import (
     benchmark_registry,
     load_benchmark,
     load_model,
+    model_registry,
     registered_folder,
-    require_registered_model,
     resolve_benchmark,
-    suggesting_public_variants,
 )
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def plan(
     ('pixels', 'gabor', 'simulated-truth')
     """
     for model in models:
-        require_registered_model(model, None, None)
+        model_registry.require(model)
     tasks = []
     for name in dict.fromkeys(resolve_benchmark(benchmark) for benchmark in benchmarks):
         for part in PARTS:

@@ -91,4 +91,12 @@ def _make(identifier: str) -> Benchmark:
     return compose(identifier)
 
 
-benchmark_registry.resolver = Resolver("composed benchmark", lambda name: ":" in name, base_keys, _folder, _make)
+benchmark_registry.resolver = Resolver(
+    "composed benchmark",
+    lambda name: ":" in name,
+    base_keys,
+    _folder,
+    _make,
+    bases=base_keys,
+    about=f"Any metric on the recordings of a benchmark is a benchmark, too: {NAME_FORM}",
+)

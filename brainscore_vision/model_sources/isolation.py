@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import functools
 import math
-import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,76 +14,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 import xarray as xr
 
-from brainscore_core.errors import UserError
-from brainscore_core.isolation import TIMEOUT, ModelProcess, SubjectFailed, start_model_process
-from brainscore_core.isolation.sandbox import Sandbox
-from brainscore_core.memory import memory_limit
-from brainscore_core.paths import cache_home, home
-from brainscore_core.plugins.environments import environment_of, plugin_requirements, without_python_settings
+from brainscore_core.domains import domain
+from brainscore_core.isolation import TIMEOUT, ModelProcess, SubjectFailed, models
+from brainscore_core.plugins.file_references import is_file_reference
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures, RecordedDecisions
 from brainscore_vision.model_interface import BehavioralAssembly, BrainModel, NeuroidAssembly
-from brainscore_vision.model_sources.libraries import is_from_library
-from brainscore_vision.model_sources.unregistered import is_file_reference, load_unregistered_model, referenced_file
-from brainscore_vision.registries import load_model, model_registry, require_registered_model
+from brainscore_vision.model_sources.unregistered import load_unregistered_model
+from brainscore_vision.registries import load_model
 
 if TYPE_CHECKING:
     from brainscore_core.isolation.sandbox import Exchange, Loan
     from brainscore_core.plugins.environments import Environment
-
-
-SANDBOX_REMARK = "the model ran in a cage: without network, seeing only its own files and the stimuli"
-
-_OPTIONS = frozenset({"files", "memory", "processes", "seconds", "file_size", "scratch", "environment"})
-_HOMES = {"TORCH_HOME": "~/.cache/torch", "HF_HOME": "~/.cache/huggingface"}
-
-
-def sandbox_for(model: str, environment: Environment | None, given: Mapping[str, Any]) -> Sandbox:
-    """Configure the sandbox of a model, without importing the model.
-
-    `model`: key of `model_registry`, or ``path/to/file.py:make_model``. `given`: plain values: ``files`` (paths of
-    files and folders that the model sees in addition to its plugin), ``environment`` (variables), and the limits of
-    `Sandbox`. Missing limits are the defaults of `Sandbox`; missing memory is the limit of this process. Result:
-    argument for :func:`~brainscore_core.isolation.start_model_process`.
-    """
-    if unknown := sorted(set(given) - _OPTIONS):
-        raise UserError(f"a sandbox has no option {unknown[0]!r}", remedy=f"options: {', '.join(sorted(_OPTIONS))}")
-    paths = [Path(path).expanduser().absolute() for path in given.get("files", ())]
-    files = [path for path in paths if not path.is_dir()]
-    folders = [path for path in paths if path.is_dir()]
-    variables = _homes(paths)
-    if is_file_reference(model):
-        files.append(referenced_file(model))
-    elif not is_from_library(model):  # libraries are installed where the sandbox sees them
-        location = model_registry.location(model)
-        if location.folder is None:
-            raise UserError(
-                f"{model!r} was registered by {location.file}, which is not a plugin", remedy="move it into a plugin"
-            )
-        plugin = location.folder.absolute()
-        if location.source == "BRAINSCORE_PLUGINS":
-            variables["BRAINSCORE_PLUGINS"] = str(plugin.parent.parent)  # inside, it is the only plugin there
-            variables["BRAINSCORE_PLUGINS_REPLACE"] = os.environ.get("BRAINSCORE_PLUGINS_REPLACE", "")
-        elif location.source != "built in" and plugin.is_dir():
-            plugin = plugin.parents[location.package.count(".") - 1] if "." in location.package else plugin
-        (folders if plugin.is_dir() else files).append(plugin)
-    if environment is not None:
-        folders.append(environment.folder)
-    limits = {name: given[name] for name in ("processes", "seconds", "file_size", "scratch") if name in given}
-    return Sandbox(
-        folders=folders,
-        files=files,
-        environment={**variables, **given.get("environment", {})},
-        memory=int(given.get("memory") or memory_limit()),
-        **limits,
-    )
-
-
-def _homes(files: list[Path]) -> dict[str, str]:
-    """Variables of the cache folders that contain some of these files, so that libraries find them."""
-    homes = {"BRAINIO_HOME": cache_home(), "BRAINSCORE_HOME": home()}
-    homes |= {name: Path(os.environ.get(name) or default).expanduser().absolute() for name, default in _HOMES.items()}
-    return {name: str(folder) for name, folder in homes.items() if any(file.is_relative_to(folder) for file in files)}
 
 
 class StimulusAccess:
@@ -156,9 +96,6 @@ def _revoke(loans: list[Loan]) -> None:
         loan.give_back()
 
 
-_LOADER = "brainscore_vision.model_sources.isolation:serve"
-
-
 def isolated_model(
     model: str,
     *,
@@ -183,7 +120,7 @@ def isolated_model(
     timeout : float
         Limit for loading and for each call, in seconds.
     cage : mapping, optional
-        Runs the model in a sandbox with these options of :func:`sandbox_for`. An empty
+        Runs the model in a sandbox with these options of :func:`brainscore_core.isolation.models.sandbox_for`. An empty
         mapping: the defaults.
 
     Returns
@@ -204,44 +141,10 @@ def isolated_model(
     ...     model.identifier, model.visual_degrees()
     ('pixels', 8)
     """
-    require_reference(model, identifier, how)
-    if is_file_reference(model):
-        model = f"{referenced_file(model)}:{model.rpartition(':')[2]}"
-    if environment is None:
-        environment = environment_for(model)
-    options = {"identifier": identifier, "how": dict(how or {})}
-    process = start_model_process(
-        _LOADER,
-        model,
-        options=options if is_file_reference(model) else None,
-        python=None if environment is None else environment.python,
-        # the environment lists the folders of PYTHONPATH after its own
-        environment=None if environment is None else without_python_settings(),
-        timeout=timeout,
-        on_output=_to_standard_error,
-        sandbox=None if cage is None else sandbox_for(model, environment, cage),
+    made: IsolatedModel = models.isolated_model(
+        domain("vision"), model, identifier=identifier, how=how, environment=environment, timeout=timeout, cage=cage
     )
-    try:
-        return IsolatedModel(process, environment)
-    except BaseException:
-        process.close()
-        raise
-
-
-def environment_for(model: str) -> Environment | None:
-    """Find or make the environment that the ``requirements.txt`` in a model's folder requires.
-
-    `model`: key of `model_registry`, or ``path/to/file.py:make_model``. Result: None for a model without requirements:
-    it runs in the environment of this interpreter.
-    """
-    if is_file_reference(model):
-        folder: Path | None = referenced_file(model).parent
-    else:
-        folder = None if is_from_library(model) else model_registry.location(model).folder
-    requirements = plugin_requirements(folder)
-    if not requirements:
-        return None
-    return environment_of(requirements, plugin=model, on_progress=lambda line: _to_standard_error(f"{line}\n"))
+    return made
 
 
 class IsolatedModel(BrainModel):
@@ -350,27 +253,11 @@ class _StartMethod:
             self._process.call("start", self._method, str(what), named, granted_args, granted_options)
 
 
-def require_reference(model: Any, identifier: str | None, how: Mapping[str, Any] | None) -> None:
-    """Raise an error for a model that cannot be made in another process, before anything is started."""
-    if not isinstance(model, str):
-        raise UserError(
-            f"a {type(model).__name__} cannot move into another process",
-            remedy="name a registered model, or a file and a function in it: path/to/file.py:make_model",
-        )
-    if not is_file_reference(model):
-        require_registered_model(model, identifier, how)
-
-
 def _text_attribute(process: ModelProcess, name: str) -> str:
     value = process.call(name)
     if not isinstance(value, str) or not 0 < len(value) <= 500:
         raise SubjectFailed(f"{process.name!r} has no {name}, or its {name} is not a text", cause="protocol")
     return value
-
-
-def _to_standard_error(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()
 
 
 _NAMES: dict[str, Any] = {"start_task": BrainModel.Task, "start_recording": BrainModel.RecordingTarget}

@@ -410,3 +410,16 @@ def _open_clip(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper, s
 
 
 _BUILD: Final = {"timm": _timm, "torchvision": _torchvision, "huggingface": _huggingface, "open_clip": _open_clip}
+
+
+def describe_library_model(identifier: str) -> dict[str, str]:
+    """Name library, model and weights; nothing is loaded."""
+    from importlib.metadata import version
+
+    model = parse_library_model(identifier)
+    distribution = LIBRARIES[model.library].distribution
+    return {
+        "library": f"{distribution} {version(distribution)}",
+        "name": model.name,
+        "weights": model.weights if model.seed is None else f"as initialised, seed {model.seed}",
+    }

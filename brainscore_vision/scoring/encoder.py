@@ -19,6 +19,7 @@ from brainscore_core.lazy import content_of
 from brainscore_core.metric_helpers.alignment import as_table, finite_values, match_rows
 from brainscore_core.metric_helpers.xarray_utils import Defaults, XarrayRegression
 from brainscore_core.numerics.linear_regression import LinearFit
+from brainscore_core.plugins.file_references import is_file_reference
 from brainscore_core.provenance import recording
 from brainscore_core.receipts.environment import current_environment, describe_plugin
 from brainscore_core.strict_json import dumps, loads, plain
@@ -32,7 +33,7 @@ from brainscore_vision.benchmark_helpers.measurements import (
 from brainscore_vision.benchmark_helpers.neural_common import groups_of_neuroids, record
 from brainscore_vision.benchmark_helpers.screen import stimulus_files
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
-from brainscore_vision.model_sources.unregistered import is_file_reference, wrap_model
+from brainscore_vision.model_sources.unregistered import wrap_model
 from brainscore_vision.registries import load_benchmark, registered_folder, resolve_benchmark
 
 SCHEMA = 1

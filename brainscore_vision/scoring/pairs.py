@@ -1,59 +1,20 @@
-"""Scores pairs of a model and a benchmark, and verifies receipts by scoring their pair again.
-
-Library, command line, runner and website score through this module. A worker of the runner also captures what a pair
-prints, and keeps the model loaded for the next benchmark.
-"""
+"""Scores vision models on vision benchmarks; `brainscore_core.runner.scoring` does the work for all domains."""
 
 from __future__ import annotations
 
-import functools
-import gc
-import json
-import logging
-import math
 import os
-import signal
-import sys
-import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any
 
-from brainscore_core.errors import UserError
-from brainscore_core.plugins.source import plugin_hash
-from brainscore_core.progress import stage
-from brainscore_core.provenance import note, recording
-from brainscore_core.receipts.environment import current_environment, describe_plugin
-from brainscore_core.receipts.output import capture_output
-from brainscore_core.receipts.receipt import RunInfo, VisualAngle
-from brainscore_core.runner.pair import Outcome, PairRecorder, data_of
-from brainscore_vision.model_helpers.visual_angle import scores_at_other_angles
-from brainscore_vision.model_sources.libraries import is_from_library
-from brainscore_vision.model_sources.unregistered import is_file_reference, load_unregistered_model, referenced_file
-from brainscore_vision.registries import (
-    benchmark_registry,
-    load_benchmark,
-    load_model,
-    model_registry,
-    registered_folder,
-    require_registered_model,
-    resolve_benchmark,
-    suggesting_public_variants,
-)
-from brainscore_vision.scoring.selection import data_name
+from brainscore_core.domains import domain
+from brainscore_core.runner import scoring
 
 if TYPE_CHECKING:
     from brainscore_core.metrics import Score
-    from brainscore_core.plugins.environments import Environment
+    from brainscore_core.receipts.receipt import RunInfo
+    from brainscore_core.runner.pair import Outcome
     from brainscore_core.scoring import Change, Receipt, ResultsStore, Stored, Tolerance, Verification
-    from brainscore_vision.model_interface import BrainModel
-
-_logger = logging.getLogger(__name__)
-_TRANSIENT_NOTES = {"cache", "time"}  # kinds of notes that do not hold for a model that was loaded earlier
 
 
 def score(
@@ -158,384 +119,21 @@ def run_pair(
     Outcome
         ``score`` and ``receipt``.
     """
-    benchmark = resolve_benchmark(benchmark_identifier)
-    with (
-        stage(f"{identifier or _name_shown(model_identifier)} on {benchmark}"),
-        ScoredModel(model_identifier, identifier=identifier, how=how, isolated=isolated, cage=cage) as model,
-    ):
-        model.check()
-        info = model.run_info(run)
-        recorder = _score(model, benchmark, results, other_angles=other_angles, products=products)
-        return recorder.outcome(_code_of_data(recorder), run=info, log=log, raise_errors=raise_errors)
-
-
-def _name_shown(model: Any) -> str:
-    """What the progress calls a model before it is loaded."""
-    if isinstance(model, str):
-        return model
-    own = getattr(model, "identifier", None)
-    return own if isinstance(own, str) and own else getattr(model, "__name__", type(model).__name__)
-
-
-def _score(
-    model: ScoredModel,
-    benchmark_identifier: str,
-    results: ResultsStore | str | os.PathLike[str] | None,
-    regions: Sequence[str] | None = None,
-    *,
-    other_angles: bool = False,
-    products: bool = True,
-) -> PairRecorder:
-    """Make benchmark and model, and score; errors are kept in the recorder."""
-    kept = _kept_benchmarks.get(benchmark_identifier)
-    recorder = PairRecorder(
-        model.name,
+    return scoring.run_pair(
+        domain("vision"),
+        model_identifier,
         benchmark_identifier,
         results=results,
-        model_code=model.code(),
-        benchmark_code=_code("benchmark", benchmark_identifier) if kept is None else kept.folder,
+        identifier=identifier,
+        how=how,
+        isolated=isolated,
+        cage=cage,
+        other_angles=other_angles,
         products=products,
+        raise_errors=raise_errors,
+        run=run,
+        log=log,
     )
-    with recorder, suggesting_public_variants(benchmark_identifier, benchmark_registry):
-        with recorder.timed("load_benchmark"):
-            benchmark = _take_kept_benchmark(benchmark_identifier) or load_benchmark(benchmark_identifier)
-        recorder.set_benchmark(benchmark)
-        with recorder.timed("load_model"):
-            loaded = model.load(regions)
-        recorder.set_visual_angle(angle := _visual_angle_of(loaded))
-        recorder.estimate_ceiling(benchmark)
-        with recorder.timed("score"):
-            result = benchmark(loaded)
-        recorder.set_score(result)
-    if other_angles and angle is not None and recorder.state == "scored":
-        recorder.set_visual_angle(replace(angle, others=tuple(scores_at_other_angles(loaded, benchmark))))
-    return recorder
-
-
-def _visual_angle_of(model: Any) -> VisualAngle | None:
-    """Visual angle of a model's input, and whether the model states it; None if it is unknown."""
-    method = getattr(model, "visual_degrees", None)
-    try:
-        degrees = float(method()) if callable(method) else math.nan
-    except Exception as error:  # noqa: BLE001 - code of others; a benchmark that needs the angle raises it again
-        _logger.info("the visual angle of %r is unknown: %s", model, error)
-        return None
-    if not 0 < degrees < math.inf:
-        return None
-    return VisualAngle(degrees=degrees, stated=getattr(model, "states_visual_degrees", True) is not False)
-
-
-def _code_of_data(recorder: PairRecorder) -> dict[tuple[str, str], Path | None]:
-    return {(kind, identifier): _code(kind, identifier) for kind, identifier in recorder.data()}
-
-
-def _code(kind: str, identifier: str) -> Path | None:
-    """Folder of a plugin, to be hashed; None if no plugin registers the object, which fails when it is loaded."""
-    try:
-        return registered_folder(kind, identifier)
-    except UserError:
-        return None
-
-
-class ScoredModel:
-    """A model to score: registered, from a file or an object; in this process or in one of its own.
-
-    It is loaded once, and the notes that loading it left are repeated for each receipt. On exit, a process of its own
-    ends.
-
-    `model`, `identifier`, `how`, `isolated`, `cage`: as ``model_identifier`` and the further parameters of
-    :func:`run_pair`.
-
-    Examples
-    --------
-    >>> with ScoredModel("pixels") as model:
-    ...     model.name, model.load().visual_degrees()
-    ('pixels', 8)
-    """
-
-    def __init__(
-        self,
-        model: Any,
-        *,
-        identifier: str | None = None,
-        how: Mapping[str, Any] | None = None,
-        isolated: bool = False,
-        cage: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._reference = model
-        self._identifier = identifier
-        self._how = how
-        self._cage = cage
-        self._isolated = isolated or cage is not None
-        self._registered = isinstance(model, str) and not is_file_reference(model)
-        self._name: str | None = model if self._registered else identifier
-        self._source = referenced_file(model) if is_file_reference(model) else None
-        self._model: Any = None
-        self._notes: list[dict[str, Any]] = []
-
-    def check(self) -> None:
-        """Raise an error for a model that cannot be scored as requested, before a receipt records a failure.
-
-        A model that is not registered and runs in this process is loaded.
-        """
-        if self._isolated:
-            from brainscore_core.isolation.sandbox import require_sandbox
-            from brainscore_vision.model_sources.isolation import require_reference
-
-            require_reference(self._reference, self._identifier, self._how)
-            if self._cage is not None:
-                require_sandbox()
-        elif self._registered:
-            require_registered_model(self._reference, self._identifier, self._how)
-        else:
-            self.load()
-
-    @property
-    def name(self) -> str:
-        """Name in the results; the model is loaded if only the model itself knows it."""
-        if self._name is None:
-            self.load()
-        assert self._name is not None
-        return self._name
-
-    @property
-    def alive(self) -> bool:
-        """Whether the model can still be used: its process may have died."""
-        return self._model is None or not self._isolated or self._model.process.running
-
-    def code(self) -> Path | None:
-        """Folder or file with the model's code, if known."""
-        return _code("model", self.name) if self._registered else self._source
-
-    def load(self, regions: Sequence[str] | None = None) -> Any:
-        """Return the model, and repeat the notes that loading it left.
-
-        `regions`: regions that one pass should record, if the model supports it.
-        """
-        if self._model is None:
-            with recording() as record:
-                self._model = self._make()
-            self._notes = [item for item in record.items if item["kind"] not in _TRANSIENT_NOTES]
-        for item in self._notes:
-            note(**item)
-        expect = getattr(self._model, "expect_recordings", None)
-        if regions is not None and expect is not None:
-            expect(list(regions))
-        return self._model
-
-    def run_info(self, run: RunInfo | None) -> RunInfo | None:
-        """Add isolation and environment to the description of the run."""
-        if not self._isolated:
-            return run
-        environment, _ = self._environment
-        return replace(
-            run or RunInfo(id=uuid4().hex[:12]),
-            isolated=True,
-            environment=None if environment is None else environment.key,
-            packages={} if environment is None else dict(environment.packages),
-        )
-
-    def close(self) -> None:
-        """Release the model; a process of its own ends."""
-        if self._isolated and self._model is not None:
-            self._model.close()
-        self._model = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    @functools.cached_property
-    def _environment(self) -> tuple[Environment | None, UserError | None]:
-        """Environment of the process, or why there is none: this error fails the pair when its model is loaded."""
-        from brainscore_vision.model_sources.isolation import environment_for
-
-        try:
-            return environment_for(self._reference), None
-        except UserError as error:
-            return None, error
-
-    def _make(self) -> Any:
-        if self._isolated:
-            return self._start_process()
-        if self._registered:
-            return load_model(self._reference)
-        unregistered = load_unregistered_model(self._reference, identifier=self._identifier, how=self._how)
-        self._name, self._source = unregistered.identifier, unregistered.source
-        return unregistered.model
-
-    def _start_process(self) -> BrainModel:
-        from brainscore_vision.model_sources.isolation import SANDBOX_REMARK, isolated_model
-
-        self.check()
-        environment, error = self._environment
-        if error is not None:
-            raise error
-        if self._cage is not None:
-            note("remark", text=SANDBOX_REMARK)
-        model = isolated_model(
-            self._reference, identifier=self._identifier, how=self._how, environment=environment, cage=self._cage
-        )
-        self._name = self._name or model.name
-        return model
-
-
-class _KeptBenchmark(NamedTuple):
-    """A benchmark with its ceiling, the folder of its plugin, and the notes and the output of both."""
-
-    benchmark: Any
-    folder: Path | None
-    notes: list[dict[str, Any]]
-    printed: str
-
-
-_kept_benchmarks: dict[str, _KeptBenchmark] = {}
-
-
-def keep_benchmark(benchmark: str, **options: Any) -> dict[str, str | None]:
-    """Load a benchmark and estimate its ceiling for the processes that are forked from this one.
-
-    `benchmark`: its name in the results. `**options`: as for :func:`score_pair`; they have no influence. Result: hashes
-    of its code, and of that of its data and metrics, by folder or file.
-    """
-    with capture_output() as captured, recording() as record:
-        made = load_benchmark(benchmark)
-        with suppress(NotImplementedError):
-            _ = made.ceiling
-    notes = [item for item in record.items if item["kind"] not in _TRANSIENT_NOTES]
-    _describe_here()
-    folder = _code("benchmark", benchmark)
-    places = {folder, *(_code(*item) for item in data_of(record))}
-    hashes = {str(place): plugin_hash(place) for place in places if place is not None}
-    _kept_benchmarks[benchmark] = _KeptBenchmark(made, folder, notes, captured.text())
-    return hashes
-
-
-def forget_benchmark(benchmark: str) -> None:
-    """Release a benchmark that :func:`keep_benchmark` keeps."""
-    _kept_benchmarks.pop(benchmark, None)
-    gc.collect()
-
-
-@functools.lru_cache(maxsize=1)
-def _describe_here() -> None:
-    """Determine what all receipts contain, which is remembered."""
-    current_environment()
-    describe_plugin(Path(__file__))
-
-
-def _take_kept_benchmark(identifier: str) -> Any:
-    """Return a kept benchmark, at most once in each process, since scoring may change it; None if there is none."""
-    kept = _kept_benchmarks.pop(identifier, None)
-    if kept is None:
-        return None
-    for item in kept.notes:
-        note(**item)
-    sys.stdout.write(kept.printed)
-    return kept.benchmark
-
-
-class _ModelKey(NamedTuple):
-    """Two loaded models with the same key are interchangeable."""
-
-    name: str
-    reference: str | None
-    isolated: bool
-    cage: str  # sandbox options as JSON; empty without a sandbox
-
-
-_cached_model: list[tuple[_ModelKey, ScoredModel]] = []  # at most one; scoring a pair takes it out of the list
-
-
-def score_pair(
-    model: str,
-    benchmark: str,
-    *,
-    store: ResultsStore,
-    run: RunInfo,
-    isolated: bool = False,
-    files: Mapping[str, str] | None = None,
-    regions: Mapping[str, Sequence[str]] | None = None,
-    cage: Mapping[str, Any] | None = None,
-    forget_after: Collection[str] = (),
-    products: bool = True,
-) -> Receipt:
-    """Score a pair and write its receipt, even if a plugin fails.
-
-    The model stays loaded for the next pair of the same model in this process, unless this pair failed; the notes
-    that loading it left are in the receipts of all these pairs. Output of the pair, including that of native code and
-    of child processes, is stored beside the receipt.
-
-    `model`, `benchmark`: their names in the results. `run`: the run that the pair belongs to. `isolated`: whether the
-    model runs in a process and an environment of its own. `files`: for models that are not registered: name →
-    ``/path/to/file.py:make_model``. `regions`: regions that all benchmarks of this run record with the same stimuli, by
-    :func:`~brainscore_vision.scoring.selection.data_name`; one pass records all of them. `cage`: runs the model
-    isolated and in a sandbox, with these options of :func:`~brainscore_vision.model_sources.isolation.sandbox_for`.
-    Plain JSON values. `forget_after`: benchmarks after which the model's process ends, so that the model cannot reveal
-    their stimuli to a later benchmark. `products`: as for :func:`run_pair`. Result: its state is *failed* if a plugin
-    raised an error.
-    """
-    reference = (files or {}).get(model)
-    key = _ModelKey(model, reference, isolated, "" if cage is None else json.dumps(dict(cage), sort_keys=True))
-    with _exit_on_sigterm(), capture_output() as captured:
-        scored = _take_cached_model(key) or ScoredModel(
-            reference or model, identifier=model if reference else None, isolated=isolated, cage=cage
-        )
-        reusable = False
-        try:
-            info = scored.run_info(run)
-            recorder = _score(
-                scored, benchmark, store, (regions or {}).get(data_name(benchmark), ()), products=products
-            )
-            receipt = recorder.write(_code_of_data(recorder), run=info, log=captured.text())
-            reusable = receipt.state != "failed" and benchmark not in forget_after
-        finally:
-            if reusable:
-                _cached_model[:] = [(key, scored)]
-            else:
-                scored.close()
-    return receipt
-
-
-def forget_model() -> None:
-    """Release the model that is kept for the next pair."""
-    if not _cached_model:
-        return
-    while _cached_model:
-        _cached_model.pop()[1].close()
-    gc.collect()
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_initialized():
-        torch.cuda.empty_cache()
-
-
-def _take_cached_model(key: _ModelKey) -> ScoredModel | None:
-    if _cached_model and _cached_model[0][0] == key and _cached_model[0][1].alive:
-        return _cached_model.pop()[1]
-    forget_model()  # before the next model is loaded: memory may not suffice for two
-    return None
-
-
-@contextmanager
-def _exit_on_sigterm() -> Iterator[None]:
-    """Let SIGTERM end this process as an exception does, so that nothing is left half-written."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may set signal handlers
-        return
-
-    def end(number: int, frame: Any) -> None:
-        raise SystemExit(128 + number)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-_ACTIVATIONS_VARIABLE = "BRAINSCORE_ACTIVATIONS"
 
 
 def verify(
@@ -597,81 +195,13 @@ def verify(
     'same'
     >>> del benchmark_registry["Guess2026-accuracy"], model_registry["guesser"]
     """
-    from brainscore_core import scoring
-
-    stored = scoring.read_receipt(Path(receipt)) if isinstance(receipt, str | Path) else receipt
-    expected = stored.receipt if isinstance(stored, scoring.Stored) else stored
-    identifier = expected.model.identifier
-    if model is None:
-        _require_registered(expected)
-    benchmark = resolve_benchmark(expected.benchmark.identifier)
-    model_or_name: Any = identifier
-    if isolated is None:
-        isolated = expected.run is not None and expected.run.isolated
-    options: dict[str, Any] = {"isolated": isolated}
-    if model is not None:
-        model_or_name = model
-        options |= {"identifier": identifier, "how": dict(how or {})}
-
-    def score(store: ResultsStore) -> Outcome:
-        return run_pair(model_or_name, benchmark, results=store, **options)
-
-    with (
-        stage(f"verifying {expected.id}"),
-        TemporaryDirectory(prefix="brainscore-verify-") as folder,
-        _activations_in(folder, stored_activations),
-    ):
-        return scoring.verify(
-            stored,
-            score,
-            store=scoring.ResultsStore(Path(folder) / "results") if results is None else results,
-            plugins=lambda kind, name: _code_folder(kind, name, model),
-            tolerance=tolerance,
-            on_foreseen=on_foreseen,
-        )
-
-
-@contextmanager
-def temporary_activations() -> Iterator[None]:
-    """Store activations in a folder that is removed at the end."""
-    with TemporaryDirectory(prefix="brainscore-activations-") as folder, _activations_in(folder, stored=False):
-        yield
-
-
-@contextmanager
-def _activations_in(folder: str, stored: bool) -> Iterator[None]:
-    """Store activations in a temporary folder, unless stored activations may be used."""
-    from brainscore_core.paths import activations_home
-
-    if stored or activations_home() is None:
-        yield
-        return
-    before = os.environ.get(_ACTIVATIONS_VARIABLE)
-    os.environ[_ACTIVATIONS_VARIABLE] = str(Path(folder) / "activations")
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_ACTIVATIONS_VARIABLE]
-        else:
-            os.environ[_ACTIVATIONS_VARIABLE] = before
-
-
-def _require_registered(receipt: Receipt) -> None:
-    """Raise an error if the receipt's model is not registered: a receipt does not tell where the model's code is."""
-    identifier = receipt.model.identifier
-    if identifier in model_registry or is_from_library(identifier):
-        return
-    plugin = receipt.model.plugin
-    code = f" Its code was in {plugin.name!r}." if plugin is not None else ""
-    raise UserError(
-        f"The model {identifier!r} of this receipt is not registered here.{code}",
-        remedy="Add its plugin's folder to BRAINSCORE_PLUGINS; or, if it was scored from a file: "
-        "--model path/to/file.py:make_model",
+    return scoring.verify(
+        receipt,
+        model=model,
+        how=how,
+        results=results,
+        tolerance=tolerance,
+        stored_activations=stored_activations,
+        isolated=isolated,
+        on_foreseen=on_foreseen,
     )
-
-
-def _code_folder(kind: str, identifier: str, model: Any) -> Path | None:
-    if kind != "model" or model is None:
-        return registered_folder(kind, identifier)
-    return referenced_file(model) if is_file_reference(model) else None

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from brainscore_core.errors import UserError
+from brainscore_core.plugins.file_references import is_file_reference, load_file_reference
 from brainscore_vision.catalogue.plugins import make_discoverable, registrations_in
-from brainscore_vision.model_sources.unregistered import is_file_reference, load_file_reference, to_unregistered_model
+from brainscore_vision.model_sources.unregistered import to_unregistered_model
 from brainscore_vision.registries import LOADERS, REGISTRIES, load_model
 
 if TYPE_CHECKING:

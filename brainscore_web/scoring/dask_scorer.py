@@ -15,6 +15,6 @@ def score_pair(model: str, benchmark: str, *, plugins: str, **how: Any) -> Recei
     """Score a pair with some folders of plugins."""
     os.environ[_VARIABLE] = plugins  # a process scores for one run, which has one set of plugins
     os.environ[_REPLACE] = "0"  # submitted plugins take the place of no built-in one
-    from brainscore_vision.scoring.pairs import score_pair as score
+    from brainscore_core.runner.scoring import score_pair as score
 
     return score(model, benchmark, **how)

@@ -112,10 +112,10 @@ def _registered_in(folder: Path) -> dict[tuple[str, str], Path]:
 
 @lru_cache(maxsize=1)
 def _versions() -> Callable[[str], int | str | None]:
-    from brainscore_vision.catalogue.leaderboard import leaderboard_tree
-    from brainscore_vision.scoring.selection import version_finder
+    from brainscore_core.domains import domain
+    from brainscore_core.runner.selection import version_finder
 
-    return version_finder(leaderboard_tree())
+    return version_finder(domain())
 
 
 _HASH = re.compile(rb"(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])")

@@ -41,7 +41,7 @@ from brainscore_web.submissions.declared_files import files_home, files_of
 from brainscore_web.submissions.models import Revision
 from brainscore_web.uploads.storage import StorageFailure
 
-LOCAL_SCORER = "brainscore_vision.scoring.pairs:score_pair"
+LOCAL_SCORER = "brainscore_core.runner.scoring:score_pair"
 CLAIM_OWNER_PREFIX = "site "
 """Prefix of the owner of this site's claims in the results store."""
 

@@ -184,9 +184,10 @@ def test_a_network_in_a_file(cli, tmp_path):
 
 
 def test_a_model_of_a_library(cli, monkeypatch):
-    from brainscore_vision.model_sources import libraries
+    from brainscore_vision import model_registry
 
-    monkeypatch.setattr(libraries, "require_library_model", lambda identifier: None)
+    installed = model_registry.resolver._replace(require=lambda identifier: None)
+    monkeypatch.setattr(model_registry, "resolver", installed)
     [entry] = json.loads(cli("info", "timm:resnet10t-untrained-seed2", "--json").stdout)
     assert (entry["name"], entry["weights"], entry["library"][:5]) == ("resnet10t", "as initialised, seed 2", "timm ")
 

@@ -333,7 +333,7 @@ def test_the_function_hands_on_what_it_is_told(folder, monkeypatch):
     assert [(task.model, task.benchmarks, task.gpu) for task in plan.tasks] == [
         ("lab-able", ("Lab2026.half-x", "Lab2026.one-x"), 1)
     ]
-    assert (how["store_address"], how["isolated"], how["scorer_options"]) == (str(folder), True, {})
+    assert (how["store_address"], how["isolated"], how["scorer_options"]) == (str(folder), True, {"domain": "vision"})
     cluster = how["cluster"]
     assert (cluster.workers, cluster.memory, cluster.timeout, cluster.gpus) == (2, 3_000_000_000, 60, 1)
     assert cluster.threads_per_worker == max(1, len(os.sched_getaffinity(0)) // 2)

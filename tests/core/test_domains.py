@@ -17,7 +17,6 @@ def test_a_description_is_complete(name):
     described = domain(name)
     assert described.name == name
     assert imported(described.model_interface)
-    assert callable(imported(described.scorer))
     assert set(described.features) >= set(REQUIRED_FEATURES)
     for feature in described.features:
         assert described.feature(feature) is not None

@@ -12,6 +12,7 @@ from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.plugins.index import PluginIndex
+from brainscore_core.runner.scoring import forget_model, keep_benchmark, score_pair
 from brainscore_core.scoring import ResultsStore, RunInfo
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -32,7 +33,6 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     TrainTestNeuralBenchmark,
     average_repetition,
 )
-from brainscore_vision.scoring.pairs import forget_model, keep_benchmark, score_pair
 from brainscore_vision.testing import small_models
 from brainscore_vision.testing.pictures import write_pictures
 from brainscore_vision.utils import LazyLoad
@@ -145,10 +145,12 @@ def test_a_kept_benchmark_knows_its_plugin(tiny, model, monkeypatch, tmp_path):
         receipts = []
         for kept in (False, True):
             if kept:
-                keep_benchmark("Tiny2026.IT:pls")
+                keep_benchmark("Tiny2026.IT:pls", "vision")
             searches.clear()
             run = RunInfo(id="r")
-            receipts.append(score_pair("kept-small", "Tiny2026.IT:pls", store=ResultsStore(tmp_path), run=run))
+            receipts.append(
+                score_pair("kept-small", "Tiny2026.IT:pls", store=ResultsStore(tmp_path), run=run, domain="vision")
+            )
             assert bool(searches) is not kept  # a name that no plugin registers may be that of a new one
     finally:
         forget_model()

@@ -17,6 +17,7 @@ from brainscore_core.errors import NotApplicable, UnknownIdentifier, UserError
 from brainscore_core.isolation import SubjectFailed, SubjectOutOfMemory
 from brainscore_core.metrics import Score
 from brainscore_core.plugins import check_model
+from brainscore_core.plugins.file_references import load_file_reference
 from brainscore_core.provenance import recording
 from brainscore_core.scoring import ResultsStore, RunInfo
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -24,7 +25,7 @@ from brainscore_vision import benchmark_registry, load_model, run_pair, score
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.model_sources.isolation import isolated_model
-from brainscore_vision.model_sources.unregistered import load_file_reference, to_unregistered_model
+from brainscore_vision.model_sources.unregistered import to_unregistered_model
 
 pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="needs Linux or macOS"),

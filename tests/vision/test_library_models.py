@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from brainscore_core.domains import domain
 from brainscore_core.errors import UserError
 from brainscore_core.provenance import recording
+from brainscore_core.runner.selection import select_models
 from brainscore_vision import load_model, registered_folder, registries
 from brainscore_vision.model_sources import libraries
 from brainscore_vision.model_sources.libraries import (
@@ -22,12 +24,13 @@ from brainscore_vision.model_sources.libraries import (
     published_layers,
     require_library_model,
 )
-from brainscore_vision.registries import require_registered_model
+from brainscore_vision.registries import model_registry
 from brainscore_vision.scoring.pairs import run_pair, verify
-from brainscore_vision.scoring.selection import select_models
 from tests.optional import declare_operators
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+VISION = domain("vision")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -82,7 +85,7 @@ def test_files_and_registered_models_are_not_of_libraries():
 
 def test_options_are_refused():
     with pytest.raises(UserError, match="model of a library, which takes no options"):
-        require_registered_model("timm:resnet18", None, {"layers": ["layer1"]})
+        model_registry.require("timm:resnet18", ["layers"])
 
 
 class TestLibrariesThatAreNotInstalled:
@@ -109,15 +112,15 @@ class TestTimm:
         found = matching_library_models("timm:ResNet18.*")
         assert "timm:resnet18.a1_in1k" in found
         assert all(name.startswith("timm:resnet18.") for name in found)
-        assert select_models(["timm:resnet10t-untrained-seed2", "timm:resnet1[08]t-untrained"]) == (
+        assert select_models(VISION, ["timm:resnet10t-untrained-seed2", "timm:resnet1[08]t-untrained"]) == (
             ("timm:resnet10t-untrained-seed2", "timm:resnet10t-untrained"), {}
         )  # fmt: skip
         with pytest.raises(UserError, match="no model of timm matches"):
-            select_models(["timm:nothing*"])
+            select_models(VISION, ["timm:nothing*"])
 
     def test_an_unknown_name_has_nearest_ones(self):
         with pytest.raises(UserError, match=r"timm has no model 'resnet10tt'(.|\n)*timm:resnet10t"):
-            select_models(["timm:resnet10tt"])
+            select_models(VISION, ["timm:resnet10tt"])
 
     def test_untrained_twins_differ_by_seed_only(self):
         first, again, other = (
@@ -317,7 +320,7 @@ class TestHuggingFace:
 @pytest.mark.slow(reason="selects layers of a network and scores it twice")
 def test_receipts_plans_and_verification(cached_repository, tmp_path, monkeypatch):
     from brainscore_core.results.store import ResultsStore
-    from brainscore_vision.scoring.selection import plan_selection, select
+    from brainscore_core.runner.selection import plan_selection, select
 
     identifier, benchmark = "huggingface:lab/small-vit", "Simulated2026.IT-rdm"
     store = ResultsStore(tmp_path / "results")

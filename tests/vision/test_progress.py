@@ -12,6 +12,7 @@ from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.runner import PairSkipped
+from brainscore_core.runner import scoring as pairs
 from brainscore_core.statistics.comparison import compare
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.packaging import package_stimulus_set_locally
@@ -25,7 +26,6 @@ from brainscore_vision.assessment.multiverse import multiverse
 from brainscore_vision.assessment.recovery import recover
 from brainscore_vision.model_helpers.images import load_rgb
 from brainscore_vision.model_helpers.static_features import FeatureModel
-from brainscore_vision.scoring import pairs
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import pytest
 
 from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.metrics import Score
+from brainscore_core.plugins.public_variants import public_variants
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.fetch import AccessDenied, NotFound, SeveralFailures
 from brainscore_core.supported_data_standards.brainio.packaging import package_data_assembly
@@ -17,7 +18,6 @@ from brainscore_vision import (
     run_pair,
     stimulus_set_registry,
 )
-from brainscore_vision.registries import public_variants
 
 
 @pytest.fixture

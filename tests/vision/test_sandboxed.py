@@ -17,13 +17,14 @@ from brainscore.cli import app
 from brainscore_core.benchmarks import BenchmarkBase, ceil_score
 from brainscore_core.errors import UserError
 from brainscore_core.isolation import sandbox as cages
+from brainscore_core.isolation.models import SANDBOX_REMARK, environment_for
 from brainscore_core.isolation.sandbox import require_sandbox
 from brainscore_core.metrics import Score
+from brainscore_core.runner.scoring import forget_model, score_pair
 from brainscore_core.scoring import ResultsStore, RunInfo
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, model_registry
-from brainscore_vision.model_sources.isolation import SANDBOX_REMARK, environment_for, isolated_model
-from brainscore_vision.scoring.pairs import forget_model, score_pair
+from brainscore_vision.model_sources.isolation import isolated_model
 
 
 def can_cage():

@@ -10,12 +10,15 @@ import time
 import pytest
 
 import brainscore_vision
+from brainscore_core.domains import domain
 from brainscore_core.errors import UserError
 from brainscore_core.receipts.receipt import ScoreAtAngle, VisualAngle
+from brainscore_core.runner import scoring
+from brainscore_core.runner.scoring import ScoredModel, forget_model, score_pair
 from brainscore_core.scoring import ResultsStore, RunInfo
-from brainscore_vision.scoring import pairs as scoring
-from brainscore_vision.scoring.pairs import ScoredModel, forget_model, run_pair, score_pair
+from brainscore_vision.scoring.pairs import run_pair
 
+VISION = domain("vision")
 RUN = RunInfo(id="20260101T000000-test")
 
 MODELS = """
@@ -264,7 +267,7 @@ def test_an_isolated_model_whose_process_died_is_started_anew(tmp_path, store):
 def test_a_terminated_pair_leaves_nothing_half_written(tmp_path):
     code = """
         from brainscore_core.scoring import ResultsStore, RunInfo
-        from brainscore_vision.scoring.pairs import score_pair
+        from brainscore_core.runner.scoring import score_pair
         import sys
         score_pair("counted-a", "Lab2026.waits-x", store=ResultsStore(sys.argv[1]), run=RunInfo(id="x"))
     """
@@ -286,22 +289,22 @@ def test_a_terminated_pair_leaves_nothing_half_written(tmp_path):
 
 
 def test_a_model_without_one_plugin_folder_has_no_code_in_its_receipt(monkeypatch):
-    def refuse(kind, identifier):
+    def refuse(domain, kind, identifier):
         raise UserError("two plugins register it", remedy="remove one")
 
-    assert ScoredModel("pixels").code().name == "pixels"
-    monkeypatch.setattr(scoring, "registered_folder", refuse)
-    assert ScoredModel("pixels").code() is None
+    assert ScoredModel(VISION, "pixels").code().name == "pixels"
+    monkeypatch.setattr(type(VISION), "folder", refuse)
+    assert ScoredModel(VISION, "pixels").code() is None
 
 
 def test_the_three_kinds_of_models(tmp_path):
     (tmp_path / "mine.py").write_text("def means(images):\n    return [image.mean() for image in images]\n")
     reference = f"{tmp_path}/mine.py:means"
-    with ScoredModel("pixels") as registered, ScoredModel(reference, identifier="mine") as from_file:
+    with ScoredModel(VISION, "pixels") as registered, ScoredModel(VISION, reference, identifier="mine") as from_file:
         registered.check()
         assert (registered.name, from_file.name) == ("pixels", "mine")
         assert from_file.code() == tmp_path / "mine.py"  # known before the file is imported
     with pytest.raises(UserError, match="which takes no options"):
-        ScoredModel("pixels", how={"layers": ["a"]}).check()
+        ScoredModel(VISION, "pixels", how={"layers": ["a"]}).check()
     with pytest.raises(UserError, match="cannot move into another process"):
-        ScoredModel(lambda images: images, isolated=True).check()
+        ScoredModel(VISION, lambda images: images, isolated=True).check()

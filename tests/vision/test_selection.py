@@ -6,22 +6,25 @@ import textwrap
 
 import pytest
 
+from brainscore_core.domains import domain
 from brainscore_core.errors import UnknownIdentifier, UserError
+from brainscore_core.runner.selection import plan_selection, select, select_benchmarks, select_models
 from brainscore_core.scoring import ResultsStore
 from brainscore_vision import benchmark_registry, model_registry
 from brainscore_vision.catalogue.leaderboard import leaderboard_tree
-from brainscore_vision.scoring.selection import plan_selection, select, select_benchmarks, select_models
+
+VISION = domain("vision")
 
 
 def test_names_and_patterns_of_models():
-    names, files = select_models(["gabor", "pix*", "GABOR*", "gabor"])
+    names, files = select_models(VISION, ["gabor", "pix*", "GABOR*", "gabor"])
     assert names == ("gabor", "pixels")
     assert files == {}
-    resnets = select_models(["resnet*"])[0]
+    resnets = select_models(VISION, ["resnet*"])[0]
     assert resnets == tuple(sorted(key for key in model_registry if key.startswith("resnet")))
     assert "resnet-50" in resnets
     assert "resnet-50-untrained" in resnets  # twins are registered under their own names
-    assert not any(name.endswith("-untrained") for name in select_models(["resnet-50", "resnet-[15]?"])[0])
+    assert not any(name.endswith("-untrained") for name in select_models(VISION, ["resnet-50", "resnet-[15]?"])[0])
 
 
 @pytest.mark.parametrize(
@@ -35,7 +38,7 @@ def test_names_and_patterns_of_models():
 )
 def test_a_model_that_fits_nothing_is_an_error(wanted, message):
     with pytest.raises(UserError, match=message.replace("*", r"\*")):
-        select_models(["pixels", wanted])
+        select_models(VISION, ["pixels", wanted])
 
 
 def test_models_in_files_have_names_that_are_known_before_they_are_loaded(tmp_path, monkeypatch):
@@ -43,42 +46,42 @@ def test_models_in_files_have_names_that_are_known_before_they_are_loaded(tmp_pa
     (tmp_path / "net.py").write_text("raise RuntimeError('imported')\n")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "net.py").write_text("")
-    names, files = select_models(["net.py:make", f"mine={tmp_path}/net.py:make", "net.py:make"])
+    names, files = select_models(VISION, ["net.py:make", f"mine={tmp_path}/net.py:make", "net.py:make"])
     assert names == ("net:make", "mine")
     assert files == {"net:make": f"{tmp_path}/net.py:make", "mine": f"{tmp_path}/net.py:make"}
     for clash in (["net.py:make", "other/net.py:make"], ["pixels=net.py:make"]):
         with pytest.raises(UserError, match=r"(?s)would both be called .*give it another name: NAME=.*net\.py:make"):
-            select_models(clash)
-    assert len(select_models(["net.py:make", "theirs=other/net.py:make"])[0]) == 2
+            select_models(VISION, clash)
+    assert len(select_models(VISION, ["net.py:make", "theirs=other/net.py:make"])[0]) == 2
 
 
 def test_groups_of_the_tree():
     tree = leaderboard_tree()
-    assert select_benchmarks(["all"]) == tree.benchmarks
-    v1 = select_benchmarks(["all:V1"])
+    assert select_benchmarks(VISION, ["all"]) == tree.benchmarks
+    v1 = select_benchmarks(VISION, ["all:V1"])
     assert "FreemanZiemba2013.V1-pls" in v1
     assert "Marques2020_Ringach2002-or_selective" in v1  # two nodes below
     assert not any("V4" in name for name in v1)
-    neural = set(select_benchmarks(["all:neural"]))
-    assert neural == set(select_benchmarks(["all:neural_vision"]))
+    neural = set(select_benchmarks(VISION, ["all:neural"]))
+    assert neural == set(select_benchmarks(VISION, ["all:neural_vision"]))
     assert neural > set(v1)
-    behaviour = set(select_benchmarks(["all:behavior"]))
-    assert behaviour == set(select_benchmarks(["all:behaviour"]))
-    engineering = set(select_benchmarks(["all:engineering"]))
+    behaviour = set(select_benchmarks(VISION, ["all:behavior"]))
+    assert behaviour == set(select_benchmarks(VISION, ["all:behaviour"]))
+    engineering = set(select_benchmarks(VISION, ["all:engineering"]))
     assert "ImageNet-top1" in engineering
     assert neural | behaviour | engineering == set(tree.benchmarks)
-    assert neural | behaviour == set(select_benchmarks(["all:average"]))
+    assert neural | behaviour == set(select_benchmarks(VISION, ["all:average"]))
     assert not (neural & behaviour) | (neural & engineering) | (behaviour & engineering)
 
 
 def test_the_controls_are_a_group_of_their_own():
-    controls = select_benchmarks(["all:simulated"])
+    controls = select_benchmarks(VISION, ["all:simulated"])
     assert controls == tuple(sorted(key for key in benchmark_registry if key.startswith("Simulated2026.")))
     assert len(controls) == 4
 
 
 def test_names_patterns_and_composed_names_of_benchmarks():
-    found = select_benchmarks(["Simulated2026.IT:cka_cv", "majajhong2015PUBLIC.*-pls", "Simulated2026.V1-pls"])
+    found = select_benchmarks(VISION, ["Simulated2026.IT:cka_cv", "majajhong2015PUBLIC.*-pls", "Simulated2026.V1-pls"])
     assert found[0] == "Simulated2026.IT:cka_cv"
     assert found[-1] == "Simulated2026.V1-pls"
     assert found[1:-1] == tuple(
@@ -101,14 +104,14 @@ def test_names_patterns_and_composed_names_of_benchmarks():
 )
 def test_a_benchmark_that_fits_nothing_is_an_error(wanted, error, message):
     with pytest.raises(error, match=message):
-        select_benchmarks([wanted])
+        select_benchmarks(VISION, [wanted])
 
 
 def test_no_plugin_is_imported(tmp_path):
     code = """
         import sys
         from brainscore_core.scoring import ResultsStore
-        from brainscore_vision.scoring.selection import plan_selection, select
+        from brainscore_core.runner.selection import plan_selection, select
 
         selection = select(["*"], ["all", "all:simulated", "MajajHong2015public.IT:cka_cv"])
         assert len(selection.models) > 10 and len(selection.benchmarks) > 80
@@ -131,13 +134,13 @@ def test_the_plan_knows_versions_and_code(tmp_path):
     from dataclasses import replace
 
     from brainscore_core.receipts.environment import describe_plugin
+    from brainscore_core.runner.selection import folder_finder
     from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt
-    from brainscore_vision.scoring.selection import folder_finder
 
     file = tmp_path / "net.py"
     file.write_text("def make(): ...\n")
     selection = select([f"{file}:make"], ["MajajHong2015public.IT-pls", "MajajHong2015public.IT:cka_cv"])
-    folder = folder_finder(selection.files)
+    folder = folder_finder(VISION, selection.files)
     store = ResultsStore(tmp_path / "results")
     for benchmark in selection.benchmarks:
         plugin = describe_plugin(folder("benchmark", benchmark))

@@ -6,15 +6,11 @@ import numpy as np
 import pytest
 
 from brainscore_core.errors import UserError
+from brainscore_core.plugins.file_references import is_file_reference, load_file_reference
 from brainscore_core.provenance import recording
 from brainscore_vision import run_pair
 from brainscore_vision.model_helpers.static_features import FeatureModel
-from brainscore_vision.model_sources.unregistered import (
-    is_file_reference,
-    load_file_reference,
-    to_unregistered_model,
-    wrap_model,
-)
+from brainscore_vision.model_sources.unregistered import to_unregistered_model, wrap_model
 
 
 def mean_colour(images):
