@@ -16,8 +16,8 @@ from brainscore_core.errors import UserError, nearest
 from brainscore_core.plugins.file_references import is_file_reference
 
 if TYPE_CHECKING:
+    from brainscore_core.results.store import ResultsStore
     from brainscore_core.runner.plan import Again, Plan
-    from brainscore_core.scoring import ResultsStore
 
 ALL = "all"
 

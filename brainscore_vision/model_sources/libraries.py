@@ -412,7 +412,7 @@ def _open_clip(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper, s
 _BUILD: Final = {"timm": _timm, "torchvision": _torchvision, "huggingface": _huggingface, "open_clip": _open_clip}
 
 
-def describe_library_model(identifier: str) -> dict[str, str]:
+def describe_library_model(identifier: str) -> dict[str, Any]:
     """Name library, model and weights; nothing is loaded."""
     from importlib.metadata import version
 
