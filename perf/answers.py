@@ -102,6 +102,7 @@ def simulated(rng, stimuli, neuroids, groups, noise, *, name="Asked2026.IT-ridge
         name, assembly, brainscore_vision.load_metric(name.rpartition("-")[2]), visual_degrees=8, number_of_trials=1,
         ceiling_func=lambda: 1.0, version=1, parent="IT",
     )  # fmt: skip
+    benchmark_registry.pop(name, None)
     benchmark_registry[name] = lambda: benchmark
     return latent, names, benchmark
 
@@ -126,16 +127,17 @@ def speed():
         for number in range(100):
             with PairRecorder(f"model-{number:03}", benchmark.identifier, results=folder) as recorder:
                 collect_products([features_of(rng, latent, names, 1000)], "IT")
-                recorder.set_score(brainscore_vision.load_metric("cka").value(*[benchmark.measurements().target()] * 2))
+                recorder.set_score(0.5)  # not asked for
             recorder.outcome()
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        for metric in ("ridge", "cka", "rdm", "pls"):
-            for stimuli in (None, "kind != 3"):
-                start = time.perf_counter()
+        for metric in ("cka", "rdm", "ridge"):
+            for stimuli in (None, "kind < 4"):
+                start, busy = time.perf_counter(), time.process_time()
                 answers = ask(benchmark.identifier, stimuli=stimuli, metric=metric, results=folder)
-                asked = time.perf_counter() - start
+                seconds = {"ask": time.perf_counter() - start, "ask, of the processor": time.process_time() - busy}
+                start = time.perf_counter()
                 ranking = answers.ranks()
-                seconds = {"ask": asked, "ranks": time.perf_counter() - start - asked, "models": len(ranking.models)}
+                seconds |= {"ranks": time.perf_counter() - start, "models": len(ranking.models)}
                 result[f"{metric}, {stimuli or 'all stimuli'}"] = seconds
                 print(metric, stimuli, {key: round(value, 2) for key, value in seconds.items()}, flush=True)
         result["megabytes"] = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024

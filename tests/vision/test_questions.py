@@ -1,14 +1,19 @@
 """Questions to stored products: equal to running the model again, with receipts of their own."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from brainscore.cli.ask import command
 from brainscore_core.errors import UserError
 from brainscore_core.questions import Question, ask
 from brainscore_core.questions.answers import answers_of, questions_asked, verify_answer
 from brainscore_core.questions.asked import apply_question
 from brainscore_core.questions.expressions import LONGEST, rows_matching
+from brainscore_core.questions.subjects import compare_subjects
 from brainscore_core.receipts.receipt import Receipt
 from brainscore_core.results.products import Products, collect_products
 from brainscore_core.results.store import ResultsStore
@@ -30,7 +35,7 @@ def assembly(values, names, neuroid=None, **attrs):
 
 @pytest.fixture(scope="module")
 def experiment():
-    """Recordings of two monkeys, and features of three models of the same stimuli."""
+    """Recordings of three monkeys, and features of three models of the same stimuli."""
     rng = np.random.default_rng(0)
     names = [f"s{number}" for number in range(STIMULI)]
     table = {"kind": np.array(["face", "body", "car"])[np.arange(STIMULI) % 3], "size": np.arange(STIMULI) / 10}
@@ -38,7 +43,7 @@ def experiment():
     stimulus_set.identifier = "Questions2026"
     latent = rng.standard_normal((STIMULI, 8))
     responses = latent @ rng.standard_normal((8, NEUROIDS)) + rng.standard_normal((STIMULI, NEUROIDS))
-    neuroid = {"region": ["IT"] * NEUROIDS, "subject": ["Ann"] * 6 + ["Bo"] * 6}
+    neuroid = {"region": ["IT"] * NEUROIDS, "subject": ["Ann"] * 4 + ["Bo"] * 4 + ["Cy"] * 4}
     recorded = assembly(responses, names, neuroid, stimulus_set=stimulus_set, identifier="Questions2026")
     benchmark = NeuralBenchmark(
         BENCHMARK, recorded, load_metric("ridge"), visual_degrees=8, number_of_trials=1, ceiling_func=lambda: 0.9,
@@ -154,7 +159,7 @@ def test_models_whose_products_cannot_be_used_are_refused(store, experiment, tmp
         ({"stimuli": 'knd == "face"'}, "stimuli have no column 'knd'"),
         ({"neuroids": "depth > 3"}, "neuroids have no column 'depth'"),
         ({"stimuli": "size > 100"}, "no stimulus is selected"),
-        ({"neuroids": 'subject == "Cy"'}, "no neuroid matches"),
+        ({"neuroids": 'subject == "Di"'}, "no neuroid matches"),
         ({"split": "each:colour"}, "stimuli have no column 'colour'"),
         ({"split": "each:__class__"}, "stimuli have no column '__class__'"),
         ({"split": "test:size > 100"}, "selects no stimuli"),
@@ -202,3 +207,38 @@ def test_expressions_select_as_pandas_does():
     ):  # fmt: skip
         expected = table.index.isin(table.query(expression).index)
         np.testing.assert_array_equal(rows_matching(expression, columns, what="stimuli"), expected, expression)
+
+
+def test_subjects_are_predicted_from_each_other_and_models_compared_between_them(store):
+    result = compare_subjects(BENCHMARK, results=store)
+    target = apply_question(Question(benchmark=BENCHMARK)).targets[0]
+    ann, bo = (target.isel(neuroid=slice(start, start + 4)) for start in (0, 4))
+    assert result.subjects == ("Ann", "Bo", "Cy")
+    assert result.pairs[0, 1] == pytest.approx(float(load_metric("ridge")(ann, bo)))
+    assert float(result.typical) == pytest.approx(np.nanmean(result.pairs))
+    assert len(result.differences) == 9
+    difference = result.differences[0]
+    expected = result.models["model-3"]["Ann"] - result.models["model-3"]["Bo"]
+    assert difference.difference == pytest.approx(float(expected))
+    assert difference.low < difference.difference < difference.high
+    with pytest.raises(UserError, match="of 2 subjects: at least 3"):
+        compare_subjects(Question(benchmark=BENCHMARK, neuroids='subject != "Cy"'))
+
+
+def test_the_command_prints_answers_subjects_and_the_number_of_questions(store, tmp_path):
+    def run(*arguments):
+        return CliRunner().invoke(command, [BENCHMARK, "--results", str(tmp_path), *arguments])
+
+    listed = tmp_path / "stimuli.txt"
+    listed.write_text("".join(f"s{number}\n" for number in range(40)))
+    result = run("--metric", "cka", "--stimulus-file", str(listed), "--compare", "--verify")
+    assert result.exit_code == 0, result.output
+    assert "40 named stimuli; metric: cka" in result.output
+    assert "model-5 − model-8" in result.output
+    assert "model-8: computed again, the score differs by 0" in result.output
+    assert "1 question was asked of these data" in result.output
+    result = run("--by-subject", "--json")
+    content = json.loads(result.output)
+    assert (content["questions_asked"], content["subjects"]["subjects"]) == (5, ["Ann", "Bo", "Cy"])
+    listed.write_text("")
+    assert "is empty" in str(run("--stimulus-file", str(listed)).exception)
