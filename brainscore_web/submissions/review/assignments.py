@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -86,27 +84,10 @@ STATES = {
 """States of the submissions that each filter of the queue shows."""
 
 
-@dataclass(frozen=True)
-class QueuedSubmission:
-    """A submission in the queue."""
-
-    submission: Submission
-    revision: Revision  # its newest revision
-    since: datetime  # the time of its last change of state
-    steps: list[Step]  # its automatic steps
-    holder: User | None  # the assigned reviewer
-    own: bool  # whether it is the reader's own submission
-
-    @property
-    def errors(self) -> int:
-        """The number of errors in its findings."""
-        return sum(finding.get("severity") == "error" for finding in self.revision.findings)
-
-
 def queued_submissions(
     reader: User, *, state: str = "review", kind: str = "", who: str = "", text: str = ""
-) -> list[QueuedSubmission]:
-    """Return submissions that need review, oldest first."""
+) -> list[dict[str, Any]]:
+    """Return lines of `review/queue.html`: submissions that need review, oldest first."""
     numbers = Revision.objects.filter(submission=OuterRef("submission")).order_by("-number").values("number")[:1]
     steps = (
         Step.objects.exclude(kind__in=(Step.Kind.PUBLISH, Step.Kind.SCORE)).defer("log", "internal").order_by("order")
@@ -124,15 +105,21 @@ def queued_submissions(
     people = User.objects.in_bulk({key for key in keys.values() if key})
     queue = [_row(one, people.get(keys[one.pk] or 0), reader) for one in matches]
     if who == "mine":
-        return [one for one in queue if one.holder is not None and one.holder.pk == reader.pk]
-    return [entry for entry in queue if entry.holder is None] if who == "nobody" else queue
+        return [entry for entry in queue if entry["holder"] == reader]
+    return [entry for entry in queue if entry["holder"] is None] if who == "nobody" else queue
 
 
-def _row(revision: Revision, holder: User | None, reader: User) -> QueuedSubmission:
+def _row(revision: Revision, holder: User | None, reader: User) -> dict[str, Any]:
     submission = revision.submission
-    steps = [step for step in revision.steps.all() if step.kind != Step.Kind.REVIEW]
-    is_own = reader.pk in (submission.owner_id, revision.by_id)
-    return QueuedSubmission(submission, revision, submission.changed, steps, holder, is_own)
+    return {
+        "submission": submission,
+        "revision": revision,
+        "since": submission.changed,
+        "steps": [step for step in revision.steps.all() if step.kind != Step.Kind.REVIEW],
+        "holder": holder,
+        "own": reader.pk in (submission.owner_id, revision.by_id),
+        "errors": sum(finding.get("severity") == "error" for finding in revision.findings),
+    }
 
 
 def _matches_filter(revision: Revision, kind: str, text: str) -> bool:

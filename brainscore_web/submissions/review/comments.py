@@ -141,35 +141,6 @@ _LINES_OF_A_FILE = 2_000
 _LINES_OF_A_PAGE = 6_000
 
 
-@dataclass
-class Line:
-    """A line of a file, with its findings and threads."""
-
-    number: int
-    text: str
-    anchor: str
-    html: str
-    findings: list[Mapping[str, Any]] = field(default_factory=list)
-    threads: list[Thread] = field(default_factory=list)
-
-
-@dataclass
-class ShownFile:
-    """A file as shown on a page."""
-
-    # path, size, anchor: its path, its size in bytes, and the id of its heading
-    path: str
-    size: int
-    anchor: str
-    lines: list[Line] = field(default_factory=list)  # its lines; empty if it is not text
-    note: str = ""  # why lines are missing
-    # findings, threads: findings and threads that belong to no shown line
-    findings: list[Mapping[str, Any]] = field(default_factory=list)
-    threads: list[Thread] = field(default_factory=list)
-    open: int = 0  # the number of open threads
-    severity: str = ""  # the severity of its worst finding; empty without findings
-
-
 def anchor_of(path: str, line: int | None = None) -> str:
     """The id of a file, or of one of its lines, on pages that show files.
 
@@ -216,7 +187,7 @@ def shown_files(
     threads: Iterable[Thread] = (),
     *,
     lines: int = _LINES_OF_A_FILE,
-) -> list[ShownFile]:
+) -> list[dict[str, Any]]:
     """Return files for `submissions/_file.html`, highlighted."""
     findings_in, threads_in = defaultdict(list), defaultdict(list)
     for finding in findings:
@@ -233,27 +204,29 @@ def shown_files(
 
 def _file(
     text: FileText, marked: list[SafeString], findings: list[Mapping[str, Any]], threads: list[Thread]
-) -> ShownFile:
-    file = ShownFile(escape_invisible(text.path), text.size, anchor_of(text.path), note=text.note)
-    file.lines = [
-        Line(n, one, anchor_of(text.path, n), html)
-        for n, (one, html) in enumerate(zip(text.lines, marked, strict=False), 1)  # only the first lines may be shown
+) -> dict[str, Any]:
+    lines: list[dict[str, Any]] = [
+        {"number": n, "anchor": anchor_of(text.path, n), "html": html, "findings": [], "threads": []}
+        for n, (_, html) in enumerate(zip(text.lines, marked, strict=False), 1)  # only the first lines may be shown
     ]
-    if len(text.lines) > len(marked):
-        file.note = (
-            f"{len(text.lines) - len(marked):,} more lines are not shown here{'; ' if text.note else ''}{text.note}"
-        )
-    for finding in findings:
-        line = finding.get("line")
-        there = isinstance(line, int) and 1 <= line <= len(file.lines)
-        (file.lines[line - 1].findings if there else file.findings).append(finding)  # type: ignore[operator] # `there`: an int
-    for thread in threads:
-        line = thread.shown_line
-        (file.lines[line - 1].threads if line and line <= len(file.lines) else file.threads).append(thread)
-    file.open = sum(not thread.resolved for thread in threads)
+    elsewhere: dict[str, Any] = {"findings": [], "threads": []}  # what belongs to no shown line
+    placed: list[tuple[str, Any, Any]] = [("findings", finding, finding.get("line")) for finding in findings]
+    placed += [("threads", thread, thread.shown_line) for thread in threads]
+    for name, item, line in placed:
+        there = isinstance(line, int) and 1 <= line <= len(lines)
+        (lines[line - 1] if there else elsewhere)[name].append(item)
+    missing = len(text.lines) - len(marked)
+    note = f"{missing:,} more lines are not shown here{'; ' if text.note else ''}" if missing > 0 else ""
     severities = {finding.get("severity") for finding in findings}
-    file.severity = next((one for one in ("error", "warning", "note") if one in severities), "")
-    return file
+    return elsewhere | {
+        "path": escape_invisible(text.path),
+        "size": text.size,
+        "anchor": anchor_of(text.path),
+        "lines": lines,
+        "note": note + text.note,
+        "open": sum(not thread.resolved for thread in threads),
+        "severity": next((one for one in ("error", "warning", "note") if one in severities), ""),
+    }
 
 
 def comment_anchor(comment: Comment) -> str:

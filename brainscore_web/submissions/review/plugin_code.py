@@ -243,11 +243,6 @@ class DataSet:
         """Whether it has passed its checks and is in storage."""
         return self.upload.state == Upload.State.ACCEPTED
 
-    @property
-    def private(self) -> bool:
-        """Whether it is not public."""
-        return self.upload.visibility == Visibility.PRIVATE
-
 
 def named_uploads(revision: Revision, texts: Mapping[str, FileText], reader: User) -> list[DataSet]:
     """Find uploads by the hashes and version ids in the code."""

@@ -90,9 +90,9 @@ def test_comments_at_lines(as_, people, submission):
     assert as_("sam").post(address, {"path": PATH, "line": "4", "text": "Because."}).status_code == 302
     assert as_("stranger").post(address, {"text": "I too"}).status_code == 404
     said = discussion(submission.latest, people["sam"], back="/")
-    line = next(file for file in said["files"] if file.path == PATH).lines[3]
-    assert [one.text for one in line.threads[0].comments] == ["Why?", "Because."]
-    first = line.threads[0].comments[0]
+    line = next(file for file in said["files"] if file["path"] == PATH)["lines"][3]
+    assert [one.text for one in line["threads"][0].comments] == ["Why?", "Because."]
+    first = line["threads"][0].comments[0]
     assert said["resolvable"] == set()  # Rita began it
     assert as_("sam").post(f"/review/{submission.pk}/resolve/{first.pk}/").status_code == 403
     assert as_("rob").post(f"/review/{submission.pk}/resolve/{first.pk}/").status_code == 302
@@ -146,11 +146,11 @@ def test_a_resubmission(as_, people, submission):
     second = add_revision(submission, files, number=2)
 
     said = discussion(second, people["rita"], back="/")
-    shown_file = next(file for file in said["files"] if file.path == PATH)
-    assert [(line.number, line.threads[0].comments[0].text) for line in shown_file.lines if line.threads] == [
-        (6, "carried along")
-    ]
-    assert [(one.comments[0].text, one.gone) for one in shown_file.threads] == [("its line is gone", True)]
+    shown_file = next(file for file in said["files"] if file["path"] == PATH)
+    assert [
+        (line["number"], line["threads"][0].comments[0].text) for line in shown_file["lines"] if line["threads"]
+    ] == [(6, "carried along")]
+    assert [(one.comments[0].text, one.gone) for one in shown_file["threads"]] == [("its line is gone", True)]
     assert {one.comments[0].text for one in said["general"]} == {"its file is gone", "about all of it"}
     page = shown(as_("rob"), below(submission, 2))
     assert page.count("On revision 1") == 4
