@@ -118,6 +118,17 @@ def file_digest(path: Path, algorithm: str) -> str:
     return _known_digests[key]
 
 
+def sync_to_disk(path: Path) -> None:
+    """Ensure that a file, or the names in a folder, are on the disk, so that they survive a crash of the machine."""
+    if os.name == "nt" and path.is_dir():
+        return  # folders cannot be opened there
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)  # Windows writes what is open for writing
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 _TOGETHER_PREFIX = ".brainscore-"
 _TOGETHER_SUFFIX = ".part"
 _KEPT_SUFFIX = ".old"

@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 from uuid import uuid4
 
-from brainscore_core.files import PART_SUFFIX, STALE, replacing, sweep
+from brainscore_core.files import PART_SUFFIX, STALE, replacing, sweep, sync_to_disk
 from brainscore_core.results.backend import LARGEST, FolderSurvey, StoreError, archive_of, from_archive, too_large
 from brainscore_core.results.claims import Held, parsed
 
@@ -326,18 +326,18 @@ class _FolderWriting:
         """Give a written file its final name."""
         final = self._folder / name
         self._left.append(final)
-        _sync(path)
+        sync_to_disk(path)
         os.replace(path, final)
 
     def finish(self, name: str, text: str) -> None:
         """Write the receipt, once its attachments are on the disk."""
         unfinished = self.new_file()
         unfinished.write_text(text, encoding="utf-8")
-        _sync(unfinished)
-        _sync(self._folder)
+        sync_to_disk(unfinished)
+        sync_to_disk(self._folder)
         self._receipt = self._folder / name
         os.replace(unfinished, self._receipt)
-        _sync(self._folder)
+        sync_to_disk(self._folder)
 
     def undo(self) -> None:
         # an interrupt may come right after the last step, when the receipt exists and stays
@@ -378,15 +378,3 @@ def _listed(folder: Path) -> list[str]:
 
 def _receipts_in(folder: str, name: str) -> list[str]:
     return [file for file in _listed(Path(folder, name)) if file.endswith(".json")]
-
-
-def _sync(path: Path) -> None:
-    """Ensure that a file or the entries of a folder are on the disk."""
-    if os.name == "nt" and path.is_dir():
-        return  # folders cannot be opened there
-    # Windows writes only what is open for writing, and no system opens folders so
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

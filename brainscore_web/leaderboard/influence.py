@@ -6,10 +6,9 @@ import logging
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from brainscore_core.numerics.influence import SUMS, UNKNOWN, ScoreInfluence, Un
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_core.statistics.units import Incomparable, read_influence
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.models import Score, StoredInfluence
+from brainscore_web.leaderboard.models import Score, StoredInfluence, chunks
 
 MOST_BYTES = 64_000
 """Largest content of a row; units of which there are more than 512 are summed in blocks, so few come near it."""
@@ -29,7 +28,6 @@ MOST_NAMES = 50
 
 _log = logging.getLogger(__name__)
 _CACHED_BYTES = 200_000_000
-_PARAMETERS_PER_QUERY = 500  # SQLite limits them
 _KINDS_WITH_UNITS = {"influence", "predictions"}
 
 
@@ -124,7 +122,7 @@ def keep_influences(store: ResultsStore, receipts: Iterable[Receipt]) -> int:
     """Read and keep the influences of those scores that the site has and of which none were read so far."""
     by_id = {receipt.id: receipt for receipt in receipts}
     found: list[StoredInfluence] = []
-    for some in _chunks(list(by_id)):
+    for some in chunks(by_id):
         missing = Score.objects.order_by().filter(receipt__in=some, state=Score.State.SCORED, influence=None)
         for pk, identifier in missing.values_list("pk", "receipt"):
             row = read_compact(store, by_id[identifier])
@@ -144,14 +142,6 @@ def write_influences(rows: Sequence[StoredInfluence]) -> None:
         revision.bump()
 
 
-T = TypeVar("T")
-
-
-def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), _PARAMETERS_PER_QUERY):
-        yield items[start : start + _PARAMETERS_PER_QUERY]
-
-
 _Key = tuple[int, float]  # primary key of a score and its value; rows never change
 _cached: OrderedDict[_Key, ScoreInfluence] = OrderedDict()
 _cached_bytes = 0
@@ -162,7 +152,7 @@ def influences_of(scores: dict[int, float]) -> dict[int, ScoreInfluence]:
     """Return the influences on scores, those read before from memory."""
     with _lock:
         found = {key[0]: _cached[key] for key in scores.items() if key in _cached}
-    for some in _chunks([pk for pk in scores if pk not in found]):
+    for some in chunks([pk for pk in scores if pk not in found]):
         for row in StoredInfluence.objects.order_by().filter(score__in=some).exclude(parts=[]):
             influence = unpack(row, scores[row.score_id])
             if influence is not None:

@@ -5,7 +5,8 @@ Scoring writes receipts; the site ingests them (``brainscore_web.leaderboard.ing
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
@@ -25,6 +26,16 @@ from brainscore_web.leaderboard.reasons import withheld_reason
 
 Visitor: TypeAlias = User | AnonymousUser
 """The user who makes a request."""
+
+T = TypeVar("T")
+_PARAMETERS = 400  # a query may have two such lists; SQLite allows at least 999 parameters
+
+
+def chunks(items: Collection[T], size: int = _PARAMETERS) -> Iterator[Sequence[T]]:
+    """Split a collection, since the number of parameters of a query is limited."""
+    sequence = list(items)
+    for start in range(0, len(sequence), size):
+        yield sequence[start : start + size]
 
 
 class Visibility(models.TextChoices):

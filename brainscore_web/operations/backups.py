@@ -25,7 +25,7 @@ from django.utils import timezone
 
 from brainscore_core.archives import leaves_folder
 from brainscore_core.errors import UserError
-from brainscore_core.files import PART_SUFFIX
+from brainscore_core.files import PART_SUFFIX, sync_to_disk
 from brainscore_core.paths import site_home
 from brainscore_web.jobs.leases import has_ended, process_label
 from brainscore_web.jobs.models import Heartbeat
@@ -234,15 +234,6 @@ def hash_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def sync_to_disk(path: Path) -> None:
-    """Write a file, or the names in a folder, to disk, so that they survive a crash of the machine."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 _BACKUP_ATTEMPTS = 4
 
 
@@ -259,7 +250,8 @@ def back_up(folder: Path, *, incomplete: bool = False, say: Callable[[str], None
     try:
         temporary.mkdir(parents=True, mode=0o700)
         manifest = _write_backup(temporary, incomplete, say)
-        _sync_tree_to_disk(temporary)
+        for path in (*temporary.rglob("*"), temporary):
+            sync_to_disk(path)
         os.replace(temporary, folder)
         sync_to_disk(folder.parent)
     except OSError as error:
@@ -376,12 +368,6 @@ def _remove_others(part: Path, wanted: set[str]) -> None:
                     path.rmdir()
             elif path.relative_to(part).as_posix() not in wanted:
                 path.unlink()
-
-
-def _sync_tree_to_disk(folder: Path) -> None:
-    """Write a folder to disk, so that it survives a crash of the machine."""
-    for path in (*folder.rglob("*"), folder):
-        sync_to_disk(path)
 
 
 _TABLES_WITH_CONTENT = (

@@ -19,7 +19,7 @@ from brainscore_core.files import replacing
 from brainscore_core.paths import cache_home
 from brainscore_core.plugins.source import plugin_hash, scan_file
 from brainscore_core.scoring import Receipt
-from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.leaderboard.models import Visibility, chunks
 from brainscore_web.submissions.models import Plugin, PluginKind
 from brainscore_web.submissions.plugin_folders import published_folder
 from brainscore_web.uploads.models import Upload, UploadedFile
@@ -121,7 +121,6 @@ def _versions() -> Callable[[str], int | str | None]:
 _HASH = re.compile(rb"(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])")
 _LARGEST = 5_000_000  # bytes of a source file
 _SOURCES = (".py", ".csv", ".json", ".toml", ".yaml", ".yml")
-_BATCH_SIZE = 300
 
 
 def cache_uploaded_files(folder: Path) -> int:
@@ -142,10 +141,8 @@ def _hashes(folder: Path) -> Iterator[str]:
 
 def _uploaded_files(hashes: set[str], owner: int | None) -> Iterable[UploadedFile]:
     files: dict[int, UploadedFile] = {}
-    ordered = sorted(hashes)
     of_owner = Q(upload__owner=owner, upload__owner__isnull=False)
-    for start in range(0, len(ordered), _BATCH_SIZE):
-        batch = ordered[start : start + _BATCH_SIZE]
+    for batch in chunks(sorted(hashes)):
         rows = UploadedFile.objects.select_related("upload").filter(
             Q(sha1__in=batch) | Q(sha256__in=batch),
             of_owner | Q(upload__visibility=Visibility.PUBLIC),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
-from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel, Visitor
+from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel, Visitor, chunks
 from brainscore_web.scoring.models import OPEN, Job
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Submission
 from brainscore_web.submissions.pairs import published, scoring_cancelled, scoring_retried
@@ -74,9 +74,8 @@ def _matches_any(key: str, patterns: Iterable[str]) -> bool:
 def notify_submissions(jobs: Collection[int]) -> None:
     """Close submissions of which these jobs were the last ones, after this transaction."""
     submissions: set[Any] = set()
-    keys = sorted(jobs)
-    for start in range(0, len(keys), 500):
-        links = Job.submissions.through.objects.filter(job__in=keys[start : start + 500])
+    for keys in chunks(sorted(jobs)):
+        links = Job.submissions.through.objects.filter(job__in=keys)
         submissions |= set(links.values_list("submission", flat=True))
     for key in sorted(submissions):
         transaction.on_commit(partial(scoring_ended, key), robust=True)  # the worker's sweep repeats it
@@ -133,9 +132,9 @@ def cancel_all(submission: Submission, by: User | None) -> None:
         mine = set(Job.objects.open().filter(submissions=submission).order_by("pk").values_list("pk", flat=True))
         shared_links = through.filter(job__submissions=submission, job__state__in=OPEN).exclude(submission=submission)
         shared = set(shared_links.exclude(submission__state__in=Submission.CLOSED).values_list("job", flat=True))
-        for keys in _key_batches(sorted(shared)):
+        for keys in chunks(sorted(shared)):
             through.filter(submission=submission, job__in=keys).delete()
-        for keys in _key_batches(sorted(mine - shared)):
+        for keys in chunks(sorted(mine - shared)):
             _cancel(Q(pk__in=keys), by)
 
 
@@ -151,11 +150,6 @@ def _cancel(which: Q, by: User | None) -> None:
         notify_submissions(keys)
 
 
-def _key_batches(keys: list[int]) -> list[list[int]]:
-    return [keys[start : start + 500] for start in range(0, len(keys), 500)]
-
-
-_PARAMETERS_PER_QUERY = 400  # databases limit the parameters of a query
 _NEW_MODEL_PRIORITY = 5  # a submitter waits for the scores of one model, rather than of all models
 _OF_DATA = ("data_registry", "stimulus_set_registry", "metric_registry")
 
@@ -208,8 +202,8 @@ def plan(
     The database creates the rows itself, so that a thousand models on three hundred benchmarks take seconds.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        for some_models in _parameter_batches(models):
-            for some_benchmarks in _parameter_batches(benchmarks):
+        for some_models in chunks(models):
+            for some_benchmarks in chunks(benchmarks):
                 pairs = Job.objects.open().filter(model__in=some_models, benchmark__in=some_benchmarks)
                 # updates waiting jobs as well, so that a worker can claim them only after this publication
                 pairs.update(
@@ -237,11 +231,6 @@ def _benchmarks_using(names: set[str], benchmarks: Collection[int]) -> list[int]
         if any(isinstance(item, dict) and item.get("identifier") in names for item in items):
             using.append(pk)
     return using
-
-
-def _parameter_batches(keys: Sequence[int]) -> Iterator[Sequence[int]]:
-    for start in range(0, len(keys), _PARAMETERS_PER_QUERY):
-        yield keys[start : start + _PARAMETERS_PER_QUERY]
 
 
 def _insertion(template: Job, models: Sequence[int], benchmarks: Sequence[int]) -> tuple[str, list[Any]]:

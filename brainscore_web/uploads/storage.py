@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, urlsplit
 from django.conf import settings
 
 from brainscore_core.errors import UserError
-from brainscore_core.files import PART_SUFFIX
+from brainscore_core.files import PART_SUFFIX, sync_to_disk
 from brainscore_core.supported_data_standards.brainio.buckets import S3Object, is_public, object_url, signed_client
 
 
@@ -89,7 +89,7 @@ class FolderStorage:
     def take(self, token: str) -> None:
         """Store the complete file that was written to `scratch`."""
         os.replace(self.scratch(token), self._incoming / token)
-        _sync_to_disk(self._incoming)
+        sync_to_disk(self._incoming)
 
     def grant(self, token: str, *, name: str, size: int) -> Grant | None:
         """Let a browser send exactly `size` bytes directly to the storage; None if that is not possible."""
@@ -131,7 +131,7 @@ class FolderStorage:
         if not path.exists():
             raise StorageFailure("an uploaded file is no longer in the storage", remedy="upload it again")
         path.chmod(0o400)
-        _sync_to_disk(path.parent)
+        sync_to_disk(path.parent)
         return Published(self.bucket, key, place.version_id, everybody=False)
 
     def drop(self, token: str) -> None:
@@ -164,15 +164,6 @@ class FolderStorage:
 
     def _place(self, key: str, version_id: str) -> Path:
         return self.root / self.bucket / key / version_id
-
-
-def _sync_to_disk(folder: Path) -> None:
-    """Write the folder to disk, so that names survive a crash of the machine."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 _FOR_SENDING = 3600  # seconds for which a grant is valid

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import Model
@@ -31,7 +31,15 @@ from brainscore_web.leaderboard.clean import (
     number,
     text,
 )
-from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Ingestion, Score, Visibility, VisionModel
+from brainscore_web.leaderboard.models import (
+    Benchmark,
+    BenchmarkVersion,
+    Ingestion,
+    Score,
+    Visibility,
+    VisionModel,
+    chunks,
+)
 from brainscore_web.leaderboard.reasons import NOT_RUN, not_run_reason
 from brainscore_web.leaderboard.revision import exclusive_write
 
@@ -279,17 +287,6 @@ def _newest(versions: Sequence[BenchmarkVersion]) -> BenchmarkVersion:
     if all(row.version.isascii() and row.version.isdigit() for row in versions):
         return max(versions, key=lambda row: int(row.version))
     return max(versions, key=lambda row: row.since)
-
-
-T = TypeVar("T")
-_PARAMETERS_PER_QUERY = 500  # SQLite limits them
-
-
-def chunks(items: Collection[T], size: int = _PARAMETERS_PER_QUERY) -> Iterator[Sequence[T]]:
-    """Split a collection, since the number of parameters of a query is limited."""
-    sequence = list(items)
-    for start in range(0, len(sequence), size):
-        yield sequence[start : start + size]
 
 
 def model_ids(

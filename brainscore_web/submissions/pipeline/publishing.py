@@ -20,7 +20,7 @@ from brainscore_web.jobs.leases import Lease
 from brainscore_web.leaderboard import revision as shown
 from brainscore_web.leaderboard.catalogue import fill_in, placement, sync_means
 from brainscore_web.leaderboard.clean import json_value, text
-from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Visibility, VisionModel
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Visibility, VisionModel, chunks
 from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.submissions.declared_files import package_of
 from brainscore_web.submissions.models import Plugin, PluginKind, PublishedVersion, Revision, Step, Submission
@@ -322,12 +322,9 @@ def _write_benchmark(
 def _names_private(texts: set[str]) -> bool:
     """Whether one of the texts is the name of a private upload."""
     private = Upload.objects.filter(visibility=Visibility.PRIVATE, state=Upload.State.ACCEPTED)
-    candidates = sorted(text for text in texts if 0 < len(text) <= 200)
     return any(
-        private.filter(
-            Q(identifier__in=candidates[at : at + 400]) | Q(assembly_identifier__in=candidates[at : at + 400])
-        ).exists()
-        for at in range(0, len(candidates), 400)
+        private.filter(Q(identifier__in=some) | Q(assembly_identifier__in=some)).exists()
+        for some in chunks(sorted(text for text in texts if 0 < len(text) <= 200))
     )
 
 

@@ -78,7 +78,7 @@ def test_an_interrupt_at_any_step_leaves_all_or_nothing(fakes, tmp_path, monkeyp
 
         return wrapped
 
-    monkeypatch.setattr(folder_module, "_sync", interrupting(folder_module._sync))
+    monkeypatch.setattr(folder_module, "sync_to_disk", interrupting(folder_module.sync_to_disk))
     monkeypatch.setattr(folder_module.os, "replace", interrupting(os.replace))
     store = ResultsStore(tmp_path)
     arrays = {kind: Arrays(fakes.assembly([[1.0, 2.0]])) for kind in ("raw", "predictions")}
@@ -131,7 +131,7 @@ def test_a_full_disk_leaves_nothing(fakes, tmp_path, monkeypatch):
     def full(path):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(folder_module, "_sync", full)
+    monkeypatch.setattr(folder_module, "sync_to_disk", full)
     with pytest.raises(StoreError, match="No space left on device"):
         ResultsStore(tmp_path).write(fakes.receipt(), {"log": "one\n"})
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

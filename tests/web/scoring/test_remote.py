@@ -220,7 +220,7 @@ def test_a_full_disk_of_the_site_loses_no_result(ask, planned, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device", "/srv/results")
 
     with monkeypatch.context() as patch:
-        patch.setattr("brainscore_core.results.folder._sync", full)
+        patch.setattr("brainscore_core.results.folder.sync_to_disk", full)
         status, answer = result(ask, pair, content)
     assert (status, answer["message"]) == (503, "the site cannot store results at the moment")  # without the path
     assert not RemoteResult.objects.exists()
