@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -58,28 +57,7 @@ def _completeness(profile: LayerProfile) -> tuple[bool, int, str]:
     return (profile.held_out is not None, len(profile.scores), profile.version)
 
 
-@dataclass(frozen=True)
-class LayerRow:
-    """One layer."""
-
-    layer: str
-    best: bool
-    mark: Markup
-    score: str
-    chosen: str
-    reason: str | None
-
-
-@dataclass(frozen=True)
-class LayerRows:
-    """All layers of a profile."""
-
-    axis: Markup
-    ceiled: bool
-    rows: tuple[LayerRow, ...]
-
-
-def layer_rows(profile: LayerProfile) -> LayerRows:
+def layer_rows(profile: LayerProfile) -> dict[str, Any]:
     """Write and draw a profile's layers, in the network's order."""
     values = [0.0, 1.0]
     for score in profile.scores:
@@ -88,21 +66,21 @@ def layer_rows(profile: LayerProfile) -> LayerRows:
     ceiled = math.isfinite(profile.ceiling)
     held_out, best = profile.held_out, profile.best
     shares = held_out.chosen if held_out else {}
-    return LayerRows(
-        axis=scale.axis(),
-        ceiled=ceiled,
-        rows=tuple(
-            LayerRow(
-                layer=score.layer,
-                best=score.layer == best,
-                mark=_mark(scale, score, ceiled),
-                score=estimate_text(score.score, error=score.error, ci=score.ci, brief=True),
-                chosen=f"{shares.get(score.layer, 0):.0%}" if held_out else "–",
-                reason=score.reason,
-            )
+    return {
+        "axis": scale.axis(),
+        "ceiled": ceiled,
+        "rows": [
+            {
+                "layer": score.layer,
+                "best": score.layer == best,
+                "mark": _mark(scale, score, ceiled),
+                "score": estimate_text(score.score, error=score.error, ci=score.ci, brief=True),
+                "chosen": f"{shares.get(score.layer, 0):.0%}" if held_out else "–",
+                "reason": score.reason,
+            }
             for score in profile.scores
-        ),
-    )
+        ],
+    }
 
 
 def _mark(scale: Scale, score: LayerScore, ceiled: bool) -> Markup:

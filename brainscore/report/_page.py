@@ -238,7 +238,7 @@ def render_report(report: Report) -> str:
     style = (
         _file("report.css")
         + _heat_colours()
-        + (_chart_style() if report.validity or any(card.states for card in report.cards) else "")
+        + (_chart_style() if report.validity or any(card["states"] for card in report.cards) else "")
     )
     script = '"use strict";\n(() => {\n' + "\n".join(_file(name) for name in _SCRIPTS) + "})();\n"
     benchmark, card = environment.get_template("benchmark.html.j2"), environment.get_template("card.html.j2")
@@ -297,9 +297,11 @@ def render_report(report: Report) -> str:
                 card=card_,
                 training=[
                     (name, Markup(figure), receipts)  # noqa: S704 (escaped where it was drawn)
-                    for name, figure, receipts in training_figures(card_.states, identifier=f"training-{card_.place}")
+                    for name, figure, receipts in training_figures(
+                        card_["states"], identifier=f"training-{card_['place']}"
+                    )
                 ],
-                scale=scale_of(card_.rows),
+                scale=scale_of(card_["rows"]),
                 places=indices,
                 roots=roots,
                 log_ends=report.log_ends,

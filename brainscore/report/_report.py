@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from brainscore.report._board import Board, board_of, newest_of_each
 from brainscore.report._view import Group, Row, View, short, view_of
@@ -156,53 +156,10 @@ _MOST_FACTS = 40
 _Item = TypeVar("_Item")
 
 
-@dataclass(frozen=True)
-class Fact:
-    """Something that holds for `count` of the receipts."""
-
-    text: str
-    count: int
-
-
-@dataclass(frozen=True)
-class Card:
-    """One model."""
-
-    model: str  # identifier
-    place: int  # on the leaderboard, from 0
-    rows: tuple[Row, ...]  # its pairs in the leaderboard's order of benchmarks
-    # what its receipts say, the most frequent first
-    plugins: tuple[Fact, ...]
-    weights: tuple[Fact, ...]
-    environments: tuple[Fact, ...]
-    devices: tuple[Fact, ...]
-    angles: tuple[Fact, ...]
-    runs: tuple[Fact, ...]
-    # sums over its pairs: of everything, and of getting activations
-    seconds: float | None
-    extraction: float | None
-    peak: int | None  # highest memory of a process that scored it, in bytes
-    newest: str  # when it was last scored
-    # receipts of all states of its training, this one included; empty if there is only one
-    states: tuple[Receipt, ...] = ()
-
-
-@dataclass(frozen=True)
-class Sources:
-    """What a benchmark is made of, as its receipts say."""
-
-    plugins: tuple[Fact, ...]
-    data: tuple[Fact, ...]
-    files: tuple[Fact, ...]
-    methods: tuple[Fact, ...]
-    bibtex: str | None
-    n: int
-
-
 def cards_of(
     view: View, board: Board, states: Mapping[str, Sequence[Receipt]] = MappingProxyType({})
-) -> tuple[Card, ...]:
-    """One card a model, in the leaderboard's order; `states` are the receipts of models with several states."""
+) -> tuple[dict[str, Any], ...]:
+    """One card a model for `card.html.j2`, in the leaderboard's order; `states`: receipts of models with several."""
     order = {board.nodes[row_number].identifier: number for number, row_number in enumerate(board.benchmarks)}
     rows: dict[str, list[Row]] = {model: [] for model in board.models}
     for group in view.groups:
@@ -211,26 +168,28 @@ def cards_of(
     cards = []
     for row_number, model in enumerate(board.models):
         its = sorted(rows[model], key=lambda row: (order[row.benchmark], row.benchmark))
-        cards.append(replace(_card(model, row_number, its), states=tuple(states.get(model, ()))))
+        cards.append(_card(model, row_number, its) | {"states": tuple(states.get(model, ()))})
     return tuple(cards)
 
 
-def sources_of(group: Group) -> Sources:
+def sources_of(group: Group) -> dict[str, Any]:
     """Gather what the receipts of one benchmark say about its code and data."""
     receipts = [row.receipt for row in group.rows]
     newest = max(receipts, key=lambda receipt: receipt.id)
-    return Sources(
-        plugins=_facts(_plugin(receipt.benchmark.plugin) for receipt in receipts),
-        data=_facts(f"{item.identifier} ({item.kind.replace('_', ' ')})" for r in receipts for item in _unique(r.data)),
-        files=_facts(f"{item.url} {short(item.sha256 or item.sha1)}" for r in receipts for item in _unique(r.files)),
-        methods=_facts(
+    return {
+        "plugins": _facts(_plugin(receipt.benchmark.plugin) for receipt in receipts),
+        "data": _facts(
+            f"{item.identifier} ({item.kind.replace('_', ' ')})" for r in receipts for item in _unique(r.data)
+        ),
+        "files": _facts(f"{item.url} {short(item.sha256 or item.sha1)}" for r in receipts for item in _unique(r.files)),
+        "methods": _facts(
             f"{receipt.score.ci_method}; {receipt.score.ci_estimates}"
             for receipt in receipts
             if receipt.score and receipt.score.ci_method
         ),
-        bibtex=newest.benchmark.bibtex,
-        n=len(receipts),
-    )
+        "bibtex": newest.benchmark.bibtex,
+        "n": len(receipts),
+    }
 
 
 def _plugin(plugin: PluginCode | None) -> str:
@@ -246,28 +205,28 @@ def _environment(environment: Environment) -> str:
     return "; ".join(text for text in texts if text) or "unknown"
 
 
-def _card(model: str, place: int, rows: Sequence[Row]) -> Card:
+def _card(model: str, place: int, rows: Sequence[Row]) -> dict[str, Any]:
     receipts = [row.receipt for row in rows]
     totals = [receipt.timings.total for receipt in receipts if receipt.timings.total is not None]
     extraction = [receipt.timings.extraction for receipt in receipts if receipt.timings.extraction is not None]
     peaks = [receipt.memory.peak_bytes for receipt in receipts if receipt.memory.peak_bytes is not None]
-    return Card(
-        model=model,
-        place=place,
-        rows=tuple(rows),
-        plugins=_facts(_plugin(receipt.model.plugin) for receipt in receipts),
-        weights=_facts(
+    return {
+        "model": model,
+        "place": place,
+        "rows": tuple(rows),
+        "plugins": _facts(_plugin(receipt.model.plugin) for receipt in receipts),
+        "weights": _facts(
             f"{item.identifier} (sha256 {short(item.sha256)})" for r in receipts for item in _unique(r.weights)
         ),
-        environments=_environments(receipts),
-        devices=_facts(receipt.device for receipt in receipts),
-        angles=_facts(_angle(receipt) for receipt in receipts),
-        runs=_facts(_run(receipt) for receipt in receipts if receipt.run is not None),
-        seconds=sum(totals) if totals else None,
-        extraction=sum(extraction) if extraction else None,
-        peak=max(peaks, default=None),
-        newest=max((receipt.created for receipt in receipts), default="")[:16].replace("T", " "),
-    )
+        "environments": _environments(receipts),
+        "devices": _facts(receipt.device for receipt in receipts),
+        "angles": _facts(_angle(receipt) for receipt in receipts),
+        "runs": _facts(_run(receipt) for receipt in receipts if receipt.run is not None),
+        "seconds": sum(totals) if totals else None,
+        "extraction": sum(extraction) if extraction else None,
+        "peak": max(peaks, default=None),
+        "newest": max((receipt.created for receipt in receipts), default="")[:16].replace("T", " "),
+    }
 
 
 def _angle(receipt: Receipt) -> str:
@@ -276,7 +235,7 @@ def _angle(receipt: Receipt) -> str:
     return "not recorded" if angle is None else replace(angle, others=()).text()
 
 
-def _environments(receipts: Sequence[Receipt]) -> tuple[Fact, ...]:
+def _environments(receipts: Sequence[Receipt]) -> list[tuple[str, int]]:
     texts: dict[int, str] = {}  # many receipts share one object
     for receipt in receipts:
         if id(receipt.environment) not in texts:
@@ -297,12 +256,11 @@ def _unique(items: Iterable[_Item]) -> list[_Item]:
     return list(dict.fromkeys(items))
 
 
-def _facts(texts: Iterable[str]) -> tuple[Fact, ...]:
+def _facts(texts: Iterable[str]) -> list[tuple[str, int]]:
+    """Texts with how many of the receipts they hold for, the most frequent first."""
     ordered = sorted(Counter(texts).items(), key=lambda item: (-item[1], item[0]))
-    facts = [Fact(text, count) for text, count in ordered[:_MOST_FACTS]]
-    if len(ordered) > _MOST_FACTS:
-        facts.append(Fact(f"and {len(ordered) - _MOST_FACTS} more", 0))
-    return tuple(facts)
+    more = [(f"and {len(ordered) - _MOST_FACTS} more", 0)] if len(ordered) > _MOST_FACTS else []
+    return ordered[:_MOST_FACTS] + more
 
 
 @dataclass(frozen=True)
@@ -311,7 +269,7 @@ class Report:
 
     view: View  # receipts by benchmark
     board: Board  # the leaderboard
-    cards: tuple[Card, ...]  # one a model
+    cards: tuple[dict[str, Any], ...]  # one a model
     profiles: tuple[LayerProfile, ...] = ()  # scores of layers
     log_ends: Mapping[str, str] = field(default_factory=dict)  # receipt's id → the last of what a failed pair printed
     remarks: tuple[str, ...] = ()  # what the reader should know of the choice that was made

@@ -263,10 +263,10 @@ def test_layers_on_the_page(simulated):
     text = render_report(report_of([simulated.receipt("a")], profiles=[profile()]))
     assert "late</bdi>" in text
     assert "Held-out score" in text
-    rows = layer_rows(profile()).rows
-    assert [row.best for row in rows] == [False, True, False]
-    assert rows[1].score.endswith("(0.500–0.700)")
-    assert rows[2].reason == "3 features"
+    rows = layer_rows(profile())["rows"]
+    assert [row["best"] for row in rows] == [False, True, False]
+    assert rows[1]["score"].endswith("(0.500–0.700)")
+    assert rows[2]["reason"] == "3 features"
 
 
 def test_log_ends(simulated, tmp_path):

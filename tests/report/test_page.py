@@ -302,7 +302,7 @@ def test_large_reports_are_packed_and_stay_small(large):
     assert len(text) < 1_500_000
     packed = re.search(r'id="m-0".*?<script type="text/plain">(.*?)</script>', text, re.DOTALL)[1]
     card = zlib.decompress(base64.b64decode(packed)).decode()
-    assert card.count("<tr>") == 1 + len(report.cards[0].rows)
+    assert card.count("<tr>") == 1 + len(report.cards[0]["rows"])
     Page(card)
 
 
@@ -357,9 +357,9 @@ def test_states_of_a_model_are_one_row_and_a_trajectory(simulated):
     assert "net has 4 states, of epochs or seeds of its training. It is listed as net@seed1@epoch5" in page
     text = Page(page).text
     assert text.count("During training") == 1
-    cards = {card.model: card for card in report.cards}
-    assert not cards["other"].states
-    drawn = list(training_figures(cards["net@seed1@epoch5"].states, identifier="x"))
+    cards = {card["model"]: card for card in report.cards}
+    assert not cards["other"]["states"]
+    drawn = list(training_figures(cards["net@seed1@epoch5"]["states"], identifier="x"))
     assert [benchmark for benchmark, _, _ in drawn] == ["Doe2026-pls", "Roe2026-pls"]
     for _, figure, shown in drawn:
         assert [receipt.model.identifier for receipt in shown] == states
