@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_DOWN, Decimal
@@ -139,44 +139,31 @@ class Terms:
 
 def check_entry(facts: EntryFacts, terms: Terms) -> tuple[Finding, ...]:
     """Return all findings on an entry; empty if there are none."""
-    findings: list[Finding] = []
+    return tuple(_findings(facts, terms))
+
+
+def _findings(facts: EntryFacts, terms: Terms) -> Iterator[Finding]:
+    name = facts.identifier
     if not terms.open:
-        findings.append(_error("time", "entries are not accepted at the moment", "ask the organisers"))
-    if facts.identifier in terms.entered:
-        findings.append(_error("entered", f"{facts.identifier} has already entered this track", "enter another one"))
+        yield _error("time", "entries are not accepted at the moment", "ask the organisers")
+    if name in terms.entered:
+        yield _error("entered", f"{name} has already entered this track", "enter another one")
     if facts.competes != terms.competes:
-        findings.append(
-            _error(
-                "kind",
-                f"{facts.identifier} is a {_PLACES[facts.competes]}; {terms.competes} compete in this track",
-                "choose the track that it belongs to",
-            )
-        )
-    if facts.identifier in terms.listed:
-        findings.append(
-            _error("listed", f"entries of this track are scored on {facts.identifier}", "enter another one")
-        )
+        message = f"{name} is a {_PLACES[facts.competes]}; {terms.competes} compete in this track"
+        yield _error("kind", message, "choose the track that it belongs to")
+    if name in terms.listed:
+        yield _error("listed", f"entries of this track are scored on {name}", "enter another one")
     if facts.mean:
-        findings.append(_error("mean", f"{facts.identifier} is a mean of benchmarks", "enter the benchmarks below it"))
+        yield _error("mean", f"{name} is a mean of benchmarks", "enter the benchmarks below it")
     if not facts.here:
-        findings.append(
-            _warning(
-                "published",
-                f"{facts.identifier} is not published yet",
-                "it takes part once its submission is published",
-            )
-        )
+        yield _warning("published", f"{name} is not published yet", "it takes part once its submission is published")
     elif not facts.public:
-        findings.append(
-            _warning("private", f"{facts.identifier} is private", "make it public to include it in the standings")
-        )
+        yield _warning("private", f"{name} is private", "make it public to include it in the standings")
     if facts.competes == "benchmarks" == terms.competes:
-        findings += _check_benchmark(facts, terms)
-    return tuple(findings)
+        yield from _check_benchmark(facts, terms)
 
 
-def _check_benchmark(facts: EntryFacts, terms: Terms) -> list[Finding]:
-    findings: list[Finding] = []
+def _check_benchmark(facts: EntryFacts, terms: Terms) -> Iterator[Finding]:
     for check, label, tested, allowed in (
         ("regions", "region", facts.regions, terms.regions),
         ("species", "species", facts.species, terms.species),
@@ -184,37 +171,22 @@ def _check_benchmark(facts: EntryFacts, terms: Terms) -> list[Finding]:
     ):
         if not allowed:
             continue
-        allowed_tasks = ", ".join(TASKS.get(name, name) for name in sorted(allowed, key=_region_order))
+        texts = ", ".join(TASKS.get(name, name) for name in sorted(allowed, key=_region_order))
         if tested is None:
-            findings.append(
-                _warning(check, f"its {label} is not known", f"add it to the benchmark's metadata: {allowed_tasks}")
-            )
+            yield _warning(check, f"its {label} is not known", f"add it to the benchmark's metadata: {texts}")
         elif not tested:
-            findings.append(_error(check, f"it has no {label}", f"this track is for: {allowed_tasks}"))
-        elif tested - allowed:
-            further_tasks = ", ".join(TASKS.get(name, name) for name in sorted(tested - allowed))
-            findings.append(
-                _error(
-                    check, f"{label} {further_tasks} is not part of this track", f"this track is for: {allowed_tasks}"
-                )
-            )
+            yield _error(check, f"it has no {label}", f"this track is for: {texts}")
+        elif further := ", ".join(TASKS.get(name, name) for name in sorted(tested - allowed)):
+            yield _error(check, f"{label} {further} is not part of this track", f"this track is for: {texts}")
     if terms.static_images and facts.static_images is None:
-        findings.append(
-            _warning("stimuli", "it is not known whether its stimuli are static images", "state what they are")
-        )
+        yield _warning("stimuli", "it is not known whether its stimuli are static images", "state what they are")
     elif terms.static_images and not facts.static_images:
-        findings.append(_error("stimuli", "its stimuli are not static images", "use static images"))
+        yield _error("stimuli", "its stimuli are not static images", "use static images")
     if terms.single_time_bin and facts.time_bins is None:
-        findings.append(_warning("time_bins", "it is not known how many time bins it records", "state how many"))
+        yield _warning("time_bins", "it is not known how many time bins it records", "state how many")
     elif terms.single_time_bin and facts.time_bins is not None and facts.time_bins > 1:
-        findings.append(
-            _error(
-                "time_bins",
-                f"it records {facts.time_bins} time bins",
-                "record a single time bin: temporal dynamics are not allowed",
-            )
-        )
-    return findings
+        remedy = "record a single time bin: temporal dynamics are not allowed"
+        yield _error("time_bins", f"it records {facts.time_bins} time bins", remedy)
 
 
 def species_group(text: str) -> str:
