@@ -11,7 +11,8 @@ import pytest
 from scipy.stats import ttest_ind
 
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_core.provenance import recording
+from brainscore_core.metrics import Score
+from brainscore_core.provenance import note, recording
 from brainscore_language import load_model
 from tests.optional import declare_operators, require_package
 
@@ -24,6 +25,7 @@ from transformers import BertConfig, BertLMHeadModel, GPT2Config, GPT2LMHeadMode
 
 from brainscore_language.model_helpers import huggingface, localize, networks  # noqa: E402
 from brainscore_language.model_helpers.huggingface import HuggingfaceSubject  # noqa: E402
+from brainscore_language.model_helpers.layers import select_layer  # noqa: E402
 from brainscore_language.model_helpers.masked import MaskedSubject  # noqa: E402
 from brainscore_language.model_helpers.preprocessing import prepare_context  # noqa: E402
 
@@ -265,3 +267,26 @@ def test_a_context_of_a_very_long_text_is_shortened(network, tokenizer, monkeypa
     contexts.start_behavioral_task("next_word")
     answer = contexts.digest_text(["the quick", "fox", "over"])["behavior"]
     assert answer["context"].values.tolist() == ["…he quick", "…uick fox", "…fox over"]
+
+
+def test_the_layer_that_predicts_best_is_selected(network, tokenizer):
+    class Benchmark:
+        identifier = "tried"
+
+        def __call__(self, candidate):
+            note("data", identifier="recordings")
+            candidate.start_neural_recording("language_system", "fMRI")
+            layers = dict.fromkeys(candidate.digest_text("the fox")["neural"]["layer"].values, 0.1)
+            return Score(0.2, attrs={"layer_scores": layers | {LAYERS[network[0]][0]: 0.3}})
+
+    reader = subject(network, tokenizer)
+    first = LAYERS[network[0]][0]
+    with recording() as record:
+        assert select_layer(reader, Benchmark()) == first
+    assert reader.region_layer_mapping == {"language_system": first}
+    assert reader.digest_text("the fox")["neural"] is None
+    assert {item["kind"] for item in record.items} == {"selection data", "weights", "remark"}
+    assert record.items[-1]["text"] == f"the layer {first} of {network[0]} was selected among 2 on tried"
+    Benchmark.__call__ = lambda *_: Score(1)
+    with pytest.raises(UserError, match="scores of 0 of 1 layers"):
+        select_layer(reader, Benchmark(), [first])
