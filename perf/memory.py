@@ -93,6 +93,7 @@ def measure(folder, limit, count, channels, metrics):
 
     import numpy as np
 
+    from brainscore_core.activation_store import default_store
     from brainscore_core.metrics import Score
     from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
     from brainscore_vision import load_metric
@@ -100,7 +101,6 @@ def measure(folder, limit, count, channels, metrics):
     from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
     from brainscore_vision.model_helpers.activations.memory_plan import plan
     from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper, load_preprocess_images
-    from brainscore_vision.model_helpers.activations.store import default_store
     from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 
     stimuli = stimulus_set(folder, count)

@@ -15,6 +15,12 @@ import click
 
 from brainscore.cli._app import Subcommands
 from brainscore.cli._output import echo, echo_json, echo_table
+from brainscore_core.activation_store import (
+    ActivationStore,
+    Leftover,
+    StoredEntry,
+    default_store,
+)
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.memory import format_size
 from brainscore_core.paths import activations_home, cache_home
@@ -25,12 +31,6 @@ from brainscore_core.supported_data_standards.brainio.cache import (
     cache_entries,
     remove_entry,
     verify_entry,
-)
-from brainscore_vision.model_helpers.activations.store import (
-    ActivationStore,
-    Leftover,
-    StoredEntry,
-    default_store,
 )
 
 _LAYER_COLUMNS = ("key", "model", "layer", "stimulus set", "size", "last used")

@@ -24,6 +24,7 @@ from brainscore_language import load_dataset, load_metric
 from brainscore_language.artificial_subject import ArtificialSubject
 from brainscore_language.benchmark_helpers.baselines import baseline_scores
 from brainscore_language.benchmark_helpers.extrapolation import ExtrapolationCeiling
+from brainscore_language.model_helpers.stored import stored_responses
 from brainscore_language.utils.ceiling import ceiling_normalize
 
 __all__ = ["RecordingBenchmark", "SubjectsBenchmark", "read_text"]
@@ -51,20 +52,22 @@ def read_text(
     UserError
         If the subject returns no responses, or not one for each part.
     """
-    texts = np.asarray(assembly[text_coord].values)
+    names = np.asarray(assembly[text_coord].values)
+    texts = [assembly.isel(presentation=np.flatnonzero(names == name)) for name in np.unique(names)]
+    stimuli = [[str(part) for part in parts["stimulus"].values] for parts in texts]
     responses = []
-    for text in track(list(np.unique(texts)), "reading", len(np.unique(texts)), unit="texts"):
-        parts = assembly.isel(presentation=np.flatnonzero(texts == text))
-        response = candidate.digest_text(list(parts["stimulus"].values))["neural"]
-        returned = response.sizes.get("presentation", 0) if isinstance(response, DataAssembly) else 0
-        if returned != len(parts["stimulus"]):
-            raise UserError(
-                f"the subject returned responses to {returned} of the {len(parts['stimulus'])} parts of a text",
-                "return an assembly with a presentation for each part, in their order, as 'neural'",
-            )
-        for coord in copied:
-            response[coord] = ("presentation", parts[coord].values)
-        responses.append(response)
+    with stored_responses(candidate, stimuli):
+        for parts, read in track(list(zip(texts, stimuli, strict=True)), "reading", len(texts), unit="texts"):
+            response = candidate.digest_text(read)["neural"]
+            returned = response.sizes.get("presentation", 0) if isinstance(response, DataAssembly) else 0
+            if returned != len(read):
+                raise UserError(
+                    f"the subject returned responses to {returned} of the {len(read)} parts of a text",
+                    "return an assembly with a presentation for each part, in their order, as 'neural'",
+                )
+            for coord in copied:
+                response[coord] = ("presentation", parts[coord].values)
+            responses.append(response)
     return merge_data_arrays(responses) if len(responses) > 1 else responses[0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -142,6 +143,8 @@ class HuggingfaceSubject(ArtificialSubject):
         self._with_heads = bool(task_heads)
         self._is_causal: bool | None = None
         self._units: np.ndarray | None = None
+        self._weights: str | None = None
+        self.known_responses: dict[tuple[str, ...], dict[str, np.ndarray]] | None = None  # see `stored`
         if use_localizer:
             from brainscore_language.model_helpers.localize import localize_fedorenko2010
 
@@ -164,18 +167,19 @@ class HuggingfaceSubject(ArtificialSubject):
         if task not in self.task_function_mapping_dict:
             raise NotImplementedError(f"{self.model_id} does no task {task!r}")
         self.behavioral_task = task
+        self._note_weights()
 
     def start_neural_recording(self, recording_target: str, recording_type: str) -> None:
         """Record from the layers of a target."""
         for layer in self._layers(recording_target):
             module_named(self.basemodel, layer)
         self.neural_recordings.append((recording_target, recording_type))
+        self._note_weights()
 
     def digest_text(self, text: str | list[str]) -> dict[str, Any]:
         """Read a text part by part; see :meth:`ArtificialSubject.digest_text`."""
         parts = parts_of(text)
         answers: list[Any] = [None] * len(parts)
-        responses: list[dict[str, np.ndarray] | None] = [None] * len(parts)
         contexts: list[str] = []
         room = _CONTEXTS // len(parts)
 
@@ -184,21 +188,42 @@ class HuggingfaceSubject(ArtificialSubject):
                 contexts.append(context if len(context) <= room else "…" + context[-room:])
                 yield context
 
-        for group in self._groups(growing()):
-            for number, answer, response in self._read(group):
-                answers[number], responses[number] = answer, response
+        known = None if self.known_responses is None else self.known_responses.get(tuple(parts))
+        if known is None or self.behavioral_task is not None:
+            responses: list[dict[str, np.ndarray] | None] = [None] * len(parts)
+            for group in self._groups(growing()):
+                for number, answer, response in self._read(group):
+                    answers[number], responses[number] = answer, response
+            known = self._by_layer(responses)
+            if self.known_responses is not None:
+                self.known_responses[tuple(parts)] = known
+        else:
+            collections.deque(growing(), maxlen=0)  # contexts only
         coords = part_coords(parts, contexts)
-        if self.neural_recordings and is_recorded("weights"):
-            note("weights", identifier=self.model_id, sha256=weights_digest(self.basemodel))
         output: dict[str, Any] = {"behavior": None, "neural": None}
         if self.behavioral_task is not None:
             output["behavior"] = behaviour(answers, coords)
         if self.neural_recordings:
-            output["neural"] = self._recordings(responses, coords)
+            recorded = {
+                (target, recording_type, layer): known[layer]
+                for target, recording_type in self.neural_recordings
+                for layer in self._layers(target)
+            }
+            output["neural"] = self.output_to_representations(recorded, coords)
         if self._units is not None and self.neural_recordings:
             mask = output["neural"].copy(data=np.tile(self._units.reshape(-1), (len(parts), 1)))
             output |= {"neural": output["neural"][:, self._units.reshape(-1)], "neural-mask": mask}
         return output
+
+    def recorded_layers(self) -> list[str]:
+        """Layers that are recorded from."""
+        return list(dict.fromkeys(layer for target, _ in self.neural_recordings for layer in self._layers(target)))
+
+    def network_parts(self) -> tuple[torch.nn.Module, Any, str]:
+        """Network, tokenizer, and hash of the weights when the latest task or recording was started."""
+        if self._weights is None:
+            self._weights = weights_digest(self.basemodel)
+        return self.basemodel, self.tokenizer, self._weights
 
     def estimate_reading_times(self, base_output: Any) -> float:
         """Surprisal in bits of the current tokens, from logits of one context."""
@@ -224,6 +249,11 @@ class HuggingfaceSubject(ArtificialSubject):
         return recorded_units(layer_representations, stimuli_coords, target="region", numbered=True)
 
     # -- tokens --------------------------------------------------------------------------------------------------
+
+    def _note_weights(self) -> None:
+        self._weights = None  # they may have changed
+        if is_recorded("weights"):
+            note("weights", identifier=self.model_id, sha256=self.network_parts()[2])
 
     def _tokenize(self, context: str) -> tuple[np.ndarray, int]:
         """The latest tokens of a context, as many as the network reads, and the number of all."""
@@ -363,17 +393,14 @@ class HuggingfaceSubject(ArtificialSubject):
         layers = self.region_layer_mapping[target]
         return [layers] if isinstance(layers, str) else list(layers)
 
-    # -- assemblies ----------------------------------------------------------------------------------------------
-
-    def _recordings(self, responses: Sequence[Any], coords: Mapping[str, Any]) -> NeuroidAssembly:
+    def _by_layer(self, responses: Sequence[dict[str, np.ndarray] | None]) -> dict[str, np.ndarray]:
+        """Layer → parts × units; NaN for parts without tokens."""
         sizes = next((response for response in responses if response is not None), None)
-        by_layer: dict[tuple[str, str, str], np.ndarray] = {}
-        for target, recording_type in self.neural_recordings:
-            for layer in self._layers(target):
-                empty = np.full(sizes[layer].shape if sizes else (0,), np.nan, dtype=np.float32)
-                rows = [empty if response is None else response[layer] for response in responses]
-                by_layer[target, recording_type, layer] = np.stack(rows)
-        return self.output_to_representations(by_layer, coords)
+        layers = {}
+        for layer in self.recorded_layers():
+            empty = np.full(sizes[layer].shape if sizes else (0,), np.nan, dtype=np.float32)
+            layers[layer] = np.stack([empty if response is None else response[layer] for response in responses])
+        return layers
 
 
 def bits_of(logits: torch.Tensor, ids: torch.Tensor) -> np.ndarray:

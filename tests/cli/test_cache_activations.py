@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from brainscore.cli.cache import command
+from brainscore_core.activation_store import ActivationStore, layer_key
 from brainscore_core.errors import UserError
-from brainscore_vision.model_helpers.activations.store import ActivationStore, layer_key
 
 
 def run(*arguments, **options):

@@ -28,6 +28,7 @@ from brainscore_language.model_helpers.huggingface import HuggingfaceSubject  # 
 from brainscore_language.model_helpers.layers import select_layer  # noqa: E402
 from brainscore_language.model_helpers.masked import MaskedSubject  # noqa: E402
 from brainscore_language.model_helpers.preprocessing import prepare_context  # noqa: E402
+from brainscore_language.model_helpers.stored import stored_responses  # noqa: E402
 
 WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "a", "b", "c", "d", "e", "f", "g"]
 LIMIT = 20
@@ -290,3 +291,33 @@ def test_the_layer_that_predicts_best_is_selected(network, tokenizer):
     Benchmark.__call__ = lambda *_: Score(1)
     with pytest.raises(UserError, match="scores of 0 of 1 layers"):
         select_layer(reader, Benchmark(), [first])
+
+
+def test_responses_are_stored_and_shared(network, tokenizer, tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("BRAINSCORE_ACTIVATIONS", str(tmp_path / "activations"))
+    texts = [["the fox", "jumps", ""], ["over the dog"]]
+    reads = []
+
+    def read(made, stored=texts):
+        reader = subject((network[0], made), tokenizer)
+        reader.start_neural_recording("language_system", "fMRI")
+        monkeypatch.setattr(reader, "_pass", lambda *a, kept=reader._pass: reads.append(1) or kept(*a))
+        reads.clear()
+        with stored_responses(reader, stored):
+            return [reader.digest_text(parts)["neural"] for parts in stored], len(reads)
+
+    first, count = read(network[1])
+    again, fewer = read(network[1])
+    assert 0 < fewer < count
+    for one, other in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one.values, other.values)
+        assert one["context"].values.tolist() == other["context"].values.tolist()
+    other = copy.deepcopy(network[1])
+    next(other.parameters()).data = next(other.parameters()).data.flip(0)
+    assert read(other)[1] == count
+    assert read(network[1], texts[::-1])[1] == count
+    assert "not its present ones" not in caplog.text
+    monkeypatch.setattr("brainscore_language.model_helpers.stored._identity", lambda _: {"same": True})
+    assert read(network[1])[1] == count
+    assert read(other)[1] == count  # the first text, which differs, is not read again
+    assert "not its present ones" in caplog.text

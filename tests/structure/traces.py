@@ -26,9 +26,7 @@ PACKAGES = ("brainio", "brainscore", "brainscore_core", "brainscore_language", "
 STARTS = tuple(f"{ROOT / package}{os.sep}" for package in PACKAGES)
 PAIR = ("gabor", "Simulated2026.V1-pls")
 PLUGIN = re.compile(r"brainscore_vision/(benchmarks|data|metrics|models)/[^/]+/")
-LIBRARY = re.compile(
-    r"brainscore_core/(numerics|supported_data_standards)/|brainscore_vision/model_helpers/activations/store/"
-)
+LIBRARY = re.compile(r"brainscore_core/(activation_store|numerics|supported_data_standards)/")
 MOST_LINES_OF_A_HELPER = 25
 PAGE = ROOT / "docs/design.md"
 

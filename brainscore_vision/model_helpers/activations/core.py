@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from brainscore_core.activation_store import ActivationStore, default_store
 from brainscore_core.errors import UserError
 from brainscore_core.provenance import note, timed
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
@@ -41,7 +42,6 @@ from brainscore_vision.model_helpers.activations.passes import (
 from brainscore_vision.model_helpers.activations.recording import RecordedLayers, Recording, first_responses
 from brainscore_vision.model_helpers.activations.reduction import Pooling, make_reduction
 from brainscore_vision.model_helpers.activations.repeatability import known_causes
-from brainscore_vision.model_helpers.activations.store import ActivationStore, default_store
 
 VERSION = 2  # increase it whenever values change for the same model and stimuli
 _logger = logging.getLogger(__name__)

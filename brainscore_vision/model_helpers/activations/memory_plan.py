@@ -16,7 +16,7 @@ from brainscore_core.memory import format_size, memory_limit, resident_memory
 from brainscore_vision.model_helpers.activations.reduction import IncrementalPCA, learning_bytes, make_reduction
 
 if TYPE_CHECKING:
-    from brainscore_vision.model_helpers.activations.store import ActivationStore
+    from brainscore_core.activation_store import ActivationStore
 
 _WORKING = 3.0  # a running network holds about this multiple of its input and the recorded activations
 _CHUNKS = 1 << 27  # bytes in which regressions work through large features, and through groups of splits

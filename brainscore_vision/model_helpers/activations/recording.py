@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.activation_store import ActivationStore, LayerWriter, StoredLayer, layer_key
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import first_few
 from brainscore_core.provenance import note
@@ -34,7 +35,6 @@ from brainscore_vision.model_helpers.activations.repeatability import (
     explanation,
     nearly_equal,
 )
-from brainscore_vision.model_helpers.activations.store import ActivationStore, LayerWriter, StoredLayer, layer_key
 
 _PROBES = 2  # stimuli that are shown again, besides the first, if a layer is read from the store
 _COMPARED = 64  # features of a layer from which these stimuli are chosen

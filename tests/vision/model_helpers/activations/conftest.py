@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from brainscore_core.activation_store import ActivationStore
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations.preprocessing import load_preprocess_images
-from brainscore_vision.model_helpers.activations.store import ActivationStore
 
 
 @pytest.fixture

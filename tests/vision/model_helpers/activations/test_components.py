@@ -6,6 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from brainscore_core.activation_store import ActivationStore
 from brainscore_core.errors import UserError
 from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -13,7 +14,6 @@ from brainscore_vision.model_helpers.activations import PytorchWrapper, reductio
 from brainscore_vision.model_helpers.activations import recording as _components
 from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper
 from brainscore_vision.model_helpers.activations.memory_plan import plan
-from brainscore_vision.model_helpers.activations.store import ActivationStore
 
 torch = pytest.importorskip("torch")
 K = 3

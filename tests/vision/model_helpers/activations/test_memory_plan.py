@@ -3,12 +3,12 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from brainscore_core.activation_store import ActivationStore
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
 from brainscore_vision.model_helpers.activations import memory_plan
 from brainscore_vision.model_helpers.activations.memory_plan import plan
-from brainscore_vision.model_helpers.activations.store import ActivationStore
 
 SHAPES = {"conv1": (64, 55, 55), "fc": 1000}
 FEATURES = 64 * 55 * 55 + 1000
@@ -23,7 +23,7 @@ def store(tmp_path):
 @pytest.fixture(autouse=True)
 def _disk(monkeypatch):
     monkeypatch.setattr(
-        "brainscore_vision.model_helpers.activations.store.disk_usage",
+        "brainscore_core.activation_store.disk_usage",
         lambda folder: type("Usage", (), {"free": 10**12}),
     )
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
+from brainscore_core.activation_store import layer_key
 from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.activations.reduction import IncrementalPCA, RandomProjection, make_reduction
-from brainscore_vision.model_helpers.activations.store import layer_key
 
 
 def decaying(n, p, seed=0, decay=0.9, dtype=np.float64, offset=5.0):

@@ -7,12 +7,12 @@ import time
 import numpy as np
 import pytest
 
-from brainscore_core.errors import UserError
-from brainscore_core.files import STALE
-from brainscore_vision.model_helpers.activations.store import (
+from brainscore_core.activation_store import (
     ActivationStore,
     layer_key,
 )
+from brainscore_core.errors import UserError
+from brainscore_core.files import STALE
 
 PARTS = {"weights": "1b2f", "stimuli": "90ac", "layer": "conv1"}
 

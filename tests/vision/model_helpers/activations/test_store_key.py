@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from brainscore_vision.model_helpers.activations.store import layer_key
+from brainscore_core.activation_store import layer_key
 
 PARTS = {
     "weights": "1b2f",

@@ -7,14 +7,14 @@ import time
 import numpy as np
 import pytest
 
-from brainscore_core.errors import UserError
-from brainscore_core.files import STALE
-from brainscore_core.paths import activations_home
-from brainscore_vision.model_helpers.activations.store import (
+from brainscore_core.activation_store import (
     ActivationStore,
     default_store,
     layer_key,
 )
+from brainscore_core.errors import UserError
+from brainscore_core.files import STALE
+from brainscore_core.paths import activations_home
 
 PARTS = {"weights": "1b2f", "stimuli": "90ac", "layer": "conv1"}
 
@@ -96,7 +96,7 @@ def test_limits(tmp_path, monkeypatch):
     monkeypatch.delenv("BRAINSCORE_ACTIVATIONS_LIMIT", raising=False)
     free = {"bytes": 1_000_000}
     monkeypatch.setattr(
-        "brainscore_vision.model_helpers.activations.store.disk_usage",
+        "brainscore_core.activation_store.disk_usage",
         lambda folder: type("Usage", (), {"free": free["bytes"]}),
     )
     assert store.max_bytes == 500_000

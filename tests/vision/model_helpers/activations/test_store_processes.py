@@ -10,13 +10,13 @@ import time
 import numpy as np
 import pytest
 
+from brainscore_core.activation_store import ActivationStore, layer_key
 from brainscore_core.files import STALE
-from brainscore_vision.model_helpers.activations.store import ActivationStore, layer_key
 
 START = """
 import os, sys, time
 import numpy as np
-from brainscore_vision.model_helpers.activations.store import ActivationStore, layer_key
+from brainscore_core.activation_store import ActivationStore, layer_key
 store = ActivationStore(sys.argv[1], max_bytes=int(sys.argv[2]))
 """
 
@@ -51,7 +51,7 @@ def test_killed_in_the_middle(tmp_path, when):
         if when == "before the rename":
             os.fsync = wait
         if when == "before the manifest":
-            import brainscore_vision.model_helpers.activations.store._layers as module
+            import brainscore_core.activation_store._layers as module
             module.replacing = wait
         parts = {"layer": "conv1"}
         with store.writer(layer_key(parts), shape=(10, 1000), parts=parts) as writer:

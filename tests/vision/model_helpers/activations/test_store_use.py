@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from brainscore_core.activation_store import LayerWriter
 from brainscore_core.errors import UserError
 from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -16,7 +17,6 @@ from brainscore_vision.model_helpers.activations import Pooling, PytorchWrapper,
 from brainscore_vision.model_helpers.activations import recording as recording_module
 from brainscore_vision.model_helpers.activations.fingerprints import weights_fingerprint
 from brainscore_vision.model_helpers.activations.preprocessing import load_preprocess_images
-from brainscore_vision.model_helpers.activations.store import LayerWriter
 
 torch = pytest.importorskip("torch")
 
@@ -326,7 +326,7 @@ def test_nothing_is_kept_unasked(network, preprocessing, stimuli, store):
 
 
 def test_the_default_store_is_used(network, preprocessing, stimuli, monkeypatch, tmp_path):
-    from brainscore_vision.model_helpers.activations.store import ActivationStore
+    from brainscore_core.activation_store import ActivationStore
 
     monkeypatch.setenv("BRAINSCORE_ACTIVATIONS", str(tmp_path / "here"))
     PytorchWrapper(network, preprocessing, "net")(stimuli, ["conv"])

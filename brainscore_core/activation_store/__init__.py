@@ -12,11 +12,7 @@ from typing import Any
 
 from numpy.typing import DTypeLike
 
-from brainscore_core.errors import UserError
-from brainscore_core.files import PART_SUFFIX, STALE, sweep
-from brainscore_core.memory import format_size, parse_size
-from brainscore_core.paths import activations_home
-from brainscore_vision.model_helpers.activations.store._layers import (
+from brainscore_core.activation_store._layers import (
     CheckedLayer,
     DamagedLayer,
     LayerWriter,
@@ -29,6 +25,10 @@ from brainscore_vision.model_helpers.activations.store._layers import (
     read_manifest,
     verify_layer,
 )
+from brainscore_core.errors import UserError
+from brainscore_core.files import PART_SUFFIX, STALE, sweep
+from brainscore_core.memory import format_size, parse_size
+from brainscore_core.paths import activations_home
 
 __all__ = [
     "ActivationStore",
@@ -202,7 +202,7 @@ class ActivationStore:
     --------
     >>> import tempfile
     >>> import numpy as np
-    >>> from brainscore_vision.model_helpers.activations.store import layer_key
+    >>> from brainscore_core.activation_store import layer_key
     >>> store = ActivationStore(tempfile.mkdtemp())
     >>> parts = {"weights": "1b2f…", "layer": "conv1", "stimuli": "90ac…"}
     >>> key = layer_key(parts)
