@@ -15,6 +15,7 @@ from pathlib import Path
 
 from django.db.models import Q
 
+from brainscore_core.domains import domains
 from brainscore_core.files import replacing
 from brainscore_core.paths import cache_home
 from brainscore_core.plugins.source import plugin_hash, scan_file
@@ -56,17 +57,17 @@ class LivePlugins:
 
     def folder_of(self, kind: str, identifier: str) -> Path | None:
         """Return the folder of the plugin that registers an identifier, without importing it."""
-        from brainscore_vision import plugin_index
-
         registry = _REGISTRIES.get(kind, "")
         if (registry, identifier) in _registered_in(self.folder):
             return _registered_in(self.folder)[registry, identifier]
-        locations = plugin_index.locations(registry).get(identifier, ()) if registry else ()
+        installed = (each.plugin_index.locations(registry).get(identifier) for each in domains() if registry)
+        locations = next(filter(None, installed), None)
         return locations[0].folder if locations else None
 
     def version_of(self, benchmark: str) -> int | str | None:
         """Return the version of a benchmark in the leaderboard's tree, if known."""
-        return _versions()(benchmark)
+        versions = [version(benchmark) for version in _versions()]
+        return next((version for version in versions if version is not None), None)
 
     def is_submitted(self, identifier: str) -> bool:
         """Whether a model must run in a sandbox: its code was submitted, or its origin is unknown."""
@@ -111,11 +112,10 @@ def _registered_in(folder: Path) -> dict[tuple[str, str], Path]:
 
 
 @lru_cache(maxsize=1)
-def _versions() -> Callable[[str], int | str | None]:
-    from brainscore_core.domains import domain
+def _versions() -> tuple[Callable[[str], int | str | None], ...]:
     from brainscore_core.runner.selection import version_finder
 
-    return version_finder(domain())
+    return tuple(version_finder(each) for each in domains())
 
 
 _HASH = re.compile(rb"(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])")

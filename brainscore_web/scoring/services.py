@@ -13,6 +13,7 @@ from django.db.models import Q
 from django.dispatch import receiver
 from django.utils import timezone
 
+from brainscore_core.domains import domains
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel, Visitor, chunks
@@ -45,11 +46,9 @@ def _identifiers(registry: str, **conditions: Any) -> set[str]:
 
 def scored_identifiers(registry: str) -> set[str]:
     """Return all models or benchmarks that the site scores: those in the settings, and those of live plugins."""
-    from brainscore_vision import plugin_index
-
     patterns = settings.SUBMISSIONS["models" if registry == MODEL_REGISTRY else "benchmarks"]
-    installed = {key for key in plugin_index.locations(registry) if _matches_any(key, patterns)}
-    return installed | _identifiers(registry)
+    installed = {key for each in domains() for key in each.plugin_index.locations(registry)}
+    return {key for key in installed if _matches_any(key, patterns)} | _identifiers(registry)
 
 
 def submitted_models() -> set[str]:
@@ -166,8 +165,9 @@ def plan_for(submission: Submission) -> int:
     changed = revision.number > 1
     with transaction.atomic():
         Job.submissions.through.objects.filter(submission=submission).exclude(job__state__in=OPEN).delete()
-        models = _rows(VisionModel, scored_identifiers(MODEL_REGISTRY), runnable=True)
-        benchmarks = _rows(Benchmark, scored_identifiers(BENCHMARK_REGISTRY), is_mean=False)
+        domain = submission.domain
+        models = _rows(VisionModel, scored_identifiers(MODEL_REGISTRY), domain=domain, runnable=True)
+        benchmarks = _rows(Benchmark, scored_identifiers(BENCHMARK_REGISTRY), domain=domain, is_mean=False)
         new_models = [models[key] for key in sorted(registered.get(MODEL_REGISTRY, ())) if key in models]
         new_benchmarks = [
             benchmarks[key] for key in sorted(registered.get(BENCHMARK_REGISTRY, ())) if key in benchmarks
@@ -197,7 +197,7 @@ def plan(
     priority: int = 0,
     submission: Submission | None = None,
 ) -> None:
-    """Plan all pairs of some models and benchmarks, given as primary keys.
+    """Plan all pairs of some models and benchmarks of one domain, given as primary keys.
 
     The database creates the rows itself, so that a thousand models on three hundred benchmarks take seconds.
     """
@@ -253,7 +253,7 @@ def _insertion(template: Job, models: Sequence[int], benchmarks: Sequence[int]) 
     statement = (
         f"INSERT INTO {quoted(Job._meta.db_table)} ({columns}) SELECT {', '.join(selected)} "  # noqa: S608 # names only
         f"FROM {quoted(VisionModel._meta.db_table)} m CROSS JOIN {quoted(Benchmark._meta.db_table)} b "
-        f"WHERE m.id IN ({_placeholders(models)}) AND b.id IN ({_placeholders(benchmarks)}) "
+        f"WHERE m.domain = b.domain AND m.id IN ({_placeholders(models)}) AND b.id IN ({_placeholders(benchmarks)}) "
         "ORDER BY m.identifier, b.identifier ON CONFLICT DO NOTHING"
     )
     return statement, [*values, *models, *benchmarks]

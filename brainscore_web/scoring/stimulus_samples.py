@@ -9,6 +9,7 @@ import time
 
 from django.conf import settings
 
+from brainscore_core.domains import domains
 from brainscore_web.leaderboard.cards.facts import installed
 from brainscore_web.leaderboard.models import Benchmark, Visibility
 from brainscore_web.scoring.models import Job
@@ -20,15 +21,16 @@ _started = 0.0
 
 
 def benchmarks_without_samples() -> list[str]:
-    """Return public, installed benchmarks that were scored on this site and have no samples of their stimuli.
+    """Return public, installed benchmarks of images that were scored on this site and have no samples of their stimuli.
 
     Submitted benchmarks are left out: their code would run with access to the site's database.
     """
     rows = Benchmark.objects.filter(
         is_mean=False, access=Visibility.PUBLIC, samples__isnull=True, jobs__state=Job.State.SCORED
     )
-    names = rows.order_by("identifier").values_list("identifier", flat=True).distinct()
-    return [name for name in names if name in installed("benchmark")]
+    names = rows.order_by("identifier").values_list("domain", "identifier").distinct()
+    of_images = {each.name for each in domains() if each.wording.stimulus == "image"}
+    return [name for domain, name in names if domain in of_images and name in installed(domain, "benchmark")]
 
 
 def store_samples() -> int:

@@ -14,7 +14,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-import brainscore_vision
+from brainscore_core.domains import FIRST, domains, split_name
 from brainscore_core.identifiers import similar_form
 from brainscore_core.plugins.environments import (
     Environment,
@@ -35,6 +35,7 @@ from brainscore_vision.submission import (
 )
 from brainscore_vision.submission.package import sort_findings
 from brainscore_web.accounts.models import User
+from brainscore_web.domains import package_folder
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.submissions.declared_files import FetchedFile, fetch_declared_files, package_of
@@ -235,9 +236,20 @@ def _holders(
     def taken(registry: str, key: str) -> str | None:
         if (registry, key) in holder_of:
             return holder_of[registry, key]
-        return None if (registry, key) in owned else registered_here(registry, key)
+        if (registry, key) in owned:
+            return None
+        return registered_here(registry, key) or _registered_in_another_domain(registry, key)
 
     return taken
+
+
+def _registered_in_another_domain(registry: str, key: str) -> str | None:
+    """Return what of another domain has the name of a model or benchmark, since names are unique on the site."""
+    if split_name(key)[0] is not None:
+        return f"{key.partition(':')[0]}: stands for a domain in front of a name"
+    kind = registry.removesuffix("_registry")
+    others = [each for each in domains() if each.name != FIRST and kind in ("model", "benchmark")]
+    return next((f"the domain {each.name}" for each in others if key in each.registries[kind]), None)
 
 
 def _clashes(
@@ -255,7 +267,7 @@ def _clashes(
             findings[key] = _finding("note", "new version", key, message, "no action is needed")
         else:
             holders.append((key, "your live plugin" if yours else "a plugin of another member"))
-    here = Path(str(brainscore_vision.__file__)).parent
+    here = package_folder(FIRST)
     for kind in {kind for kind, _name in mine}:  # two folders of one name cannot both be imported
         holders += [((kind, path.name), "the platform") for path in (here / kind).glob("*/")]
     for submitted in _open(owner, submission):

@@ -108,7 +108,7 @@ def test_private_models_that_are_deleted_stay_private_when_receipts_are_read_aga
     assert (left.visibility, left.owner, left.architecture, left.family) == ("private", None, "", "")
     assert not Score.objects.filter(model=left).exists()
     plugins = {private.identifier: ""}
-    assert model_ids(plugins, owner=None, visibility="public") == {private.identifier: left.pk}
+    assert model_ids(plugins, {}, owner=None, visibility="public") == {private.identifier: left.pk}
     assert not VisionModel.objects.visible_to(member).filter(identifier=private.identifier).exists()
 
 

@@ -135,3 +135,27 @@ def test_nothing_is_in_the_way_of_anyone(shown, new_page):
         for line in barriers(page, address, opened=True)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_walk_through_both_domains(shown, new_page):
+    """From the leaderboard of vision by a tab to that of language, its cards, and a comparison; axe finds nothing."""
+    made = simulate_leaderboard(models=6, benchmarks=8, private=0, units=20, domain="language")
+    page = new_page(refused=True)
+    wrong = barriers(page, "/")
+    follow(page.get_by_role("link", name="Leaderboard", exact=True))
+    follow(page.get_by_role("link", name="Language", exact=True))
+    assert page.url.endswith("/language/leaderboard/")
+    page.get_by_text(f"{len(made.models)} of {len(made.models)} models").wait_for()
+    wrong += barriers(page)
+    follow(page.get_by_role("link", name="Models", exact=True))
+    follow(page.get_by_role("link", name=made.models[0], exact=True))
+    assert page.url.endswith(f"/language/model/{made.models[0]}/")
+    wrong += barriers(page, opened=True)
+    follow(page.get_by_role("link", name="Compare with another model"))
+    assert "/language/compare/" in page.url
+    wrong += barriers(page)
+    follow(page.get_by_role("link", name="Vision", exact=True))
+    assert page.url.endswith("/vision/compare/")
+    wrong += barriers(page, f"/language/benchmark/{made.benchmarks[0]}/", opened=True)
+    wrong += barriers(page, "/competitions/")
+    assert not wrong, "\n".join(wrong)

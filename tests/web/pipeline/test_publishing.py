@@ -71,7 +71,7 @@ def test_who_publishes_a_model_publishes_what_is_live(publish):
     stranger = AnonymousUser()
 
     def readable():
-        return [find_code("models", "tiles_8", stranger, code) is not None for code in codes]
+        return [find_code("vision", "models", "tiles_8", stranger, code) is not None for code in codes]
 
     codes = []
     for size in (8, 4):

@@ -13,7 +13,7 @@ from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.scoring.claims import claim_job
 from brainscore_web.scoring.models import Job
-from brainscore_web.scoring.services import cancel_all, plan_for
+from brainscore_web.scoring.services import cancel_all, plan, plan_for, scored_identifiers
 from brainscore_web.submissions.models import Plugin
 from brainscore_web.submissions.pairs import progress
 from brainscore_web.submissions.pipeline import scoring_ended
@@ -41,6 +41,20 @@ def test_a_model_is_scored_on_the_benchmarks_of_the_site(site, owner):
     assert plan_for(submission) == 2  # not Simulated2026.IT-pls, which the settings leave out
     assert planned(submission) == {("tiles-8", name) for name in SIMULATED}
     assert progress(submission).waiting == progress(submission).total == 2
+
+
+def test_pairs_have_one_domain(site, owner, settings):
+    """Models of language are not scored on benchmarks of vision, even if a caller plans it."""
+    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "models": ["*"], "benchmarks": [*SIMULATED, "NaturalStories2021-*"]}
+    reader = VisionModel.objects.create(identifier="word-length", domain="language")
+    text = Benchmark.objects.create(identifier="NaturalStories2021-added", domain="language", version="1")
+    seen = Benchmark.objects.get(identifier=SIMULATED[0])
+    assert "word-length" in scored_identifiers("model_registry")
+    submission = publish(submit(owner, model_files()))
+    plan_for(submission)
+    assert planned(submission) == {("tiles-8", name) for name in SIMULATED}
+    plan([reader.pk], [seen.pk, text.pk], why="try")
+    assert Job.objects.get(model=reader).benchmark == text
 
 
 def test_a_benchmark_is_scored_with_all_models_that_can_be_loaded(site, owner):

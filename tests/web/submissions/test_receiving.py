@@ -167,6 +167,10 @@ def errors_of(revision):
 def test_identifiers_of_the_platform_are_taken(submitter, submitted):
     made = submitted(submitter, model_files("pixels", name="mine"))
     assert "'pixels' is taken" in errors_of(made)[0]
+    made = submitted(submitter, model_files("word-length", name="length"))
+    assert errors_of(made)[0] == "'word-length' is taken: the domain language"
+    made = submitted(submitter, model_files("language:mine", name="prefix"))
+    assert errors_of(made)[0] == "'language:mine' is taken: language: stands for a domain in front of a name"
     made = submitted(submitter, model_files("pixels-2", name="pixels"))
     assert errors_of(made) == ["the platform already has a folder models/pixels"]
 
