@@ -262,6 +262,7 @@ def attach_predictivity_interval(
             found.training.astype(np.float32),
             coords={"unit": ("presentation", unit_ids(stimuli, stimuli.names).astype(str))},
             dims=["presentation", "neuroid"],
+            attrs={"pairs": found.pairs.ravel()},
         )
         amend_uncertainty(score, training_influence=training)
     interval = predictivity_interval(found, clusters=neuroids.clusters)

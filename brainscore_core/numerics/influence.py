@@ -68,8 +68,9 @@ def unit_codes(ids: ArrayLike, *, own: str = "") -> Codes:
 
 
 def random_sums(effects: ArrayLike, rows: Codes, columns: Codes) -> Array:
-    """Sum a table in :data:`SUMS` random sums with random signs, the same for the same codes of rows and columns.
+    """Sum a table, or each of several, in :data:`SUMS` random sums with random signs.
 
+    Sum and sign are the same for the same two codes, whichever is that of the row, so that pairs count in either order.
     The expected product of two tables' sums is that of the tables: their squares sum to that of the entries, with a
     relative standard deviation of √(2 / SUMS), 9 %.
 
@@ -82,13 +83,24 @@ def random_sums(effects: ArrayLike, rows: Codes, columns: Codes) -> Array:
     >>> bool(abs(sums @ sums / np.sum(table**2) - 1) < 0.3)
     True
     """
-    table, total = np.asarray(effects, dtype=np.float64), np.zeros(SUMS)
-    step = max(1, CHUNK_BYTES // (8 * max(len(table), 1)))
-    for start in range(0, table.shape[1], step):
-        hashed = _mixed(rows[:, None] ^ _mixed(columns[None, start : start + step]))
-        signed = np.where(hashed >> np.uint64(63), table[:, start : start + step], -table[:, start : start + step])
-        total += np.bincount((hashed % np.uint64(SUMS)).astype(np.intp).ravel(), signed.ravel(), SUMS)
-    return total
+    shape = np.shape(effects)
+    tables = np.asarray(effects, dtype=np.float64).reshape(-1, *shape[-2:])
+    totals, step = np.zeros((len(tables), SUMS)), max(1, CHUNK_BYTES // (8 * max(len(rows), 1)))
+    for start in range(0, len(columns), step):
+        hashed = _mixed(rows[:, None] + columns[None, start : start + step])
+        sums, signs = (hashed % np.uint64(SUMS)).astype(np.intp).ravel(), np.where(hashed >> np.uint64(63), 1.0, -1.0)
+        for total, table in zip(totals, tables, strict=True):
+            total += np.bincount(sums, (signs * table[:, start : start + step]).ravel(), SUMS)
+    return totals.reshape(*shape[:-2], SUMS)
+
+
+def remaining_variance(variance: Array | float, twice: Array | float, units: float) -> Array:
+    """Variance of differences without what is counted twice.
+
+    Both are estimated from so many units: what remains is at least the standard error of the whole, √(2 / (units − 1))
+    of it.
+    """
+    return np.maximum(variance - twice, variance * min(math.sqrt(2 / max(units - 1, 1)), 1.0))
 
 
 def _mixed(codes: Codes) -> Codes:

@@ -107,15 +107,12 @@ class TrainingEffects(NamedTuple):
     ----------
     values : array, groups × q
         Through each response, on all test rows.
-    pairs : array, test rows × groups
-        On each test row, through all responses.
-    cells : array (test rows,)
-        Sum over responses and training rows of the squared effects on each test row.
+    pairs : array, 2 × test rows × groups
+        On each test row, through the first and the second half of the responses.
     """
 
     values: Array
     pairs: Array
-    cells: Array
 
 
 class LeftOut(ABC):
@@ -176,13 +173,9 @@ class LeftOut(ABC):
             hat -= hat.mean(axis=0)
             for _, rows, own in same:
                 hat[np.ix_(rows, own)] = 0.0
-            pairs = hat * product(slopes, residuals.T)
-            hat *= hat
-            cells = np.einsum("ti,ti->t", hat, product(slopes**2, (residuals**2).T))
-            if len(values) < len(trained):
-                members = (trained[:, None] == np.arange(len(values))).astype(np.float64)
-                return TrainingEffects(values, product(pairs, members), cells)
-            return TrainingEffects(values, pairs[:, np.argsort(trained)], cells)
+            halves = [slice(0, slopes.shape[1] // 2), slice(slopes.shape[1] // 2, None)]
+            pairs = [hat * product(slopes[:, half], residuals[:, half].T) for half in halves]
+            return TrainingEffects(values, np.stack([sums_of_groups(half.T, trained).T for half in pairs]))
 
 
 class SplitFit(NamedTuple):

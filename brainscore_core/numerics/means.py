@@ -26,6 +26,7 @@ from brainscore_core.numerics.influence import (
     influence_of_difference,
     joint_influence,
     linked,
+    remaining_variance,
     unit_spaces,
 )
 from brainscore_core.numerics.ranks import Ranks, ranks_from_influence, ranks_from_tests
@@ -165,7 +166,7 @@ class _Table(NamedTuple):
         """
         variance, without_covariance = self._norms(present, self.influences)
         if self.twice is not None:
-            variance = np.maximum(variance - self._norms(present, self.twice)[0], 0.0)
+            variance = remaining_variance(variance, self._norms(present, self.twice)[0], self.units)
         return variance, without_covariance
 
     def _norms(self, present: Array, table: Array | None) -> tuple[Array, Array]:

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, stdtrit
 
 from brainscore_core.numerics._matrices import CHUNK_BYTES, Array, chunk_columns
+from brainscore_core.numerics.influence import SUMS, random_sums, remaining_variance, unit_codes
 from brainscore_core.numerics.linear_regression import LeftOut, sums_of_groups
 from brainscore_core.numerics.resampling import Interval, ResampledMedians, mean, median
 from brainscore_core.numerics.significance import PairedTest, student_test
@@ -46,9 +47,9 @@ class Predictivity:
         Weights of the neuroids in the smoothed medians, averaged over splits and bins.
     squared : bool
         Whether each bin's correlation was squared, keeping its sign, before the mean over bins.
-    pairs : float
-        Sum of the squared effects of pairs of a training and a test stimulus that act through all neuroids in common;
-        `effects` contain them twice.
+    pairs : array, 2 × sums
+        Effects of pairs of a training and a test stimulus through either half of the neuroids, in random sums
+        (:func:`~brainscore_core.numerics.influence.random_sums`); `effects` contain them twice.
     training : array, stimuli × neuroids, or None
         The part of `effects` that training stimuli have on the fitted maps; None if maps are kept.
     """
@@ -59,7 +60,7 @@ class Predictivity:
     effects: Array
     weights: Array
     squared: bool
-    pairs: float = 0.0
+    pairs: Array = field(default_factory=lambda: np.zeros((2, SUMS)))
     training: Array | None = None
 
     @property
@@ -140,7 +141,8 @@ class PredictivityOfSplits:
         self._correlations: list[Array] = []
         self._effects: Array | None = None
         self._weights: Array | None = None
-        self._pairs = self._tested = self._training = np.zeros(0)
+        self._codes = unit_codes(np.arange(stimuli.max(initial=-1) + 1))
+        self._pairs, self._training = np.zeros((2, SUMS)), np.zeros(0)
         self._trained = 0
 
     def add(
@@ -167,7 +169,6 @@ class PredictivityOfSplits:
         if self._effects is None or self._weights is None:
             self._effects = np.zeros((bins, int(self._stimuli.max()) + 1, neuroids))
             self._weights = np.zeros(neuroids)
-            self._pairs, self._tested = np.zeros((2, self._effects.shape[1]))
             self._training = np.zeros(self._effects.shape[1:])
         own = []
         chunks = list(chunk_columns(_TEMPORARY * len(test), neuroids))
@@ -194,10 +195,8 @@ class PredictivityOfSplits:
                 found = left_out.effects(slopes, trained=codes, tested=tested)
                 self._training[which] += found.values
                 self._trained += 1
-                held, units = np.unique(self._stimuli[test], return_inverse=True)
-                self._tested[held] += 1
-                self._pairs[held] += (sums_of_groups(found.pairs, units) ** 2).sum(axis=1)
-                self._pairs[held] -= np.bincount(units, found.cells)
+                rows = self._codes[self._stimuli[test]]
+                self._pairs += random_sums(found.pairs, rows, self._codes[which])
         self._correlations.append(np.array(own))
 
     def result(self) -> Predictivity:
@@ -219,10 +218,9 @@ class PredictivityOfSplits:
         training = self._training * (share * scale[0, group]) if self._trained else None
         if training is not None:
             effects += training
-        # a pair of a training and a test stimulus has about the same effect in all splits that test the latter
-        pairs = float(self._pairs @ self._tested) * (share * float(scale.mean())) ** 2
+        pairs = self._pairs * (share * float(scale.mean()))
         weights = self._weights / splits
-        return Predictivity(value, correlations, group, effects, weights, self._squared, max(pairs, 0.0), training)
+        return Predictivity(value, correlations, group, effects, weights, self._squared, pairs, training)
 
 
 def predictivity(
@@ -331,7 +329,7 @@ def predictivity_interval(
         [of_neuroids],
         known=known,
         concentration=concentration,
-        pairs=result.pairs,
+        pairs=_of_pairs(result.pairs),
         least=0.0 if training is None else _common([effects - training]),
     )
     error = math.sqrt(variance)
@@ -446,8 +444,9 @@ def compare_predictivity(
     Harrell & Davis [3]_, as otherwise leaving out a stimulus would have no slope. Degrees of freedom are those of
     Satterthwaite; the variance of a median, which depends on the density around it, counts with half the number of
     values that have weight in the smoothed median. Maps are kept, unless the effects of training stimuli are known of
-    both. Of fewer than ten stimuli (or groups), the excluded effects, which are known badly, are at most as large as
-    the first term.
+    both; what depends on a training and a test stimulus is an effect of either, and is subtracted once. Of fewer than
+    ten stimuli (or groups), the excluded effects, which are known badly, are at most as large as the first term; the
+    second one is at least the standard error of a variance, √(2 / (stimuli − 1)), of the effects through all neuroids.
 
     References
     ----------
@@ -486,14 +485,16 @@ def compare_predictivity(
         return cells if varying is None else [sums_of_groups(cell.T, varying).T for cell in cells]
 
     cells, least = cells_of([side.effects for side in sides]), 0.0
+    pairs = _of_pairs(slopes[0] * first.pairs - slopes[1] * second.pairs)
     if first.training is not None and second.training is not None:
         least = _common(cells_of([first.effects - first.training, second.effects - second.training]))
+    least = max(least, float(remaining_variance(_shared(cells), math.inf, n)))
     if varying is not None:
         without = [change(_without_clusters(side, varying)) for side in sides]
         lost, known = without[0] - without[1], int(varying.max())
         own = float(known / (known + 1) * np.sum((lost - lost.mean()) ** 2))
         least = max(least, _shared(cells) - own) if n < _FEW else least
-        variance, df = _variance(cells, [own], known=known, concentration=0.0, least=least)
+        variance, df = _variance(cells, [own], known=known, concentration=0.0, pairs=pairs, least=least)
         return student_test(difference, variance, min(df, n - 1, known), level=level)
     seeds = (seed, seed) if paired_neuroids else (seed, seed + 1)
     replicates = [change(_resampled(side, n_resamples, own, codes)) for side, own in zip(sides, seeds, strict=True)]
@@ -501,7 +502,9 @@ def compare_predictivity(
     concentration = float(np.mean([np.sum(side.weights**2) for side in sides]))
     of_median = _known(sides, fewest)
     least = max(least, _shared(cells) - of_neuroids) if n < _FEW else least
-    variance, df = _variance(cells, [of_neuroids], known=of_median, concentration=concentration, least=least)
+    variance, df = _variance(
+        cells, [of_neuroids], known=of_median, concentration=concentration, pairs=pairs, least=least
+    )
     # at most those of a kind that contributes more than half of the variance, such as few groups of stimuli
     df = min(df, of_median if of_neuroids > variance / 2 else n - 1)
     return student_test(difference, variance, df, level=level)
@@ -620,6 +623,11 @@ def _common(cells: Sequence[Array]) -> float:
     n = len(cells[0])
     single = sum(np.vdot(cell, cell) for cell in (cell - cell.mean(axis=0) for cell in cells))
     return _shared(cells) - float(single) * (n - 1) / n
+
+
+def _of_pairs(pairs: Array) -> float:
+    """Variance of the effects that pairs of stimuli have on all neuroids in common: on one half as on the other."""
+    return 4 * float(pairs[0] @ pairs[1])
 
 
 def _shared(cells: Sequence[Array]) -> float:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr
 
 from brainscore_core.numerics._matrices import Array
+from brainscore_core.numerics.influence import remaining_variance
 from brainscore_core.numerics.significance import corrected
 
 MANY_UNITS = 50
@@ -458,7 +459,7 @@ class _Differences:
             largest += squared_lengths
             of_draws += of_part
             if repeated is not None:
-                of_part = np.maximum(of_part - _squared_distances(repeated)[0], 0.0)
+                of_part = remaining_variance(of_part, _squared_distances(repeated)[0], size)
             variance += of_part
             squared += of_part**2 / max(size - 1, 1)
             df_of_most[of_part > of_most] = max(size - 1, 1)

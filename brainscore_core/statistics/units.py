@@ -58,8 +58,8 @@ class Predicted:
 
     `stimuli` are the units that were left out, `grouped_by` the coordinate that they are values of, if they are groups;
     `regrouped`, if it was not stored what groups the stimuli, returns the same with groups by another coordinate.
-    `clusters` are the subjects of the neuroids, if known. `tested` tells which units are tested in any split; others,
-    which are only trained on, are there if it is known what they do through the fitted maps.
+    `clusters` are the subjects of the neuroids, if known. `maps_kept`, if it is known what stimuli do through the maps
+    that are fitted with them, is the same with effects of tested stimuli alone.
     """
 
     predictivity: Predictivity
@@ -71,21 +71,7 @@ class Predicted:
     clusters: NDArray[Any] | None
     targets: NDArray[Any]
     paired: bool
-    tested: NDArray[np.bool_]
-
-    @property
-    def knows_training(self) -> bool:
-        """Whether it is known what stimuli do through the maps that are fitted with them."""
-        return self.predictivity.training is not None
-
-    @property
-    def with_maps_kept(self) -> "Predicted":
-        """The same, with effects of tested stimuli alone."""
-        whole = self.predictivity
-        if whole.training is None:
-            return self
-        kept = replace(whole, effects=(whole.effects - whole.training)[self.tested], training=None)
-        return replace(self, predictivity=kept, stimuli=self.stimuli[self.tested], tested=self.tested[self.tested])
+    maps_kept: "Predicted | None" = None
 
     @property
     def stimulus_kind(self) -> str:
@@ -317,8 +303,8 @@ def _test_predicted(first: Side, second: Side, a: Predicted, b: Predicted, *, le
         a = a.regrouped(b.grouped_by)
     elif b.regrouped is not None and a.regrouped is None:
         b = b.regrouped(a.grouped_by)
-    if a.knows_training != b.knows_training:
-        a, b = a.with_maps_kept, b.with_maps_kept
+    if (a.maps_kept is None) != (b.maps_kept is None):
+        a, b = a.maps_kept or a, b.maps_kept or b
         notes.append("the fitted maps are taken as fixed: how they vary is stored for one of the two only")
     if a.grouped_by != b.grouped_by or not np.array_equal(a.stimuli, b.stimuli):
         raise Incomparable(
@@ -347,7 +333,7 @@ def _test_predicted(first: Side, second: Side, a: Predicted, b: Predicted, *, le
         clusters=a.clusters,
         level=level,
     )
-    units_text = f"{a.tested.sum():,} {a.stimulus_kind} × {a.n_neuroid_units:,} {a.neuroid_kind}"
+    units_text = f"{len((a.maps_kept or a).stimuli):,} {a.stimulus_kind} × {a.n_neuroid_units:,} {a.neuroid_kind}"
     if not a.paired:
         units_text += f" and {b.predictivity.n_neuroids:,} of the other model"
     power = 0 if link is None else link.power
@@ -483,34 +469,38 @@ def _predicted(
         computed = predictivity(x, y, splits=splits[rows], stimuli=units, groups=groups, squared=x.ndim == 3)
     except ValueError as error:
         raise Incomparable(f"the predictions of {receipt.model.identifier} cannot be compared: {error}") from error
-    tested = np.unique(units)
-    computed, names = (computed, tested) if training is None else _with_training(computed, tested, training, columns)
     labels = np.char.add(np.char.add(splits[rows].astype(str), " "), stimuli[rows].astype(str))
-    return Predicted(
+    kept = Predicted(
         computed,
         labels,
-        names,
+        np.unique(units),
         None if groups_of_stimuli is None else name_of_groups,
         None if declared else lambda name: _predicted(predictions, targets, receipt, None, name or INDEPENDENT),
         neuroids[columns],
         None if clusters is None else clusters[columns],
         y,
         paired,
-        np.isin(names, tested),
     )
+    if training is None:
+        return kept
+    n_splits, n_tests = len(np.unique(splits)), len({*zip(splits[rows].tolist(), units.tolist(), strict=True)})
+    # Σ (r − r without a unit)² exceeds the variance of a correlation r of n rows: n / (n − 1 − rows of the unit) times
+    return _with_training(kept, training, columns, math.sqrt(max(1 - n_splits / n_tests - n_splits / n, 0.0)))
 
 
-def _with_training(
-    kept: Predictivity, tested: NDArray[Any], training: Any, columns: NDArray[np.intp]
-) -> tuple[Predictivity, NDArray[Any]]:
-    """Add the effects of training stimuli to those with maps kept, and name all units; unchanged if units differ."""
+def _with_training(kept: Predicted, training: Any, columns: NDArray[np.intp], shrinkage: float) -> Predicted:
+    """Add the effects of training stimuli to those with maps kept; unchanged if units differ."""
     names, rows = np.unique(training["unit"].values.astype(str), return_index=True)
-    if len(names) < len(training) or training.shape[1] != len(columns) or not np.isin(tested, names).all():
-        return kept, tested
+    if len(names) < len(training) or training.shape[1] != len(columns) or not np.isin(kept.stimuli, names).all():
+        return kept
+    found, pairs = kept.predictivity, np.asarray(training.attrs.get("pairs", ()), dtype=np.float64)
+    if pairs.size != found.pairs.size:  # stored by an earlier version
+        return kept
     through_maps = np.asarray(training.values, dtype=np.float64)[rows][:, columns]
     effects = through_maps.copy()
-    effects[np.searchsorted(names, tested)] += kept.effects
-    return replace(kept, effects=effects, training=through_maps), names
+    effects[np.searchsorted(names, kept.stimuli)] += shrinkage * found.effects
+    found = replace(found, effects=effects, training=through_maps, pairs=pairs.reshape(found.pairs.shape))
+    return replace(kept, predictivity=found, stimuli=names, maps_kept=kept)
 
 
 def _groups_along(array: Any, name: str, entries: NDArray[Any], *, fewest: int = FEWEST_GROUPS) -> NDArray[Any] | None:
@@ -670,7 +660,7 @@ def _parts_of_predictions(units: Predicted, receipt: Receipt) -> list[UnitInflue
             sources_of(receipt, units.stimulus_kind),
             units.stimuli,
             influence_of_stimuli(units.predictivity),
-            twice=math.sqrt(COUNTED_TWICE) * sums,
+            twice=math.sqrt(COUNTED_TWICE) * sums + units.predictivity.pairs.sum(axis=0),
         ),
         unit_influence(units.neuroid_kind, sources_of(receipt, units.neuroid_kind), neuroids, of_neuroids, own=suffix),
     ]

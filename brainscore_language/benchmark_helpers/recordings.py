@@ -197,7 +197,7 @@ def mean_predictivity(results: Sequence[Predictivity], value: float) -> Predicti
         effects=np.mean([result.effects for result in results], axis=0),
         weights=np.mean([result.weights for result in results], axis=0),
         training=np.mean(training, axis=0) if len(training) == len(results) else None,
-        pairs=0.0,  # at most those of each layer; without them, the interval is wider
+        pairs=np.mean([result.pairs for result in results], axis=0),
     )
 
 

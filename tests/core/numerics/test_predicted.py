@@ -5,6 +5,7 @@ import pytest
 from scipy.linalg import sqrtm
 
 from brainscore_core.numerics import PLS, LeastSquares, Ridge, RidgeCV, compare_predictivity, pearson, predictivity
+from brainscore_core.numerics.influence import random_sums, unit_codes
 from brainscore_core.numerics.predictions import (
     PredictivityOfSplits,
     PredictivityOfUnits,
@@ -221,9 +222,9 @@ def test_effects_of_training_stimuli_equal_those_of_the_explicit_matrices(case, 
                 values[code, j] = cells[:, rows, j].sum()
         np.testing.assert_allclose(found.values, values, atol=1e-8)
         if np.ndim(fit.alpha) == 0:
-            of_rows = np.add.reduceat(cells.sum(axis=2), np.unique(codes, return_index=True)[1], axis=1)
-            np.testing.assert_allclose(found.pairs, of_rows, atol=1e-8)
-            assert found.cells.sum() == pytest.approx(np.sum(cells**2))
+            of_groups = np.add.reduceat(cells, np.unique(codes, return_index=True)[1], axis=1)
+            halves = [of_groups[..., :1].sum(axis=2), of_groups[..., 1:].sum(axis=2)]
+            np.testing.assert_allclose(found.pairs, halves, atol=1e-8)
 
 
 def test_effects_are_small_where_predictions_vary_little():
@@ -282,8 +283,21 @@ def test_effects_of_training_stimuli_may_come_from_some_of_the_splits():
 def test_maps_that_vary_add_to_the_variance_with_maps_kept():
     predicted, measured = experiment(np.random.default_rng(12))
     kept = predictivity(predicted[0], measured)
-    opposite = replace(kept, effects=0 * kept.effects, training=-kept.effects, pairs=1.0)
+    opposite = replace(kept, effects=0 * kept.effects, training=-kept.effects, pairs=kept.pairs + 1)
     assert predictivity_interval(opposite).error == predictivity_interval(kept).error
+
+
+def test_what_a_training_and_a_test_stimulus_do_together_counts_once_in_a_difference():
+    rng = np.random.default_rng(13)
+    predicted, measured = experiment(rng)
+    whole, codes = predictivity(predicted[0], measured), unit_codes(np.arange(40))
+    table = np.triu(rng.standard_normal((40, 40)), 1)
+    effects = np.repeat((table + table.T).sum(axis=1, keepdims=True) / 30, 30, axis=1)
+    zero = replace(whole, effects=0 * effects, training=0 * effects)
+    pairs = random_sums([table / 2, table / 2], codes, codes)
+    once, twice = (replace(zero, effects=effects, training=effects / 2, pairs=each) for each in (pairs, 0 * pairs))
+    variances = [compare_predictivity(one, zero).error ** 2 for one in (once, twice)]
+    assert variances == pytest.approx(np.array([1, 2]) * np.sum(table**2), rel=0.3)
 
 
 def test_groups_of_test_stimuli_are_left_out_together():

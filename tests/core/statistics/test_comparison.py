@@ -9,10 +9,11 @@ from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score, n
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.metrics import Score, attach_uncertainty, declare_no_error
 from brainscore_core.numerics import corrected
+from brainscore_core.numerics.influence import SUMS
 from brainscore_core.populations import UNRECORDED
 from brainscore_core.receipts.receipt import VisualAngle
 from brainscore_core.scoring import FileItem, PluginCode, ResultsStore, run_pair
-from brainscore_core.statistics.comparison import compare, compare_scores
+from brainscore_core.statistics.comparison import compare, compare_scores, side_of
 from brainscore_core.statistics.units import read_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
@@ -279,6 +280,7 @@ def with_training(score, seed, scale=0.01):
         np.repeat(effects, NEUROIDS, axis=1)[order],
         coords={"unit": ("presentation", np.array([f"s{i:03}" for i in range(STIMULI + 2)])[order])},
         dims=["presentation", "neuroid"],
+        attrs={"pairs": np.zeros(2 * SUMS)},
     )
     return score
 
@@ -293,6 +295,9 @@ def test_training_stimuli_count_in_a_difference_if_they_are_known_of_both(store,
     expected = kept.error**2 + 62 * np.var(changes)
     assert found.error**2 == pytest.approx(expected, rel=0.15)
     assert (found.units, found.notes) == (kept.units, kept.notes)
+    units = side_of(with_training(predicted(0.8, 1), 1), "a", "Fake2026-metric").units
+    tested = (units.predictivity.effects - units.predictivity.training)[:STIMULI]
+    assert tested == pytest.approx(np.sqrt(1 - 4 / STIMULI) * units.maps_kept.predictivity.effects)
     one = compare_scores(with_training(predicted(0.8, 1), 1), predicted(1.6, 2))
     assert one.error == pytest.approx(kept.error)
     assert any("fitted maps are taken as fixed" in note for note in one.notes)

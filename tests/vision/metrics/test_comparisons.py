@@ -72,8 +72,7 @@ def test_ranks_find_no_more_than_is_allowed_where_there_is_nothing(scripts):
             assert n >= 400
             assert counts["tested"] == n
             assert counts["found"] / n <= 0.07 + 2 * (0.05 * 0.95 / n) ** 0.5, (case, regime)
-            if (case, regime) != ("`ridge`", "shared noise"):  # almost no power: docs/comparison_coverage.md says so
-                assert counts["power"] > 0.02, (case, regime)
+            assert counts["power"] > 0.02, (case, regime)
 
 
 def test_an_experiment_with_ranks(scripts):
