@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from brainscore_core.results.benchmark_table import BenchmarkTable
     from brainscore_core.results.tree import Tree
     from brainscore_core.runner.pair import Outcome
+    from brainscore_core.training_data import Finding
 
 DOMAINS: Mapping[str, str] = {
     "vision": "brainscore_vision.domain:DOMAIN",
@@ -43,7 +44,8 @@ PACKAGES = tuple(address.partition(".")[0] for address in DOMAINS.values())
 FIRST = next(iter(DOMAINS))
 """The domain of receipts and database rows that do not name theirs: for years there was no other."""
 
-_RUN_PAIR = "brainscore_core.runner.scoring:run_pair"  # of a room above this one
+_FINDING = "brainscore_core.training_data:Finding"
+_RUN_PAIR = "brainscore_core.runner.scoring:run_pair"  # both of rooms above this one
 SCORER = "brainscore_core.runner.scoring:score_pair"
 """What a worker of the runner calls for a pair of any domain, ``'module:function'``."""
 
@@ -196,6 +198,14 @@ class Domain:
     def score(self, model: Any, benchmark: str, **options: Any) -> Score:
         """Score a model on a benchmark; `options` as for :meth:`run_pair`."""
         return self.run_pair(model, benchmark, **options).score
+
+    def exposure(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Finding]:
+        """Whether models were trained on the stimuli of benchmarks; unknown if the domain does not record it."""
+        if self.offers("exposure"):
+            findings: dict[tuple[str, str], Finding] = self.feature("exposure")(pairs)
+            return findings
+        unknown = imported(_FINDING)("unknown", f"models of {self.name} do not state what they were trained on")
+        return dict.fromkeys(pairs, unknown)
 
     def tree(self, further: Iterable[BenchmarkInfo] = ()) -> Tree:
         """Make the tree of the benchmarks that come with the domain, and of `further` ones below their parents."""

@@ -29,6 +29,7 @@ DOMAIN = Domain(
         "attainable scores": "brainscore_vision.assessment.attainable:attach_attainable",
         "catalogue": "brainscore_vision.catalogue.contents:catalogue",
         "changed plugins": "brainscore_vision.assessment.tasks:changed_plugins",
+        "exposure": "brainscore_vision.catalogue.contents:findings_of",
         "fit": "brainscore_vision.scoring.encoder:fit_encoder",
         "isolated model": "brainscore_vision.model_sources.isolation:IsolatedModel",
         "model details": "brainscore_vision.model_sources.description:model_details",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, get_args
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from brainscore.cli._output import echo
-from brainscore_core.domains import DOMAINS
+from brainscore_core.domains import DOMAINS, FIRST, Domain, domain
 from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
@@ -141,6 +141,16 @@ def report_problems(problems: Iterable[Problem]) -> None:
     """Report receipts that cannot be read on standard error."""
     for problem in problems:
         echo(f"Warning: a receipt cannot be read: {problem}", err=True)
+
+
+def of_one_domain(receipts: Sequence[Receipt], name: str | None) -> tuple[Domain, tuple[Receipt, ...]]:
+    """The receipts of a domain, by default the first that has receipts; others are mentioned on standard error."""
+    present = [each for each in DOMAINS if any(receipt.domain == each for receipt in receipts)]
+    chosen = domain(name or next(iter(present), FIRST))
+    if name is None and len(present) > 1:
+        others = [f"--domain {each}" for each in present if each != chosen.name]
+        echo(f"Receipts of {chosen.name}; there are others: {', '.join(others)}", err=True)
+    return chosen, tuple(receipt for receipt in receipts if receipt.domain == chosen.name)
 
 
 def parse_moment(text: str, *, now: datetime | None = None) -> datetime:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from brainscore.cli._options import Filters, listed
+from brainscore.cli._options import Filters, domain_option, listed, of_one_domain
 from brainscore.cli._output import echo, echo_json
 from brainscore_core.plurals import counted
 from brainscore_core.progress import stage
@@ -17,6 +17,7 @@ from brainscore_core.progress import stage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from brainscore_core.domains import Domain
     from brainscore_core.results.aggregates import Over, Tree
 
 _MOST_READ = 1000  # receipts whose stored data are read by default
@@ -65,6 +66,7 @@ _MOST_READ = 1000  # receipts whose stored data are read by default
     help="Also rank the models of each benchmark, which can be slow. By default, the models are ranked by means, and "
     "ranges of ranks and intervals are read from the data stored with at most 1,000 receipts. --no-ranks reads none.",
 )  # fmt: skip
+@domain_option
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(
     place: str | None,
@@ -78,6 +80,7 @@ def command(
     models: tuple[str, ...],
     benchmarks: tuple[str, ...],
     ranks: bool | None,
+    domain: str | None,
     json_: bool,
 ) -> None:
     """Write an HTML report of scores: leaderboard, heat map, each benchmark with its validity, and each model.
@@ -111,6 +114,8 @@ def command(
     store = ResultsStore(place or results)
     with stage(f"reading {store.address}"):
         listing = listed(store, Filters(models=models, benchmarks=benchmarks))
+        described, receipts = of_one_domain(listing.receipts, domain)
+        listing = replace(listing, receipts=receipts)
         assessments, unreadable = AssessmentStore(store).newest()
     if not listing.receipts:
         selection = f" of {', '.join((*models, *benchmarks))}" if models or benchmarks else ""
@@ -130,7 +135,8 @@ def command(
         report = report_of(
             listing.receipts,
             (*listing.problems, *unreadable),
-            tree=_tree(benchmarks),
+            domain=described,
+            tree=_tree(described, benchmarks),
             over=over,
             profiles=find_profiles({receipt.model.identifier for receipt in listing.receipts}),
             log_ends=log_ends(store, listing.receipts),
@@ -179,12 +185,11 @@ def _check_file_types(plot: Path | None, table: Path | None) -> None:
         raise UserError(f"cannot write a table as {table.name!r}", "use the extension .tex, .md or .csv")
 
 
-def _tree(benchmarks: Sequence[str]) -> Tree:
+def _tree(domain: Domain, benchmarks: Sequence[str]) -> Tree:
     """Return the leaderboard's tree, with only the benchmarks that match the patterns; with all if there are none."""
     from brainscore_core.results.aggregates import Tree
-    from brainscore_vision.catalogue.leaderboard import leaderboard_tree
 
-    tree = leaderboard_tree()
+    tree = domain.tree()
     return Tree(tree[name] for name in tree if not tree[name].benchmark or _matches(name, benchmarks))
 
 

@@ -12,9 +12,11 @@ import click
 from brainscore.cli._app import Subcommands
 from brainscore.cli._options import (
     Filters,
+    domain_option,
     filter_options,
     json_option,
     listed,
+    of_one_domain,
     parse_moment,
     report_problems,
     results_option,
@@ -334,6 +336,7 @@ def trajectory(model: str, results: str | None, benchmarks: tuple[str, ...], plo
     "--errors", is_flag=True,
     help="Compute standard errors of means, from what is stored with the receipts, which can be slow.",
 )  # fmt: skip
+@domain_option
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def tree(
     results: str | None,
@@ -342,6 +345,7 @@ def tree(
     benchmarks: bool,
     own: bool,
     errors: bool,
+    domain: str | None,
     json_: bool,
 ) -> None:
     """Average scores along the tree of the leaderboard.
@@ -357,15 +361,12 @@ def tree(
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.statistics.units import read_influences
     from brainscore_core.training_data import explained_signs
-    from brainscore_vision import benchmark_registry
-    from brainscore_vision.catalogue.contents import findings_of
-    from brainscore_vision.catalogue.leaderboard import leaderboard_tree, own_benchmarks
 
     store = ResultsStore(results)
-    receipts = _receipts(store, models)
-    nodes = leaderboard_tree()
-    registered = (receipt.benchmark for receipt in receipts if receipt.benchmark.identifier in benchmark_registry)
-    shown = nodes.extended(own_benchmarks(nodes, registered))
+    described, receipts = of_one_domain(_receipts(store, models), domain)
+    nodes, registry = described.tree(), described.registries["benchmark"]
+    registered = (receipt.benchmark for receipt in receipts if receipt.benchmark.identifier in registry)
+    shown = nodes.extended(described.table.own_benchmarks(nodes, registered))
     if own:
         nodes = shown
     scored_models = {receipt.model.identifier for receipt in receipts}
@@ -375,7 +376,7 @@ def tree(
     influences = read_influences(store, receipts) if errors else None
     ranked = rank_models(nodes, results_of(receipts, influences=influences), over=over)
     aggregates = ranked.models
-    exposure = findings_of(
+    exposure = described.exposure(
         (model_aggregates.model, name)
         for model_aggregates in aggregates
         for name, node in model_aggregates.items()

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from brainscore_core.domains import domain
 from brainscore_core.formatting import estimate_text
 from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.results.aggregates import Aggregate, Coverage, LeafState, Over, results_of
+from brainscore_core.results.benchmark_table import BenchmarkTable
 from brainscore_core.results.board import (
     Node,
     Standing,
@@ -111,12 +113,16 @@ def board_of(
     *,
     over: Over = "all",
     influences: Mapping[str, ScoreInfluence] | None = None,
+    table: BenchmarkTable | None = None,
 ) -> Board:
-    """Average receipts along a tree and arrange the models, the best first."""
+    """Average receipts along a tree and arrange the models, the best first.
+
+    `table`: benchmarks of the domain, by default of vision.
+    """
     by_id = {receipt.id: receipt for receipt in receipts}
     counting = newest_of_each(receipts)
     states: dict[tuple[str, str], PairState] = {pair: _state(receipt) for pair, receipt in counting.items()}
-    nodes = _nodes(tree, counting.values())
+    nodes = _nodes(tree, counting.values(), table or domain().table)
     results = results_of(receipts, influences=influences)
     means: dict[Over, dict[str, dict[int, Mean]]] = {}
     orders: dict[Over, tuple[str, ...]] = {}
@@ -154,13 +160,11 @@ def board_of(
     )
 
 
-def _nodes(tree: Tree, receipts: Iterable[Receipt]) -> tuple[ReportNode, ...]:
+def _nodes(tree: Tree, receipts: Iterable[Receipt], table: BenchmarkTable) -> tuple[ReportNode, ...]:
     """Nodes with a receipt below; benchmarks of other plugins below their parents, which their means leave out."""
-    from brainscore_vision.catalogue.leaderboard import own_benchmarks
-
     benchmarks = [receipt.benchmark for receipt in sorted(receipts, key=_id)]
     controls = {benchmark.identifier: benchmark.control for benchmark in benchmarks}
-    unlisted = own_benchmarks(tree, benchmarks)
+    unlisted = table.own_benchmarks(tree, benchmarks)
     shown = tree.extended(replace(node, title=f"{node.identifier} ({NOT_AVERAGED})") for node in unlisted)
     shown = shown.pruned(name for name in shown.benchmarks if name in controls)
     n_all = benchmarks_below(tree, tree.benchmarks)

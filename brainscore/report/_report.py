@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from brainscore.report._board import Board, board_of, newest_of_each
 from brainscore.report._view import Group, Row, View, short, view_of
+from brainscore_core.domains import Domain
+from brainscore_core.domains import domain as domain_named
 from brainscore_core.identifiers import series_point, states_of_models
 from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.receipts.assessment import PARTS, Assessment, Controls, ControlScore, Recovery
@@ -109,8 +111,6 @@ class Validity:
 
 def validity_of(assessments: Iterable[Assessment], benchmarks: Sequence[str]) -> dict[str, Validity]:
     """Sort assessments by benchmark."""
-    from brainscore_vision.assessment.tasks import changed_plugins
-
     newest: dict[tuple[str, ...], Assessment] = {}
     for assessment in sorted(assessments, key=lambda assessment: assessment.id or ""):
         newest[assessment.benchmark.identifier, assessment.part, *(model.identifier for model in assessment.models)] = (
@@ -124,7 +124,7 @@ def validity_of(assessments: Iterable[Assessment], benchmarks: Sequence[str]) ->
             size += sum(len(pair.first_picture) + len(pair.second_picture) for pair in summary.pictures)
             if size > _PICTURES:
                 summary = replace(summary, pictures=())
-            assessed = AssessedPart(assessment, summary, changed_plugins(assessment))
+            assessed = AssessedPart(assessment, summary, domain_named().feature("changed plugins")(assessment))
             by_benchmark.setdefault(assessment.benchmark.identifier, []).append(assessed)
     validities = {}
     for name in benchmarks:
@@ -291,6 +291,7 @@ def report_of(
     receipts: Sequence[Receipt],
     problems: Iterable[Problem] = (),
     *,
+    domain: Domain | None = None,
     tree: Tree | None = None,
     over: Over = "all",
     profiles: Sequence[LayerProfile] = (),
@@ -308,6 +309,8 @@ def report_of(
         that are not in the tree the newest.
     problems : iterable of Problem
         Receipts that could not be read.
+    domain : Domain, optional
+        That of the receipts; by default vision.
     tree : Tree, optional
         What to average along; default: the leaderboard's.
     over : str
@@ -325,17 +328,17 @@ def report_of(
         From :class:`~brainscore_core.results.assessments.AssessmentStore`; those of benchmarks without a receipt
         are not shown.
     """
-    from brainscore_vision.catalogue.contents import findings_of
-
-    if tree is None:
-        from brainscore_vision.catalogue.leaderboard import leaderboard_tree
-
-        tree = leaderboard_tree()
+    domain = domain or domain_named()
+    tree = domain.tree() if tree is None else tree
     states = states_of_models(receipt.model.identifier for receipt in receipts)
     trained = {listed: several for listed, several in states.items() if len(several) > 1}
     by_state = newest_of_each(receipts)
     board = board_of(
-        [receipt for receipt in receipts if receipt.model.identifier in states], tree, over=over, influences=influences
+        [receipt for receipt in receipts if receipt.model.identifier in states],
+        tree,
+        over=over,
+        influences=influences,
+        table=domain.table,
     )
     outdated = {pair for pair, state in board.states.items() if state == "outdated"}
     view = view_of(board.receipts.values(), problems, outdated=outdated)
@@ -353,7 +356,7 @@ def report_of(
         profiles=tuple(profiles),
         log_ends=dict(log_ends or {}),
         remarks=(*remarks, *_training_remarks(trained)),
-        exposure=findings_of(pair for pair, state in board.states.items() if state == "scored"),
+        exposure=domain.exposure(pair for pair, state in board.states.items() if state == "scored"),
         validity=validity_of(assessments, [board.nodes[index].identifier for index in board.benchmarks]),
     )
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from brainscore_core.runner.score_command import main
 from brainscore_core.scoring import Receipt
-from brainscore_vision.__main__ import main
 
 MODELS = """
 from brainscore_core.errors import NotApplicable
@@ -180,7 +180,7 @@ def test_the_older_command(shell, tmp_path):
 def test_errors_of_the_older_command(capsys, tmp_path):
     def score(model):
         names = ("--model-identifier", model, "--benchmark-identifier", "Lab2026.IT-full")
-        return main(["score", *names, "--results", str(tmp_path)])
+        return main("vision", ["score", *names, "--results", str(tmp_path)])
 
     assert score("lab-abel") == 2
     assert "Error: There is no model 'lab-abel'. Nearest: lab-able" in capsys.readouterr().err
