@@ -17,7 +17,7 @@ from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.ingest import IngestReport, ingest_receipts, receipts, rows
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Ingestion, Score, VisionModel
 
-OLD = Path(__file__).parents[2] / "core" / "scoring" / "receipts_of_version_1"
+OLD = Path(__file__).parents[2] / "core" / "receipts" / "receipts_of_version_1"
 
 
 def ingest(*documents, by=None, **options):
