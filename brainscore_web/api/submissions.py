@@ -308,7 +308,7 @@ def _card(request: HttpRequest, row: Submission) -> dict[str, Any]:
             {
                 **{name: getattr(revision, name) for name in columns},
                 "steps": [
-                    {**{name: getattr(step, name) for name in about}, "name": status.label, "words": status.words}
+                    {**{name: getattr(step, name) for name in about}, "name": status["label"], "words": status["words"]}
                     for step in (steps if revision is latest else revision.steps.all())
                     for status in (step_status(step, row),)
                 ],

@@ -65,20 +65,11 @@ _STEP_WORDS = {
 _SYMBOLS = {"waiting": "○", "running": "◐", "passed": "✓", "failed": "✗", "skipped": "–", "cancelled": "⊘"}
 
 
-@dataclass(frozen=True)
-class StepStatus:
-    """What a step has come to, for readers."""
+def step_status(step: Step, submission: Submission) -> dict[str, str]:
+    """Return the status of a step: its label, its outcome in words, the state that is drawn so, and its symbol.
 
-    # label, words: the step and its outcome, such as ``'Review'`` and ``'changes requested'``
-    label: str
-    words: str
-    # style, symbol: the state of a step that is drawn in the same way, and its symbol
-    style: str
-    symbol: str
-
-
-def step_status(step: Step, submission: Submission) -> StepStatus:
-    """Return the status of a step: a request for changes is not a failure, scoring without scores is not a success."""
+    A request for changes is not a failure, scoring without scores is not a success.
+    """
     words, style = _STEP_WORDS.get((step.kind, step.state), step.state), step.state
     if step.kind == "review" and step.state == "failed":
         rejected = submission.state == "rejected"
@@ -87,7 +78,7 @@ def step_status(step: Step, submission: Submission) -> StepStatus:
         counts = step.result
         if not counts.get("scored") or any(counts.get(name) for name in ("failed", "not_run", "cancelled")):
             words, style = "ended", "skipped"
-    return StepStatus(_STEP_LABELS[step.kind], words, style, _SYMBOLS[style])
+    return {"label": _STEP_LABELS[step.kind], "words": words, "style": style, "symbol": _SYMBOLS[style]}
 
 
 def count_pairs(steps: Iterable[Step], pairs: Progress) -> None:
