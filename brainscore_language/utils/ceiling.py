@@ -22,8 +22,7 @@ def ceiling_normalize(raw_score: Score, ceiling: Score) -> Score:
     (1.0, 1.5)
     """
     quotient = ceil_score(raw_score, ceiling)
-    if not (quotient > 1 or quotient < 0):
-        return quotient
     limited = bound_score(quotient.copy())
-    limited.attrs["original_out_of_range_score"] = quotient
+    if quotient > 1 or quotient < 0:
+        limited.attrs["original_out_of_range_score"] = quotient
     return limited
