@@ -2,7 +2,10 @@
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
+from brainscore_core.benchmarks.metadata import METADATA_TABLE
+from brainscore_core.plugins.tables import read_table
 from brainscore_vision.benchmark_helpers.metadata import (
     require_bibtex,
     require_count,
@@ -10,6 +13,7 @@ from brainscore_vision.benchmark_helpers.metadata import (
     require_positive,
     require_texts,
     require_url,
+    required_fields,
 )
 
 _FAMILY = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
@@ -107,3 +111,29 @@ class ModelMetadata:
             raise ValueError("twin_of is for untrained models, but trained_on or fine_tuned_from is given")
         if not self.runnable and not self.notes:
             raise ValueError("runnable is False, but notes do not say what is missing")
+
+
+_WHOLE = ("image_size", "parameters", "total_parameters")
+
+
+def read_metadata(plugin_file: str, *, bibtex: str) -> dict[str, ModelMetadata]:
+    """Metadata of a plugin's models, from the table ``metadata.csv`` next to a file of the plugin.
+
+    The first column is ``model``, the others are named after fields. Empty cells are unknown; notes are separated by
+    ``|``. `bibtex` is the citation of all models.
+    """
+    result = {}
+    for cells in read_table(plugin_file, METADATA_TABLE):
+        identifier = cells.pop("model")
+        values: dict[str, Any] = dict.fromkeys(required_fields(ModelMetadata))
+        values |= {name: _value(name, text) for name, text in cells.items() if text}
+        result[identifier] = ModelMetadata(**values | {"bibtex": bibtex})
+    return result
+
+
+def _value(name: str, text: str) -> Any:
+    if name == "notes":
+        return tuple(text.split("|"))
+    if name == "size_mb":
+        return float(text)
+    return int(text) if name in _WHOLE else text

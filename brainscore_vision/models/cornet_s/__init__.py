@@ -4,29 +4,13 @@ from typing import TYPE_CHECKING
 
 from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
-from brainscore_vision.model_helpers.metadata import ModelMetadata
+from brainscore_vision.model_helpers.metadata import read_metadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
 BIBTEX = read_citation(__file__)
-
-METADATA = {
-    "CORnet-S": ModelMetadata(
-        architecture="recurrent convolutional network",
-        family="cornet",
-        parameters=53_416_616,
-        total_parameters=53_416_616,
-        size_mb=213.8,
-        image_size=224,
-        training_data="ImageNet (ILSVRC 2012)",
-        code_licence="MIT",
-        weights_licence="GPL-3.0-or-later",
-        source="https://github.com/dicarlolab/CORnet",
-        notes=("The architecture is written from the paper; the published code is not used.",),
-        bibtex=BIBTEX,
-    )
-}
+METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
 
 def _cornet_s() -> "BrainModel":

