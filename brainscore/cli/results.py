@@ -539,6 +539,8 @@ def list_(results: str | None, filters: Filters, newest: bool, limit: int | None
 
     When the output is not a terminal, only the ids are printed, one per line.
     """
+    from brainscore_core.memory import format_size
+    from brainscore_core.results.products import stored_size
     from brainscore_core.scoring import ResultsStore
 
     store = ResultsStore(results)
@@ -573,6 +575,8 @@ def list_(results: str | None, filters: Filters, newest: bool, limit: int | None
         for receipt in receipts
     ]
     echo_table(("Receipt", "Model", "Benchmark", "Score (95 % interval)"), rows)
+    if size := stored_size(receipts):
+        echo(f"Products of features: {format_size(size)}")
 
 
 def _score_text(receipt: Receipt) -> str:

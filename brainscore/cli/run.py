@@ -272,6 +272,8 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
         options = cluster_options(**{name: how[name] for name in names if name in how})
         if not dry_run:
             ctx.with_resource(starting_early(options))  # before the imports that follow, which take a second
+        from brainscore_core.memory import format_size
+        from brainscore_core.results.products import expected_size, products_wanted
         from brainscore_core.results.store import ResultsStore
         from brainscore_core.runner.selection import plan_selection, select
 
@@ -279,10 +281,14 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
         store = ResultsStore(how.get("results"))
         plan = plan_selection(selection, store, again=how.get("again", "failed"), gpu=int(how.get("gpus", 0) > 0))
     if dry_run:
+        wanted = products_wanted() and not how.get("no_products", False)
+        size = expected_size((entry.pair for entry in plan.pending), store) if wanted else 0
         if json_:
-            echo_json(plan_as_dict(plan, options.workers))
+            echo_json(plan_as_dict(plan, options.workers) | {"products_bytes": size})
         else:
             echo_plan(plan, options.workers)
+            if size:
+                echo(f"Products of features will need at most {format_size(size)}; --no-products leaves them out.")
         return
     interrupted = False
     with Progress(plan, options.workers) as progress, _terminated_as_interrupted():

@@ -236,9 +236,12 @@ def _ceiling(
     declared: Declarations,
     target: DataAssembly,
 ) -> Score:
-    if question.ceiling is None and question.metric is None and not question.selects:
-        return benchmark.ceiling
     name = question.ceiling
+    if name is None and question.metric is None and not question.selects:
+        known: Score | None = benchmark.ceiling
+        if known is not None:
+            return known
+        name = "none"
     if name is None:
         reliable = declared.scale in _OF_VARIANCE and "internal_consistency" in described.registries["metric"]
         name = "internal_consistency" if reliable and _has_repetitions(measurements) else "none"

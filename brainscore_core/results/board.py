@@ -46,9 +46,14 @@ Flags = NDArray[np.bool_]
 
 
 def newest_of_each(receipts: Iterable[Receipt]) -> dict[tuple[str, str], Receipt]:
-    """Return the newest receipt of each (model, benchmark): the one whose id, which begins with the time, is last."""
+    """Return the newest receipt of each (model, benchmark): the one whose id, which begins with the time, is last.
+
+    Answers to questions are no scores of a benchmark, and are left out.
+    """
     newest: dict[tuple[str, str], Receipt] = {}
     for receipt in receipts:
+        if receipt.answer is not None:
+            continue
         pair = (receipt.model.identifier, receipt.benchmark.identifier)
         if pair not in newest or receipt.id > newest[pair].id:
             newest[pair] = receipt

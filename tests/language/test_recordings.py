@@ -12,11 +12,13 @@ from sklearn.model_selection import ShuffleSplit
 
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
+from brainscore_core.questions import ask
+from brainscore_core.runner.pair import run_pair
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_language import load_benchmark, load_metric
+from brainscore_language import benchmark_registry, load_benchmark, load_metric
 from brainscore_language.benchmark_helpers import manual_merge
 from brainscore_language.benchmark_helpers.extrapolation import ExtrapolationCeiling
-from brainscore_language.benchmark_helpers.recordings import read_text
+from brainscore_language.benchmark_helpers.recordings import RecordingBenchmark, read_text
 from brainscore_language.benchmarks.futrell2018.benchmark import SplitHalvesConsistency
 from brainscore_language.model_helpers.embedding import EmbeddingSubject
 from brainscore_language.models.word_properties.model import WordSubject
@@ -212,3 +214,28 @@ def test_published_correlation_of_reading_times():
         low, high = part.attrs["ci"]
         assert low < float(part) < high
         assert part.attrs["ci_estimates"].startswith("new stories and new subjects; 10 stories, 20 subjects")
+
+
+def test_questions_are_answered_without_reading_again(subject, tmp_path):
+    name = "Questions2026-ridge"
+    benchmark = RecordingBenchmark(
+        name,
+        version=1,
+        parent=None,
+        bibtex=None,
+        load_data=recordings,
+        metric=load_metric("ridge_pearsonr"),
+        text_coord="story",
+    )
+    benchmark_registry[name] = lambda: benchmark
+    try:
+        run_pair("vectors", name, load_model=lambda _: subject, load_benchmark=load_benchmark, results=tmp_path)
+        (whole,) = ask(name, results=tmp_path).items
+        assert float(whole.score) == pytest.approx(float(benchmark(subject)), abs=1e-6)
+        (some,) = ask(name, stimuli="story < 8", subjects=["a", "b"], metric="rdm", results=tmp_path).items
+        read = benchmark.data.isel(presentation=slice(40), neuroid=slice(6))
+        subject.start_neural_recording("language_system", "fMRI")
+        again = load_metric("rdm")(read_text(subject, read, text_coord="story"), read)
+        assert float(some.score) == pytest.approx(float(again), abs=1e-6)
+    finally:
+        del benchmark_registry[name]

@@ -403,6 +403,8 @@ def row_of(document: Mapping[str, Any] | Receipt) -> Row:
     version = "" if receipt.benchmark.version is None else str(receipt.benchmark.version)
     if version:
         check_identifier(version, "the version", max_length["version"] or 0)
+    if receipt.answer is not None:
+        raise ValueError("it answers a question, and is not a score of the benchmark")
     if receipt.domain not in DOMAINS:
         raise ValueError(f"its domain is {receipt.domain[:60]!r}; domains of this site: {', '.join(DOMAINS)}")
     score, raw, ceiling = receipt.score or _NO_CEILING, receipt.raw or _NO_CEILING, receipt.ceiling or _NO_CEILING

@@ -10,8 +10,17 @@ import pytest
 from brainscore_core.metrics import Score
 from brainscore_core.numerics.stimulus_products import StimulusProducts
 from brainscore_core.provenance import ignoring, recording
-from brainscore_core.receipts.receipt import ProductsItem, Receipt
-from brainscore_core.results.products import MOST_STIMULI, Products, collect_products, collecting, size_of
+from brainscore_core.receipts.receipt import AnswerInfo, ProductsItem, Receipt
+from brainscore_core.results.board import newest_of_each
+from brainscore_core.results.products import (
+    MOST_STIMULI,
+    Products,
+    collect_products,
+    collecting,
+    expected_size,
+    size_of,
+    stored_size,
+)
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.pair import PairRecorder
 from brainscore_core.scoring import ReceiptError
@@ -148,3 +157,17 @@ def test_products_in_a_receipt_are_part_of_its_id(fakes):
     item = ProductsItem(region="IT", stimuli=3, sha256="0" * 64, bytes=1)
     dated = replace(first, created="2026-01-01T00:00:00.000000Z")
     assert dated.identified().id != replace(dated, products=(item,)).identified().id
+
+
+def test_sizes_are_counted_once_and_expected_from_scores_of_other_models(fakes, tmp_path):
+    store = ResultsStore(tmp_path)
+    item = ProductsItem(region="IT", stimuli=3, sha256="0" * 64, bytes=100)
+    receipts = [store.write(fakes.receipt("a", benchmark, products=(item,))) for benchmark in ("x", "y")]
+    assert stored_size(receipts) == 100
+    assert expected_size([("b", "x"), ("c", "x"), ("b", "y"), ("b", "z")], store) == 300
+
+
+def test_answers_are_no_scores_of_a_benchmark(fakes):
+    answer = fakes.receipt(answer=AnswerInfo(source="s", question={"benchmark": "benchmark"})).identified()
+    assert Receipt.from_json(answer.to_json()) == answer
+    assert newest_of_each([answer]) == {}

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from brainscore_core.receipts.receipt import AnswerInfo
 from brainscore_web.leaderboard.ingest import ingest_receipts
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
@@ -32,3 +33,12 @@ def test_receipts_belong_to_a_domain(db, receipt):
     ]
     assert VisionModel.objects.get(identifier="reader").domain == "language"
     assert Benchmark.objects.get(identifier="Texts2026-ridge").domain == "language"
+
+
+def test_answers_to_questions_are_refused(db, receipt):
+    answer = AnswerInfo(source="20260101T000000Z-0", question={"benchmark": "Known2026-pls"})
+    document = replace(receipt("alexnet", "Known2026-pls"), answer=answer).identified()
+    report = ingest_receipts([document], by=None, default_visibility="public")
+    assert [problem.message for problem in report.problems] == [
+        "it answers a question, and is not a score of the benchmark"
+    ]
