@@ -41,6 +41,7 @@ DOMAIN = Domain(
         extra="language",
     ),
     features={
+        "catalogue": "brainscore_language.catalogue:catalogue",
         "audit": "brainscore_language.assessment:audit",
         "isolated model": "brainscore_language.model_helpers.sources:IsolatedSubject",
         "model server": "brainscore_language.model_helpers.sources:serve",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from brainscore_core.errors import UserError
-from brainscore_core.paths import site_home
+from brainscore_core.paths import mirrors, site_home
 from brainscore_web.environment import unusable_folder, worker_problem
 from brainscore_web.processes import require_database, serving_lock, set_up
 
@@ -31,6 +31,8 @@ _log = logging.getLogger(__name__)
 
 _MARKER = ".demonstration"
 _EXAMPLE_MODELS = ("pixels", "gabor")
+_READERS = ("word-length", "random-words", "smollm2-135m-recorded", "gpt3-davinci-recorded2020")
+_READING = ("NaturalStories2021-added", "NaturalStories2021-pearsonr")  # whose data a mirror has
 _EXAMPLE_BENCHMARKS = ("Simulated2026.V1-pls", "Simulated2026.V1-rdm", "Simulated2026.IT-pls", "Simulated2026.IT-rdm")
 
 
@@ -42,8 +44,9 @@ def use_demonstration(kind: Demonstration) -> None:
     os.environ.pop("DATABASE_URL", None)
     if kind == "example":
         os.environ["BRAINSCORE_SITE_RESULTS"] = str(folder / "results")
-        os.environ.setdefault("BRAINSCORE_SITE_SCORED_MODELS", ",".join(_EXAMPLE_MODELS))
-        os.environ.setdefault("BRAINSCORE_SITE_SCORED_BENCHMARKS", ",".join(_EXAMPLE_BENCHMARKS))
+        readers, reading = (_READERS, _READING) if mirrors() else ((), ())
+        os.environ.setdefault("BRAINSCORE_SITE_SCORED_MODELS", ",".join((*_EXAMPLE_MODELS, *readers)))
+        os.environ.setdefault("BRAINSCORE_SITE_SCORED_BENCHMARKS", ",".join((*_EXAMPLE_BENCHMARKS, *reading)))
     try:
         if not folder.exists():
             folder.mkdir(parents=True)
@@ -114,7 +117,7 @@ def _prepare(results: str | None, *, demonstration: Demonstration | None, say: S
 
 def _plan_example() -> None:
     """Plan the pairs of the example, unless they were planned before; a worker scores them, the fastest first."""
-    from brainscore_vision.catalogue.contents import catalogue
+    from brainscore_core.domains import domains
     from brainscore_web.leaderboard.ingest import sync_catalogue
     from brainscore_web.leaderboard.models import Benchmark, VisionModel
     from brainscore_web.scoring.models import Job
@@ -123,7 +126,9 @@ def _plan_example() -> None:
     if Job.objects.exists():
         return
     names, targets = scored_identifiers(MODEL_REGISTRY), scored_identifiers(BENCHMARK_REGISTRY)
-    sync_catalogue(catalogue(names, targets))  # the others cannot be scored without downloads
+    for each in domains():  # the others cannot be scored without downloads
+        chosen = [names & set(each.registries["model"]), targets & set(each.registries["benchmark"])]
+        sync_catalogue(each.feature("catalogue")(*chosen), domain=each.name)
     models = list(VisionModel.objects.filter(identifier__in=names).values_list("pk", flat=True))
     for benchmark in Benchmark.objects.filter(identifier__in=targets):
         plan(models, [benchmark.pk], why="the example", priority=int(benchmark.identifier.endswith("-rdm")))

@@ -38,16 +38,16 @@ class _Tally:
     problems: list[str] = field(default_factory=list)
 
 
-def sync_catalogue(known: Any = None) -> CatalogueReport:
+def sync_catalogue(known: Any = None, *, domain: str = FIRST) -> CatalogueReport:
     """Create models and benchmarks of the installed plugins, or update them.
 
     Values that were edited on the site are kept, and so are visibility and owners. Models and benchmarks that are no
-    longer installed are not changed. `known`: a catalogue of the first domain, instead of those of all domains.
+    longer installed are not changed. `known`: a catalogue of `domain`, instead of those of all domains.
     """
     if known is None:
         catalogues = {each.name: each.feature("catalogue")() for each in domains() if each.offers("catalogue")}
     else:
-        catalogues = {FIRST: known}
+        catalogues = {domain: known}
     problems = [problem for catalogue in catalogues.values() for problem in catalogue.problems]
     tally = _Tally(problems=[f"{problem.plugin or 'plugins'}: {problem.message}" for problem in problems])
     with exclusive_write():

@@ -118,7 +118,7 @@ def test_the_current_page_is_marked_in_the_menu(client, board):
 @pytest.mark.parametrize(
     ("kind", "texts"),
     [("simulated", ("all models and scores are simulated", "nothing that you send is processed")),
-     ("example", ("real models, scored on simulated measurements",))],
+     ("example", ("real models; those of vision are scored on simulated measurements",))],
 )  # fmt: skip
 def test_every_page_of_a_demonstration_says_so(client, board, settings, kind, texts):
     for address in (*ADDRESSES, "/vision/leaderboard/", "/accounts/login/", "/nothing/", "/vision/models/"):
