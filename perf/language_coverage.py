@@ -225,13 +225,15 @@ def simulate(name, number):
 
 def tables(store):
     """Markdown of all cases."""
-    lines = ["| simulated experiments | covered | s.e. | error / SD of scores |", "|---|---:|---:|---:|"]
+    head = "| simulated experiments | number | covered, % | s.e. | error / SD of scores |"
+    lines = [head, "|---|---:|---:|---:|---:|"]
     for name, (title, _) in CASES.items():
         if name in store:
             found = store[name]
             share = found["held"] / found["simulations"]
             error = math.sqrt(share * (1 - share) / found["simulations"])
-            lines.append(f"| {title} | {100 * share:.1f} | {100 * error:.1f} | {found['ratio']:.2f} |")
+            number = found["simulations"]
+            lines.append(f"| {title} | {number} | {100 * share:.1f} | {100 * error:.1f} | {found['ratio']:.2f} |")
     text = "\n".join(lines)
     if "confound" in store:
         found = store["confound"]
