@@ -195,7 +195,7 @@ def ask(
         )
     store = results if isinstance(results, ResultsStore) else ResultsStore(results)
     asked = apply_question(question)
-    sources, refused = _sources(store, asked, models)
+    sources, refused = sources_of(store, asked, models)
     answers_store = answers_of(store)
     items = []
     for receipt in track(sources, "asking", len(sources), unit="models"):
@@ -235,7 +235,7 @@ def verify_answer(receipt: Receipt, results: ResultsStore) -> float:
     if source.products != receipt.products:
         raise UserError(f"receipt {source.id} names other products than the answer", remedy="ask again")
     asked = apply_question(Question.from_dict(receipt.answer.question))
-    return abs(float(asked.score(_features(asked, source, results))) - receipt.score.value)
+    return abs(float(asked.score(features_of(asked, source, results))) - receipt.score.value)
 
 
 def _one_of(column: str, values: Iterable[str]) -> str | None:
@@ -243,7 +243,7 @@ def _one_of(column: str, values: Iterable[str]) -> str | None:
     return f"{column} in {names!r}" if names else None
 
 
-def _sources(store: ResultsStore, asked: Asked, models: Iterable[str] | None) -> tuple[list[Receipt], dict[str, str]]:
+def sources_of(store: ResultsStore, asked: Asked, models: Iterable[str] | None) -> tuple[list[Receipt], dict[str, str]]:
     """Newest receipts with products, and why other models have no answer."""
     benchmark = asked.benchmark.identifier
     newest = {receipt.model.identifier: receipt for receipt in store.listing(benchmark=benchmark).newest_of_each()}
@@ -265,14 +265,15 @@ def _sources(store: ResultsStore, asked: Asked, models: Iterable[str] | None) ->
     return sources, refused
 
 
-def _features(asked: Asked, source: Receipt, store: ResultsStore) -> list[DataAssembly]:
+def features_of(asked: Asked, source: Receipt, store: ResultsStore) -> list[DataAssembly]:
+    """Features with the stored products of a receipt, one assembly for each part of the measurements."""
     if len(source.products) > 1:
         raise UserError(f"{len(source.products)} layers or regions were recorded, and questions need one")
     return asked.sources(store.read_products(source.products[0]))
 
 
 def _answer(asked: Asked, source: Receipt, store: ResultsStore, answers: ResultsStore) -> Answer:
-    score = asked.score(_features(asked, source, store))
+    score = asked.score(features_of(asked, source, store))
     receipt = _receipt(asked, source, score)
     latest = answers.latest(source.model.identifier, asked.question.identifier)
     if latest is not None and replace(receipt, id="", created="") == replace(latest, id="", created=""):

@@ -162,7 +162,8 @@ def _declared(question: Question, metric: Any) -> Declarations:
     return declared
 
 
-def _columns(assembly: DataAssembly, dim: str) -> dict[str, NDArray[Any]]:
+def columns_of(assembly: DataAssembly, dim: str) -> dict[str, NDArray[Any]]:
+    """Coordinates of a dimension, and columns of the stimulus set, with a value for each row."""
     columns = {str(name): np.asarray(assembly[name].values) for name in coords_for_dim(assembly, dim)}
     stimulus_set = assembly.attrs.get("stimulus_set")
     if dim == "presentation" and stimulus_set is not None:
@@ -175,7 +176,7 @@ def _columns(assembly: DataAssembly, dim: str) -> dict[str, NDArray[Any]]:
 def _neuroids(question: Question, target: DataAssembly) -> NDArray[np.bool_] | None:
     if question.neuroids is None:
         return None
-    mask = rows_matching(question.neuroids, _columns(target, "neuroid"), what="neuroids")
+    mask = rows_matching(question.neuroids, columns_of(target, "neuroid"), what="neuroids")
     if not mask.any():
         raise UserError(f"no neuroid matches {question.neuroids!r}", remedy="ask for others")
     return mask
@@ -188,7 +189,7 @@ def _selected(question: Question, part: DataAssembly, neuroids: NDArray[np.bool_
         part = part.isel(time_bin=0, drop=True)
     rows = np.ones(part.sizes["presentation"], dtype=bool)
     if question.stimuli is not None:
-        rows = rows_matching(question.stimuli, _columns(part, "presentation"), what="stimuli").copy()
+        rows = rows_matching(question.stimuli, columns_of(part, "presentation"), what="stimuli").copy()
     if question.stimulus_ids:
         names = part["stimulus_id"].values
         rows &= np.isin(names.astype(str), question.stimulus_ids)
@@ -206,7 +207,7 @@ def _with_split(split: str, metric: Any, target: DataAssembly) -> tuple[Any, Dat
             "the metric does not divide stimuli, so that it has no other splits", remedy="use such as ridge"
         )
     kind, _, detail = split.partition(":")
-    columns = _columns(target, "presentation")
+    columns = columns_of(target, "presentation")
     if kind == "test":
         tested = rows_matching(detail, columns, what="stimuli")
         if tested.all() or not tested.any():

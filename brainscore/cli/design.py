@@ -1,0 +1,69 @@
+"""``brainscore design``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from brainscore.cli._output import echo, echo_columns, echo_json
+from brainscore_core.progress import stage
+
+
+@click.command("design")
+@click.argument("benchmark")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL MODEL...")
+@click.option("--number", "-k", type=int, default=40, show_default=True, help="Number of stimuli.")
+@click.option(
+    "--repetitions", type=click.IntRange(1), default=1, show_default=True,
+    help="Presentations of each stimulus in the new experiment.",
+)  # fmt: skip
+@click.option(
+    "--pool", metavar="EXPRESSION",
+    help="Stimuli of the benchmark to choose from; maps are fitted to all others. Default: a random half.",
+)  # fmt: skip
+@click.option("--neuroids", metavar="EXPRESSION", help="Neuroids that will be recorded again. Default: all.")
+@click.option(
+    "--results", metavar="FOLDER",
+    help="Folder of receipts, or s3://bucket/prefix. Default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results.",
+)  # fmt: skip
+@click.option(
+    "--output", type=click.Path(path_type=Path, file_okay=False), default="design", show_default=True,
+    help="Folder for stimuli.csv, predictions.csv and design.json.",
+)  # fmt: skip
+@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+def command(
+    benchmark: str,
+    models: tuple[str, ...],
+    number: int,
+    repetitions: int,
+    pool: str | None,
+    neuroids: str | None,
+    results: str | None,
+    output: Path,
+    json_: bool,
+) -> None:
+    """Choose the stimuli whose responses decide best between models that were scored on a benchmark.
+
+    Prints how often the true model would be found, with these stimuli and with random ones, and writes the predictions
+    of all models with their hash, to be published before the experiment.
+    """
+    with stage("starting"):
+        from brainscore_core.questions.designed import design_stimuli
+
+    design = design_stimuli(
+        benchmark, models, number, repetitions=repetitions, pool=pool, neuroids=neuroids, results=results
+    )
+    with stage("simulating experiments"):
+        power = design.power()
+    digest = design.write(output)
+    if json_:
+        echo_json({"stimuli": design.stimuli, "power": power.to_dict("records"), "sha256": digest, "output": output})
+        return
+    rows = [
+        (str(row["true"]), f"{100 * row['designed']:.0f} %", f"{100 * row['random']:.0f} %")
+        for _, row in power.iterrows()
+    ]
+    echo_columns(("If this model is true", "Found with these stimuli", "With random ones"), rows)
+    echo(f"{len(design.chosen)} of {len(design.pool)} stimuli, {repetitions} × each: {output}")
+    echo(f"predictions.csv has the SHA-256 {digest}; publish it before the experiment.")

@@ -1,0 +1,67 @@
+"""``brainscore explain``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from brainscore.cli._output import echo, echo_json
+from brainscore_core.progress import stage
+
+
+@click.command("explain")
+@click.argument("benchmark")
+@click.argument("models", nargs=-1, metavar="[MODEL MODEL...]")
+@click.option("--unexplained", is_flag=True, help="Find neuroids and stimuli that none of the models explains.")
+@click.option(
+    "--margin", type=click.FloatRange(0, 1), default=0.1, show_default=True,
+    help="With --unexplained: share of the signal that may be unexplained.",
+)  # fmt: skip
+@click.option("--stimuli", metavar="EXPRESSION", help="Only these stimuli, such as 'category_name != \"Faces\"'.")
+@click.option("--neuroids", metavar="EXPRESSION", help="Only these neuroids, such as 'subject == \"A\"'.")
+@click.option(
+    "--results", metavar="FOLDER",
+    help="Folder of receipts, or s3://bucket/prefix. Default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results.",
+)  # fmt: skip
+@click.option(
+    "--output", type=click.Path(path_type=Path, file_okay=False),
+    help="Also write tables into this folder: shares.csv; with --unexplained neuroids.csv and stimuli.csv.",
+)  # fmt: skip
+@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+def command(
+    benchmark: str,
+    models: tuple[str, ...],
+    unexplained: bool,
+    margin: float,
+    stimuli: str | None,
+    neuroids: str | None,
+    results: str | None,
+    output: Path | None,
+    json_: bool,
+) -> None:
+    """Divide the signal of a benchmark's recordings among two to four models that were scored on it.
+
+    No model is run: the products of features that were stored with the scores suffice. --unexplained takes any number
+    of models, by default all.
+    """
+    with stage("starting"):
+        from brainscore_core.files import replacing
+        from brainscore_core.questions.explained import explain_models, unexplained_by
+
+    if unexplained:
+        atlas = unexplained_by(benchmark, models or None, stimuli=stimuli, neuroids=neuroids, results=results)
+        text = atlas.text(margin=margin)
+        tables = {"neuroids": atlas.neuroids(margin=margin), "stimuli": atlas.stimuli(margin=margin)}
+    else:
+        explanation = explain_models(benchmark, models, stimuli=stimuli, neuroids=neuroids, results=results)
+        text, tables = explanation.text(), {"shares": explanation.to_pandas()}
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        for name, table in tables.items():
+            with replacing(output / f"{name}.csv") as file:
+                file.write(table.to_csv(index=False).encode())
+    if json_:
+        echo_json({name: table.to_dict("records") for name, table in tables.items()})
+    else:
+        echo(text)
