@@ -77,7 +77,7 @@ def _refuse_addresses(files: tuple[Path, ...], plugin: str) -> None:
     refusals.raise_any()
 
 
-_PERMANENT_CHECKS = frozenset({"data in code", "layout", "link", "program", "size"})
+_PERMANENT_CHECKS = frozenset({"data in code", "domain", "layout", "link", "program", "size"})
 """Checks on arrival that cannot be repeated, since not all files are kept. Their errors stay with the revision."""
 
 

@@ -175,6 +175,15 @@ def test_identifiers_of_the_platform_are_taken(submitter, submitted):
     assert errors_of(made) == ["the platform already has a folder models/pixels"]
 
 
+def test_plugins_of_another_domain_are_refused(submitter, submitted):
+    files = {
+        path: content.replace("brainscore_vision", "brainscore_language") if isinstance(content, str) else content
+        for path, content in model_files("reader").items()
+    }
+    made = submitted(submitter, files)
+    assert any("is a plugin of language, and only" in message for message in errors_of(made))
+
+
 def test_open_submissions_of_others_have_their_names(submitter, other, submitted):
     first = submitted(submitter)
     second = submitted(other)
