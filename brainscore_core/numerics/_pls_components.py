@@ -56,6 +56,96 @@ def dominant_vectors(M: Any, xp: Any) -> Any:
     return x[..., 0]
 
 
+_BLOCK, _WIDE = 8, 64
+"""Number of vectors that are followed from one component to the next, and the smallest size of matrices for this."""
+
+_DEGREE, _ROUNDS = 40, 4
+"""Largest degree of a polynomial, and how many are applied before the matrix is squared instead."""
+
+_SUPPRESSED = 1e11
+"""Ratio by which a polynomial suppresses the share of other vectors; more would leave only one vector in the block."""
+
+_FLAT_SPECTRUM = 0.9
+"""Ratio of the least and the largest value of the leading vectors above which squaring is faster."""
+
+_RESIDUAL = 1e-14
+"""Residual of an eigenvector, relative to its eigenvalue, that is only rounding."""
+
+_CACHED = 2**17
+"""Entries of the matrices that are processed together, so that they remain in the cache."""
+
+
+class _Dominant:
+    """Dominant vectors of a sequence of matrices, each of which resembles the one before.
+
+    The leading vectors of one matrix are multiplied with a Chebyshev polynomial of the next, which suppresses all
+    eigenvalues below theirs, and the dominant vector is found in their span [1]_. It is checked by its residual; if
+    that does not become rounding noise, :func:`dominant_vectors` takes over.
+
+    References
+    ----------
+    .. [1] Zhou, Saad, Tiago & Chelikowsky (2006). Journal of Computational Physics 219, 172–184.
+       https://doi.org/10.1016/j.jcp.2006.03.017
+    """
+
+    def __init__(self, s: int, q: int, xp: Any) -> None:
+        self._xp = xp
+        self._follow = xp is np and q >= _WIDE
+        self._step = max(1, _CACHED // q**2)
+        block = np.random.default_rng(0).standard_normal((s, q, _BLOCK))
+        self._leading = [(block[start : start + self._step], None) for start in range(0, s, self._step)]
+
+    def of(self, M: Any) -> Any:
+        """Dominant vectors (s × q) of matrices (s × q × q)."""
+        if not self._follow:
+            return dominant_vectors(M, self._xp)
+        starts = range(0, len(M), self._step)
+        followed = [
+            _followed(M[start : start + self._step], *leading)
+            for start, leading in zip(starts, self._leading, strict=True)
+        ]
+        self._leading = [(block, values) for _, block, values in followed]
+        return np.concatenate([x for x, _, _ in followed])
+
+
+def _followed(M: Any, block: Any, values: Any) -> tuple[Any, Any, Any]:
+    """Dominant vectors, leading vectors and their values, from the leading vectors of similar matrices."""
+    excess = _SUPPRESSED
+    for _ in range(_ROUNDS):
+        basis = np.linalg.qr(block if values is None else _filtered(M, block, values, excess))[0]
+        images = M @ basis
+        values, mixing = np.linalg.eigh(basis.mT @ images)
+        block = basis @ mixing
+        largest = values[:, -1:]
+        residual = (images @ mixing[:, :, -1:])[..., 0] - largest * block[:, :, -1]
+        excess = float((dot(residual, residual) ** 0.5 / _or_one(largest[:, 0], np)).max()) / _RESIDUAL
+        if excess <= 1:
+            return block[:, :, -1], block, values
+        if (values[:, 0] > _FLAT_SPECTRUM * largest[:, 0]).any():
+            break
+    return dominant_vectors(M, np), block, values
+
+
+def _filtered(M: Any, block: Any, values: Any, excess: float) -> Any:
+    """The block times a Chebyshev polynomial of M.
+
+    It is small between 0 and the least of the values of M in the block, and larger by `excess` at the second value (the
+    first one is that of the previous matrix).
+    """
+    largest = _or_one(values[:, -1], np)
+    half = np.clip(values[:, 0] / largest, 1e-3, _FLAT_SPECTRUM) * largest / 2
+    growth = np.arccosh(np.maximum(values[:, -2] / half - 1, 1.01)).min()
+    degree = min(_DEGREE, 1 + int(np.log(10 * max(excess, 1)) / growth))
+    twice = M * (2 / half)[:, None, None]
+    twice.reshape(len(M), -1)[:, :: M.shape[-1] + 1] -= 2
+    before, block = block, twice @ block / 2
+    for _ in range(degree - 1):
+        after = twice @ block
+        after -= before
+        before, block = block, after
+    return block
+
+
 def dominant_vectors_of_map(multiply: Callable[[Any], Any], start: Any, xp: Any) -> Any:
     """As :func:`dominant_vectors`, by Lanczos iterations, for matrices that are given as a product with vectors."""
     s, q = start.shape
@@ -216,18 +306,18 @@ def _components(form: Form, n_components: int, *, directions: bool) -> Generator
     alive, counts = form.smallest < np.inf, xp.zeros_like(form.smallest)
     formed = q <= FORMED
     if formed:
-        M = form.products(P[:, :0], C[:, :0])
+        M, dominant = form.products(P[:, :0], C[:, :0]), _Dominant(s, q, xp)
     reference = xp.zeros_like(form.smallest)
     start = as_array_like(np.random.default_rng(0).standard_normal((s, q)), form.smallest, xp)
     for k in range(n_components):
         earlier = V[:, :k], P[:, :k], C[:, :k]
-        r = dominant_vectors(M, xp) if formed else dominant_vectors_of_map(partial(_multiply, form, earlier), start, xp)
+        r = dominant.of(M) if formed else dominant_vectors_of_map(partial(_multiply, form, earlier), start, xp)
         v = _forward(form, earlier, r)
         image = form.image(v, (yield v))
         covariance = form.covariance(v, image)
         if formed and form.shrunk and bool(((covariance < form.shrunk * reference) & alive).any()):
             M = form.products(*earlier[1:])
-            r = dominant_vectors(M, xp)
+            r = dominant.of(M)
             v = _forward(form, earlier, r)
             image = form.image(v, (yield v))
             reference = covariance = form.covariance(v, image)

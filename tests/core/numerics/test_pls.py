@@ -14,11 +14,15 @@ from threadpoolctl import threadpool_limits
 from brainscore_core.errors import UserError
 from brainscore_core.numerics import (
     PLS,
+    Ridge,
+    RidgeCV,
     _matrices,
     _pls_components,
     _processors,
     _products,
+    linear_kernel,
     pls,
+    rdm,
 )
 from brainscore_core.numerics._products import centred_gram
 
@@ -251,6 +255,48 @@ def test_dominant_eigenvectors_of_ties_and_of_nothing(q):
         np.testing.assert_allclose((M @ x[..., None])[:2, :, 0], x[:2], atol=1e-10)
 
 
+def _rotated(values, q=70):
+    """Matrices with these eigenvalues (s × q), and their eigenvectors."""
+    Q = np.linalg.qr(np.random.default_rng(1).standard_normal((len(values), q, q)))[0]
+    return (Q * np.asarray(values)[:, None]) @ Q.mT, Q
+
+
+def test_dominant_eigenvectors_are_followed_without_squaring(monkeypatch):
+    """While each component changes two of the dimensions, as in PLS, also if gaps are small."""
+    values = np.geomspace(1e-3, 1, 70) * np.array([[1.0], [1e-6]])
+    values[:, -2] = values[:, -1] * (1 - 1e-4)
+    M, _ = _rotated(values)
+    rng = np.random.default_rng(0)
+    dominant = _pls_components._Dominant(2, 70, np)
+    monkeypatch.setattr(_pls_components, "dominant_vectors", None)
+    for _ in range(10):
+        found, expected = dominant.of(M), np.linalg.eigh(M)[1][:, :, -1]
+        np.testing.assert_allclose(np.abs((found * expected).sum(1)), 1.0, atol=1e-14)
+        without = np.eye(70) - found[..., None] @ found[:, None]
+        added = rng.standard_normal((2, 70, 1)) * values[:, -1:, None] ** 0.5 / 30
+        M = without @ M @ without + added @ added.mT
+
+
+def test_dominant_eigenvectors_that_cannot_be_followed(monkeypatch):
+    """Spectra without gaps, ties, nothing at all, and a dominant vector that did not exist before."""
+    squared = []
+    squaring = _pls_components.dominant_vectors
+    monkeypatch.setattr(_pls_components, "dominant_vectors", lambda M, xp: squared.append(len(M)) or squaring(M, xp))
+    values = np.stack([1 - 1e-3 * np.arange(70)[::-1], np.r_[np.linspace(0, 0.5, 68), 1, 1], np.zeros(70)])
+    M, Q = _rotated(values)
+    monkeypatch.setattr(_pls_components, "_CACHED", 1)  # each matrix for itself
+    dominant = _pls_components._Dominant(3, 70, np)
+    for _ in range(2):
+        found = dominant.of(M)
+        np.testing.assert_allclose(np.abs((found[0] * Q[0, :, -1]).sum()), 1.0, atol=1e-12)
+        np.testing.assert_allclose((M @ found[..., None])[1, :, 0], found[1], atol=1e-12)
+        assert np.isfinite(found).all()
+    assert squared
+    other = M[1] / 2 + np.outer(Q[1, :, 0], Q[1, :, 0])
+    found = dominant.of(np.stack([M[0], other, M[2]]))
+    np.testing.assert_allclose(np.abs((found[1] * Q[1, :, 0]).sum()), 1.0, atol=1e-12)
+
+
 def test_gram_of_a_memory_map_is_read_in_chunks(tmp_path, monkeypatch):
     monkeypatch.setattr(_matrices, "CHUNK_BYTES", 2**20)
     X = np.random.default_rng(0).standard_normal((60, 40_000), dtype=np.float32) + 5
@@ -270,25 +316,77 @@ def test_gram_of_a_memory_map_is_read_in_chunks(tmp_path, monkeypatch):
     np.testing.assert_array_equal(*(next(PLS(5).cross_predict(values, Y, splits)) for values in (mapped, X)))
 
 
+@pytest.mark.parametrize("offset", [0.0, -3.0])
+def test_metrics_of_one_file_read_it_once(tmp_path, monkeypatch, offset):
+    """Also if the mean is subtracted before products are computed, and dissimilarities are needed first."""
+    X, Y = _data(60, 200, 3)
+    X += offset
+    file = _saved(tmp_path, X)
+    read = []
+    products = _products._lower_products
+    monkeypatch.setattr(_products, "_lower_products", lambda X, *other: read.append(X.shape) or products(X, *other))
+    splits = _splits(60)[:3]
+
+    def results(features):
+        for method in (PLS(4), Ridge(2.0), RidgeCV([1.0, 10.0], cv=3)):
+            yield np.concatenate(list(method.cross_predict(features, Y, splits)))
+        yield linear_kernel(features)
+        for kind in ("correlation", "cosine", "sqeuclidean"):
+            yield rdm(features, dissimilarity=kind)
+
+    mapped = np.load(file, mmap_mode="r")
+    found = list(results(mapped))
+    assert read == [(60, 200)]
+    for values, expected in zip(found, results(X), strict=True):
+        np.testing.assert_allclose(values, expected, atol=1e-11)
+    rdm(mapped[1:])
+    linear_kernel(mapped[1:])
+    assert read == [(60, 200), (59, 200)]
+    for other in (mapped[1:], mapped[:, 1:], mapped[::-1]):
+        np.testing.assert_allclose(linear_kernel(other), linear_kernel(np.array(other)), atol=1e-11)
+    linear_kernel(mapped)
+    np.save(file, 2 * X)
+    again = np.load(file, mmap_mode="r")
+    np.testing.assert_allclose(linear_kernel(again), linear_kernel(2 * X), atol=1e-11)
+    monkeypatch.setattr(_products, "memory_limit", lambda: 60**2)  # too little to keep the products
+    del read[:]
+    for _ in range(2):
+        linear_kernel(np.load(file, mmap_mode="r")[:50])
+    assert read == [(50, 200)] * 2
+
+
 @pytest.mark.parametrize("offset", [0.0, 1.0, 1e5])
 @pytest.mark.parametrize("kind", ["float32", "float64", "by column"])
-def test_products_of_features_with_a_mean(kind, offset):
+def test_products_of_features_with_a_mean(tmp_path, kind, offset):
+    """The mean is subtracted afterwards unless it is so large that digits would be lost."""
     X = (np.random.default_rng(0).standard_normal((30, 70)) + offset).astype("f4" if kind == "float32" else "f8")
     X = np.asfortranarray(X) if kind == "by column" else X
     exact = X.astype(np.longdouble)
     columns, rows = exact - exact.mean(axis=0), exact - exact.mean(axis=1, keepdims=True)
-    products = np.triu(_products.row_gram(X, centred=True)[0])
-    np.testing.assert_allclose(products, np.triu(rows @ rows.T).astype(float), rtol=1e-9, atol=1e-9)
-    products = np.triu(_products.row_gram(X)[0])
-    np.testing.assert_allclose(products, np.triu(exact @ exact.T).astype(float), rtol=1e-12)
-    np.testing.assert_allclose(centred_gram(X), (columns @ columns.T).astype(float), rtol=1e-9, atol=1e-9)
+    mapped = np.load(_saved(tmp_path, X), mmap_mode="r")
+    for features in (X, mapped):
+        products = np.triu(_products.row_gram(features, centred=True)[0])
+        np.testing.assert_allclose(products, np.triu(rows @ rows.T).astype(float), rtol=1e-9, atol=1e-9)
+        products = np.triu(_products.row_gram(features)[0])
+        np.testing.assert_allclose(products, np.triu(exact @ exact.T).astype(float), rtol=1e-12)
+        np.testing.assert_allclose(centred_gram(features), (columns @ columns.T).astype(float), rtol=1e-9, atol=1e-9)
 
 
-def test_one_stimulus_without_variation_among_others():
+def _saved(folder, X):
+    np.save(folder / "X.npy", X)
+    return folder / "X.npy"
+
+
+def test_one_stimulus_without_variation_among_others(tmp_path):
     X = np.random.default_rng(0).standard_normal((30, 70))
     X[3] = 5.0
-    products = np.triu(_products.row_gram(X, centred=True)[0])
-    np.testing.assert_allclose([products[3], products[:, 3]], 0.0, atol=1e-12)
+    mapped = np.load(_saved(tmp_path, X), mmap_mode="r")
+    for features in (X, mapped):
+        products = np.triu(_products.row_gram(features, centred=True)[0])
+        np.testing.assert_allclose([products[3], products[:, 3]], 0.0, atol=1e-12)
+    X[5, 7] = np.nan
+    missing = np.load(_saved(tmp_path, X), mmap_mode="r")
+    np.testing.assert_array_equal(np.isnan(rdm(missing)), np.isnan(rdm(X)))
 
 
 def test_functions_in_several_threads():
