@@ -43,6 +43,7 @@ DOMAIN = Domain(
     features={
         "catalogue": "brainscore_language.catalogue:catalogue",
         "audit": "brainscore_language.assessment:audit",
+        "check of a model": "brainscore_language.model_helpers.sources:check_reference",
         "isolated model": "brainscore_language.model_helpers.sources:IsolatedSubject",
         "model server": "brainscore_language.model_helpers.sources:serve",
         "split_findings": "brainscore_language.assessment:split_findings",

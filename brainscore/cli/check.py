@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from brainscore.cli._app import Subcommands
+from brainscore.cli._options import domain_option
 from brainscore.cli._output import echo, echo_json, style
+from brainscore_core.domains import FIRST
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
-    from brainscore_vision.submission.checks import CheckedReference
+    from brainscore_core.domains import Domain
+    from brainscore_core.plugins.conformance import CheckedReference
 
 _MARKS = {"passed": "✓", "not applicable": "–", "warning": "!", "failed": "✗"}
 _COLOURS = {"passed": "green", "not applicable": "yellow", "warning": "yellow", "failed": "red"}
@@ -60,15 +63,16 @@ def command() -> None:
 
 @command.command("model")
 @click.argument("model")
+@domain_option
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 @click.pass_context
-def check_model(context: click.Context, model: str, as_json: bool) -> None:
+def check_model(context: click.Context, model: str, domain: str | None, as_json: bool) -> None:
     """Check a model.
 
     MODEL is an identifier, the folder of a plugin, or a file and a function in it: path/to/file.py:make_model. The
     exit code is 1 if a check failed.
     """
-    _check(context, "model", model, as_json=as_json)
+    _check(context, "model", model, as_json=as_json, domain=domain)
 
 
 @command.command("benchmark")
@@ -113,10 +117,36 @@ def check_metric(context: click.Context, metric: str, as_json: bool) -> None:
     _check(context, "metric", metric, as_json=as_json)
 
 
-def _check(context: click.Context, kind: str, reference: str, *, as_json: bool, model: str | None = None) -> None:
+def _check(
+    context: click.Context,
+    kind: str,
+    reference: str,
+    *,
+    as_json: bool,
+    model: str | None = None,
+    domain: str | None = None,
+) -> None:
     with stage(f"checking {reference}"):
-        from brainscore_vision.submission.checks import check_references, find_references
+        from brainscore_core.errors import UserError
 
-        passed = report_checks(check_references(find_references(kind, reference), model=model), as_json=as_json)
+        owner, name = _owner(kind, reference, domain)
+        if owner.name == FIRST:
+            from brainscore_vision.submission.checks import check_references, find_references
+
+            passed = report_checks(check_references(find_references(kind, name), model=model), as_json=as_json)
+        elif owner.offers(f"check of a {kind}"):
+            passed = report_checks([owner.feature(f"check of a {kind}")(name)], as_json=as_json)
+        else:
+            raise UserError(f"{owner.name} has no check of a {kind}", remedy="its models can be checked")
     if not passed:
         context.exit(1)
+
+
+def _owner(kind: str, reference: str, stated: str | None) -> tuple[Domain, str]:
+    """The domain of a name, of the folder of a plugin, or of a file as stated; and the name without prefix."""
+    from brainscore_core.domains import domain, domain_of_path, find
+
+    if stated is not None or "/" in reference or reference.endswith(".py"):
+        return domain(stated or domain_of_path(reference) or FIRST), reference
+    name = find(kind, reference)
+    return domain(name.domain), name.identifier

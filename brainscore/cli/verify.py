@@ -60,8 +60,8 @@ def command(
     """
     with stage("starting"):  # imports take seconds
         from brainscore_core.memory import parse_size
+        from brainscore_core.runner.scoring import verify
         from brainscore_core.scoring import ResultsStore, Tolerance
-        from brainscore_vision import verify
 
     if max_memory is not None:
         os.environ["BRAINSCORE_MAX_MEMORY"] = str(parse_size(max_memory))

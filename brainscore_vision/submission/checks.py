@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from brainscore_core.errors import UserError
+from brainscore_core.plugins.conformance import CheckedReference
 from brainscore_core.plugins.file_references import is_file_reference, load_file_reference
 from brainscore_vision.catalogue.plugins import make_discoverable, registrations_in
 from brainscore_vision.model_sources.unregistered import to_unregistered_model
@@ -111,14 +112,6 @@ def _of_identifier(kind: str, identifier: str) -> Iterator[Reference]:
 
 def _registered_reference(name: str, key: str, folder: Path | None) -> Reference:
     return Reference(name.replace("_", " "), key, lambda: LOADERS[name](key), folder)
-
-
-class CheckedReference(NamedTuple):
-    """One object, and its checks."""
-
-    kind: str
-    name: str
-    checks: tuple[Check, ...]
 
 
 def check_references(references: Iterable[Reference], *, model: str | None = "pixels") -> Iterator[CheckedReference]:

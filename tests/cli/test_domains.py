@@ -67,6 +67,17 @@ def test_names_that_do_not_fit_are_refused(run, arguments, message):
     assert message in run("score", *arguments).output
 
 
+def test_checks_of_subjects(run, tmp_path):
+    checks = json.loads(run("check", "model", "word-length", "--json").stdout)
+    assert {check["result"] for check in checks} == {"passed", "not applicable"}
+    assert checks[2] == {**checks[2], "kind": "model", "subject": "word-length", "result": "passed"}
+    (tmp_path / "mine.py").write_text(SUBJECT.replace("range(len(text))", "[0] * len(text)"))
+    failing = run("check", "model", f"{tmp_path}/mine.py:Letters", "--domain", "language")
+    assert failing.exit_code == 1
+    assert "part_number must count the parts from 0" in failing.output
+    assert "has no check of a benchmark" in run("check", "benchmark", "SyntaxGym2020").output
+
+
 def test_a_run_is_of_one_domain(run):
     plan = run(
         "run", "--models", "word-*", "random-words", "--benchmarks", "NaturalStories2021-*", "--dry-run", "--json"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
 
@@ -42,6 +42,14 @@ class Check:
     def __str__(self) -> str:
         details = "; ".join(text for text in (self.explanation, self.remedy) if text)
         return f"{self.name}: {self.result}" + (f" – {details}" if details else "")
+
+
+class CheckedReference(NamedTuple):
+    """One object, and its checks."""
+
+    kind: str
+    name: str
+    checks: tuple[Check, ...]
 
 
 class ConformanceError(UserError):
@@ -117,6 +125,28 @@ def check_model(model: Any, *, stimuli: StimulusSet | None = None, raise_errors:
     return _raise_or_return(
         checks, getattr(model, "identifier", None) or type(model).__name__, raise_errors=raise_errors
     )
+
+
+def check_subject(make: Callable[[], Any]) -> tuple[Check, ...]:
+    """Check that a subject that reads text meets the requirements of models of language.
+
+    It has an identifier, does a task or can be recorded from. Its answers have one presentation for each part of a
+    text, in order, with the coordinates that benchmarks need; they are reproducible, and depend neither on texts that
+    were read before nor on later parts.
+
+    Parameters
+    ----------
+    make : callable
+        Makes the subject anew.
+
+    Returns
+    -------
+    tuple of Check
+        One for each check.
+    """
+    from brainscore_core.plugins.conformance.subjects import CHECKS
+
+    return _run(CHECKS, make)
 
 
 def check_benchmark(
