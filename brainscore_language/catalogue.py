@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from brainscore_core.benchmarks.metadata import BenchmarkMetadata, metadata_for
 from brainscore_core.plugins.bibtex import bibtex_entries
@@ -25,14 +26,21 @@ class Entry(NamedTuple):
     distribution_version: str | None
     bibtex: str | None
     version: int | str | None = None
+    parent: str | None = None
+    control: bool = False
     metadata: BenchmarkMetadata | None = None
     layers: None = None
     source: None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON takes them."""
+        return {**self._asdict(), "metadata": None if self.metadata is None else asdict(self.metadata)}
 
 
 class Problem(NamedTuple):
     """A plugin that could not be read, and why."""
 
+    kind: str  # ``'models'`` or ``'benchmarks'``
     plugin: str
     message: str
 
@@ -73,14 +81,14 @@ def _entries(kind: str, names: str | Iterable[str], problems: list[Problem]) -> 
             try:
                 metadata = _metadata(place, identifier)
             except Exception as error:  # noqa: BLE001 - one broken plugin must not hide the others
-                problems.append(Problem(place.package, f"{type(error).__name__}: {error}"))
+                problems.append(Problem("benchmarks", place.package, f"{type(error).__name__}: {error}"))
         yield Entry(
             identifier,
             plugin="" if folder is None else folder.name,
             distribution=None if code is None else code.distribution,
             distribution_version=None if code is None else code.version,
             bibtex=(metadata and metadata.bibtex) or (citations[0] if len(citations) == 1 else None),
-            version=None if listed is None else listed.version,
+            **({} if listed is None else listed._asdict()),
             metadata=metadata,
         )
 

@@ -148,5 +148,5 @@ def _owner(kind: str, reference: str, stated: str | None) -> tuple[Domain, str]:
 
     if stated is not None or "/" in reference or reference.endswith(".py"):
         return domain(stated or domain_of_path(reference) or FIRST), reference
-    name = find(kind, reference)
+    name = find(kind, reference, among=[FIRST] if kind == "metric" else None)  # only vision's metrics are checked
     return domain(name.domain), name.identifier

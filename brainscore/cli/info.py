@@ -168,7 +168,7 @@ def _catalogued(domain: Domain, kind: str, identifier: str) -> dict[str, Any]:
     metadata = values["metadata"] or {}
     metadata.pop("bibtex", None)
     described = {"metadata": metadata or None, "problems": problems}
-    if kind == "models":
+    if kind == "models" and domain.offers("training data"):
         described["training"] = domain.feature("training data")(identifier)._asdict()
     if values["bibtex"] is not None:
         described["bibtex"] = [_dedent(values["bibtex"])]
