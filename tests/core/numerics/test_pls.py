@@ -14,8 +14,6 @@ from threadpoolctl import threadpool_limits
 from brainscore_core.errors import UserError
 from brainscore_core.numerics import (
     PLS,
-    Ridge,
-    RidgeCV,
     _matrices,
     _pls_components,
     _processors,
@@ -314,36 +312,6 @@ def test_gram_of_a_memory_map_is_read_in_chunks(tmp_path, monkeypatch):
     Y = X[:, :3].astype(np.float64)
     splits = [(np.arange(50), np.arange(50, 60))]
     np.testing.assert_array_equal(*(next(PLS(5).cross_predict(values, Y, splits)) for values in (mapped, X)))
-
-
-@pytest.mark.parametrize("offset", [0.0, -3.0])
-def test_metrics_of_one_file_read_it_once(tmp_path, monkeypatch, offset):
-    """Also if the mean is subtracted before products are computed, and dissimilarities are needed first."""
-    X, Y = _data(60, 200, 3)
-    X += offset
-    file = _saved(tmp_path, X)
-    read = []
-    products = _products._lower_products
-    monkeypatch.setattr(_products, "_lower_products", lambda X, *other: read.append(X.shape) or products(X, *other))
-    splits = _splits(60)[:3]
-
-    def results(features):
-        for method in (PLS(4), Ridge(2.0), RidgeCV([1.0, 10.0], cv=3)):
-            yield np.concatenate(list(method.cross_predict(features, Y, splits)))
-        yield linear_kernel(features)
-        for kind in ("correlation", "cosine", "sqeuclidean"):
-            yield rdm(features, dissimilarity=kind)
-
-    mapped = np.load(file, mmap_mode="r")
-    found = list(results(mapped))
-    assert read == [(60, 200)]
-    for values, expected in zip(found, results(X), strict=True):
-        np.testing.assert_allclose(values, expected, atol=1e-11)
-    rdm(mapped[1:])
-    linear_kernel(mapped[1:])
-    assert read == [(60, 200), (59, 200)]
-    for other in (mapped[1:], mapped[:, 1:], mapped[::-1]):
-        np.testing.assert_allclose(linear_kernel(other), linear_kernel(np.array(other)), atol=1e-11)
     linear_kernel(mapped)
     np.save(file, 2 * X)
     again = np.load(file, mmap_mode="r")
