@@ -138,6 +138,10 @@ class Domain:
         registry = self.registries.get(kind)
         return registry is not None and (identifier in registry or registry.resolver_of(identifier) is not None)
 
+    def has_listed(self, noun: str, identifier: str) -> bool:
+        """Whether a registry of this noun is known to have an object."""
+        return any(each.noun == noun and each.lists(identifier) for each in self.registries.values())
+
     def folder(self, kind: str, identifier: str) -> Path | None:
         """Folder of the plugin that registers an object, or of its resolver; None if there is neither."""
         registry = self.registries.get(kind.rpartition(" ")[2])  # such as selection data

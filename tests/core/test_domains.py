@@ -71,6 +71,11 @@ def test_pairs_across_domains_are_refused(model, benchmark, message):
         find_pair(model, benchmark)
 
 
+def test_an_unknown_name_that_another_domain_has_says_so():
+    with pytest.raises(UserError, match=r"There is no model 'word-length'.*It is a model of language"):
+        domain("vision").load_model("word-length")
+
+
 def test_a_receipt_without_a_domain_is_of_vision():
     receipt = Receipt(
         model=ModelInfo(identifier="m"),
