@@ -1,10 +1,12 @@
 """How long a network takes to read 400 sentences, beside the definition, which reads each context anew.
 
-Run with ``python perf/language_speed.py``; prints seconds, peak memory of each process, and the largest difference.
-Sentences have twelve words of one token; they are read word by word, and in passages of four.
+``OMP_NUM_THREADS=2 python perf/language_speed.py`` prints seconds of processor time, the memory that reading adds, and
+the largest difference; ``SENTENCES`` in the environment states another number than 400. Sentences have twelve words of
+one token; they are read word by word, and in passages of four.
 """
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -12,7 +14,7 @@ import time
 
 import numpy as np
 
-SENTENCES, WORDS, VOCABULARY = 400, 12, 8000
+SENTENCES, WORDS, VOCABULARY = int(os.environ.get("SENTENCES", "400")), 12, 8000
 
 
 def subject(one_pass: bool):
@@ -24,7 +26,6 @@ def subject(one_pass: bool):
     from brainscore_language.model_helpers.huggingface import HuggingfaceSubject
 
     torch.manual_seed(0)
-    torch.set_num_threads(2)
     config = GPT2Config(n_layer=6, n_embd=384, n_head=6, vocab_size=VOCABULARY, bos_token_id=None, eos_token_id=None)
     words = Tokenizer(models.WordLevel({f"w{number}": number for number in range(VOCABULARY)}, unk_token="w0"))
     words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
@@ -54,9 +55,9 @@ def measure(form: str, way: str) -> dict:
     reader.start_neural_recording("language_system", "fMRI")
     reader.digest_text(texts(form)[0])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = time.perf_counter()
+    start = time.process_time()
     answers = [reader.digest_text(parts) for parts in texts(form)]
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     bits = np.concatenate([answer["behavior"].values for answer in answers])
     units = np.concatenate([answer["neural"].values for answer in answers])[::50]
