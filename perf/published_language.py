@@ -105,13 +105,13 @@ def recordings(identifier: str = "", *_, **options):
     if "ceiling" in options.get("assembly_prefix", ""):
         return Score(0.5)
     words = [f"word{number}" for number in range(60)]
-    groups = np.repeat(np.arange(12), 5)
+    groups = np.repeat(np.arange(20), 3)
     texts = {
         "stimulus": words,
         "word": words,
         "stimulus_id": np.arange(60),
         "experiment": np.repeat(["243sentences", "384sentences"], 30),
-        "word_within_sentence_id": np.tile(np.arange(1, 6), 12),
+        "word_within_sentence_id": np.tile(np.arange(1, 4), 20),
         **dict.fromkeys(("story", "sentence_id", "story_id", "passage_label", "passage_index"), groups),
     }
     coords = {name: ("presentation", values) for name, values in texts.items()}
