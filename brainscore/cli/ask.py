@@ -79,7 +79,7 @@ def command(
     answers = ask(benchmark, **asked, models=names or None, results=store)
     subjects = compare_subjects(answers.question, results=store) if by_subject else None
     answers = replace(answers, asked=max(1, questions_asked(store, answers.question.benchmark)))
-    ranking = answers.ranks() if answers.items else None
+    ranking = answers.ranks() if len(answers.items) > 1 else None
     comparisons = answers.compare() if compares else None
     differences = {item.model: verify_answer(item.receipt, store) for item in answers.items} if verifies else {}
     if json_:

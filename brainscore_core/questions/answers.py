@@ -98,6 +98,8 @@ class Answers:
 
         Their level is 1 − (1 − `level`) / number of questions.
         """
+        if len(self.items) < 2:
+            raise UserError(f"{len(self.items)} model cannot be ranked", remedy="score another one")
         level = 1 - (1 - level) / self.asked
         sides = self._sides()
         known = {model: side for model, side in sides.items() if isinstance(side, Side)}

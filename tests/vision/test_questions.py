@@ -237,8 +237,11 @@ def test_the_command_prints_answers_subjects_and_the_number_of_questions(store, 
     assert "model-5 − model-8" in result.output
     assert "model-8: computed again, the score differs by 0" in result.output
     assert "1 question was asked of these data" in result.output
+    result = run("--metric", "cka", "--model", "model-3")
+    assert result.exit_code == 0, result.output
+    assert "2 questions were asked of these data" in result.output
     result = run("--by-subject", "--json")
     content = json.loads(result.output)
-    assert (content["questions_asked"], content["subjects"]["subjects"]) == (5, ["Ann", "Bo", "Cy"])
+    assert (content["questions_asked"], content["subjects"]["subjects"]) == (6, ["Ann", "Bo", "Cy"])
     listed.write_text("")
     assert "is empty" in str(run("--stimulus-file", str(listed)).exception)
