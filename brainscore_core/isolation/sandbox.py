@@ -22,6 +22,7 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 
+from brainscore_core.domains import PACKAGES
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.children import Output, end, ender, ending_text, guarded
@@ -123,7 +124,7 @@ ETC = (
 )  # fmt: skip
 """Entries of ``/etc`` that are visible."""
 
-_PLATFORM = ("brainio", "brainscore", "brainscore_core", "brainscore_vision")  # not the site
+_PLATFORM = ("brainio", "brainscore", "brainscore_core", *PACKAGES)  # not the site
 
 
 @cache

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
+from brainscore_core.domains import PACKAGES
 from brainscore_core.errors import BrainScoreError, UserError
 
 
@@ -207,7 +208,7 @@ def _distribution_with(top: str) -> str | None:
         record = "" if names else "\n" + (distribution.read_text("RECORD") or "")
         if top in (names or "").split() or f"\n{top}/" in record or f"\n{top}.py," in record:
             return str(distribution.metadata["Name"])
-    if top in ("brainscore_core", "brainscore_vision", "brainscore"):  # an editable installation lists no packages
+    if top in ("brainscore_core", "brainscore", *PACKAGES):  # an editable installation lists no packages
         with suppress(importlib.metadata.PackageNotFoundError):
             return str(importlib.metadata.metadata("brainscore")["Name"])
     return None
