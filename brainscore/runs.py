@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from brainscore_core.domains import PACKAGES, SCORER
+from brainscore_core.domain_names import PACKAGES
 from brainscore_core.domains import domain as domain_named
 from brainscore_core.progress import stage
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from brainscore_core.runner.plan import Again, Plan
     from brainscore_core.runner.selection import Selection
     from brainscore_core.scoring import ResultsStore
+
+SCORER = "brainscore_core.runner.scoring:score_pair"
+"""What a worker calls for each pair."""
 
 _MEMORY_OF_A_WORKER = 4_000_000_000  # bytes; networks on a benchmark's stimuli mostly need less
 

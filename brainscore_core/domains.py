@@ -13,41 +13,22 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from brainscore_core.domain_names import DOMAINS, FIRST, SEPARATOR, split_name
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
+from brainscore_core.training_data import Finding
 
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
-    from brainscore_core.metrics import Score
     from brainscore_core.plugins import PluginIndex, Registry
     from brainscore_core.receipts.receipt import BenchmarkInfo
     from brainscore_core.results.benchmark_table import BenchmarkTable
     from brainscore_core.results.tree import Tree
-    from brainscore_core.runner.pair import Outcome
-    from brainscore_core.training_data import Finding
-
-DOMAINS: Mapping[str, str] = {
-    "vision": "brainscore_vision.domain:DOMAIN",
-    "language": "brainscore_language.domain:DOMAIN",
-}
-"""The list of domains: name → where its description is. A description is imported when it is first needed."""
-
-PACKAGES = tuple(address.partition(".")[0] for address in DOMAINS.values())
-"""Packages of the domains."""
-
-FIRST = next(iter(DOMAINS))
-"""The domain of receipts and database rows that do not name theirs: for years there was no other."""
-
-_FINDING = "brainscore_core.training_data:Finding"
-_RUN_PAIR = "brainscore_core.runner.scoring:run_pair"  # both of rooms above this one
-SCORER = "brainscore_core.runner.scoring:score_pair"
-"""What a worker of the runner calls for a pair of any domain, ``'module:function'``."""
 
 KINDS: Mapping[str, str] = {
     "models": "model",
@@ -57,8 +38,6 @@ KINDS: Mapping[str, str] = {
     "stimulus-sets": "stimulus_set",
 }
 """Kind of object as commands and addresses name it → as registries and receipts name it."""
-
-SEPARATOR = ":"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +112,14 @@ class Domain:
     wording: Wording
     features: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for registry in self.registries.values():
+            registry.owners_elsewhere = self._other_domains
+
+    def _other_domains(self, noun: str, identifier: str) -> list[str]:
+        """Names of the other domains that have an object of this name."""
+        return [each.name for each in domains() if each.name != self.name and each.has_listed(noun, identifier)]
+
     def knows(self, kind: str, identifier: str) -> bool:
         """Whether an object is registered, or made by the resolver of its kind; no plugin is imported."""
         registry = self.registries.get(kind)
@@ -190,25 +177,12 @@ class Domain:
         """Make a metric."""
         return self.load("metric", identifier, *arguments, **options)
 
-    def run_pair(self, model: Any, benchmark: str, **options: Any) -> Outcome:
-        """Score a model on a benchmark; the result has ``score`` and ``receipt``.
-
-        `options`: ``results``, ``identifier``, ``how``, ``isolated``, ``cage``, ``raise_errors``, ``run``, ``log``, as
-        for :func:`brainscore_vision.run_pair`.
-        """
-        outcome: Outcome = imported(_RUN_PAIR)(self, model, benchmark, **options)
-        return outcome
-
-    def score(self, model: Any, benchmark: str, **options: Any) -> Score:
-        """Score a model on a benchmark; `options` as for :meth:`run_pair`."""
-        return self.run_pair(model, benchmark, **options).score
-
     def exposure(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Finding]:
         """Whether models were trained on the stimuli of benchmarks; unknown if the domain does not record it."""
         if self.offers("exposure"):
             findings: dict[tuple[str, str], Finding] = self.feature("exposure")(pairs)
             return findings
-        unknown = imported(_FINDING)("unknown", f"models of {self.name} do not state what they were trained on")
+        unknown = Finding("unknown", f"models of {self.name} do not state what they were trained on")
         return dict.fromkeys(pairs, unknown)
 
     def tree(self, further: Iterable[BenchmarkInfo] = ()) -> Tree:
@@ -255,35 +229,11 @@ def domains(names: Iterable[str] | None = None) -> tuple[Domain, ...]:
     return tuple(domain(name) for name in (DOMAINS if names is None else names))
 
 
-def domain_of_path(path: str | os.PathLike[str]) -> str | None:
-    """Name of the domain whose package contains a path such as ``brainscore_language/models/mine``; None if none does.
-
-    Examples
-    --------
-    >>> domain_of_path("brainscore_language/models/mine"), domain_of_path("models/mine")
-    ('language', None)
-    """
-    folders = os.fspath(path).replace("\\", "/").split("/")
-    return next((name for name, package in zip(DOMAINS, PACKAGES, strict=True) if package in folders), None)
-
-
 class Name(NamedTuple):
     """A name without prefix, and the name of its domain."""
 
     domain: str
     identifier: str
-
-
-def split_name(text: str) -> tuple[str | None, str]:
-    """Split a name into the domain that its prefix states, or None, and the rest.
-
-    Examples
-    --------
-    >>> split_name("language:gpt2"), split_name("timm:resnet18"), split_name("pixels")
-    (('language', 'gpt2'), (None, 'timm:resnet18'), (None, 'pixels'))
-    """
-    prefix, separator, rest = text.partition(SEPARATOR)
-    return (prefix, rest) if separator and prefix in DOMAINS else (None, text)
 
 
 def find(kind: str, text: str, *, among: Collection[str] | None = None) -> Name:

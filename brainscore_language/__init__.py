@@ -163,5 +163,6 @@ def score(
         Any error of the model or the benchmark.
     """
     from brainscore_core.domains import domain
+    from brainscore_core.runner.scoring import run_pair
 
-    return domain("language").score(model_identifier, benchmark_identifier, results=results)
+    return run_pair(domain("language"), model_identifier, benchmark_identifier, results=results).score

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from django.http import HttpRequest
 
-from brainscore_core.domains import DOMAINS, Domain, domain
+from brainscore_core.domain_names import DOMAINS
+from brainscore_core.domains import Domain, domain
 
 
 def package_folder(name: str) -> Path:

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from brainscore_core.domains import DOMAINS
+from brainscore_core.domain_names import DOMAINS
 from brainscore_web.competitions.models import Competition
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.pages.documents import document_names

@@ -5,7 +5,7 @@ from django.contrib.sitemaps import views as sitemaps
 from django.urls import include, path, re_path, register_converter
 from django.views.generic import RedirectView
 
-from brainscore_core.domains import FIRST
+from brainscore_core.domain_names import FIRST
 from brainscore_web import search_engines
 from brainscore_web.compare import views as compare
 from brainscore_web.competitions import views as competitions

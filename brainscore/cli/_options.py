@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from brainscore.cli._output import echo
-from brainscore_core.domains import DOMAINS, FIRST, Domain, domain
+from brainscore_core.domain_names import DOMAINS, FIRST
+from brainscore_core.domains import Domain, domain
 from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import click
 from brainscore.cli._app import Subcommands
 from brainscore.cli._options import domain_option
 from brainscore.cli._output import echo, echo_json, style
-from brainscore_core.domains import FIRST
+from brainscore_core.domain_names import FIRST
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
@@ -144,7 +144,8 @@ def _check(
 
 def _owner(kind: str, reference: str, stated: str | None) -> tuple[Domain, str]:
     """The domain of a name, of the folder of a plugin, or of a file as stated; and the name without prefix."""
-    from brainscore_core.domains import domain, domain_of_path, find
+    from brainscore_core.domain_names import domain_of_path
+    from brainscore_core.domains import domain, find
 
     if stated is not None or "/" in reference or reference.endswith(".py"):
         return domain(stated or domain_of_path(reference) or FIRST), reference

@@ -11,7 +11,8 @@ import click
 
 from brainscore.cli._options import domain_option, json_option, results_option
 from brainscore.cli._output import echo, echo_json, echo_pairs
-from brainscore_core.domains import FIRST, KINDS, Domain, domain_of, domains, find, split_name
+from brainscore_core.domain_names import FIRST, split_name
+from brainscore_core.domains import KINDS, Domain, domain_of, domains, find
 from brainscore_core.domains import domain as domain_named
 from brainscore_core.errors import UnknownIdentifier, nearest
 from brainscore_core.plugins.bibtex import bibtex_entries

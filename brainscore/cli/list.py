@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from brainscore.cli._output import echo, echo_json, echo_table
-from brainscore_core.domains import DOMAINS, FIRST, KINDS
+from brainscore_core.domain_names import DOMAINS, FIRST
+from brainscore_core.domains import KINDS
 from brainscore_core.domains import domain as domain_named
 from brainscore_core.errors import UserError, nearest
 

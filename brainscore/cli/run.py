@@ -273,7 +273,7 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
         if not dry_run:
             ctx.with_resource(starting_early(options))  # before the imports that follow, which take a second
         from brainscore_core.memory import format_size
-        from brainscore_core.results.products import expected_size, products_wanted
+        from brainscore_core.results.products import products_wanted
         from brainscore_core.results.store import ResultsStore
         from brainscore_core.runner.selection import plan_selection, select
 
@@ -282,7 +282,7 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
         plan = plan_selection(selection, store, again=how.get("again", "failed"), gpu=int(how.get("gpus", 0) > 0))
     if dry_run:
         wanted = products_wanted() and not how.get("no_products", False)
-        size = expected_size((entry.pair for entry in plan.pending), store) if wanted else 0
+        size = store.expected_products(entry.pair for entry in plan.pending) if wanted else 0
         if json_:
             echo_json(plan_as_dict(plan, options.workers) | {"products_bytes": size})
         else:

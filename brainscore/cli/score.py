@@ -93,6 +93,7 @@ def command(
         from brainscore_core.domains import find_pair
         from brainscore_core.memory import parse_size
         from brainscore_core.receipts.receipt import summary
+        from brainscore_core.runner.scoring import run_pair
         from brainscore_core.scoring import ResultsStore
 
     if max_memory is not None:
@@ -102,7 +103,8 @@ def command(
     stated = {name: value for name, value in how.items() if value is not None}
     store = ResultsStore(results)
     name, model, benchmark = find_pair(model, benchmark, among=domain and [domain])
-    outcome = domain_named(name).run_pair(
+    outcome = run_pair(
+        domain_named(name),
         model,
         benchmark,
         results=store,

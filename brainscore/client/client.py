@@ -23,7 +23,7 @@ from brainscore.client.leaderboard import (
 from brainscore.client.records import Assessment, Benchmark, BenchmarkCard, Me, Model, ModelCard, Score, read_record
 from brainscore.client.submissions import Posted, Submission, SubmissionCard, submit
 from brainscore.client.submissions import post_receipts as post
-from brainscore_core.domains import FIRST
+from brainscore_core.domain_names import FIRST
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.files import replacing
 

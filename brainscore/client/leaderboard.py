@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore.client.records import read_record
-from brainscore_core.domains import FIRST
+from brainscore_core.domain_names import FIRST
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.formatting import FORMULA
 from brainscore_core.populations import UNRECORDED

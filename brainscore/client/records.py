@@ -10,7 +10,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from brainscore_core.domains import FIRST
+from brainscore_core.domain_names import FIRST
 from brainscore_core.errors import UserError
 
 T = TypeVar("T")

@@ -22,7 +22,7 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 
-from brainscore_core.domains import PACKAGES
+from brainscore_core.domain_names import PACKAGES
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.children import Output, end, ender, ending_text, guarded

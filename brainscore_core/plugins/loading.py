@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-from brainscore_core.domains import PACKAGES
+from brainscore_core.domain_names import PACKAGES
 from brainscore_core.errors import BrainScoreError, UserError
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from brainscore_core.domains import PACKAGES, domains
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 from brainscore_core.plugins.index import Location, PluginIndex
 from brainscore_core.plugins.loading import (
@@ -180,6 +179,8 @@ class Registry(MutableMapping[str, Callable[..., T]]):
     ----------
     resolver : Resolver or None
         Makes objects of names that no plugin registers. They are not listed.
+    owners_elsewhere : callable
+        Where else a name is registered, from the noun and the name, for messages about unknown ones.
 
     Examples
     --------
@@ -198,6 +199,7 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         self.noun = noun
         self.list_command = list_command
         self.resolver: Resolver | None = None
+        self.owners_elsewhere: Callable[[str, str], Sequence[str]] = lambda noun, key: ()
         self._index = index
         self._entries: dict[str, _Entry[T]] = {}
         self._deleted: set[str] = set()
@@ -553,10 +555,6 @@ class Registry(MutableMapping[str, Callable[..., T]]):
                 keys.setdefault(plugin, []).append(key)
         return keys
 
-    @property
-    def _package(self) -> str | None:
-        return None if self._index is None else self._index.package
-
     def _unknown(self, key: object, failures: list[str] | None = None) -> UnknownIdentifier:
         message = f"There is no {self.noun} {key!r}."
         if isinstance(key, str):
@@ -567,9 +565,7 @@ class Registry(MutableMapping[str, Callable[..., T]]):
             nouns = [name.removesuffix("_registry").replace("_", " ").replace("data", "dataset") for name in names]
             if nouns:
                 message += f" ({key!r} is registered as a {' and a '.join(nouns)}.)"
-            others = domains() if self._package in PACKAGES else ()
-            owners = [each for each in others if each.package != self._package and each.has_listed(self.noun, key)]
-            message += "".join(f" It is a {self.noun} of {owner.name}." for owner in owners)
+            message += "".join(f" It is a {self.noun} of {owner}." for owner in self.owners_elsewhere(self.noun, key))
             if self._index is not None and (replaced := self._index.replaced(self.name, key)):
                 message += f" The built-in plugin in {replaced[0].folder} has it, but {replaced[1]} takes its place."
         for failure in failures or []:

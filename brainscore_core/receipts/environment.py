@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainscore_core.domains import PACKAGES
+from brainscore_core.domain_names import PACKAGES
 from brainscore_core.plugins.loading import distribution_of
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.receipts.receipt import Environment, PluginCode

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from brainscore_core.domains import FIRST
+from brainscore_core.domain_names import FIRST
 from brainscore_core.formatting import estimate_text, number_text, range_text
 from brainscore_core.memory import format_size
 from brainscore_core.populations import condition_of_result, details, population

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -28,7 +27,6 @@ from brainscore_core.receipts.schema import ReceiptError
 if TYPE_CHECKING:
     from brainscore_core.numerics.stimulus_products import StimulusProducts
     from brainscore_core.receipts.receipt import Receipt
-    from brainscore_core.results.store import ResultsStore
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
 VERSION = 1
@@ -61,19 +59,6 @@ def size_of(n_stimuli: int) -> int:
 def stored_size(receipts: Iterable[Receipt]) -> int:
     """Bytes of the files of products that receipts name, each counted once."""
     return sum({item.sha256: item.bytes for receipt in receipts for item in receipt.products}.values())
-
-
-def expected_size(pairs: Iterable[tuple[str, str]], store: ResultsStore) -> int:
-    """Bytes that the products of pairs of model and benchmark will need at most.
-
-    As for another model on the same benchmark; 0 for benchmarks without a score in the store.
-    """
-    counts = Counter(benchmark for _, benchmark in pairs)
-    table = store.table()
-    newest = {row["benchmark"]: row for row in map(table.row, range(len(table))) if row["state"] == "scored"}
-    known = [newest[benchmark] for benchmark in counts if benchmark in newest]
-    receipts = store.read((row["model"], row["benchmark"], row["id"]) for row in known).receipts
-    return sum(counts[receipt.benchmark.identifier] * stored_size([receipt]) for receipt in receipts)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import warnings
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -493,6 +494,20 @@ class ResultsStore:
                 if stored.read() == content:
                     return
         self._backend.write_index(name, memoryview(content))
+
+    def expected_products(self, pairs: Iterable[tuple[str, str]]) -> int:
+        """Bytes that the products of pairs of model and benchmark will need at most.
+
+        As for another model on the same benchmark; 0 for benchmarks without a score in the store.
+        """
+        from brainscore_core.results.products import stored_size
+
+        counts = Counter(benchmark for _, benchmark in pairs)
+        table = self.table()
+        newest = {row["benchmark"]: row for row in map(table.row, range(len(table))) if row["state"] == "scored"}
+        known = [newest[benchmark] for benchmark in counts if benchmark in newest]
+        receipts = self.read((row["model"], row["benchmark"], row["id"]) for row in known).receipts
+        return sum(counts[receipt.benchmark.identifier] * stored_size([receipt]) for receipt in receipts)
 
     def read_products(self, item: ProductsItem) -> Products:
         """Read products that a receipt names.

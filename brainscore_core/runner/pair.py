@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from brainscore_core.domains import FIRST
+from brainscore_core.domain_names import FIRST
 from brainscore_core.errors import BrainScoreError, DataUnavailable, NotApplicable, UserError
 from brainscore_core.plugins.loading import MissingRequirementError, missing_package
 from brainscore_core.progress import stage

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from brainscore_core.domains import FIRST, Domain
+from brainscore_core.domain_names import FIRST
+from brainscore_core.domains import Domain
 from brainscore_core.domains import domain as domain_named
 from brainscore_core.errors import UserError
 from brainscore_core.receipts.receipt import summary
 from brainscore_core.results.store import ResultsStore
+from brainscore_core.runner.scoring import run_pair
 
 
 def _parser(domain: Domain) -> argparse.ArgumentParser:
@@ -48,7 +50,7 @@ def main(domain: str, arguments: Sequence[str] | None = None) -> int:
 
 def _score(domain: Domain, model: str, benchmark: str, results: str | None) -> int:
     store = ResultsStore(results)
-    score, receipt = domain.run_pair(model, benchmark, results=store)
+    score, receipt = run_pair(domain, model, benchmark, results=store)
     lines = summary(receipt, stored=store.address_of(receipt))
     width = max(len(name) for name, _ in lines)
     for name, text in lines:

@@ -10,7 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainscore_core.domains import FIRST, Domain, domains, find, split_name
+from brainscore_core.domain_names import FIRST, split_name
+from brainscore_core.domains import Domain, domains, find
 from brainscore_core.domains import domain as domain_named
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.plugins.file_references import is_file_reference

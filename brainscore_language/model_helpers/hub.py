@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 from brainscore_core.errors import UserError
@@ -12,6 +13,9 @@ from brainscore_core.provenance import note
 __all__ = ["PREFIX", "blocks_of", "hub_subject"]
 
 PREFIX = "huggingface:"
+
+_PUBLISHED = Path(__file__).parents[1] / "models" / "published" / "__init__.py"
+"""The plugin beside whose file the table of published networks lies."""
 
 _NAME = re.compile(r"(?P<name>[\w-][\w.-]*(?:/[\w-][\w.-]*)?)(?:#(?P<layer>[\w.]+))?")
 
@@ -32,7 +36,6 @@ def hub_subject(identifier: str) -> Any:
     from brainscore_language.model_helpers.huggingface import HuggingfaceSubject
     from brainscore_language.model_helpers.masked import MaskedSubject
     from brainscore_language.model_helpers.networks import from_hub, load_network
-    from brainscore_language.models import published
 
     match = _NAME.fullmatch(identifier.removeprefix(PREFIX))
     if match is None:
@@ -43,7 +46,7 @@ def hub_subject(identifier: str) -> Any:
     kind: type[HuggingfaceSubject] = MaskedSubject if masked else HuggingfaceSubject
     network = load_network(name, kind.network_class)
     if layer is None:
-        rows = read_table(str(published.__file__), "models.csv")
+        rows = read_table(str(_PUBLISHED), "models.csv")
         layer = next((row["layer"] for row in rows if row["repository"] == name and not row["localized"]), None)
     if layer is None:
         blocks = blocks_of(network)

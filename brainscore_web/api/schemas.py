@@ -8,7 +8,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from ninja import Schema
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from brainscore_core.domains import DOMAINS, FIRST
+from brainscore_core.domain_names import DOMAINS, FIRST
 from brainscore_core.numerics.means import ASSUMPTION
 from brainscore_web.leaderboard.clean import finite
 

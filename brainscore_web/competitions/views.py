@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from brainscore_core.domains import DOMAINS
+from brainscore_core.domain_names import DOMAINS
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import current_user
 from brainscore_web.accounts.models import User

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from django.utils import timezone
 
-from brainscore_core.domains import FIRST, domain, domains
+from brainscore_core.domain_names import FIRST
+from brainscore_core.domains import domain, domains
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.clean import check_identifier, json_value, text
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, VisionModel

@@ -17,7 +17,7 @@ from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 from django.utils import timezone
 
-from brainscore_core.domains import DOMAINS, FIRST
+from brainscore_core.domain_names import DOMAINS, FIRST
 from brainscore_core.formatting import time_text
 from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_web.accounts.models import User

@@ -13,7 +13,7 @@ from django.db import transaction
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from brainscore_core.domains import FIRST
+from brainscore_core.domain_names import FIRST
 from brainscore_core.identifiers import data_set_of
 from brainscore_core.numerics.influence import ScoreInfluence, unit_influence
 from brainscore_web.leaderboard import revision

@@ -17,7 +17,7 @@ from django.db import connections
 from django.db.models import Func, QuerySet, TextField
 from numpy.typing import NDArray
 
-from brainscore_core.domains import FIRST
+from brainscore_core.domain_names import FIRST
 from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, counting
 from brainscore_core.training_data import Training

@@ -18,7 +18,8 @@ from django.utils.cache import patch_vary_headers
 from django.utils.feedgenerator import Atom1Feed
 from django.views.decorators.http import require_safe
 
-from brainscore_core.domains import DOMAINS, domain
+from brainscore_core.domain_names import DOMAINS
+from brainscore_core.domains import domain
 from brainscore_core.numerics.means import ASSUMPTION
 from brainscore_web.leaderboard.board import Board, board_for
 from brainscore_web.leaderboard.cards.formatting import estimate

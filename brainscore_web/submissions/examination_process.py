@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from brainscore_core.domains import DOMAINS, FIRST, PACKAGES, domain_of_path
+from brainscore_core.domain_names import DOMAINS, FIRST, PACKAGES, domain_of_path
 from brainscore_core.errors import UserError
 from brainscore_vision.submission import (
     Finding,

@@ -12,7 +12,8 @@ from typing import Any
 
 from django.db import DatabaseError, transaction
 
-from brainscore_core.domains import FIRST, domains
+from brainscore_core.domain_names import FIRST
+from brainscore_core.domains import domains
 from brainscore_core.receipts.assessment import Assessment
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.assessments import AssessmentStore

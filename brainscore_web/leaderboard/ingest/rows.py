@@ -16,7 +16,7 @@ from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import Model
 from django.utils import timezone
 
-from brainscore_core.domains import DOMAINS, FIRST
+from brainscore_core.domain_names import DOMAINS, FIRST
 from brainscore_core.populations import UNRECORDED, condition_of_result
 from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
 from brainscore_web.leaderboard import revision

@@ -14,7 +14,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from brainscore_core.domains import FIRST, domains, split_name
+from brainscore_core.domain_names import FIRST, split_name
+from brainscore_core.domains import domains
 from brainscore_core.identifiers import similar_form
 from brainscore_core.plugins.environments import (
     Environment,

@@ -17,7 +17,6 @@ from brainscore_core.results.products import (
     Products,
     collect_products,
     collecting,
-    expected_size,
     size_of,
     stored_size,
 )
@@ -164,7 +163,7 @@ def test_sizes_are_counted_once_and_expected_from_scores_of_other_models(fakes, 
     item = ProductsItem(region="IT", stimuli=3, sha256="0" * 64, bytes=100)
     receipts = [store.write(fakes.receipt("a", benchmark, products=(item,))) for benchmark in ("x", "y")]
     assert stored_size(receipts) == 100
-    assert expected_size([("b", "x"), ("c", "x"), ("b", "y"), ("b", "z")], store) == 300
+    assert store.expected_products([("b", "x"), ("c", "x"), ("b", "y"), ("b", "z")]) == 300
 
 
 def test_answers_are_no_scores_of_a_benchmark(fakes):
