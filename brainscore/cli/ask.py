@@ -49,6 +49,7 @@ _MOST_IDS = 5_000_000  # bytes of a file with identifiers
     "--by-subject", is_flag=True, help="Predict subjects from each other, and compare the models' scores for them."
 )
 @click.option("--verify", "verifies", is_flag=True, help="Compute the answer twice, the second time from its receipt.")
+@click.option("--store", "stores", is_flag=True, help="Also store table, ranks and p-values beside scores, for sites.")
 @results_option
 @json_option
 def command(
@@ -57,6 +58,7 @@ def command(
     compares: bool,
     by_subject: bool,
     verifies: bool,
+    stores: bool,
     results: str | None,
     json_: bool,
     **asked: Any,
@@ -69,6 +71,7 @@ def command(
     """
     with stage("starting"):
         from brainscore_core.questions.answers import ask, questions_asked, verify_answer
+        from brainscore_core.questions.stored import store_answers
         from brainscore_core.questions.subjects import compare_subjects
         from brainscore_core.scoring import ResultsStore
 
@@ -82,6 +85,8 @@ def command(
     ranking = answers.ranks() if len(answers.items) > 1 else None
     comparisons = answers.compare() if compares else None
     differences = {item.model: verify_answer(item.receipt, store) for item in answers.items} if verifies else {}
+    if stores:
+        store_answers(answers, store)
     if json_:
         content = {
             "question": answers.question.as_dict(),

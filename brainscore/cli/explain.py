@@ -28,6 +28,7 @@ from brainscore_core.progress import stage
     "--output", type=click.Path(path_type=Path, file_okay=False),
     help="Also write tables into this folder: shares.csv; with --unexplained neuroids.csv and stimuli.csv.",
 )  # fmt: skip
+@click.option("--store", "stores", is_flag=True, help="Also store the result beside scores, for sites.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(
     benchmark: str,
@@ -38,6 +39,7 @@ def command(
     neuroids: str | None,
     results: str | None,
     output: Path | None,
+    stores: bool,
     json_: bool,
 ) -> None:
     """Divide the signal of a benchmark's recordings among two to four models that were scored on it.
@@ -48,14 +50,21 @@ def command(
     with stage("starting"):
         from brainscore_core.files import replacing
         from brainscore_core.questions.explained import explain_models, unexplained_by
+        from brainscore_core.questions.stored import store_atlas, store_explanation
+        from brainscore_core.scoring import ResultsStore
 
+    store = ResultsStore(results)
     if unexplained:
-        atlas = unexplained_by(benchmark, models or None, stimuli=stimuli, neuroids=neuroids, results=results)
+        atlas = unexplained_by(benchmark, models or None, stimuli=stimuli, neuroids=neuroids, results=store)
         text = atlas.text(margin=margin)
         tables = {"neuroids": atlas.neuroids(margin=margin), "stimuli": atlas.stimuli(margin=margin)}
+        if stores:
+            store_atlas(atlas, store, margin=margin)
     else:
-        explanation = explain_models(benchmark, models, stimuli=stimuli, neuroids=neuroids, results=results)
+        explanation = explain_models(benchmark, models, stimuli=stimuli, neuroids=neuroids, results=store)
         text, tables = explanation.text(), {"shares": explanation.to_pandas()}
+        if stores:
+            store_explanation(explanation, store)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():

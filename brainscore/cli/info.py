@@ -224,7 +224,10 @@ def _assessments(domain: Domain, benchmark: str, results: str | None) -> list[di
             "summary": summary_of(assessment).sentence,
             "changed": list(domain.feature("changed plugins")(assessment)),
         }
-        for assessment in sorted(newest, key=lambda assessment: (PARTS.index(assessment.part), assessment.id or ""))
+        for assessment in sorted(
+            (assessment for assessment in newest if assessment.part in PARTS),
+            key=lambda assessment: (PARTS.index(assessment.part), assessment.id or ""),
+        )
     ]
 
 

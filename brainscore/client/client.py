@@ -126,8 +126,8 @@ class Client:
         Parameters
         ----------
         **filters
-            ``benchmark`` (of a mean: all below it), ``model``, ``part`` (``'audit'``, ``'controls'`` or
-            ``'recovery'``), ``state``.
+            ``benchmark`` (of a mean: all below it), ``model``, ``part`` (``'audit'``, ``'controls'``,
+            ``'recovery'``, ``'question'``, ``'explanation'`` or ``'atlas'``), ``state``.
         """
         return self._pages("assessments", Assessment, filters, most=50)
 

@@ -241,11 +241,12 @@ class Assessment:
     created : datetime
         When it was computed.
     part : str
-        ``'audit'``, ``'controls'`` or ``'recovery'``.
+        ``'audit'``, ``'controls'``, ``'recovery'``; ``'question'``, ``'explanation'`` and ``'atlas'`` are answers to
+        questions.
     benchmark, version : str
         The benchmark and its version; the version is empty if it is not known.
     models : tuple of str
-        The model whose score is assessed; candidates of a recovery.
+        The model whose score is assessed; candidates of a recovery; models that a question is about.
     state : str
         ``'assessed'``, ``'not applicable'`` or ``'failed'``.
     outcome : str

@@ -119,7 +119,7 @@ def validity_of(assessments: Iterable[Assessment], benchmarks: Sequence[str]) ->
     by_benchmark: dict[str, list[AssessedPart]] = {}
     size = 0
     for assessment in sorted(newest.values(), key=lambda assessment: assessment.id or "", reverse=True):
-        if assessment.benchmark.identifier in benchmarks:
+        if assessment.benchmark.identifier in benchmarks and assessment.part in PARTS:
             summary = summary_of(assessment)
             size += sum(len(pair.first_picture) + len(pair.second_picture) for pair in summary.pictures)
             if size > _PICTURES:

@@ -292,14 +292,104 @@ class Recovery:
         return "recovered" if min(numbers) >= 1 - MOST_MISSED else "not recovered"
 
 
-Result = Audit | Controls | Recovery
-_KINDS: Mapping[str, type[Audit | Controls | Recovery]] = {"audit": Audit, "controls": Controls, "recovery": Recovery}
+@dataclass(frozen=True, kw_only=True)
+class AnsweredModel:
+    """Answer of one model to a question.
+
+    `p` is of the difference to the model of rank 1, after correction for all pairs and for the questions asked so far.
+    """
+
+    model: str
+    score: float | None = None
+    ci: Interval | None = None  # 95 % intervals
+    raw: float | None = None
+    raw_ci: Interval | None = None
+    # rank, and its lowest and highest value
+    rank: int | None = None
+    best: int | None = None
+    worst: int | None = None
+    p: float | None = None
+    receipt: str = ""  # id of the receipt of the answer
+    source: str = ""  # id of the receipt of the score whose products were used
+    reason: str | None = None  # why there is no score
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """Answers of models to a question about the benchmark."""
+
+    question: str = ""
+    asked: int = 1  # number of different questions asked about these data so far
+    models: tuple[AnsweredModel, ...] = ()
+    refused: int = 0  # number of models without an answer
+
+    outcome = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignalShare:
+    """A share of the signal, and what explains it; may be negative."""
+
+    label: str
+    share: float | None = None
+    ci: Interval | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignalShares:
+    """What models explain of the signal alone and together."""
+
+    question: str = ""  # selection of stimuli and neuroids
+    neuroids: int = 0
+    condition: str = ""  # what the shares hold for
+    shares: tuple[SignalShare, ...] = ()
+
+    outcome = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeuroidShares:
+    """Share of the variance of a neuroid that is signal, and shares of the signal that models explain."""
+
+    signal: float | None = None
+    best: float | None = None
+    combined: float | None = None
+    found: bool = False  # whether more than the margin is unexplained
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unexplained:
+    """What no model explains."""
+
+    question: str = ""  # selection of stimuli and neuroids
+    neuroids: int = 0
+    reliable: int = 0  # number with a signal
+    found: int = 0  # number of which more than `margin` of the signal is unexplained
+    margin: float | None = None
+    # medians over neuroids with a signal: explained by the best model and the best combination
+    best: float | None = None
+    combined: float | None = None
+    condition: str = ""
+    points: tuple[NeuroidShares, ...] = ()  # neuroids with a signal
+
+    outcome = ""
+
+
+Result = Audit | Controls | Recovery | Answered | SignalShares | Unexplained
+_KINDS: Mapping[str, type[Result]] = {
+    "audit": Audit,
+    "controls": Controls,
+    "recovery": Recovery,
+    "question": Answered,
+    "explanation": SignalShares,
+    "atlas": Unexplained,
+}
 
 
 def result_of(part: str, result: Any) -> Result:
     """Read the result of a part of an assessment.
 
-    `part` is ``'audit'``, ``'controls'`` or ``'recovery'``; `result` is the ``result`` of a stored assessment. Raises
+    `part` is one of :data:`PARTS` or :data:`QUESTION_PARTS`; `result` is the ``result`` of a stored assessment. Raises
     ReceiptError if a field has another type, or a name is missing.
 
     Examples
@@ -378,9 +468,11 @@ def _value(hint: Any, value: Any, path: str) -> Any:
 
 SCHEMA_VERSION = 1
 
-Part = Literal["audit", "controls", "recovery"]
+Part = Literal["audit", "controls", "recovery", "question", "explanation", "atlas"]
 PARTS: tuple[Part, ...] = ("audit", "controls", "recovery")
-"""Parts of an assessment, in the order in which they are computed."""
+"""Parts of an assessment of a benchmark's validity, in the order in which they are computed."""
+QUESTION_PARTS: tuple[Part, ...] = ("question", "explanation", "atlas")
+"""Results of questions about stored scores; only visitors who may see the benchmark's data see them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -434,6 +526,11 @@ class Assessment:
         """``'findings'``, ``'recovered'`` … of an audit or a recovery; empty without one, and for controls."""
         result = self.typed_result
         return "" if result is None else result.outcome
+
+    @property
+    def topic(self) -> str:
+        """What is asked, as JSON; empty for parts of which only the newest counts whatever the settings are."""
+        return json.dumps(self.settings, sort_keys=True) if self.part in QUESTION_PARTS else ""
 
     @property
     def typed_result(self) -> Result | None:

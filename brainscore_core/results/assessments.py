@@ -12,7 +12,19 @@ from typing import Any
 
 from brainscore_core.identifiers import to_folder_name
 from brainscore_core.paths import default_results_address
-from brainscore_core.receipts.assessment import Assessment, Audit, Controls, Interval, Part, Recovery, Result, result_of
+from brainscore_core.receipts.assessment import (
+    Answered,
+    Assessment,
+    Audit,
+    Controls,
+    Interval,
+    Part,
+    Recovery,
+    Result,
+    SignalShares,
+    Unexplained,
+    result_of,
+)
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.claims import Claim, claim_pair
 from brainscore_core.results.export import Column, write_table
@@ -94,7 +106,7 @@ class AssessmentStore:
         return None
 
     def newest(self, benchmark: str | None = None) -> tuple[list[Assessment], list[Problem]]:
-        """Newest assessment of each benchmark, part and set of models, and files that cannot be read.
+        """Newest assessment of each benchmark, part, topic and set of models, and files that cannot be read.
 
         `benchmark`: only of this one.
         """
@@ -105,7 +117,9 @@ class AssessmentStore:
                 problems.append(entry)
             elif benchmark in {None, entry.benchmark.identifier}:
                 names = (model.identifier for model in entry.models)
-                newest[entry.benchmark.identifier, entry.part, *names] = entry  # read in the order of their ids
+                newest[entry.benchmark.identifier, entry.part, entry.topic, *names] = (
+                    entry  # read in the order of their ids
+                )
         return list(newest.values()), problems
 
     def unread(self, known: Collection[str]) -> Iterator[Assessment | Problem]:
@@ -141,7 +155,7 @@ ASSESSMENT_COLUMNS: tuple[Column, ...] = (
     Column("created", "time", "when it was made (UTC)"),
     Column("benchmark", "text", "identifier of the benchmark"),
     Column("version", "text", "version of the benchmark"),
-    Column("part", "text", "`audit`, `controls` or `recovery`"),
+    Column("part", "text", "`audit`, `controls`, `recovery`, `question`, `explanation` or `atlas`"),
     Column("models", "text", "models that take part, separated by `; `"),
     Column("state", "text", "`assessed`, `not applicable` or `failed`"),
     Column("reason", "text", "why there is no result, or no number"),
@@ -159,6 +173,8 @@ ASSESSMENT_COLUMNS: tuple[Column, ...] = (
     Column("code", "text", "hash of the platform's code"),
     Column("seconds", "number", "duration"),
     Column("condition", "text", "for which few subjects or groups alone a test against a baseline model holds"),
+    Column("rank", "integer", "rank of a model in answer to a question"),
+    Column("question", "text", "what was asked; stimuli and neuroids of shares of the signal"),
 )
 """The columns, in order; later versions may add columns at the end, and remove none."""
 
@@ -216,9 +232,45 @@ def _about(document: Mapping[str, Any]) -> Row:
 
 
 def _lines(result: Result) -> Iterator[Row]:
-    if isinstance(result, Audit):
-        return _audit(result)
-    return _controls(result) if isinstance(result, Controls) else _recovery(result)
+    match result:
+        case Audit():
+            return _audit(result)
+        case Controls():
+            return _controls(result)
+        case Recovery():
+            return _recovery(result)
+        case Answered():
+            return _answered(result)
+        case SignalShares():
+            return _shares(result)
+    return _unexplained(result)
+
+
+def _answered(answered: Answered) -> Iterator[Row]:
+    for model in answered.models:
+        yield {
+            "kind": "answer",
+            "name": model.model,
+            "value": model.score,
+            **_limits(model.ci, "ci"),
+            "p": model.p,
+            "rank": model.rank,
+            "reason": model.reason,
+            "question": answered.question,
+        }
+
+
+def _shares(shares: SignalShares) -> Iterator[Row]:
+    for share in shares.shares:
+        limits = _limits(share.ci, "ci")
+        yield {"kind": "share", "name": share.label, "value": share.share, **limits, "question": shares.question}
+
+
+def _unexplained(atlas: Unexplained) -> Iterator[Row]:
+    for name, count in (("neuroids", atlas.neuroids), ("with a signal", atlas.reliable), ("unexplained", atlas.found)):
+        yield {"kind": "neuroids", "name": name, "count": count, "question": atlas.question}
+    for name, median in (("best model", atlas.best), ("best combination", atlas.combined)):
+        yield {"kind": "median share", "name": name, "value": median, "question": atlas.question}
 
 
 def _audit(audit: Audit) -> Iterator[Row]:

@@ -110,6 +110,8 @@ def summary_of(assessment: Assessment) -> Summary:
         )
     if isinstance(result, Recovery):
         return _of_recovery(result)
+    if result is not None:
+        return Summary(sentence=_ended(assessment.text.splitlines()[0] if assessment.text else ""), result=result)
     return Summary(sentence=_ended(f"{assessment.state.capitalize()}: {assessment.reason or 'no reason is stored'}"))
 
 

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from brainscore_core.receipts.assessment import Part
 from brainscore_core.results.assessments import ASSESSMENT_COLUMNS, assessment_rows
 from brainscore_core.results.export import write_rows
 from brainscore_web.api.authentication import caller_of
@@ -34,7 +35,7 @@ class AssessmentsAsked(Schema):
     model: list[str] = Field(
         [], description="Identifiers of models, one of which takes part. Repeat it for several values."
     )
-    part: list[Literal["audit", "controls", "recovery"]] = Field([], description="Repeat it for several values.")
+    part: list[Part] = Field([], description="Repeat it for several values.")
     state: list[Literal["assessed", "not applicable", "failed"]] = Field(
         [], description="Repeat it for several values."
     )
@@ -72,7 +73,8 @@ def list_assessments(request: HttpRequest, query: Query[AssessmentsPaged]) -> di
     """List assessments of benchmarks, oldest first: of each benchmark, part and choice of models the newest.
 
     An assessment is listed if you may see all models that take part. If the benchmark's data are withheld, texts that
-    may reveal them are removed: single stimuli, reasons, notes.
+    may reveal them are removed: single stimuli, reasons, notes. The parts question, explanation and atlas are answers
+    to questions, of each question the newest; they are listed if you may see the benchmark's data.
     """
     refuse_unknown_parameters(request, AssessmentsPaged)
     visitor = caller_of(request).visitor

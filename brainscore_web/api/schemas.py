@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from brainscore_core.domain_names import DOMAINS, FIRST
 from brainscore_core.numerics.means import ASSUMPTION
+from brainscore_core.receipts.assessment import Part
 from brainscore_web.leaderboard.clean import finite
 
 T = TypeVar("T")
@@ -222,10 +223,12 @@ class AssessmentEntry(Strict):
 
     id: str
     created: datetime = Field(description="When it was computed.")
-    part: Literal["audit", "controls", "recovery"]
+    part: Part
     benchmark: str
     version: str = Field(description="Version of the benchmark; empty if not known.")
-    models: list[str] = Field(description="The model whose score is assessed; candidates of a recovery.")
+    models: list[str] = Field(
+        description="The model whose score is assessed; candidates of a recovery; models that a question is about."
+    )
     state: Literal["assessed", "not applicable", "failed"] = Field(
         description="not applicable: this part is not defined for the benchmark."
     )

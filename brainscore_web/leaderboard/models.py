@@ -20,6 +20,7 @@ from django.utils import timezone
 from brainscore_core.domain_names import DOMAINS, FIRST
 from brainscore_core.formatting import time_text
 from brainscore_core.metrics import ABOVE_CEILING
+from brainscore_core.receipts.assessment import QUESTION_PARTS
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.clean import check_identifier
 from brainscore_web.leaderboard.reasons import withheld_reason
@@ -57,12 +58,16 @@ def _visible(visitor: Visitor, model: str) -> Q:
     return public | Q(**{f"{model}owner": visitor}) if visitor.is_authenticated else public
 
 
+def _public_or_own(visitor: Visitor, benchmark: str) -> Q:
+    """Return the condition for benchmarks whose data are public or the visitor's."""
+    public = Q(**{f"{benchmark}access": Visibility.PUBLIC})
+    return public | Q(**{f"{benchmark}owner": visitor}) if visitor.is_authenticated else public
+
+
 def _shows_data(visitor: Visitor, benchmark: str) -> Case:
     """Return `Benchmark.shows_data_to` as an expression; `benchmark` is the lookup prefix of the benchmark."""
-    shown = Q(**{f"{benchmark}access": Visibility.PUBLIC})
-    if visitor.is_authenticated:
-        shown |= Q(**{f"{benchmark}owner": visitor})
-    condition = Value(True) if _sees_all(visitor) else Case(When(shown, then=Value(True)), default=Value(False))
+    shown = Case(When(_public_or_own(visitor, benchmark), then=Value(True)), default=Value(False))
+    condition = Value(True) if _sees_all(visitor) else shown
     return Case(When(pk__isnull=False, then=condition), default=Value(False), output_field=models.BooleanField())
 
 
@@ -400,15 +405,16 @@ class StoredAssessmentQuerySet(models.QuerySet["StoredAssessment"]):
     """Queries of assessments."""
 
     def visible_to(self, visitor: Visitor) -> StoredAssessmentQuerySet:
-        """Return assessments all of whose models the visitor may see."""
+        """Return assessments all of whose models the visitor may see; answers to questions only with the data."""
         if _sees_all(visitor):
             return self
+        withheld = Q(part__in=QUESTION_PARTS) & ~_public_or_own(visitor, "benchmark__")
         seen = VisionModel.objects.visible_to(visitor).order_by().values("pk")
         hidden = VisionModel.objects.order_by().exclude(pk__in=seen).values("pk")
-        return self.exclude(vision_models__in=hidden)
+        return self.exclude(vision_models__in=hidden).exclude(withheld)
 
     def newest(self) -> StoredAssessmentQuerySet:
-        """Return the newest assessment of each benchmark, part and sequence of models."""
+        """Return the newest assessment of each benchmark, part, topic and sequence of models."""
         return self.filter(document__isnull=False)
 
 
@@ -421,6 +427,9 @@ class StoredAssessment(models.Model):
         AUDIT = "audit"
         CONTROLS = "controls"
         RECOVERY = "recovery"
+        QUESTION = "question"
+        EXPLANATION = "explanation"
+        ATLAS = "atlas"
 
     class State(models.TextChoices):
         """The states of assessments."""
@@ -442,7 +451,9 @@ class StoredAssessment(models.Model):
     version = models.CharField(max_length=50, blank=True, help_text="Version of the benchmark; empty: not known.")
     part = models.CharField(max_length=20, choices=Part)
     vision_models = models.ManyToManyField(VisionModel, related_name="assessments", blank=True)
-    models_key = models.CharField(max_length=64, help_text="Hash of the names of the models, in their order.")
+    models_key = models.CharField(
+        max_length=64, help_text="Hash of the names of the models, in their order, and of what is asked."
+    )
     state = models.CharField(max_length=20, choices=State)
     outcome = models.CharField(max_length=20, choices=Outcome, blank=True)
     created = models.DateTimeField(help_text="When it was computed.")

@@ -12,6 +12,7 @@ from brainscore_core.questions import Question
 from brainscore_core.questions.asked import apply_question
 from brainscore_core.questions.designed import compare_with_predictions, design_stimuli
 from brainscore_core.questions.explained import explain_models, unexplained_by
+from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.results.products import collect_products
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.pair import PairRecorder
@@ -147,10 +148,16 @@ def test_what_cannot_be_done_is_refused_by_name(store, call, message):
 
 def test_commands_write_tables(store, tmp_path, capsys):
     arguments = ["--results", store.address, "--output", str(tmp_path)]
-    assert app(["explain", BENCHMARK, "first", "second", *arguments], standalone_mode=False) is None
+    assert app(["explain", BENCHMARK, "first", "second", "--store", *arguments], standalone_mode=False) is None
     assert "only first" in capsys.readouterr().out
-    app(["explain", BENCHMARK, "--unexplained", *arguments], standalone_mode=False)
+    app(["explain", BENCHMARK, "--unexplained", "--store", *arguments], standalone_mode=False)
     app(["design", BENCHMARK, "first", "second", "-k", "8", *arguments], standalone_mode=False)
     assert "publish it before the experiment" in capsys.readouterr().out
     names = {"shares.csv", "neuroids.csv", "stimuli.csv", "predictions.csv", "design.json"}
     assert {file.name for file in Path(tmp_path).iterdir()} == names
+    stored = {entry.part: entry.typed_result for entry in AssessmentStore(store).newest(BENCHMARK)[0]}
+    shares, atlas = stored["explanation"], stored["atlas"]
+    assert [share.label for share in shares.shares][:2] == ["only first", "only second"]
+    assert (atlas.neuroids, atlas.reliable, atlas.found) == (NEUROIDS, 10, 2)
+    assert [point.found for point in atlas.points] == [False] * 8 + [True] * 2
+    assert atlas.best < atlas.combined < 1

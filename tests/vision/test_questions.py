@@ -13,8 +13,10 @@ from brainscore_core.questions import Question, ask
 from brainscore_core.questions.answers import answers_of, questions_asked, verify_answer
 from brainscore_core.questions.asked import apply_question
 from brainscore_core.questions.expressions import LONGEST, rows_matching
+from brainscore_core.questions.stored import store_answers
 from brainscore_core.questions.subjects import compare_subjects
 from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.results.assessments import AssessmentStore, assessment_rows
 from brainscore_core.results.products import Products, collect_products
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.pair import PairRecorder
@@ -124,6 +126,26 @@ def test_answers_are_counted_compared_and_kept_apart(store):
     assert p < corrected
     assert corrected >= min(1, 2 * p)
     assert {row.state for row in again.to_pandas().itertuples()} == {"scored"}
+
+
+def test_answers_are_stored_for_sites_one_of_each_question(store):
+    first = store_answers(ask(BENCHMARK, metric="cka", results=store), store)
+    answers = ask(
+        BENCHMARK, stimuli='kind != "face"', metric="cka", models=["model-8", "unknown", "model-3"], results=store
+    )
+    store_answers(answers, store)
+    again = store_answers(answers, store)
+    newest, problems = AssessmentStore(store).newest(BENCHMARK)
+    assert ([entry.id for entry in newest], problems) == ([first.id, again.id], [])
+    result = newest[1].typed_result
+    assert (result.question, result.asked, result.refused) == ('stimuli: kind != "face"; metric: cka', 2, 1)
+    best, other = result.models
+    assert (best.model, best.rank, other.model, other.rank) == ("model-8", 1, "model-3", 2)
+    assert best.p is None
+    assert other.p == answers.compare()[0].p_corrected
+    assert best.source == store.latest("model-8", BENCHMARK).id
+    assert best.ci == pytest.approx(answers.items[0].receipt.score.ci)
+    assert [row["name"] for row in assessment_rows([again.to_dict()])] == ["model-8", "model-3"]
 
 
 def test_an_answer_can_be_verified_and_names_its_source(store):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 
 from brainscore_core.formatting import count_text, p_text
 from brainscore_core.receipts.assessment import (
+    PARTS,
     Audit,
     Confusion,
     Controls,
@@ -93,12 +94,17 @@ def assessment_keys(benchmark: Benchmark, visitor: Visitor) -> tuple[AssessmentK
 
 def load_validity(benchmark: Benchmark, keys: Sequence[AssessmentKey], *, shows_data: bool) -> Validity:
     """Read the assessments and return the panel, with at most one query."""
-    identifiers = [key.identifier for key in keys]
-    rows = StoredAssessment.objects.newest().filter(identifier__in=identifiers) if identifiers else ()
-    documents = [row.document for row in rows if row.document is not None]
+    documents = stored_documents(keys, PARTS)
     if not shows_data:
         documents = [withheld_assessment(document) for document in documents]
     return validity_of(benchmark, documents, withheld=not shows_data)
+
+
+def stored_documents(keys: Sequence[AssessmentKey], parts: Collection[str]) -> list[dict[str, Any]]:
+    """Read the assessments of these parts, newest first, with at most one query."""
+    identifiers = [key.identifier for key in keys if key.part in parts]
+    rows = StoredAssessment.objects.newest().filter(identifier__in=identifiers) if identifiers else ()
+    return [row.document for row in rows if row.document is not None]
 
 
 def validity_of(benchmark: Benchmark, documents: Iterable[Mapping[str, Any]], *, withheld: bool = False) -> Validity:
@@ -109,7 +115,7 @@ def validity_of(benchmark: Benchmark, documents: Iterable[Mapping[str, Any]], *,
     missing: dict[str, dict[str, Any]] = {}
     for document in documents:
         part, reason = str(document.get("part")), _text(document.get("reason"))
-        origin = _origin(benchmark, document)
+        origin = origin_of(benchmark, document)
         try:
             result = None if document.get("result") is None else result_of(part, _shown(document["result"]))
         except ReceiptError as error:
@@ -131,15 +137,14 @@ def validity_of(benchmark: Benchmark, documents: Iterable[Mapping[str, Any]], *,
                 },
             )
     assessed = {"audit": audits, "controls": controls, "recovery": recoveries}
-    parts = [str(part) for part in StoredAssessment.Part.values]
     return Validity(
         controls=_controls(controls) if controls else None,
         audit=_audit(audits, pictures=benchmark.access == Visibility.PUBLIC) if audits else None,
         recovery=_recovery(*recoveries[0]) if recoveries else None,
-        missing=tuple(missing[part] for part in parts if part in missing and not assessed[part]),
+        missing=tuple(missing[part] for part in PARTS if part in missing and not assessed[part]),
         withheld=withheld,
         command=f"brainscore assess {benchmark.identifier}",
-        not_assessed=tuple(part for part in parts if not assessed[part] and part not in missing),
+        not_assessed=tuple(part for part in PARTS if not assessed[part] and part not in missing),
     )
 
 
@@ -150,7 +155,8 @@ def _shown(value: Any) -> Any:
     return [_shown(item) for item in value if item != WITHHELD] if isinstance(value, list) else value
 
 
-def _origin(benchmark: Benchmark, document: Mapping[str, Any]) -> Origin:
+def origin_of(benchmark: Benchmark, document: Mapping[str, Any]) -> Origin:
+    """Return when and with what an assessment was computed."""
     about = document.get("benchmark")
     version = about.get("version") if isinstance(about, dict) else None
     known = "" if version is None else str(version)

@@ -43,6 +43,7 @@ from brainscore_web.leaderboard.cards.model import (
     rank_days,
     training_of,
 )
+from brainscore_web.leaderboard.cards.questions import load_questions
 from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
 from brainscore_web.leaderboard.cards.validity import load_validity
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
@@ -171,6 +172,7 @@ def benchmark(request: HttpRequest, domain: Domain, identifier: str) -> HttpResp
             "compare": _compare(card, domain),
             "mine": row.owner_id is not None and row.owner_id == request.user.pk,
             "histogram": histogram(card["bins"], card["axis"]),
+            "questions": load_questions(row, data),
             "validity": None if card["is_mean"] else load_validity(row, data.assessments, shows_data=data.shows_data),
         }
         return render(request, "cards/benchmark.html", context)

@@ -44,14 +44,15 @@ class _Checked:
     version: str
     part: str
     models: tuple[str, ...]
+    topic: str
     state: str
     outcome: str
     document: dict[str, Any]
 
     @property
     def key(self) -> str:
-        """Hash of the names of its models."""
-        return hashlib.sha256(json.dumps(self.models).encode()).hexdigest()
+        """Hash of the names of its models and of what is asked."""
+        return hashlib.sha256((json.dumps(self.models) + self.topic).encode()).hexdigest()
 
 
 def keep_assessments(store: ResultsStore, writer: Writer) -> None:
@@ -116,6 +117,7 @@ def _checked(entry: Assessment) -> _Checked:
         version=version,
         part=entry.part,
         models=tuple(check_identifier(model.identifier, "the model", longest["model"] or 0) for model in entry.models),
+        topic=entry.topic,
         state=entry.state,
         outcome=entry.outcome,
         document=document,

@@ -1,0 +1,139 @@
+"""Results of questions as assessments, which are stored beside scores for the site and its API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from brainscore_core.plurals import counted
+from brainscore_core.questions.answers import Answers
+from brainscore_core.questions.question import Question
+from brainscore_core.receipts.assessment import (
+    Answered,
+    AnsweredModel,
+    Assessment,
+    NeuroidShares,
+    Part,
+    SignalShare,
+    SignalShares,
+    Unexplained,
+    Used,
+)
+from brainscore_core.receipts.environment import current_environment, platform_code
+from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.results.assessments import AssessmentStore
+from brainscore_core.results.store import ResultsStore
+from brainscore_core.strict_json import plain
+
+if TYPE_CHECKING:
+    from brainscore_core.questions.explained import Atlas, Explanation
+
+MOST_POINTS = 1_000
+"""Number of neuroids whose shares are stored with an atlas."""
+
+
+def store_answers(answers: Answers, results: ResultsStore) -> Assessment:
+    """Store the answers to a question, with ranks and p-values, and return them as they are stored."""
+    several = len(answers.items) > 1
+    places = {place.model: place for place in answers.ranks().models} if several else {}
+    first = next(iter(places), None)
+    p_values = {}
+    for pair in answers.compare() if several else ():
+        if first in (pair.first, pair.second):
+            p_values[pair.second if pair.first == first else pair.first] = pair.p_corrected
+    models = []
+    for item in answers.items:
+        receipt, place = item.receipt, places.get(item.model)
+        models.append(
+            AnsweredModel(
+                model=item.model,
+                score=None if receipt.score is None else receipt.score.value,
+                ci=None if receipt.score is None else receipt.score.ci,
+                raw=None if receipt.raw is None else receipt.raw.value,
+                raw_ci=None if receipt.raw is None else receipt.raw.ci,
+                rank=None if place is None else place.rank,
+                best=None if place is None else place.best,
+                worst=None if place is None else place.worst,
+                p=p_values.get(item.model),
+                receipt=receipt.id,
+                source="" if receipt.answer is None else receipt.answer.source,
+                reason=receipt.reason,
+            )
+        )
+    models.sort(key=lambda model: (model.rank is None, model.rank or 0, model.model))
+    text = answers.question.text()
+    result = Answered(question=text, asked=answers.asked, models=tuple(models), refused=len(answers.refused))
+    names = [model.model for model in models]
+    return _store("question", answers.question, names, result, f"{text}: {counted(len(names), 'model')}", results)
+
+
+def store_explanation(explanation: Explanation, results: ResultsStore) -> Assessment:
+    """Store what models explain alone and together, and return it as it is stored."""
+    selected = explanation.selected
+    result = SignalShares(
+        question=selected.question.text(),
+        neuroids=len(selected.neuroids),
+        condition=selected.condition,
+        shares=tuple(
+            SignalShare(label=label, share=share, ci=(interval.low, interval.high))
+            for label, (share, interval) in explanation.shares().items()
+        ),
+    )
+    return _store("explanation", selected.question, explanation.models, result, explanation.text(), results)
+
+
+def store_atlas(atlas: Atlas, results: ResultsStore, *, margin: float = 0.1) -> Assessment:
+    """Store what no model explains, and return it as it is stored."""
+    selected, table = atlas.selected, atlas.neuroids(margin=margin)
+    reliable = table[table["reliable"]]
+    result = Unexplained(
+        question=selected.question.text(),
+        neuroids=len(table),
+        reliable=len(reliable),
+        found=int(table["found"].sum()),
+        margin=margin,
+        best=reliable["best"].median(),
+        combined=reliable["combined"].median(),
+        condition=selected.condition,
+        points=tuple(
+            NeuroidShares(signal=row.signal, best=row.best, combined=row.combined, found=row.found)
+            for row in reliable.head(MOST_POINTS).itertuples()
+        ),
+    )
+    return _store("atlas", selected.question, atlas.models, result, atlas.text(margin=margin), results)
+
+
+def _store(
+    part: Part, question: Question, models: Iterable[str], result: Any, text: str, results: ResultsStore
+) -> Assessment:
+    receipts = {
+        receipt.model.identifier: receipt for receipt in results.listing(benchmark=question.benchmark).newest_of_each()
+    }
+    used = [receipts[name] for name in models]
+    benchmark = max(used, key=lambda receipt: receipt.created).benchmark
+    store = AssessmentStore(results)
+    store.require_writable()
+    return store.write(
+        Assessment(
+            part=part,
+            benchmark=Used(
+                kind="benchmark",
+                identifier=question.benchmark,
+                version=benchmark.version,
+                sha256=None if benchmark.plugin is None else benchmark.plugin.sha256,
+            ),
+            models=tuple(map(_used, used)),
+            settings={name: value for name, value in question.as_dict().items() if name != "benchmark"},
+            state="assessed",
+            result=plain(asdict(result)),
+            text=text,
+            environment=asdict(current_environment()),
+            code=platform_code(),
+        )
+    )
+
+
+def _used(receipt: Receipt) -> Used:
+    plugin = receipt.model.plugin
+    return Used(kind="model", identifier=receipt.model.identifier, sha256=None if plugin is None else plugin.sha256)
