@@ -87,6 +87,7 @@ def store_atlas(atlas: Atlas, results: ResultsStore, *, margin: float = 0.1) -> 
     """Store what no model explains, and return it as it is stored."""
     selected, table = atlas.selected, atlas.neuroids(margin=margin)
     reliable = table[table["reliable"]]
+    columns = [reliable[name].tolist()[:MOST_POINTS] for name in ("signal", "best", "combined", "found")]
     result = Unexplained(
         question=selected.question.text(),
         neuroids=len(table),
@@ -97,8 +98,8 @@ def store_atlas(atlas: Atlas, results: ResultsStore, *, margin: float = 0.1) -> 
         combined=reliable["combined"].median(),
         condition=selected.condition,
         points=tuple(
-            NeuroidShares(signal=row.signal, best=row.best, combined=row.combined, found=row.found)
-            for row in reliable.head(MOST_POINTS).itertuples()
+            NeuroidShares(signal=signal, best=best, combined=combined, found=found)
+            for signal, best, combined, found in zip(*columns, strict=True)
         ),
     )
     return _store("atlas", selected.question, atlas.models, result, atlas.text(margin=margin), results)
