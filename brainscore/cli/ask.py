@@ -49,7 +49,9 @@ _MOST_IDS = 5_000_000  # bytes of a file with identifiers
     "--by-subject", is_flag=True, help="Predict subjects from each other, and compare the models' scores for them."
 )
 @click.option("--verify", "verifies", is_flag=True, help="Compute the answer twice, the second time from its receipt.")
-@click.option("--store", "stores", is_flag=True, help="Also store table, ranks and p-values beside scores, for sites.")
+@click.option(
+    "--store", "stores", is_flag=True, help="Also store table, ranks and p-values beside scores, for reports and sites."
+)
 @results_option
 @json_option
 def command(

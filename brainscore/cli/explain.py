@@ -28,7 +28,7 @@ from brainscore_core.progress import stage
     "--output", type=click.Path(path_type=Path, file_okay=False),
     help="Also write tables into this folder: shares.csv; with --unexplained neuroids.csv and stimuli.csv.",
 )  # fmt: skip
-@click.option("--store", "stores", is_flag=True, help="Also store the result beside scores, for sites.")
+@click.option("--store", "stores", is_flag=True, help="Also store the result beside scores, for reports and sites.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(
     benchmark: str,

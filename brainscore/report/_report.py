@@ -14,7 +14,7 @@ from brainscore_core.domains import Domain
 from brainscore_core.domains import domain as domain_named
 from brainscore_core.identifiers import series_point, states_of_models
 from brainscore_core.numerics.influence import ScoreInfluence
-from brainscore_core.receipts.assessment import PARTS, Assessment, Controls, ControlScore, Recovery
+from brainscore_core.receipts.assessment import PARTS, QUESTION_PARTS, Assessment, Controls, ControlScore, Recovery
 from brainscore_core.results.aggregates import Over, Tree
 from brainscore_core.results.validity import Summary, summary_of
 from brainscore_core.scoring import Environment, PluginCode, Problem, Receipt
@@ -56,16 +56,18 @@ class Validity:
     audit: AssessedPart | None = None
     controls: tuple[AssessedPart, ...] = ()  # the newest of each model, the newest first
     recovery: AssessedPart | None = None
+    questions: tuple[AssessedPart, ...] = ()  # answers to questions, the newest first
     # older audits with other models and recoveries with other candidates, which are not shown
     others: tuple[str, ...] = ()
 
     @property
     def parts(self) -> tuple[tuple[str, AssessedPart], ...]:
-        """All parts that are shown, with their names."""
+        """All parts that are shown, with their names; of answers to questions the newest."""
         named = [
             ("audit", self.audit),
             *(("controls", assessed) for assessed in self.controls),
             ("recovery", self.recovery),
+            *(("questions", answer) for answer in self.questions[:1]),
         ]
         return tuple((name, assessed) for name, assessed in named if assessed is not None)
 
@@ -113,13 +115,12 @@ def validity_of(assessments: Iterable[Assessment], benchmarks: Sequence[str]) ->
     """Sort assessments by benchmark."""
     newest: dict[tuple[str, ...], Assessment] = {}
     for assessment in sorted(assessments, key=lambda assessment: assessment.id or ""):
-        newest[assessment.benchmark.identifier, assessment.part, *(model.identifier for model in assessment.models)] = (
-            assessment
-        )
+        models = (model.identifier for model in assessment.models)
+        newest[assessment.benchmark.identifier, assessment.part, assessment.topic, *models] = assessment
     by_benchmark: dict[str, list[AssessedPart]] = {}
     size = 0
     for assessment in sorted(newest.values(), key=lambda assessment: assessment.id or "", reverse=True):
-        if assessment.benchmark.identifier in benchmarks and assessment.part in PARTS:
+        if assessment.benchmark.identifier in benchmarks:
             summary = summary_of(assessment)
             size += sum(len(pair.first_picture) + len(pair.second_picture) for pair in summary.pictures)
             if size > _PICTURES:
@@ -139,6 +140,11 @@ def validity_of(assessments: Iterable[Assessment], benchmarks: Sequence[str]) ->
             audit=next(iter(of_kind["audit"]), None),
             controls=tuple(of_kind["controls"]),
             recovery=next(iter(of_kind["recovery"]), None),
+            questions=tuple(
+                each
+                for each in assessed_parts
+                if each.assessment.part in QUESTION_PARTS and each.summary.result is not None
+            ),
             others=tuple(
                 f"{kind} ({assessed.origin})" for kind in ("audit", "recovery") for assessed in of_kind[kind][1:]
             ),

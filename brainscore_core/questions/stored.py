@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from brainscore_core.formatting import estimate_text
 from brainscore_core.plurals import counted
 from brainscore_core.questions.answers import Answers
 from brainscore_core.questions.question import Question
@@ -64,8 +65,13 @@ def store_answers(answers: Answers, results: ResultsStore) -> Assessment:
     models.sort(key=lambda model: (model.rank is None, model.rank or 0, model.model))
     text = answers.question.text()
     result = Answered(question=text, asked=answers.asked, models=tuple(models), refused=len(answers.refused))
-    names = [model.model for model in models]
-    return _store("question", answers.question, names, result, f"{text}: {counted(len(names), 'model')}", results)
+    lines = [
+        f"{model.rank or '–'}  {model.model}  "
+        + ("undefined" if model.score is None else estimate_text(model.score, ci=model.ci, brief=True))
+        for model in models
+    ]
+    lines.append(f"{counted(answers.asked, 'question')} asked of these data so far.")
+    return _store("question", answers.question, [model.model for model in models], result, "\n".join(lines), results)
 
 
 def store_explanation(explanation: Explanation, results: ResultsStore) -> Assessment:

@@ -153,3 +153,16 @@ def test_similar_stimuli_are_shown_as_pictures(report, monkeypatch):
     assert "&lt;b&gt;1 and 2: similarity 0.93" in text
     monkeypatch.setattr("brainscore.report._report._PICTURES", 500)
     assert picture not in render_report(report(found))  # a report does not grow without limit
+
+
+def test_answers_to_questions_are_shown_with_the_benchmark(receipts):
+    answers = [
+        assessed("question", {"question": f"metric: {name}"}, ("a",), settings={"metric": name}, text=f"1  a  <{name}>")
+        for name in ("cka", "rdm")
+    ]
+    report = report_of(receipts, assessments=[*answers, assessed("question", None, state="failed", reason="no")])
+    page = render_report(report)
+    assert "Question: metric: rdm" in page
+    assert "1  a  &lt;cka&gt;" in page
+    assert len(report.validity[BENCHMARK].questions) == 2
+    assert report.validity[BENCHMARK].missing == ("audit", "controls", "recovery")

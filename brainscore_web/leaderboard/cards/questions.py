@@ -83,8 +83,8 @@ def _answered(answered: Answered, asked: int, days: Mapping[str, datetime], day:
         "axis": axis.texts,
         "rows": tuple(_model(row, axis, asked / max(answered.asked, 1), days) for row in rows),
         "sentences": (
-            f"Ranges of ranks hold together for all models and the {before} asked until {day}. p is of the difference "
-            f"to the first model, corrected for all pairs of models and for {counted(asked, 'question')}.",
+            f"Ranges of ranks hold for all models and all questions asked until {day} together ({before}). p is of the "
+            f"difference to the first model, corrected for all pairs of models and for {counted(asked, 'question')}.",
         )
         if any(row.rank for row in rows)
         else (),
@@ -135,9 +135,14 @@ def _unexplained(atlas: Unexplained, names: Sequence[str], identifier: str) -> d
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     sentences = [
         f"{counted(len(names), 'model').capitalize()}: {', '.join(names[:_MOST_NAMES])}{more}.",
-        f"{count_text(atlas.reliable)} of {counted(atlas.neuroids, 'neuroid')} have a reliable signal. In "
-        f"{count_text(atlas.found)} of them, more than {share} of the signal is not explained by the best combination "
-        "of these models; at most 5 % of these are expected to be false.",
+        f"{count_text(atlas.reliable)} of {counted(atlas.neuroids, 'neuroid')} have a reliable signal. "
+        + (
+            f"In {count_text(atlas.found)} of them, more than {share} of the signal is not explained by the best "
+            "combination of these models; at most 5 % of these are expected to be false."
+            if atlas.found
+            else f"In none of them was more than {share} of the signal found to be unexplained by the best combination "
+            "of these models."
+        ),
     ]
     if atlas.best is not None and atlas.combined is not None:
         sentences.append(
@@ -168,7 +173,7 @@ def _atlas_figure(atlas: Unexplained, share: str, identifier: str) -> Svg | None
             title="Signal of neuroids, and what the best combination explains",
             x_title="signal, as a share of all variance",
             y_title="explained share of the signal",
-            kinds=("other neuroids", f"more than {share} unexplained"),
+            kinds=("other neuroids", f"more than {share} unexplained") if atlas.found else (),
             identifier=identifier,
         )
     )

@@ -27,7 +27,7 @@ from brainscore_web.leaderboard.revision import exclusive_write
 MOST_BYTES = 500_000
 """Largest assessment that is stored, in bytes of JSON."""
 
-MOST_MODELS = 100
+MOST_MODELS = 500
 """Largest number of models of an assessment."""
 
 _BATCH = 50
