@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from brainscore.cli._output import echo, echo_json
+from brainscore_core.errors import UserError
 from brainscore_core.progress import stage
 
 
@@ -29,6 +30,7 @@ from brainscore_core.progress import stage
     help="Also write tables into this folder: shares.csv; with --unexplained neuroids.csv and stimuli.csv.",
 )  # fmt: skip
 @click.option("--store", "stores", is_flag=True, help="Also store the result beside scores, for reports and sites.")
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Write a plot (.png, .svg or .pdf).")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(
     benchmark: str,
@@ -40,6 +42,7 @@ def command(
     results: str | None,
     output: Path | None,
     stores: bool,
+    plot: Path | None,
     json_: bool,
 ) -> None:
     """Divide the signal of a benchmark's recordings among two to four models that were scored on it.
@@ -47,6 +50,8 @@ def command(
     No model is run: the products of features that were stored with the scores suffice. --unexplained takes any number
     of models, by default all.
     """
+    if plot is not None and plot.suffix.lower() not in {".png", ".svg", ".pdf"}:
+        raise UserError(f"cannot plot as {plot.name!r}", "end its name in .png, .svg or .pdf")
     with stage("starting"):
         from brainscore_core.files import replacing
         from brainscore_core.questions.explained import explain_models, unexplained_by
@@ -56,15 +61,17 @@ def command(
     store = ResultsStore(results)
     if unexplained:
         atlas = unexplained_by(benchmark, models or None, stimuli=stimuli, neuroids=neuroids, results=store)
-        text = atlas.text(margin=margin)
+        text, draw = atlas.text(margin=margin), atlas.plot
         tables = {"neuroids": atlas.neuroids(margin=margin), "stimuli": atlas.stimuli(margin=margin)}
         if stores:
             store_atlas(atlas, store, margin=margin)
     else:
         explanation = explain_models(benchmark, models, stimuli=stimuli, neuroids=neuroids, results=store)
-        text, tables = explanation.text(), {"shares": explanation.to_pandas()}
+        text, draw, tables = explanation.text(), explanation.plot, {"shares": explanation.to_pandas()}
         if stores:
             store_explanation(explanation, store)
+    if plot is not None:
+        draw().save(plot)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():

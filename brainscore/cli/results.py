@@ -186,7 +186,7 @@ def remove(
     yes: bool,
     json_: bool,
 ) -> None:
-    """Remove receipts and their attachments.
+    """Remove receipts and their attachments, and products of features that no other receipt names.
 
     RECEIPT is an id or its beginning; without ids, the options select receipts. Receipts of pairs that are being scored
     are kept, and so are unreadable ones. The exit code is 1 if a selected receipt was kept.
@@ -250,6 +250,7 @@ def _remove(store: ResultsStore, chosen: Sequence[Receipt]) -> tuple[list[Receip
                     remaining.append((receipt, getattr(error, "message", None) or str(error)))
                 else:
                     removed.append(receipt)
+    store.remove_products(removed)
     return sorted(removed, key=lambda receipt: receipt.id), remaining
 
 

@@ -4,10 +4,11 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg.lapack import dpstrf
+from scipy.linalg.blas import dger, dsyr
+from scipy.linalg.lapack import dpstrf, dtpttr
 
 from brainscore_core.numerics._matrices import Array, as_matrix, chunks, column_means
-from brainscore_core.numerics._products import centred_gram, pays_in_float32, products_in_float32
+from brainscore_core.numerics._products import centred_gram, mirrored, pays_in_float32, products_in_float32
 
 _LOST = 4 * float(np.finfo(np.float64).eps)
 """Share of the largest product, times the number of stimuli, below which directions are rounding errors."""
@@ -89,25 +90,44 @@ class StimulusProducts(NamedTuple):
         across = np.zeros(len(rows))
         if mean_across > np.sqrt(_LOST) * abs(mean_along):
             across = (self.shift[rows] - self.shift.mean() - along * mean_along) / mean_across
-        rest = self.centred[np.ix_(rows, rows)] - np.outer(along, along) - np.outer(across, across)
+        rest = self.centred[np.ix_(rows, rows)]  # symmetric, so that its transpose, as LAPACK needs it, is the same
+        for part in (along, across):
+            dsyr(-1.0, part, a=rest.T, overwrite_a=1)
         most = min(len(rows), max(self.features - 2, 0))
-        coordinates = np.column_stack([mean_along + along, mean_across + across, _factor(rest, self.centred, most)])
+        factor, pivots = _factor(rest, _LOST * len(self.centred) * float(self.centred.diagonal().max(initial=0.0)))
+        coordinates = np.empty((len(rows), 2 + min(factor.shape[1], most)))
+        coordinates[:, 0], coordinates[:, 1] = mean_along + along, mean_across + across
+        coordinates[pivots, 2:] = factor[:, :most]
         # a reflection that takes the first coordinate to the direction of equal features
         normal = np.full(coordinates.shape[1], -(coordinates.shape[1] ** -0.5))
         normal[0] += 1
         squared = float(normal @ normal)
         if squared > 0:
-            coordinates -= np.outer(coordinates @ normal, normal * (2 / squared))
-        return np.asarray(coordinates)
+            dger(-2 / squared, normal, coordinates @ normal, a=coordinates.T, overwrite_a=1)
+        return coordinates
 
 
-def _factor(products: Array, all_products: Array, most: int) -> Array:
-    """A matrix whose products are given, by a Cholesky factorization that leaves out rounding errors."""
+def symmetric(triangle: Array, n: int) -> Array:
+    """Symmetric n × n matrix from its lower triangle, row by row.
+
+    Examples
+    --------
+    >>> symmetric(np.array([1.0, 2.0, 3.0]), 2).tolist()
+    [[1.0, 2.0], [2.0, 3.0]]
+    """
+    return mirrored(dtpttr(n, triangle, uplo="U")[0].T)
+
+
+def _factor(products: Array, tolerance: float) -> tuple[Array, NDArray[np.intp]]:
+    """A matrix whose products are given, which are overwritten, and its rows' numbers.
+
+    A Cholesky factorization that leaves out directions below a tolerance. Only the lower triangle is read.
+    """
     n = len(products)
-    largest = float(all_products.diagonal().max(initial=0.0))
-    if n == 0 or not largest > 0:
-        return np.zeros((n, 0))
-    factor, pivots, rank, _ = dpstrf(products, lower=1, tol=_LOST * len(all_products) * largest)
-    result = np.zeros((n, min(rank, most)))
-    result[pivots - 1] = np.tril(factor)[:, : result.shape[1]]
-    return result
+    if n == 0 or not tolerance > 0:
+        return np.zeros((n, 0)), np.arange(n)
+    transposed, pivots, rank, _ = dpstrf(products.T, tol=tolerance, overwrite_a=1)
+    factor = transposed.T[:, :rank]
+    for row in range(rank):
+        factor[row, row + 1 :] = 0.0
+    return factor, pivots - 1

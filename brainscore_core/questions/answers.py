@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -199,13 +200,20 @@ def ask(
     asked = apply_question(question)
     sources, refused = sources_of(store, asked, models)
     answers_store = answers_of(store)
-    items = []
-    for receipt in track(sources, "asking", len(sources), unit="models"):
-        try:
-            items.append(_answer(asked, receipt, store, answers_store))
-        except BrainScoreError as error:
-            refused[receipt.model.identifier] = error.message if isinstance(error, UserError) else str(error)
-    return Answers(question, tuple(items), refused, asked.ceiling, max(1, questions_asked(store, question.benchmark)))
+    scores, stored = [], []
+    with ThreadPoolExecutor(1) as writer:  # a file is on the disk only some milliseconds after it was written
+        for source in track(sources, "asking", len(sources), unit="models"):
+            try:
+                score = asked.score(features_of(asked, source, store))
+            except BrainScoreError as error:
+                refused[source.model.identifier] = error.message if isinstance(error, UserError) else str(error)
+                continue
+            scores.append(score)
+            stored.append(writer.submit(_stored, _receipt(asked, source, score), answers_store))
+    receipts = [future.result() for future in stored]
+    items = [Answer(each.model.identifier, score, each) for each, score in zip(receipts, scores, strict=True)]
+    number = max(1, questions_asked(store, asked.question.benchmark))
+    return Answers(asked.question, tuple(items), refused, asked.ceiling, number)
 
 
 def answers_of(store: ResultsStore) -> ResultsStore:
@@ -274,13 +282,12 @@ def features_of(asked: Asked, source: Receipt, store: ResultsStore) -> list[Data
     return asked.sources(store.read_products(source.products[0]))
 
 
-def _answer(asked: Asked, source: Receipt, store: ResultsStore, answers: ResultsStore) -> Answer:
-    score = asked.score(features_of(asked, source, store))
-    receipt = _receipt(asked, source, score)
-    latest = answers.latest(source.model.identifier, asked.question.identifier)
-    if latest is not None and replace(receipt, id="", created="") == replace(latest, id="", created=""):
-        return Answer(source.model.identifier, score, latest)
-    return Answer(source.model.identifier, score, answers.write(receipt))
+def _stored(receipt: Receipt, answers: ResultsStore) -> Receipt:
+    """The receipt as it is stored; that of an earlier, equal answer if there is one."""
+    latest = answers.latest(receipt.model.identifier, receipt.benchmark.identifier)
+    if latest is not None and receipt == replace(latest, id="", created=""):
+        return latest
+    return answers.write(receipt)
 
 
 def _receipt(asked: Asked, source: Receipt, score: Score) -> Receipt:

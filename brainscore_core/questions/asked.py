@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +59,7 @@ class Asked:
     ceiling: Score
     relate: Callable[[Score, Score], Score]
 
-    @property
+    @cached_property
     def stimuli(self) -> list[list[Any]]:
         """Values of ``stimulus_id`` that each part needs, each once."""
         return [list(dict.fromkeys(target["stimulus_id"].values.tolist())) for target in self.targets]
@@ -80,14 +82,15 @@ class Asked:
         UserError
             If the products lack some of the stimuli.
         """
+        names = [list(map(str, part)) for part in self.stimuli]
         positions = {name: row for row, name in enumerate(products.stimuli)}
-        missing = [name for part in self.stimuli for name in part if str(name) not in positions]
+        missing = [name for part in names for name in part if name not in positions]
         if missing:
             raise UserError(
                 f"the stored products are of other stimuli: {len(missing)} are missing, such as {missing[0]}",
                 remedy="score the pair again",
             )
-        rows = [np.array([positions[str(name)] for name in part]) for part in self.stimuli]
+        rows = [np.array([positions[name] for name in part]) for part in names]
         features = products.values.equivalent_features(np.concatenate(rows))
         parts = np.split(features, np.cumsum([len(part) for part in rows])[:-1])
         return [_assembly(values, names) for values, names in zip(parts, self.stimuli, strict=True)]
@@ -102,6 +105,8 @@ def apply_question(question: Question) -> Asked:
         If the question cannot be answered from products of features, or selects nothing.
     """
     name = find("benchmark", question.benchmark)
+    with suppress(UserError):  # without the domain, unless another one has such a benchmark: one question in both forms
+        question = replace(question, benchmark=find("benchmark", name.identifier).identifier)
     described = domain(name.domain)
     benchmark = described.load_benchmark(name.identifier)
     measurements = measurements_of(benchmark)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks.measurements import measurements_of
 from brainscore_core.errors import UserError
-from brainscore_core.formatting import estimate_text
+from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.numerics.explained_variance import Explained, Unexplained, explain, unexplained
 from brainscore_core.plurals import counted
 from brainscore_core.progress import track
@@ -25,6 +25,7 @@ from brainscore_core.supported_data_standards.brainio.stimulus_groups import gro
 if TYPE_CHECKING:
     import pandas as pd
 
+    from brainscore_core.figures import Plot
     from brainscore_core.numerics.resampling import Interval
 
 Rows = NDArray[np.intp]
@@ -116,6 +117,24 @@ class Explanation:
         ]
         return pd.DataFrame(rows)
 
+    def plot(self) -> Plot:
+        """Draw the shares with their intervals."""
+        from brainscore_core.figures import Dots, DotsRow, Plot, dots_with_intervals
+
+        title = f"Explained variance of {self.selected.question.benchmark}"
+        rows = [
+            DotsRow(label=label, value=share, low=interval.low, high=interval.high, text=number_text(share))
+            for label, (share, interval) in self.shares().items()
+        ]
+        chart = Dots(
+            rows=rows,
+            title=title,
+            description=self.selected.condition,
+            x_title=f"share of the signal of {len(self.selected.neuroids)} neuroids",
+            reference=0,
+        )
+        return Plot(dots_with_intervals(chart), title)
+
     def text(self) -> str:
         """A line for each share, and what they are about."""
         shares = self.shares()
@@ -197,6 +216,30 @@ class Atlas:
             }
         )
         return table.sort_values("unexplained", ascending=False, ignore_index=True)
+
+    def plot(self) -> Plot:
+        """Draw what the best model and the best combination explain of each neuroid with a reliable signal."""
+        from brainscore_core.figures import Plot, Point, Scatter, scatter
+
+        table = self.neuroids()
+        table = table[table["reliable"]]
+        title = f"Explained and unexplained variance of {self.selected.question.benchmark}"
+        kinds = {"best": f"best of {counted(len(self.models), 'model')}", "combined": "best combination, where chosen"}
+        points = [
+            Point(x=row["signal"], y=row[column], label=f"{row['neuroid_id']}, {name}", kind=kind)
+            for kind, (column, name) in enumerate(kinds.items())
+            for row in table.to_dict("records")
+            if column == "best" or row["combined"] != row["best"]
+        ]
+        chart = Scatter(
+            points=points,
+            title=title,
+            description=self.selected.condition,
+            x_title="signal, share of the variance of the mean response",
+            y_title="share of the signal that is explained",
+            kinds=list(kinds.values()),
+        )
+        return Plot(scatter(chart), title)
 
     def text(self, *, margin: float = 0.1) -> str:
         """How many neuroids have a signal, and in how many of them much is unexplained."""

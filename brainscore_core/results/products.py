@@ -51,7 +51,7 @@ def size_of(n_stimuli: int) -> int:
     Examples
     --------
     >>> size_of(1600)
-    10291200
+    10294400
     """
     return 4 * n_stimuli * (n_stimuli + 1) + 30 * n_stimuli if n_stimuli <= MOST_STIMULI else 0
 
@@ -105,9 +105,7 @@ class Products:
         ReceiptError
             If it is incomplete, or has another format or version.
         """
-        from scipy.linalg.lapack import dtpttr
-
-        from brainscore_core.numerics.stimulus_products import StimulusProducts
+        from brainscore_core.numerics.stimulus_products import StimulusProducts, symmetric
 
         end = content.find(b"\n", len(_MAGIC), len(_MAGIC) + _LONGEST_HEADER)
         try:
@@ -127,10 +125,8 @@ class Products:
         expected = n * (n + 1) // 2 + 2 * n
         if len(content) - end - 1 != 8 * expected:
             raise ReceiptError(f"the products are incomplete: {len(content):,} bytes", _REMEDY)
-        numbers = np.frombuffer(content, "<f8", offset=end + 1).astype(np.float64)
-        upper, _ = dtpttr(n, numbers[: -2 * n], uplo="U")
-        centred = np.triu(upper)
-        centred += np.triu(upper, 1).T
+        numbers = np.frombuffer(content, "<f8", offset=end + 1).astype(np.float64, copy=False)
+        centred = symmetric(numbers[: -2 * n], n)
         return cls(tuple(map(str, stimuli)), StimulusProducts(centred, numbers[-2 * n : -n], numbers[-n:], features))
 
 

@@ -530,6 +530,23 @@ class ResultsStore:
             raise ReceiptError(f"{address} has changed since it was written", remedy)
         return Products.from_bytes(content)
 
+    def remove_products(self, removed: Iterable[Receipt]) -> None:
+        """Remove the products of removed receipts, except those that another receipt names.
+
+        All are kept if a receipt of the store cannot be read.
+
+        Raises
+        ------
+        StoreError
+            If they cannot be removed.
+        """
+        digests = {item.sha256 for receipt in removed for item in receipt.products}
+        listing = self.listing() if digests else Listing()
+        if listing.problems:
+            return
+        for digest in digests - {item.sha256 for receipt in listing.receipts for item in receipt.products}:
+            self._backend.remove(f".products/{digest}")
+
     def read_log(self, receipt: Receipt) -> str | None:
         """What the pair printed; None if there is no log. Of a very long log, the beginning and the end."""
         if all(attachment.kind != "log" for attachment in receipt.attachments):

@@ -150,10 +150,14 @@ def test_commands_write_tables(store, tmp_path, capsys):
     arguments = ["--results", store.address, "--output", str(tmp_path)]
     assert app(["explain", BENCHMARK, "first", "second", "--store", *arguments], standalone_mode=False) is None
     assert "only first" in capsys.readouterr().out
-    app(["explain", BENCHMARK, "--unexplained", "--store", *arguments], standalone_mode=False)
+    plots = [tmp_path / "figures" / name for name in ("shares.svg", "atlas.svg")]
+    app(["explain", BENCHMARK, "first", "second", "--plot", str(plots[0]), *arguments], standalone_mode=False)
+    app(["explain", BENCHMARK, "--unexplained", "--store", "--plot", str(plots[1]), *arguments], standalone_mode=False)
+    assert "only first" in plots[0].read_text()
+    assert plots[1].read_text().count(", best of 3 models") == NEUROIDS - 2
     app(["design", BENCHMARK, "first", "second", "-k", "8", *arguments], standalone_mode=False)
     assert "publish it before the experiment" in capsys.readouterr().out
-    names = {"shares.csv", "neuroids.csv", "stimuli.csv", "predictions.csv", "design.json"}
+    names = {"figures", "shares.csv", "neuroids.csv", "stimuli.csv", "predictions.csv", "design.json"}
     assert {file.name for file in Path(tmp_path).iterdir()} == names
     stored = {entry.part: entry.typed_result for entry in AssessmentStore(store).newest(BENCHMARK)[0]}
     shares, atlas = stored["explanation"], stored["atlas"]

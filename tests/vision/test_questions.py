@@ -113,7 +113,8 @@ def test_metrics_that_need_features_are_refused(experiment, metric):
 def test_answers_are_counted_compared_and_kept_apart(store):
     answers = ask(BENCHMARK, stimuli='kind != "face"', subjects=["Ann"], metric="cka", results=store)
     assert [item.model for item in answers.items] == ["model-3", "model-5", "model-8"]
-    ask(BENCHMARK, stimuli='kind != "face"', subjects=["Ann"], metric="cka", results=store)  # the same question
+    same = ask(f"vision:{BENCHMARK}", stimuli='kind != "face"', subjects=["Ann"], metric="cka", results=store)
+    assert same.question == answers.question
     again = ask(BENCHMARK, split="each:kind", results=store)
     assert (answers.asked, again.asked, questions_asked(store, BENCHMARK)) == (1, 2, 2)
     assert [name for name, _ in store.pairs()] == ["model-3", "model-5", "model-8"]

@@ -151,6 +151,18 @@ def test_a_pair_stores_products_unless_they_are_not_wanted(tmp_path, monkeypatch
     assert "products" not in receipt().to_dict()
 
 
+def test_products_are_removed_with_the_last_receipt_that_names_them(fakes, tmp_path):
+    store = ResultsStore(tmp_path)
+    item, _ = stored(store, features())
+    first, second = (store.write(fakes.receipt("a", benchmark, products=(item,))) for benchmark in ("x", "y"))
+    store.remove(first)
+    store.remove_products([first])
+    assert store.read_products(item).stimuli == ("a", "b", "c")
+    store.remove(second)
+    store.remove_products([second])
+    assert not list((tmp_path / ".products").iterdir())
+
+
 def test_products_in_a_receipt_are_part_of_its_id(fakes):
     first = fakes.receipt()
     item = ProductsItem(region="IT", stimuli=3, sha256="0" * 64, bytes=1)
