@@ -151,17 +151,21 @@ def _printed(site: Site) -> int:
 
 
 def _assessed() -> None:
-    """The private model assessed on public data, alone and among candidates; an audit of withheld data."""
+    """The private model assessed and asked about on public data; an audit and questions of withheld data."""
     said = audit()
     said["notes"] = said["copies"][0]["examples"] = ["tarsier"]
     said["pairs"][0] |= {"first": "tarsier", "first_path": "tarsier.png"}
     said["losses"][1]["reason"] = "ValueError: tarsier"
     candidates = ("pixels", SECRET)
     private = {"benchmark": PUBLIC, "version": None, "text": "lemur"}
+    withheld = {"benchmark": WITHHELD, "version": None, "settings": {"stimuli": "tarsier"}}
     ingest(
         make_assessment("controls", controls(SECRET), models=(SECRET,), **private),
         make_assessment("recovery", recovery(candidates), models=candidates, **private),
         make_assessment("audit", said, benchmark=WITHHELD, version=None, text="tarsier", settings={"list": "tarsier"}),
         make_assessment("controls", benchmark=WITHHELD, state="failed", reason="ValueError: tarsier"),
+        make_assessment("question", {"question": "lemur"}, models=(SECRET,), **private),
+        make_assessment("question", {"question": "tarsier"}, models=("pixels",), **withheld),
+        make_assessment("explanation", {"shares": [{"label": "tarsier"}]}, models=("pixels",), **withheld),
         make_assessment("recovery", benchmark=WITHHELD, state="not applicable", reason="tarsier", models=("pixels",)),
     )
