@@ -367,6 +367,7 @@ def load_selected(
         products[receipt.model.identifier] = features @ features.T
     if not products:
         raise UserError("no model has stored products", remedy="score the models again")
+    question = replace(question, benchmark=asked.question.benchmark)  # without the domain, as in receipts
     return _selected(asked, question), products, columns_of(asked.targets[0], "presentation")
 
 

@@ -148,7 +148,8 @@ def test_what_cannot_be_done_is_refused_by_name(store, call, message):
 
 def test_commands_write_tables(store, tmp_path, capsys):
     arguments = ["--results", store.address, "--output", str(tmp_path)]
-    assert app(["explain", BENCHMARK, "first", "second", "--store", *arguments], standalone_mode=False) is None
+    names = [f"vision:{BENCHMARK}", "first", "second"]
+    assert app(["explain", *names, "--store", *arguments], standalone_mode=False) is None
     assert "only first" in capsys.readouterr().out
     plots = [tmp_path / "figures" / name for name in ("shares.svg", "atlas.svg")]
     app(["explain", BENCHMARK, "first", "second", "--plot", str(plots[0]), *arguments], standalone_mode=False)
