@@ -132,6 +132,7 @@ class Explanation:
             description=self.selected.condition,
             x_title=f"share of the signal of {len(self.selected.neuroids)} neuroids",
             reference=0,
+            width=560,
         )
         return Plot(dots_with_intervals(chart), title)
 

