@@ -90,9 +90,9 @@ class StimulusProducts(NamedTuple):
         across = np.zeros(len(rows))
         if mean_across > np.sqrt(_LOST) * abs(mean_along):
             across = (self.shift[rows] - self.shift.mean() - along * mean_along) / mean_across
-        rest = self.centred[np.ix_(rows, rows)]  # symmetric, so that its transpose, as LAPACK needs it, is the same
+        rest = self.centred[np.ix_(rows, rows)].T  # symmetric: this is the layout on which LAPACK works in place
         for part in (along, across):
-            dsyr(-1.0, part, a=rest.T, overwrite_a=1)
+            rest = dsyr(-1.0, part, a=rest, overwrite_a=1)
         most = min(len(rows), max(self.features - 2, 0))
         factor, pivots = _factor(rest, _LOST * len(self.centred) * float(self.centred.diagonal().max(initial=0.0)))
         coordinates = np.empty((len(rows), 2 + min(factor.shape[1], most)))
@@ -103,8 +103,8 @@ class StimulusProducts(NamedTuple):
         normal[0] += 1
         squared = float(normal @ normal)
         if squared > 0:
-            dger(-2 / squared, normal, coordinates @ normal, a=coordinates.T, overwrite_a=1)
-        return coordinates
+            coordinates = dger(-2 / squared, normal, coordinates @ normal, a=coordinates.T, overwrite_a=1).T
+        return np.asarray(coordinates)
 
 
 def symmetric(triangle: Array, n: int) -> Array:
@@ -121,12 +121,12 @@ def symmetric(triangle: Array, n: int) -> Array:
 def _factor(products: Array, tolerance: float) -> tuple[Array, NDArray[np.intp]]:
     """A matrix whose products are given, which are overwritten, and its rows' numbers.
 
-    A Cholesky factorization that leaves out directions below a tolerance. Only the lower triangle is read.
+    A Cholesky factorization that leaves out directions below a tolerance. Only the upper triangle is read.
     """
     n = len(products)
     if n == 0 or not tolerance > 0:
         return np.zeros((n, 0)), np.arange(n)
-    transposed, pivots, rank, _ = dpstrf(products.T, tol=tolerance, overwrite_a=1)
+    transposed, pivots, rank, _ = dpstrf(products, tol=tolerance, overwrite_a=1)
     factor = transposed.T[:, :rank]
     for row in range(rank):
         factor[row, row + 1 :] = 0.0
