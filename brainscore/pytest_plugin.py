@@ -193,18 +193,14 @@ def _module_name(file: Path) -> str | None:
     """
     if not {"benchmarks", "data", "metrics", "models"}.intersection(file.parts):
         return None
-    from brainscore_vision import plugin_index
-    from brainscore_vision.catalogue.plugins import PLUGINS_VARIABLE, make_discoverable, plugin_folder_of
+    from brainscore_core.submission.folders import make_discoverable, plugin_folder_of
 
     folder = plugin_folder_of(file.parent)
-    if folder is None:
+    if folder is None or "_registry" not in (folder / "__init__.py").read_text(errors="replace"):
         return None
-    source = (folder / "__init__.py").read_text(errors="replace")
-    if "_registry" not in source or "brainscore_language" in source:  # language has folders of its own
-        return None
-    make_discoverable(folder)
-    plugin = plugin_index.plugin_of(str(folder / "__init__.py"))
-    if plugin is None or plugin.source != PLUGINS_VARIABLE:
+    index = make_discoverable(folder).plugin_index
+    plugin = index.plugin_of(str(folder / "__init__.py"))
+    if plugin is None or plugin.source != index.variable:
         return None
     names = file.relative_to(folder).with_suffix("").parts
     return ".".join((plugin.package, *names))

@@ -7,7 +7,7 @@ import inspect
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,13 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from brainscore_core.errors import UserError, nearest
-from brainscore_vision.catalogue.plugins import (
-    PLUGIN_KINDS,
-    PLUGINS_VARIABLE,
-    make_discoverable,
-    source_checkout,
-)
+from brainscore_core.domain_names import FIRST
+from brainscore_core.domains import Domain, domain
+from brainscore_core.errors import NotApplicable, UserError, nearest
+from brainscore_core.submission.folders import PLUGIN_KINDS, make_discoverable, source_checkout
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -34,8 +31,8 @@ NEURAL_METRICS = ("pls", "ridge", "linear_predictivity", "neuron_to_neuron")
 BEHAVIORAL_METRICS = ("accuracy", "error_consistency")
 """Metrics for which there is a template of a behavioural benchmark."""
 
-MODEL = "pixels"
-"""Model whose score stands in the tests of a new benchmark."""
+LANGUAGE_METRICS = {"pearsonr": "reading times", "ridge": "recordings"}
+"""Metrics for which there is a template of a benchmark of language, and what they compare."""
 
 _NO_COLUMNS = {"path", "trials", "stimulus_set", "time_bins", "identifier", "rename", "missing", "values", "region"}
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -43,12 +40,6 @@ _REGIONS = ("V1", "V2", "V4", "IT")
 _STUDY = r"[A-Z][A-Za-z]*(?:19|20)\d\d(?!\d)[A-Za-z0-9_]*"
 _BENCHMARK = re.compile(rf"(?P<study>{_STUDY})(?:\.(?P<subset>[A-Za-z0-9_]+))?-(?P<metric>[A-Za-z0-9_]+)")
 _OTHER = re.compile(r"[A-Za-z][A-Za-z0-9]*([_.-][A-Za-z0-9]+)*")
-_REGISTRIES = {
-    "benchmark": "benchmark_registry",
-    "data": "data_registry",
-    "metric": "metric_registry",
-    "model": "model_registry",
-}
 
 
 @dataclass(frozen=True)
@@ -60,14 +51,16 @@ class Written:
     identifier: str
     folder: Path  # where it is
     others: tuple[Written, ...] = field(default=())  # what was written with it: the data of a benchmark
+    model: str = ""  # of a benchmark: the model whose score its tests know
 
 
-def default_root() -> Path:
+def default_root(of: Domain) -> Path:
     """Where new plugins go: the source checkout's package, else the first of the user's own folders, else here."""
     checkout = source_checkout()
     if checkout is not None:
-        return checkout / "brainscore_vision"
-    first = next((entry for entry in os.environ.get(PLUGINS_VARIABLE, "").split(os.pathsep) if entry.strip()), None)
+        return checkout / of.package
+    variable = of.plugin_index.variable or ""
+    first = next((entry for entry in os.environ.get(variable, "").split(os.pathsep) if entry.strip()), None)
     return Path(first).expanduser() if first else Path.cwd()
 
 
@@ -137,9 +130,15 @@ def read_experiment(
 
 
 def write_plugin(
-    kind: str, name: str, *, root: Path, behavioral: bool | None = None, experiment: Experiment | None = None
+    kind: str,
+    name: str,
+    *,
+    root: Path,
+    behavioral: bool | None = None,
+    experiment: Experiment | None = None,
+    of: Domain | None = None,
 ) -> Written:
-    """Write a plugin that passes its own tests.
+    """Write a plugin of a domain, by default the first, that passes its own tests.
 
     The name is ``AuthorYear-metric`` or ``AuthorYear.subset-metric`` for a benchmark, ``AuthorYear`` for data. The
     folder `root` holds ``benchmarks/``, ``data/``, ``metrics/`` and ``models/``, or will. Data are choices unless
@@ -147,23 +146,25 @@ def write_plugin(
     ones, and its tests know the score of one model. Raises UserError if the name is invalid or taken, or the folder
     exists.
     """
+    of = of or domain()
     if kind == "benchmark":
-        return _write_benchmark(name, root, experiment)
+        return _write_benchmark(name, root, experiment, of)
     if kind == "data":
         _require_name(re.compile(_STUDY), name, "AuthorYear, such as Smith2026")
-        return _write(kind, name, root, ("__init__.py", "data_packaging.py", "test.py"), _about_data(name, behavioral))
+        return _write(kind, name, root, _about_data(name, behavioral), of)
     _require_name(_OTHER, name, "letters and digits, with '_', '-' or '.' between words")
     values = {"identifier": name, "cls": _camel(name), "year": datetime.date.today().year}
-    return _write(kind, name, root, ("__init__.py", f"{kind}.py", "test.py"), values)
+    return _write(kind, name, root, values, of)
 
 
-def _write_benchmark(name: str, root: Path, experiment: Experiment | None) -> Written:
+def _write_benchmark(name: str, root: Path, experiment: Experiment | None, of: Domain) -> Written:
     _require_name(_BENCHMARK, name, "AuthorYear-metric, such as Smith2026-accuracy or Smith2026.IT-pls")
     match = _BENCHMARK.fullmatch(name)
     if match is None:  # pragma: no cover - checked above
         raise UserError(f"{name!r} is not a name for a benchmark")
     study, subset, metric = match["study"], match["subset"], match["metric"]
-    metrics = (*BEHAVIORAL_METRICS, *NEURAL_METRICS)
+    sees = of.name == FIRST
+    metrics = (*BEHAVIORAL_METRICS, *NEURAL_METRICS) if sees else tuple(LANGUAGE_METRICS)
     if metric not in metrics:
         near = nearest(metric, metrics, limit=2)
         raise UserError(
@@ -173,51 +174,48 @@ def _write_benchmark(name: str, root: Path, experiment: Experiment | None) -> Wr
         )
     neural = metric in NEURAL_METRICS
     region = subset if subset in _REGIONS else "IT"
-    if neural and subset is not None and subset not in _REGIONS:
+    if sees and neural and subset is not None and subset not in _REGIONS:
         raise UserError(f"{subset!r} is not a region", remedy=f"name one of {', '.join(_REGIONS)}: {study}.IT-{metric}")
+    parent = region if neural else "behavior"
     values = {
         "identifier": name,
         "study": study,
         "metric": metric,
         "neural": neural,
         "region": region,
-        "parent": region if neural else "behavior",
+        "parent": parent if sees else "neural_language" if neural else "behavior_language",
         "cls": _camel(name),
         "year": int(re.search(r"(?:19|20)\d\d", study)[0]),  # type: ignore[index] # _STUDY has a year
         "trials": (6 if neural else 1) if experiment is None else experiment.trials,
         "visual_degrees": 8 if experiment is None else experiment.visual_degrees,
-        "model": MODEL,
-        "ceiling": None,
-        "score": None,
     }
-    folder = _free_folder("benchmark", name, root, folder_name=_folder_name(study))
-    data = _data_of(study, root, experiment, neural=neural, region=region)
-    form = "neural" if neural else "behavioral"
+    folder = _free_folder("benchmark", name, root, of, folder_name=_folder_name(study))
+    data = _data_of(study, root, experiment, of, neural=neural, region=region)
+    templates = _folder_of("benchmark", of)
+    form = "benchmark" if not sees else "neural" if neural else "behavioral"
     sources = {"__init__.py": "__init__.py", f"{form}.py": "benchmark.py", "metadata.py": "metadata.py"}
     folders = [*(plugin.folder for plugin in data), folder]
     try:
-        _render("benchmark", folder, sources, values)
+        _render(templates, folder, sources, values)
         make_discoverable(folder)
-        _render("benchmark", folder, {"test.py": "test.py"}, values | _measure(name))
+        measured = _measure(name, of)
+        _render("benchmark", folder, {"test.py": "test.py"}, {**values, "package": of.package, **measured})
     except BaseException:
         for each in folders:
             shutil.rmtree(each, ignore_errors=True)
         raise
-    return Written("benchmark", name, folder, data)
+    return Written("benchmark", name, folder, data, measured["model"])
 
 
 def _data_of(
-    study: str, root: Path, experiment: Experiment | None, *, neural: bool, region: str
+    study: str, root: Path, experiment: Experiment | None, of: Domain, *, neural: bool, region: str
 ) -> tuple[Written, ...]:
     """Write data of a study that has none."""
-    from brainscore_vision import data_registry
-
     if experiment is not None:
         return (_package(study, root, experiment, neural=neural),)
-    if study in data_registry:
+    if study in of.registries["data"]:
         return ()
-    values = _about_data(study, not neural) | {"region": region}
-    return (_write("data", study, root, ("__init__.py", "data_packaging.py", "test.py"), values),)
+    return (_write("data", study, root, _about_data(study, not neural) | {"region": region}, of),)
 
 
 def _package(study: str, root: Path, experiment: Experiment, *, neural: bool) -> Written:
@@ -233,7 +231,7 @@ def _package(study: str, root: Path, experiment: Experiment, *, neural: bool) ->
             f"the measurements are {'recordings' if not neural else 'choices'}, which the metric does not compare",
             remedy=f"name one of {', '.join(BEHAVIORAL_METRICS if neural else NEURAL_METRICS)}",
         )
-    folder = _free_folder("data", study, root)
+    folder = _free_folder("data", study, root, domain())
     stimuli.identifier = study
     try:
         register_package(package_stimulus_set_locally(stimuli, study, folder), folder)
@@ -252,13 +250,19 @@ def _about_data(study: str, behavioral: bool | None) -> dict[str, Any]:
     return {"study": study, "neural": neural, "cls": cls, "region": "IT"}
 
 
-def _measure(identifier: str) -> dict[str, str]:
-    """Ceiling of a new benchmark and score of one model, for its tests."""
-    from brainscore_vision import load_benchmark, load_model
-
+def _measure(identifier: str, of: Domain) -> dict[str, str]:
+    """Ceiling of a new benchmark and score of the first example model that can do it, for its tests."""
     try:
-        benchmark = load_benchmark(identifier)
-        ceiling, score = float(benchmark.ceiling), float(benchmark(load_model(MODEL)))
+        benchmark = of.load_benchmark(identifier)
+        ceiling = float(benchmark.ceiling)
+        for model in of.examples:
+            try:
+                score = benchmark(of.load_model(model))
+                break
+            except (NotApplicable, NotImplementedError) as error:
+                reason = error
+        else:
+            raise reason
     except UserError as error:
         raise UserError(
             f"the template of {identifier!r} does not work with the registered data: {error.message}", error.remedy
@@ -268,21 +272,29 @@ def _measure(identifier: str) -> dict[str, str]:
             f"the template of {identifier!r} does not work with the registered data: {type(error).__name__}: {error}",
             remedy="choose another study name; simulated data are then generated, which you can replace with your own",
         ) from error
-    return {"ceiling": f"{ceiling:.4f}", "score": f"{score:.4f}"}
+    raw = score.attrs["raw"]
+    return {"ceiling": f"{ceiling:.4f}", "score": f"{float(score):.4f}", "raw": f"{float(raw):.4f}", "model": model}
 
 
-def _write(kind: str, name: str, root: Path, files: Sequence[str], values: Mapping[str, Any]) -> Written:
-    folder = _free_folder(kind, name, root)
-    _render(kind, folder, {file: file for file in files}, values)
+def _folder_of(kind: str, of: Domain) -> str:
+    """Folder of the templates of a kind; metrics have the same in all domains."""
+    return kind if of.name == FIRST or kind == "metric" else f"{of.name}/{kind}"
+
+
+def _write(kind: str, name: str, root: Path, values: Mapping[str, Any], of: Domain) -> Written:
+    folder = _free_folder(kind, name, root, of)
+    code = "data_packaging.py" if kind == "data" else f"{kind}.py"
+    files = {file: file for file in ("__init__.py", code, "test.py")}
+    _render(_folder_of(kind, of), folder, files, {**values, "package": of.package})
     make_discoverable(folder)
     return Written(kind, name, folder)
 
 
-def _render(kind: str, folder: Path, files: Mapping[str, str], values: Mapping[str, Any]) -> None:
+def _render(templates: str, folder: Path, files: Mapping[str, str], values: Mapping[str, Any]) -> None:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    templates = Environment(  # noqa: S701 - Python source, not HTML
-        loader=FileSystemLoader(_TEMPLATES / kind),
+    environment = Environment(  # noqa: S701 - Python source, not HTML
+        loader=FileSystemLoader(_TEMPLATES / templates),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -290,14 +302,12 @@ def _render(kind: str, folder: Path, files: Mapping[str, str], values: Mapping[s
     )
     folder.mkdir(parents=True, exist_ok=True)
     for source, target in files.items():
-        text = templates.get_template(f"{source}.j2").render({"folder": folder.name, **values})
+        text = environment.get_template(f"{source}.j2").render({"folder": folder.name, **values})
         (folder / target).write_text(re.sub(r"\n{4,}", "\n\n\n", text.rstrip() + "\n"), encoding="utf-8")
 
 
-def _free_folder(kind: str, name: str, root: Path, *, folder_name: str | None = None) -> Path:
-    import brainscore_vision
-
-    registry = getattr(brainscore_vision, _REGISTRIES[kind])
+def _free_folder(kind: str, name: str, root: Path, of: Domain, *, folder_name: str | None = None) -> Path:
+    registry = of.registries[kind]
     if name in registry:
         raise UserError(
             f"the {registry.noun} {name!r} is registered already, in {registry.location(name)}",
@@ -306,10 +316,8 @@ def _free_folder(kind: str, name: str, root: Path, *, folder_name: str | None = 
     folder = root.absolute() / PLUGIN_KINDS[kind] / (folder_name or _folder_name(name))
     if folder.exists():
         raise UserError(f"{folder} exists, and is not changed", remedy="choose another name")
-    package = f"brainscore_vision.{PLUGIN_KINDS[kind]}.{folder.name}"
-    for plugin in (
-        index_root.folder / PLUGIN_KINDS[kind] / folder.name for index_root in brainscore_vision.plugin_index.roots
-    ):
+    package = f"{of.package}.{PLUGIN_KINDS[kind]}.{folder.name}"
+    for plugin in (index_root.folder / PLUGIN_KINDS[kind] / folder.name for index_root in of.plugin_index.roots):
         if plugin.exists():
             raise UserError(f"{package} is {plugin} already", remedy="choose another name")
     return folder

@@ -1,6 +1,7 @@
 """Names of the domains, and where their descriptions are."""
 
 import os
+import re
 from collections.abc import Mapping
 
 DOMAINS: Mapping[str, str] = {
@@ -29,6 +30,21 @@ def domain_of_path(path: str | os.PathLike[str]) -> str | None:
     """
     folders = os.fspath(path).replace("\\", "/").split("/")
     return next((name for name, package in zip(DOMAINS, PACKAGES, strict=True) if package in folders), None)
+
+
+_IMPORT = re.compile(rf"^[ \t]*(?:from|import)[ \t]+({'|'.join(PACKAGES)})\b".encode(), re.MULTILINE)
+
+
+def domain_of_source(source: bytes) -> str | None:
+    r"""Name of the domain whose package a Python file imports first; None if it imports none.
+
+    Examples
+    --------
+    >>> domain_of_source(b"import numpy\nfrom brainscore_language import model_registry")
+    'language'
+    """
+    match = _IMPORT.search(source)
+    return None if match is None else domain_of_path(match[1].decode())
 
 
 def split_name(text: str) -> tuple[str | None, str]:

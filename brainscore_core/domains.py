@@ -82,6 +82,10 @@ class Domain:
         Address of the class whose methods benchmarks call.
     measurements : tuple of str
         Kinds of measurements: ``'neural'``, ``'behavioural'``, ``'engineering'``.
+    control : str
+        A quick benchmark without measurements, on which new models are tried.
+    examples : tuple of str
+        Small models, on which new benchmarks are tried: the first that can do what a benchmark asks.
     table : BenchmarkTable
         Tree of the domain's benchmarks along which averages are computed, and version, parent and kind of each.
     wording : Wording
@@ -108,6 +112,8 @@ class Domain:
     loaders: Mapping[str, Callable[..., Any]]
     model_interface: str
     measurements: tuple[str, ...]
+    control: str
+    examples: tuple[str, ...]
     table: BenchmarkTable
     wording: Wording
     features: Mapping[str, str] = field(default_factory=dict)

@@ -42,7 +42,8 @@ plugin_index = PluginIndex(
     folder=Path(__file__).parent,
     kinds=("benchmarks", "data", "metrics", "models"),
     registries=("benchmark_registry", "data_registry", "metric_registry", "model_registry"),
-    variable="BRAINSCORE_LANGUAGE_PLUGINS",
+    variable="BRAINSCORE_PLUGINS",
+    earlier_variable="BRAINSCORE_LANGUAGE_PLUGINS",
     entry_points="brainscore_language.plugins",
 )
 plugin_index.install()

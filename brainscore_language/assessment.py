@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks.measurements import Measurements, measurements_of
 from brainscore_core.benchmarks.overlaps import Overlap, find_overlaps, finding_of, percent
-from brainscore_core.errors import UserError
+from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.metric_helpers.transformations import SplitRows
+from brainscore_core.plugins import Check
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.findings import Finding
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ORIGINS, grouping_of
@@ -23,7 +24,7 @@ from brainscore_language.benchmark_helpers.recordings import RecordingBenchmark
 if TYPE_CHECKING:
     from brainscore_language.model_helpers.huggingface import HuggingfaceSubject
 
-__all__ = ["TextAudit", "audit", "normalised", "shared_texts", "split_findings", "untrained_twin"]
+__all__ = ["TextAudit", "audit", "check_texts", "normalised", "shared_texts", "split_findings", "untrained_twin"]
 
 EQUAL, ALIKE = "equal texts", "texts alike but for case and punctuation"
 _WORDS = 3
@@ -102,6 +103,29 @@ def audit(benchmark: Any) -> TextAudit:
         baselines=benchmark.baselines if isinstance(benchmark, RecordingBenchmark) else {},
         notes=(question,) if question else (),
     )
+
+
+def check_texts(benchmark: Any) -> Iterator[Check]:
+    """Check whether texts of a benchmark are declared as groups and differ, and list the scores of baselines."""
+    name = "its texts are independent units"
+    try:
+        found = audit(benchmark)
+    except DataUnavailable as error:
+        yield Check(name, "not applicable", error.message)
+        return
+    except UserError as error:
+        yield Check(name, "not applicable", error.message, error.remedy or "")
+        return
+    problems = [*found.notes, *(str(overlap) for overlap in found.overlaps if overlap.pairs)]
+    units = ", ".join(f"{number} {kind}" for kind, number in found.units.items())
+    if problems:
+        remedy = "declare STIMULUS_GROUPS in the plugin of the data: the coordinate of whole texts, such as story"
+        yield Check(name, "warning", "; ".join(problems), remedy)
+    else:
+        yield Check(name, "passed", units)
+    if found.baselines:
+        scores = ", ".join(f"{baseline} {value:.3f}" for baseline, value in found.baselines.items())
+        yield Check("scores without language stand beside its scores", "passed", scores)
 
 
 def split_findings(benchmark: Any) -> list[Finding]:

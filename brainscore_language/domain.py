@@ -17,6 +17,8 @@ DOMAIN = Domain(
     },
     model_interface="brainscore_language.artificial_subject:ArtificialSubject",
     measurements=("neural", "behavioural", "engineering"),
+    control="SimulatedText2026-ridge",
+    examples=("word-length", "randomembedding-100"),
     table=BenchmarkTable(
         "brainscore_language",
         short_names={
@@ -43,7 +45,8 @@ DOMAIN = Domain(
     features={
         "catalogue": "brainscore_language.catalogue:catalogue",
         "audit": "brainscore_language.assessment:audit",
-        "check of a model": "brainscore_language.model_helpers.sources:check_reference",
+        "checks of a benchmark": "brainscore_language.assessment:check_texts",
+        "checks of a model": "brainscore_core.plugins.conformance:check_subject",
         "isolated model": "brainscore_language.model_helpers.sources:IsolatedSubject",
         "model server": "brainscore_language.model_helpers.sources:serve",
         "split_findings": "brainscore_language.assessment:split_findings",

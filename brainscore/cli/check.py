@@ -12,11 +12,9 @@ import click
 from brainscore.cli._app import Subcommands
 from brainscore.cli._options import domain_option
 from brainscore.cli._output import echo, echo_json, style
-from brainscore_core.domain_names import FIRST
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
-    from brainscore_core.domains import Domain
     from brainscore_core.plugins.conformance import CheckedReference
 
 _MARKS = {"passed": "✓", "not applicable": "–", "warning": "!", "failed": "✗"}
@@ -78,43 +76,46 @@ def check_model(context: click.Context, model: str, domain: str | None, as_json:
 @command.command("benchmark")
 @click.argument("benchmark")
 @click.option(
-    "--model", default="pixels", show_default=True, help="Run the benchmark on this model; 'none' skips this."
+    "--model", default="", help="Run the benchmark on this model, by default on a small one; 'none' skips this."
 )
+@domain_option
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 @click.pass_context
-def check_benchmark(context: click.Context, benchmark: str, model: str, as_json: bool) -> None:
+def check_benchmark(context: click.Context, benchmark: str, model: str, domain: str | None, as_json: bool) -> None:
     """Check a benchmark and the data it loads: the checklist of a submission.
 
     BENCHMARK is an identifier, the folder of a plugin, or a file and a function in it: path/to/file.py:make_benchmark.
     The exit code is 1 if a check failed.
     """
-    _check(context, "benchmark", benchmark, as_json=as_json, model=None if model == "none" else model)
+    _check(context, "benchmark", benchmark, as_json=as_json, model=None if model == "none" else model, domain=domain)
 
 
 @command.command("data")
 @click.argument("data")
+@domain_option
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 @click.pass_context
-def check_data(context: click.Context, data: str, as_json: bool) -> None:
+def check_data(context: click.Context, data: str, domain: str | None, as_json: bool) -> None:
     """Check an assembly and a stimulus set.
 
     DATA is an identifier (of an assembly, a stimulus set, or both), the folder of a plugin, or a file and a function
     in it: path/to/file.py:make_data. The exit code is 1 if a check failed.
     """
-    _check(context, "data", data, as_json=as_json)
+    _check(context, "data", data, as_json=as_json, domain=domain)
 
 
 @command.command("metric")
 @click.argument("metric")
+@domain_option
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 @click.pass_context
-def check_metric(context: click.Context, metric: str, as_json: bool) -> None:
+def check_metric(context: click.Context, metric: str, domain: str | None, as_json: bool) -> None:
     """Check a metric or a ceiling.
 
     METRIC is an identifier, the folder of a plugin, or a file and a function in it: path/to/file.py:make_metric. The
     exit code is 1 if a check failed.
     """
-    _check(context, "metric", metric, as_json=as_json)
+    _check(context, "metric", metric, as_json=as_json, domain=domain)
 
 
 def _check(
@@ -127,27 +128,9 @@ def _check(
     domain: str | None = None,
 ) -> None:
     with stage(f"checking {reference}"):
-        from brainscore_core.errors import UserError
+        from brainscore_core.submission.checks import check_references, find_references
 
-        owner, name = _owner(kind, reference, domain)
-        if owner.name == FIRST:
-            from brainscore_vision.submission.checks import check_references, find_references
-
-            passed = report_checks(check_references(find_references(kind, name), model=model), as_json=as_json)
-        elif owner.offers(f"check of a {kind}"):
-            passed = report_checks([owner.feature(f"check of a {kind}")(name)], as_json=as_json)
-        else:
-            raise UserError(f"{owner.name} has no check of a {kind}", remedy="its models can be checked")
+        references = find_references(kind, reference, among=domain)
+        passed = report_checks(check_references(references, model=model), as_json=as_json)
     if not passed:
         context.exit(1)
-
-
-def _owner(kind: str, reference: str, stated: str | None) -> tuple[Domain, str]:
-    """The domain of a name, of the folder of a plugin, or of a file as stated; and the name without prefix."""
-    from brainscore_core.domain_names import domain_of_path
-    from brainscore_core.domains import domain, find
-
-    if stated is not None or "/" in reference or reference.endswith(".py"):
-        return domain(stated or domain_of_path(reference) or FIRST), reference
-    name = find(kind, reference, among=[FIRST] if kind == "metric" else None)  # only vision's metrics are checked
-    return domain(name.domain), name.identifier

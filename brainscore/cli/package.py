@@ -295,7 +295,7 @@ def _local_folder(local: Path) -> Path:
 
 
 def _register_locally(package: Mapping[str, Any], folder: Path, stimulus_set: str | None, *, as_json: bool) -> None:
-    from brainscore_vision.catalogue.plugins import PLUGINS_VARIABLE, is_discoverable
+    from brainscore_core.submission.folders import domain_of_folder, is_discoverable
     from brainscore_vision.data_sources.local import register_package
 
     file = register_package(package, folder, stimulus_set=stimulus_set)
@@ -305,8 +305,9 @@ def _register_locally(package: Mapping[str, Any], folder: Path, stimulus_set: st
     echo_pairs((name, str(value)) for name, value in package.items() if value is not None)
     echo(f"\nRegistered in {file}. Nothing was uploaded. Next:")
     root = folder.absolute().parent.parent
-    if not is_discoverable(root):
-        echo(f"    export {PLUGINS_VARIABLE}={shlex.quote(str(root))}")
+    of = domain_of_folder(folder)
+    if not is_discoverable(root, of):
+        echo(f"    export {of.plugin_index.variable}={shlex.quote(str(root))}")
     echo(f"    brainscore test {shlex.quote(str(folder))}")
 
 

@@ -15,7 +15,7 @@ from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
     from brainscore.client import Client, SubmissionCard
-    from brainscore_vision.submission import Finding, Package
+    from brainscore_core.submission import Finding, Package
 
 
 @click.command("submit")
@@ -59,7 +59,7 @@ def command(
     package: Package | None = None
     findings: tuple[Finding, ...] = ()
     if dry_run or not is_url:
-        from brainscore_vision.submission import errors_among
+        from brainscore_core.submission import errors_among
 
         package = _read(source, commit)
         findings = _examined(package)
@@ -83,7 +83,7 @@ def command(
 
 
 def _read(source: str, commit: str) -> Package:
-    from brainscore_vision.submission import is_pull, read_folder, read_git, read_pull, read_zip
+    from brainscore_core.submission import is_pull, read_folder, read_git, read_pull, read_zip
 
     if "://" in source:
         return read_pull(source) if is_pull(source) else read_git(source, commit)
@@ -96,14 +96,14 @@ def _read(source: str, commit: str) -> Package:
 
 
 def _examined(package: Package) -> tuple[Finding, ...]:
-    from brainscore_vision.submission import examine, registered_elsewhere, sort_findings
+    from brainscore_core.submission import examine, registered_elsewhere, sort_findings
 
     return sort_findings([*package.findings, *examine(package, taken=registered_elsewhere(package))])
 
 
 def _places(source: str, package: Package) -> Callable[[str], str]:
     """Return a function from paths in the submission to paths on this machine, if a folder was read."""
-    from brainscore_vision.submission import KINDS
+    from brainscore_core.submission import KINDS
 
     path = Path(source).expanduser()
     if "://" in source or not path.is_dir():
@@ -122,7 +122,7 @@ def _places(source: str, package: Package) -> Callable[[str], str]:
 
 def _report(package: Package, findings: tuple[Finding, ...], path_of: Callable[[str], str], *, json_: bool) -> None:
     from brainscore.cli.status import echo_findings
-    from brainscore_vision.submission import errors_among
+    from brainscore_core.submission import errors_among
 
     if json_:
         listed: dict[str, Any] = {

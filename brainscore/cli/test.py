@@ -12,7 +12,7 @@ import click
 @click.command("test", context_settings={"ignore_unknown_options": True})
 @click.argument("paths", nargs=-1, required=True, metavar="PATH... [PYTEST OPTIONS]", type=click.UNPROCESSED)
 @click.option("--no-checks", is_flag=True, help="Run only the tests, not the checks of `brainscore check`.")
-@click.option("--model", default="pixels", show_default=True, help="Run benchmarks on this model; 'none' skips this.")
+@click.option("--model", default="", help="Run benchmarks on this model, by default on a small one; 'none' skips this.")
 @click.pass_context
 def command(context: click.Context, paths: tuple[str, ...], no_checks: bool, model: str) -> None:
     """Run the tests of plugins, then check what they register as `brainscore check` does.
@@ -21,7 +21,7 @@ def command(context: click.Context, paths: tuple[str, ...], no_checks: bool, mod
     exit code is 1 if a test or a check failed.
     """
     from brainscore.cli.check import report_checks
-    from brainscore_vision.submission.checks import check_references, find_references
+    from brainscore_core.submission.checks import check_references, find_references
 
     folders, options = _folders(paths)
     tests_passed = _run_tests(folders, options)
@@ -35,7 +35,7 @@ def command(context: click.Context, paths: tuple[str, ...], no_checks: bool, mod
 
 def _folders(paths: tuple[str, ...]) -> tuple[list[Path], list[str]]:
     from brainscore_core.errors import UserError
-    from brainscore_vision.catalogue.plugins import make_discoverable, plugin_folder_of
+    from brainscore_core.submission.folders import make_discoverable, plugin_folder_of
 
     folders, options = [], []
     for path in paths:
@@ -46,7 +46,7 @@ def _folders(paths: tuple[str, ...]) -> tuple[list[Path], list[str]]:
         if folder is None:
             raise UserError(
                 f"{path} is not a plugin",
-                remedy="name a plugin's folder, such as brainscore_vision/benchmarks/my_benchmark",
+                remedy="name a plugin's folder, such as PLUGINS/benchmarks/my_benchmark",
             )
         make_discoverable(folder)
         folders.append(folder)

@@ -7,6 +7,7 @@ from brainscore_core.plugins.conformance import (
     check_data,
     check_metric,
     check_model,
+    check_subject,
     example_stimuli,
 )
 from brainscore_core.plugins.index import Location, PluginIndex
@@ -27,5 +28,6 @@ __all__ = [
     "check_data",
     "check_metric",
     "check_model",
+    "check_subject",
     "example_stimuli",
 ]

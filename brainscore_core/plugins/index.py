@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from brainscore_core.domain_names import DOMAINS, FIRST, PACKAGES, domain_of_source
 from brainscore_core.files import replacing
 from brainscore_core.paths import plugin_index_file
 from brainscore_core.plugins.loading import (
@@ -29,6 +30,7 @@ from brainscore_core.plugins.loading import (
     plugins_in,
     takes_precedence,
     variable_roots,
+    variable_value,
 )
 from brainscore_core.plugins.source import Registration, Scan, scan_file
 from brainscore_core.result_caching import install_stand_in
@@ -168,7 +170,9 @@ class PluginIndex:
     registries : sequence of str
         The names under which plugins register, for instance ``['model_registry']``.
     variable : str, optional
-        Environment variable that lists further folders.
+        Environment variable that lists further folders, which may contain plugins of other domains, too.
+    earlier_variable : str, optional
+        Another name of this variable.
     entry_points : str, optional
         Entry-point group under which installed distributions announce theirs.
 
@@ -192,12 +196,14 @@ class PluginIndex:
         kinds: Sequence[str],
         registries: Sequence[str],
         variable: str | None = None,
+        earlier_variable: str | None = None,
         entry_points: str | None = None,
     ) -> None:
         self.package = package
         self.kinds = tuple(kinds)
         self.registries = tuple(registries)
         self.variable = variable
+        self._earlier_variable = earlier_variable
         self._root = Root(Path(folder), package, "built in")
         self._entry_points = entry_points
         self._members: weakref.WeakSet[_Member] = weakref.WeakSet()
@@ -314,14 +320,20 @@ class PluginIndex:
         return state
 
     def _variable_value(self) -> str:
-        return f"{os.environ.get(self.variable, '')} {takes_precedence(self.variable)}" if self.variable else ""
+        if self.variable is None:
+            return ""
+        return f"{variable_value(self.variable, self._earlier_variable)} {takes_precedence(self.variable)}"
 
     def _variable_roots(self) -> list[Root]:
         if self.variable is None:
             return []
-        roots = variable_roots(self.variable, package=self.package, kinds=self.kinds, problems=[])
+        roots = self._roots_of(self.variable, [])
         self._folders_used.update(root.folder for root in roots)
         return roots
+
+    def _roots_of(self, variable: str, problems: list[str]) -> list[Root]:
+        earlier = self._earlier_variable
+        return variable_roots(variable, package=self.package, kinds=self.kinds, problems=problems, earlier=earlier)
 
     def _withdraw_folders(self, folders: Sequence[Path]) -> None:
         root = self._root.folder
@@ -334,7 +346,7 @@ class PluginIndex:
     def _find_roots(self, problems: list[str]) -> list[Root]:
         roots = [self._root]
         if self.variable is not None:
-            roots += variable_roots(self.variable, package=self.package, kinds=self.kinds, problems=problems)
+            roots += self._roots_of(self.variable, problems)
         if self._entry_points is not None:
             roots += entry_point_roots(self._entry_points, problems=problems)
         unique: dict[Path, Root] = {}
@@ -355,6 +367,7 @@ class PluginIndex:
                 (plugin, changed)
                 for plugin in plugins_in(root, self.kinds)
                 if (changed := stamp(plugin.file)) is not None
+                and (root is self._root or self._is_mine(plugin.file, changed))
             ]
             if root is self._root:
                 built_in = {plugin.package: plugin for plugin, _ in plugins}
@@ -392,6 +405,10 @@ class PluginIndex:
             write_cache(file, scans, signature=signature)
         return state
 
+    def _is_mine(self, file: str, changed: Stamp) -> bool:
+        """Whether a plugin does not belong to another domain: a folder may contain plugins of several."""
+        return self.package not in PACKAGES or _package_of(file, changed) == self.package
+
     def _scan_of(self, plugin: Plugin, changed: Stamp, scans: dict[str, CachedScan]) -> Scan:
         entry = scans.get(plugin.file) or self._scans.get(plugin.file)
         if entry is None or not entry.fresh(changed, plugin.file):
@@ -413,6 +430,16 @@ class PluginIndex:
                 locations.append(location)
         for registry in dict.fromkeys(registry for registry, _ in scan.dynamic):
             state.dynamic.setdefault(registry, []).append(plugin)
+
+
+@lru_cache(maxsize=10_000)
+def _package_of(file: str, changed: Stamp) -> str:
+    """Package of the domain that a file imports, else the first one; `changed` is when it was written."""
+    try:
+        name = domain_of_source(Path(file).read_bytes())
+    except OSError:  # the scan reports it
+        name = None
+    return DOMAINS[name or FIRST].partition(".")[0]
 
 
 @lru_cache(maxsize=10_000)  # each look for plugins needs those of all unchanged files again

@@ -121,13 +121,20 @@ def takes_precedence(variable: str) -> bool:
     return os.environ.get(f"{variable}_REPLACE", "") != "0"
 
 
-def variable_roots(variable: str, *, package: str, kinds: Sequence[str], problems: list[str]) -> list[Root]:
-    """Roots listed in an environment variable, separated like those of ``PATH``.
+def variable_value(variable: str, earlier: str | None) -> str:
+    """Folders that an environment variable lists, and one of an earlier name, if there is one."""
+    return os.pathsep.join(filter(None, (os.environ.get(name, "") for name in (variable, earlier) if name)))
+
+
+def variable_roots(
+    variable: str, *, package: str, kinds: Sequence[str], problems: list[str], earlier: str | None = None
+) -> list[Root]:
+    """Roots listed in an environment variable, separated like those of ``PATH``; `earlier`: another name of it.
 
     A copy of the package itself replaces none of the package's plugins: their modules import each other.
     """
     roots = []
-    for entry in os.environ.get(variable, "").split(os.pathsep):
+    for entry in variable_value(variable, earlier).split(os.pathsep):
         if not entry.strip():
             continue
         folder = Path(entry.strip()).expanduser().absolute()

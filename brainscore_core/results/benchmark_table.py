@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from functools import cached_property
 from importlib import resources
@@ -11,6 +12,8 @@ from typing import Any, NamedTuple
 from brainscore_core.errors import UserError
 from brainscore_core.receipts.receipt import BenchmarkInfo
 from brainscore_core.results.tree import Tree, TreeNode
+
+_OF_STUDY = re.compile(r"[A-Za-z]+(19|20)\d\d(?!\d)")
 
 
 class ListedBenchmark(NamedTuple):
@@ -88,6 +91,12 @@ class BenchmarkTable:
     def node_name(self, parent: str | None) -> str | None:
         """Return the current name of the node that a benchmark gives as its parent: some nodes had another name."""
         return None if parent is None else self._content["earlier_names"].get(parent, parent)
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """Nodes that new benchmarks may name as their parent; those of single studies are left out."""
+        names = [node["identifier"] for node in self._content["nodes"]]
+        return tuple(name for name in (*names, *self._content["earlier_names"]) if not _OF_STUDY.match(name))
 
     def listed(self, identifier: str) -> ListedBenchmark | None:
         """Look up version, parent and kind of a benchmark of the package; None for others."""

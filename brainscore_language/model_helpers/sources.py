@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from brainscore_core.errors import UserError
 from brainscore_core.isolation.values import SubjectFailed
-from brainscore_core.plugins.conformance import CheckedReference, check_subject
 from brainscore_core.plugins.file_references import UnregisteredModel, is_file_reference, load_file_reference
 from brainscore_language import load_model
 from brainscore_language.artificial_subject import ArtificialSubject
@@ -118,12 +117,3 @@ def serve(reference: str, *, identifier: str | None = None, how: Mapping[str, An
         return SubjectServer(load_model(reference), reference)
     unregistered = load_unregistered_model(reference, identifier=identifier, how=how)
     return SubjectServer(unregistered.model, unregistered.identifier)
-
-
-def check_reference(reference: str) -> CheckedReference:
-    """Check a subject by its name, or one that a function in a file makes."""
-
-    def make() -> Any:
-        return load_unregistered_model(reference).model if is_file_reference(reference) else load_model(reference)
-
-    return CheckedReference("model", reference, check_subject(make))

@@ -22,8 +22,8 @@ from django.conf import settings
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
+from brainscore_core.submission import DeclaredFile, Package, declared_files, read_zip
 from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest
-from brainscore_vision.submission import DeclaredFile, Package, declared_files, read_zip
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.models import Plugin, Revision, Submission
 from brainscore_web.submissions.steps import StepPostponed, StepUnavailable

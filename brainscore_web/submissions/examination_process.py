@@ -20,7 +20,7 @@ from typing import Any
 
 from brainscore_core.domain_names import DOMAINS, FIRST, PACKAGES, domain_of_path
 from brainscore_core.errors import UserError
-from brainscore_vision.submission import (
+from brainscore_core.submission import (
     Finding,
     Limits,
     Package,

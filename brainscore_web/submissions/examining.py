@@ -19,11 +19,11 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 
+from brainscore_core import submission as submitting
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import size_text
 from brainscore_core.isolation.children import Output, end, ender, ending_text, guarded
-from brainscore_vision import submission as submitting
-from brainscore_vision.submission.repositories import LOCAL_VARIABLE
+from brainscore_core.submission.repositories import LOCAL_VARIABLE
 from brainscore_web.accounts.models import User
 from brainscore_web.submissions.models import Submission
 

@@ -122,7 +122,7 @@ def _digest(live: list[_LivePlugin]) -> str:
 
 
 def _unpacked(key: int, digest: str) -> Path:
-    from brainscore_vision.submission import unpack
+    from brainscore_core.submission import unpack
 
     def write(folder: Path) -> None:
         archive = Revision.objects.values_list("archive", flat=True).get(pk=key)

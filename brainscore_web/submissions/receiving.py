@@ -13,8 +13,8 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
+from brainscore_core import submission as submitting
 from brainscore_core.formatting import size_text
-from brainscore_vision import submission as submitting
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline

@@ -37,7 +37,7 @@ def check(kind: str, folder: str, report: str) -> None:
 
 
 def _checks(kind: str, folder: str) -> Any:
-    from brainscore_vision.submission.checks import check_references, find_references
+    from brainscore_core.submission.checks import check_references, find_references
 
     for reference in check_references(find_references(kind, folder)):
         for check in reference.checks:
@@ -47,12 +47,12 @@ def _checks(kind: str, folder: str) -> Any:
 
 
 def _described(kind: str, folder: str) -> dict[str, Any]:
-    from brainscore_vision.catalogue.contents import catalogue
-    from brainscore_vision.catalogue.plugins import registrations_in
+    from brainscore_core.submission.folders import domain_of_folder, registrations_in
 
-    names = [key for registry, key in registrations_in(Path(folder)) if registry == _SINGULAR[kind]]
-    entries = catalogue(**{"models": [], "benchmarks": [], kind: sorted(set(names))}).as_dict()
-    return {entry["identifier"]: entry for entry in entries[kind]}
+    of = domain_of_folder(Path(folder))
+    names = [key for registry, key in registrations_in(Path(folder), of) if registry == _SINGULAR[kind]]
+    known = of.feature("catalogue")(**{"models": [], "benchmarks": [], kind: sorted(set(names))})
+    return {entry.identifier: entry.as_dict() for entry in getattr(known, kind)}
 
 
 def assess(benchmark: str, part: Any, report: str) -> None:

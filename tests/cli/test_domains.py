@@ -75,7 +75,14 @@ def test_checks_of_subjects(run, tmp_path):
     failing = run("check", "model", f"{tmp_path}/mine.py:Letters", "--domain", "language")
     assert failing.exit_code == 1
     assert "part_number must count the parts from 0" in failing.output
-    assert "has no check of a benchmark" in run("check", "benchmark", "SyntaxGym2020").output
+
+
+def test_checks_of_a_benchmark_with_its_texts(run):
+    checks = json.loads(run("check", "benchmark", "SimulatedText2026-ridge", "--model", "none", "--json").stdout)
+    found = {check["name"]: check for check in checks if check["kind"] == "benchmark"}
+    assert found["its texts are independent units"]["explanation"] == "192 texts, 24 story"
+    assert "neighbourhood 0.000" in found["scores without language stand beside its scores"]["explanation"]
+    assert found["its splits keep similar texts together"]["result"] == "passed"
 
 
 def test_a_run_is_of_one_domain(run):

@@ -225,3 +225,22 @@ def test_in_a_source_checkout(cli, here):
     os.chdir(here / "docs")
     assert cli("new", "metric", "mine").exit_code == 0
     assert (here / "brainscore_vision" / "metrics" / "mine" / "__init__.py").is_file()
+
+
+@IN_A_PROCESS
+def test_plugins_of_language_beside_those_of_vision(cli, shell, here, monkeypatch):
+    for kind, name in (("benchmark", "Smith2026-pearsonr"), ("benchmark", "Jones2026-ridge"), ("model", "gru")):
+        result = cli("new", kind, name, "--domain", "language")
+        assert result.exit_code == 0, result.output
+    assert cli("new", "metric", "mine").exit_code == 0  # of vision, in the same folder
+    said = passes(
+        shell, *(here / kind / name for kind in ("data", "benchmarks") for name in ("smith2026", "jones2026"))
+    )
+    for name in ("Smith2026-pearsonr", "Jones2026-ridge"):
+        assert f"{name} (benchmark): all checks passed, 1 with a warning" in said  # the citation is the template's
+    assert "gru: all checks passed" in passes(shell, here / "models" / "gru")
+    monkeypatch.setenv("BRAINSCORE_PLUGINS", str(here))
+    plan = json.loads(cli("submit", "--dry-run", "--json", str(here)).stdout)
+    assert {plugin["name"]: plugin["domain"] for plugin in plan["plugins"]} == {
+        "gru": "language", "jones2026": "language", "mine": "vision", "smith2026": "language"
+    }  # fmt: skip

@@ -8,8 +8,8 @@ import pytest
 import brainscore_vision
 from brainscore_core.plugins import check_metric
 from brainscore_core.plugins.declared_tests import read_tests
+from brainscore_core.submission.checks import check_references, find_references
 from brainscore_vision import load_metric, metric_registry
-from brainscore_vision.submission.checks import check_references, find_references
 from brainscore_vision.testing import serve_stand_ins, table_tests
 
 ROOT = Path(brainscore_vision.__file__).parent

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from brainscore_core.receipts import output, privacy
-from brainscore_vision.submission import examination, repositories
+from brainscore_core.submission import examination, repositories
 from brainscore_web.operations import logs
 from brainscore_web.submissions.review import checklist
 from brainscore_web.submissions.review import plugin_code as reviewed_code

@@ -167,8 +167,8 @@ def check_benchmark(
     ----------
     benchmark : Benchmark
         The benchmark.
-    model : BrainModel, optional
-        A model to score; by default, the benchmark is not run.
+    model : model or tuple of models, optional
+        A model to score; of several, the first one that can do what the benchmark asks. By default, it is not run.
     parents : collection of str, optional
         Valid parents; by default, any name is valid. A parent named after the benchmark's own study is always valid.
     folder : path, optional
@@ -195,7 +195,8 @@ def check_benchmark(
     """
     from brainscore_core.plugins.conformance.benchmarks import CHECKS, BenchmarkContext
 
-    context = BenchmarkContext(model=model, parents=parents, folder=None if folder is None else Path(folder))
+    models = model if isinstance(model, tuple) else () if model is None else (model,)
+    context = BenchmarkContext(models=models, parents=parents, folder=None if folder is None else Path(folder))
     checks = _run(CHECKS, benchmark, context)
     name = getattr(benchmark, "identifier", None) or type(benchmark).__name__
     return _raise_or_return(checks, name, raise_errors=raise_errors)

@@ -26,7 +26,7 @@ _PLACEHOLDERS = ("your paper title", "your title", "journal name", "author, a. a
 class BenchmarkContext:
     """What the checks of a benchmark need besides the benchmark."""
 
-    model: Any
+    models: tuple[Any, ...]
     parents: Collection[str] | None
     folder: Path | None
 
@@ -58,10 +58,12 @@ def _version(benchmark: Any, context: BenchmarkContext) -> None:
 
 def _parent(benchmark: Any, context: BenchmarkContext) -> None:
     parent = getattr(benchmark, "parent", None)
+    if parent is None and getattr(benchmark, "control", False):
+        raise NotApplicable("a control benchmark counts in no average")
     if not isinstance(parent, str) or not parent.strip():
         raise Failed(
             f"parent is {parent!r}: the benchmark would stand outside of all averages",
-            "set parent to the region ('V1', 'V2', 'V4', 'IT') or to 'behavior'",
+            f"set parent to one of {', '.join(context.parents or ())}" if context.parents else "set parent",
         )
     study = re.split(r"[.-]", str(benchmark.identifier))[0]
     groups = (study, _own_prefix(study))
@@ -170,13 +172,17 @@ def _require_error(score: Score, subject: str) -> None:
 
 
 def _runs(benchmark: Any, context: BenchmarkContext) -> None:
-    if context.model is None:
+    if not context.models:
         raise NotApplicable("no model is given to run it on")
-    name = getattr(context.model, "identifier", "the model")
-    try:
-        score = benchmark(context.model)
-    except NotApplicable as error:
-        raise NotApplicable(f"{name!r} cannot do what it asks: {error.reason}") from error
+    for model in context.models:
+        name = getattr(model, "identifier", "the model")
+        try:
+            score = benchmark(model)
+            break
+        except (NotApplicable, NotImplementedError) as error:
+            reason = f"{name!r} cannot do what it asks: {getattr(error, 'reason', error)}"
+    else:
+        raise NotApplicable(reason)
     if not isinstance(score, Score):
         raise Failed(f"it returned a {type(score).__name__} for {name!r}", "return a Score")
     if score.ndim:

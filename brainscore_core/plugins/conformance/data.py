@@ -100,6 +100,8 @@ def _assembly_form(tested: DataUnderTest) -> None:
 
 def _aligned(tested: DataUnderTest) -> None:
     if not isinstance(tested.data.attrs.get("stimulus_set"), pd.DataFrame):
+        if {"stimulus", "word"} & set(tested.data.coords):
+            raise NotApplicable("its presentations hold the texts themselves")
         raise Failed(
             "attrs['stimulus_set'] is missing, so the shown stimuli are unknown",
             "register it with stimulus_set_loader=lambda: load_stimulus_set('identifier')",

@@ -14,8 +14,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from brainscore_core.domain_names import FIRST, split_name
-from brainscore_core.domains import domains
 from brainscore_core.identifiers import similar_form
 from brainscore_core.plugins.environments import (
     Environment,
@@ -25,7 +23,7 @@ from brainscore_core.plugins.environments import (
     plugin_requirements,
 )
 from brainscore_core.plugins.environments.requirements import Refusals, read_lines
-from brainscore_vision.submission import (
+from brainscore_core.submission import (
     Finding,
     Package,
     SubmittedPlugin,
@@ -34,7 +32,7 @@ from brainscore_vision.submission import (
     examine_identifiers,
     registered_here,
 )
-from brainscore_vision.submission.package import sort_findings
+from brainscore_core.submission.package import sort_findings
 from brainscore_web.accounts.models import User
 from brainscore_web.domains import package_folder
 from brainscore_web.jobs.leases import Lease
@@ -234,23 +232,14 @@ def _holders(
     for key, lookalike in _looking_alike(asked - owned, mine, _open(owner, submission)):
         holder_of.setdefault(key, f"it looks like {lookalike!r}, which is already in use")
 
-    def taken(registry: str, key: str) -> str | None:
+    def taken(domain: str, registry: str, key: str) -> str | None:
         if (registry, key) in holder_of:
             return holder_of[registry, key]
         if (registry, key) in owned:
             return None
-        return registered_here(registry, key) or _registered_in_another_domain(registry, key)
+        return registered_here(domain, registry, key)
 
     return taken
-
-
-def _registered_in_another_domain(registry: str, key: str) -> str | None:
-    """Return what of another domain has the name of a model or benchmark, since names are unique on the site."""
-    if split_name(key)[0] is not None:
-        return f"{key.partition(':')[0]}: stands for a domain in front of a name"
-    kind = registry.removesuffix("_registry")
-    others = [each for each in domains() if each.name != FIRST and kind in ("model", "benchmark")]
-    return next((f"the domain {each.name}" for each in others if key in each.registries[kind]), None)
 
 
 def _clashes(
@@ -268,9 +257,10 @@ def _clashes(
             findings[key] = _finding("note", "new version", key, message, "no action is needed")
         else:
             holders.append((key, "your live plugin" if yours else "a plugin of another member"))
-    here = package_folder(FIRST)
-    for kind in {kind for kind, _name in mine}:  # two folders of one name cannot both be imported
-        holders += [((kind, path.name), "the platform") for path in (here / kind).glob("*/")]
+    for domain, kind in {(plugin.domain, str(plugin.kind)) for plugin in plugins}:
+        # two folders of one name cannot both be imported
+        here = package_folder(domain) / kind
+        holders += [((kind, path.name), "the platform") for path in here.glob("*/")]
     for submitted in _open(owner, submission):
         holders += [((plugin["kind"], plugin["name"]), "an open submission of another member") for plugin in submitted]
     for other, who in holders:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.bibtex import bibtex_entries
 from brainscore_core.plugins.source import plugin_hash
-from brainscore_vision.submission import Finding
+from brainscore_core.submission import Finding
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.leaderboard import revision as shown
 from brainscore_web.leaderboard.catalogue import fill_in, placement, sync_means

@@ -12,6 +12,7 @@ from PIL import Image
 from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
+from brainscore_core.submission.checks import check_references, find_references
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_benchmark, load_metric
@@ -28,7 +29,6 @@ from brainscore_vision.benchmark_helpers.neural_common import (
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
 from brainscore_vision.metric_helpers.repetitions import serial_tests
 from brainscore_vision.model_helpers.images import load_grey
-from brainscore_vision.submission.checks import check_references, find_references
 
 NEUROIDS = 20
 
@@ -537,7 +537,7 @@ class TestResult:
 
 class TestChecks:
     def checks(self, benchmark):
-        from brainscore_vision.submission.checks import Reference
+        from brainscore_core.submission.checks import Reference
 
         reference = Reference("benchmark", benchmark.identifier, lambda: benchmark, None)
         (checked,) = check_references([reference], model=None)

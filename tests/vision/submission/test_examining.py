@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from brainscore_core.errors import UserError
-from brainscore_vision.submission import (
+from brainscore_core.submission import (
     Finding,
     Limits,
     declared_files,
@@ -163,9 +163,9 @@ def test_identifiers(found, zipped, model, written, monkeypatch, tmp_path):
         assert f"it looks like '{other}' of brainscore_vision.models" in said[0][3]
     pixels = {**model, start: model[start].replace("mine", "pixels")}
     assert only(found(pixels), "identifier") == [("error", f"{start}:5")]
-    assert "brainscore_vision.models.pixels" in registered_here("model_registry", "pixels")
-    assert found(pixels, taken=lambda registry, key: None) == []
-    assert found(model, taken=lambda *asked: f"Ada has {asked}")[0][3].endswith(
+    assert "brainscore_vision.models.pixels" in registered_here("vision", "model_registry", "pixels")
+    assert found(pixels, taken=lambda domain, registry, key: None) == []
+    assert found(model, taken=lambda *asked: f"Ada has {asked[1:]}")[0][3].endswith(
         "Ada has ('model_registry', 'mine')"
     )  # fmt: skip
     monkeypatch.setenv("BRAINSCORE_PLUGINS", str(written(model)))
@@ -425,15 +425,15 @@ def test_metadata_that_are_missing(found, model):
 def test_what_a_template_leaves_to_its_author(tmp_path, monkeypatch, name):
     """Each sentence that a template asks to replace is found until it is replaced; nothing else of it is a warning."""
     from brainscore.scaffold import write_plugin
-    from brainscore_vision.submission import read_folder
-    from brainscore_vision.submission.completeness import PLACEHOLDERS
+    from brainscore_core.submission import read_folder
+    from brainscore_core.submission.completeness import PLACEHOLDERS
 
     monkeypatch.setenv("BRAINSCORE_PLUGINS", str(tmp_path))
     monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "home"))
     write_plugin("benchmark", name, root=tmp_path)
     for kind in ("metric", "model"):
         write_plugin(kind, "templated", root=tmp_path)
-    findings = examine(read_folder(tmp_path), taken=lambda registry, key: None)
+    findings = examine(read_folder(tmp_path), taken=lambda domain, registry, key: None)
     text = " ".join(" ".join(path.read_text().lower().split()) for path in tmp_path.rglob("*.py"))
     told = {one.remedy for one in findings}
     assert [phrase for phrase, remedy in PLACEHOLDERS.items() if phrase in text and remedy not in told] == []

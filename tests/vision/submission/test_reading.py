@@ -10,7 +10,7 @@ import pytest
 
 import brainscore_vision
 from brainscore_core.errors import UserError
-from brainscore_vision.submission import Limits, errors_among, read_folder, read_zip, unpack
+from brainscore_core.submission import Limits, errors_among, read_folder, read_zip, unpack
 
 PLATFORM = Path(brainscore_vision.__file__).parent
 
@@ -257,7 +257,7 @@ def test_a_checkout_of_the_platform(tmp_path, written, model):
 
 def test_a_file_of_too_many_tokens_is_not_parsed(zipped, model, monkeypatch):
     """Parsing a tuple of 480,000 numbers takes seconds, and hundreds of megabytes."""
-    from brainscore_vision.submission import readers
+    from brainscore_core.submission import readers
 
     parsed, size_of = [], readers.syntax_size
     monkeypatch.setattr(readers, "syntax_size", lambda content: parsed.append(len(content)) or size_of(content))

@@ -5,8 +5,8 @@ import socket
 import pytest
 
 from brainscore_core.errors import UserError
-from brainscore_vision.submission import Limits, errors_among, is_pull, read_git, read_pull
-from brainscore_vision.submission import repositories as addresses
+from brainscore_core.submission import Limits, errors_among, is_pull, read_git, read_pull
+from brainscore_core.submission import repositories as addresses
 
 
 def paths(package):

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from brainscore_vision.submission import Package
+from brainscore_core.submission import Package
 from brainscore_web.jobs.models import Email
 from brainscore_web.submissions import declared_files, pipeline, steps
 from brainscore_web.submissions.declared_files import fetch_declared_files

@@ -1,6 +1,6 @@
 """A site with plugins that were published, without the steps before."""
 
-from brainscore_vision.submission import read_zip
+from brainscore_core.submission import read_zip
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.submissions.models import Plugin, Revision, Step, Submission
 

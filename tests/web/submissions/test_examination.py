@@ -72,7 +72,7 @@ def test_a_model_is_examined(submitter, send):
 
 
 def zipped_as_stored(files):
-    from brainscore_vision.submission import read_zip
+    from brainscore_core.submission import read_zip
 
     return read_zip(zipped(files)).to_zip()
 

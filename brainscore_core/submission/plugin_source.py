@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import UNKNOWN, Literals, parse
-from brainscore_vision.submission.package import Finding, Package, Severity, SubmittedPlugin, write_files
+from brainscore_core.submission.package import Finding, Package, Severity, SubmittedPlugin, write_files
 
 
 @dataclass(frozen=True)

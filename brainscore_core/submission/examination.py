@@ -12,22 +12,21 @@ from pathlib import Path
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
+from brainscore_core.benchmarks.metadata import BenchmarkMetadata, described_fields
+from brainscore_core.domain_names import DOMAINS, PACKAGES, split_name
+from brainscore_core.domains import domain, domains
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.identifiers import MAX_LENGTH, identifier_problem, similar_form
-from brainscore_core.plugins.declared_tests import read_tests
+from brainscore_core.plugins.declared_tests import TestsRead, read_tests
 from brainscore_core.plugins.environments import RequirementsError
 from brainscore_core.plugins.environments.requirements import FILE_NAME, Line, Refusals, read_lines
-from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata, described_fields
-from brainscore_vision.catalogue.plugins import METADATA_FILE, read_metadata_file
-from brainscore_vision.model_helpers.metadata import ModelMetadata
-from brainscore_vision.model_sources.libraries import names_library_model
-from brainscore_vision.submission.completeness import (
+from brainscore_core.submission.completeness import (
     check_metadata_fields,
     check_opened_files,
     check_template_texts,
     is_absolute_path,
 )
-from brainscore_vision.submission.package import (
+from brainscore_core.submission.package import (
     KIND_FOLDERS,
     REGISTRIES,
     Finding,
@@ -37,7 +36,7 @@ from brainscore_vision.submission.package import (
     sort_findings,
     write_files,
 )
-from brainscore_vision.submission.plugin_source import (
+from brainscore_core.submission.plugin_source import (
     Source,
     called_name,
     expression_text,
@@ -47,8 +46,12 @@ from brainscore_vision.submission.plugin_source import (
     syntax_problem,
 )
 
-FindRegistration = Callable[[str, str], str | None]
-"""``taken(registry, key)`` describes who already registers an identifier, or returns None."""
+FindRegistration = Callable[[str, str, str], str | None]
+"""``taken(domain, registry, key)`` describes who already registers an identifier, or returns None."""
+
+_METADATA_FILE = "metadata.yml"
+_UNIQUE = frozenset({"model_registry", "benchmark_registry"})
+"""Registries whose identifiers are unique across domains."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _CODING = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*(?!utf-?8\b)[-_.a-zA-Z0-9]+", re.IGNORECASE)
@@ -76,9 +79,12 @@ _NO_NETWORK = (
 )
 
 
-def registered_here(registry: str, key: str) -> str | None:
-    """Describe where this platform registers an identifier, or one that looks like it; None if nowhere."""
-    return _registered(registry, key, excluded=frozenset())
+def registered_here(of: str, registry: str, key: str) -> str | None:
+    """Describe where this platform registers an identifier, or one that looks like it; None if nowhere.
+
+    `of`: name of the domain. Models and benchmarks have names that are unique across domains.
+    """
+    return _registered(of, registry, key, excluded=frozenset())
 
 
 def registered_elsewhere(package: Package) -> FindRegistration:
@@ -90,21 +96,20 @@ def registered_elsewhere(package: Package) -> FindRegistration:
         Submission with plugins that this platform may already find, for instance in ``BRAINSCORE_PLUGINS``.
     """
     plugin_paths = frozenset(plugin.path for plugin in package.plugins)
-    return lambda registry, key: _registered(registry, key, excluded=plugin_paths)
+    return lambda of, registry, key: _registered(of, registry, key, excluded=plugin_paths)
 
 
-def _registered(registry: str, key: str, *, excluded: frozenset[str]) -> str | None:
+def _registered(of: str, registry: str, key: str, *, excluded: frozenset[str]) -> str | None:
     """Describe the registration of an identifier outside the plugins ``excluded`` (``kind/name``)."""
-    from brainscore_vision.registries import plugin_index
-
-    registered = plugin_index.locations(registry)
     form = similar_form(key)
-    for name in (key, *(name for name in registered if name != key and similar_form(name) == form)):
-        for location in registered.get(name, ()):
-            folder = location.folder
-            if folder is None or f"{folder.parent.name}/{folder.name}" not in excluded:
-                where = f"{location.package} ({location.source})"
-                return where if name == key else f"it looks like {name!r} of {where}"
+    for each in DOMAINS if registry in _UNIQUE else [of]:
+        registered = domain(each).plugin_index.locations(registry)
+        for name in (key, *(name for name in registered if name != key and similar_form(name) == form)):
+            for location in registered.get(name, ()):
+                folder = location.folder
+                if folder is None or f"{folder.parent.name}/{folder.name}" not in excluded:
+                    where = f"{location.package} ({location.source})"
+                    return where if name == key else f"it looks like {name!r} of {where}"
     return None
 
 
@@ -116,7 +121,7 @@ def examine(package: Package, *, taken: FindRegistration = registered_here) -> t
     package : Package
         The submission.
     taken : callable
-        ``taken(registry, key)`` describes who already registers an identifier, or returns None.
+        ``taken(domain, registry, key)`` describes who already registers an identifier, or returns None.
 
     Returns
     -------
@@ -188,7 +193,8 @@ def _check_registrations(package: Package, plugin: SubmittedPlugin) -> Iterator[
     init_file, noun = f"{plugin.path}/__init__.py", _NOUNS[plugin.kind]
     scan = package.scans[plugin.path]
     own_registries = [registry for registry, kind in REGISTRIES.items() if kind == plugin.kind]
-    example = f"from brainscore_vision import {own_registries[0]}, then {own_registries[0]}['identifier'] = …"
+    of = domain(plugin.domain)
+    example = f"from {of.package} import {own_registries[0]}, then {own_registries[0]}['identifier'] = …"
     if init_file not in package.files:
         message = "there is no __init__.py to register the plugin"
         yield Finding("error", "registration", init_file, None, message, example)
@@ -201,7 +207,10 @@ def _check_registrations(package: Package, plugin: SubmittedPlugin) -> Iterator[
         remedy = f"write the identifier as a literal: {registry}['identifier'] = …"
         yield Finding("error", "registration", init_file, line, message, remedy)
     for registration in plugin.registrations:
-        if REGISTRIES[registration.registry] != plugin.kind:
+        if registration.registry not in of.plugin_index.registries:
+            message = f"{of.name} has no {registration.registry}"
+            yield Finding("error", "registration", init_file, registration.line, message, example)
+        elif REGISTRIES[registration.registry] != plugin.kind:
             message = f"a {noun} plugin registers in {registration.registry}"
             remedy = f"put the registration into a plugin of its own: {REGISTRIES[registration.registry]}/{plugin.name}"
             yield Finding("error", "registration", init_file, registration.line, message, remedy)
@@ -218,7 +227,7 @@ def examine_identifiers(plugins: Iterable[SubmittedPlugin], *, taken: FindRegist
     plugins : iterable of SubmittedPlugin
         The plugins of a submission.
     taken : callable
-        ``taken(registry, key)`` describes who already registers an identifier, or returns None.
+        ``taken(domain, registry, key)`` describes who already registers an identifier, or returns None.
     """
     seen: dict[tuple[str, str], tuple[str, str]] = {}
     for plugin in plugins:
@@ -233,7 +242,10 @@ def examine_identifiers(plugins: Iterable[SubmittedPlugin], *, taken: FindRegist
             elif ".py:" in key:
                 message = f"{key!r} looks like the path of a file and the name of a function in it"
                 yield Finding("error", "identifier", file, line, message, "remove '.py:'")
-            elif names_library_model(key):
+            elif split_name(key)[0] is not None:
+                message = f"{key.partition(':')[0]}: stands for a domain in front of a name"
+                yield Finding("error", "identifier", file, line, message, "begin it with another word")
+            elif any(each.offers("names a model") and each.feature("names a model")(key) for each in domains()):
                 message = f"{key!r} means a model of the library {key.partition(':')[0]}, which needs no plugin"
                 yield Finding("error", "identifier", file, line, message, "begin it with another word")
             first_file, similar = seen.setdefault((registry, similar_form(key)), (file, key))
@@ -243,7 +255,7 @@ def examine_identifiers(plugins: Iterable[SubmittedPlugin], *, taken: FindRegist
             elif first_file != file:
                 message = f"{key!r} is also registered in {first_file}"
                 yield Finding("error", "identifier", file, line, message, "register each identifier once")
-            if (existing := taken(registry, key)) is not None:
+            if (existing := taken(plugin.domain, registry, key)) is not None:
                 message = f"{key!r} is taken: {existing}"
                 yield Finding("error", "identifier", file, line, message, "choose another identifier")
 
@@ -275,17 +287,17 @@ def _check_tests(plugin: SubmittedPlugin, folder: Path) -> Iterator[Finding]:
             remedy = f"write def test_loads(): …, with {loader}('identifier')"
             yield Finding("error", "tests", file, None, message, remedy)
     if plugin.kind == "benchmarks":
-        yield from _check_benchmark_tests(file, tests.ceiling, tests.runs, tests.score)
+        yield from _check_benchmark_tests(file, tests, domain(plugin.domain).examples[0])
 
 
-def _check_benchmark_tests(file: str, ceiling: bool, runs: bool, score: bool) -> Iterator[Finding]:
-    if not ceiling:
+def _check_benchmark_tests(file: str, tests: TestsRead, example: str) -> Iterator[Finding]:
+    if not tests.ceiling:
         remedy = "write assert 0 < load_benchmark('identifier').ceiling <= 1"
         yield Finding("error", "tests", file, None, "no test checks the ceiling", remedy)
-    if not runs:
-        remedy = "write score = load_benchmark('identifier')(load_model('pixels'))"
+    if not tests.runs:
+        remedy = f"write score = load_benchmark('identifier')(load_model({example!r}))"
         yield Finding("error", "tests", file, None, "no test runs the benchmark on a model", remedy)
-    elif not score:
+    elif not tests.score:
         remedy = "document the score of one model: assert float(score) == pytest.approx(0.212, abs=0.005)"
         yield Finding("warning", "tests", file, None, "no test compares a score with a number", remedy)
 
@@ -300,7 +312,7 @@ def _check_code(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
         if not source.is_test:
             yield from _check_programs(source)
             yield from check_opened_files(source, plugin, package)
-            yield from check_metadata_fields(source)
+            yield from check_metadata_fields(source, domain(plugin.domain))
         if plugin.kind == "models" and not source.is_test:
             yield from _check_downloads(source)
 
@@ -344,7 +356,7 @@ def _check_imports(source: Source, plugin: SubmittedPlugin, package: Package) ->
             ]
         elif isinstance(node, ast.ImportFrom) and node.level > depth:
             message = "a relative import leaves the plugin's folder"
-            remedy = "write from brainscore_vision.… import …, or copy the module into the folder"
+            remedy = f"write from {domain(plugin.domain).package}.… import …, or copy the module into the folder"
             yield Finding("error", "confinement", source.path, node.lineno, message, remedy)
             continue
         else:
@@ -357,7 +369,7 @@ def _check_import(
     module: str, source: Source, line: int, plugin: SubmittedPlugin, package: Package
 ) -> Iterator[Finding]:
     top, *names = module.split(".")
-    if top != "brainscore_vision" or len(names) < 2 or names[0] not in KIND_FOLDERS:
+    if top not in PACKAGES or len(names) < 2 or names[0] not in KIND_FOLDERS:
         if not source.is_test and top in _PROGRAM_MODULES:
             message = f"the code uses {top}, which starts other programs or loads native code"
             yield Finding("warning", "programs", source.path, line, message, "remove it if it is not needed")
@@ -368,15 +380,15 @@ def _check_import(
     if plugin.kind == "models" and names[0] in ("benchmarks", "data") and not source.is_test:
         message = f"a model imports {path}, but must not know what it is scored on"
         yield Finding("error", "confinement", source.path, line, message, "remove the import from the model's code")
-    elif path not in {submitted.path for submitted in package.plugins} and not _is_on_platform(names[0], names[1]):
+    elif path not in {submitted.path for submitted in package.plugins} and not _is_on_platform(top, *names[:2]):
         message = f"the code imports {path}, which is neither in this submission nor part of the platform"
         remedy = "submit both plugins together, or copy the code into this plugin"
         yield Finding("warning", "confinement", source.path, line, message, remedy)
 
 
-def _is_on_platform(kind: str, name: str) -> bool:
+def _is_on_platform(package: str, kind: str, name: str) -> bool:
     """Whether the platform has a plugin or module of this name, or exports this name, in the package of a kind."""
-    folder = Path(__file__).resolve().parent.parent / kind
+    folder = Path(__file__).resolve().parents[2] / package / kind
     return (folder / name).is_dir() or (folder / f"{name}.py").is_file() or _exports(folder, name)
 
 
@@ -517,7 +529,7 @@ def _check_benchmarks(package: Package, plugin: SubmittedPlugin) -> Iterator[Fin
         yield from _check_arguments(source, call)
     if not calls and not any(_uses_benchmark_base(source) for source in sources) and plugin.registrations:
         message = "the benchmark does not use BenchmarkBase"
-        remedy = f"let the benchmark inherit from brainscore_vision.benchmarks.BenchmarkBase; {_SEE_PAGE}"
+        remedy = f"let the benchmark inherit from brainscore_core.benchmarks.BenchmarkBase; {_SEE_PAGE}"
         yield Finding("warning", "benchmark", init_file, None, message, remedy)
 
 
@@ -562,20 +574,22 @@ def _check_arguments(source: Source, call: ast.Call) -> Iterator[Finding]:
             yield from _check_benchmark_name(value, source.path, keyword.value.lineno)
 
 
-_METADATA_CLASSES = {"models": ModelMetadata, "benchmarks": BenchmarkMetadata}
-
-
 def _check_metadata(package: Package, plugin: SubmittedPlugin, root: Path) -> Iterator[Finding]:
     """Find missing and invalid metadata of a plugin."""
-    if plugin.kind not in _METADATA_CLASSES:
+    of = domain(plugin.domain)
+    if plugin.kind == "models" and of.offers("metadata of a model"):
+        metadata_class = of.feature("metadata of a model")
+    elif plugin.kind == "benchmarks":
+        metadata_class = BenchmarkMetadata
+    else:
         return
-    file = f"{plugin.path}/{METADATA_FILE}"
+    file = f"{plugin.path}/{_METADATA_FILE}"
     keys = {registration.key for registration in plugin.registrations}
-    if file in package.files:
+    if file in package.files and of.offers("metadata file"):
         try:
-            metadata = read_metadata_file(root / file)
+            metadata = of.feature("metadata file")(root / file)
         except UserError as error:
-            message = error.message.replace(f"{root / file}", METADATA_FILE)
+            message = error.message.replace(f"{root / file}", _METADATA_FILE)
             yield Finding("warning", "metadata", file, None, message, error.remedy or "fix it")
             return
         for problem in metadata.problems:
@@ -584,15 +598,14 @@ def _check_metadata(package: Package, plugin: SubmittedPlugin, root: Path) -> It
         if missing := sorted(keys - described):
             shown = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
             if not _has_python_metadata(package, plugin):
-                message = f"{METADATA_FILE} does not describe {shown}"
+                message = f"{_METADATA_FILE} does not describe {shown}"
                 yield Finding("note", "metadata", file, None, message, "add an entry for each")
         return
     if keys and not _has_python_metadata(package, plugin):
         message = f"there is no METADATA, so the site cannot describe this {plugin.kind.removesuffix('s')}"
-        metadata_class = _METADATA_CLASSES[plugin.kind]
         example = f"METADATA = {{'identifier': {metadata_class.__name__}(…)}}"
         fields = ", ".join(described_fields(metadata_class))
-        remedy = f"write {example} with {fields} into __init__.py, or a {METADATA_FILE}"
+        remedy = f"write {example} with {fields} into __init__.py, or a {_METADATA_FILE}"
         yield Finding("warning", "metadata", f"{plugin.path}/__init__.py", None, message, remedy)
 
 
@@ -612,10 +625,12 @@ def _has_python_metadata(package: Package, plugin: SubmittedPlugin) -> bool:
 
 _MAX_LINES = 200
 _PLATFORM_PACKAGES = frozenset(
-    {"brainscore", "brain-score", "brainscore-core", "brain-score-core", "brainscore-vision", "brain-score-vision"}
-    | {"brainio"}
+    {"brainscore", "brain-score", "brainscore-core", "brain-score-core", "brainio"}
+    | {f"{brain}-{name}" for brain in ("brainscore", "brain-score") for name in DOMAINS}
 )
-_OUR_REPOSITORY = re.compile(r"[/:]brain-score/(?:brain-score|brainscore|vision|core|brainio)(?:\.git)?(?:[@/#\s]|$)")
+_OUR_REPOSITORY = re.compile(
+    r"[/:]brain-score/(?:brain-score|brainscore|vision|language|core|brainio)(?:\.git)?(?:[@/#\s]|$)"
+)
 _RELEASE_REMEDY = "require a released version that has wheels: name==1.2"
 
 

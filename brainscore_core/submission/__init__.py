@@ -9,15 +9,15 @@
 ['identifier']
 """
 
-from brainscore_vision.submission.examination import (
+from brainscore_core.submission.examination import (
     examine,
     examine_files,
     examine_identifiers,
     registered_elsewhere,
     registered_here,
 )
-from brainscore_vision.submission.package import KIND_FOLDERS as KINDS
-from brainscore_vision.submission.package import (
+from brainscore_core.submission.package import KIND_FOLDERS as KINDS
+from brainscore_core.submission.package import (
     Finding,
     Limits,
     Package,
@@ -27,9 +27,9 @@ from brainscore_vision.submission.package import (
     sort_findings,
     unpack,
 )
-from brainscore_vision.submission.plugin_source import DeclaredFile, declared_files
-from brainscore_vision.submission.readers import read_folder, read_zip
-from brainscore_vision.submission.repositories import is_pull, read_git, read_pull
+from brainscore_core.submission.plugin_source import DeclaredFile, declared_files
+from brainscore_core.submission.readers import read_folder, read_zip
+from brainscore_core.submission.repositories import is_pull, read_git, read_pull
 
 __all__ = [
     "KINDS",

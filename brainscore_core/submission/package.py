@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Self
 
 from brainscore_core.archives import is_portable
+from brainscore_core.domain_names import FIRST, domain_of_path, domain_of_source
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import Scan, scan_file
 
@@ -153,11 +154,12 @@ class Registered:
 
 @dataclass(frozen=True)
 class SubmittedPlugin:
-    """A plugin of a submission: kind (``'models'``, …), name of its folder, and registrations."""
+    """A plugin of a submission: kind (``'models'``, …), name of its folder, registrations, and name of its domain."""
 
     kind: str
     name: str
     registrations: tuple[Registered, ...]
+    domain: str = FIRST
 
     @property
     def path(self) -> str:
@@ -167,12 +169,13 @@ class SubmittedPlugin:
     def as_dict(self) -> dict[str, Any]:
         """Convert to plain types, for JSON."""
         listed = [{"registry": item.registry, "key": item.key, "line": item.line} for item in self.registrations]
-        return {"kind": self.kind, "name": self.name, "registrations": listed}
+        return {"domain": self.domain, "kind": self.kind, "name": self.name, "registrations": listed}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Make a plugin from the result of `as_dict`."""
-        return cls(values["kind"], values["name"], tuple(Registered(**item) for item in values["registrations"]))
+        listed = tuple(Registered(**item) for item in values["registrations"])
+        return cls(values["kind"], values["name"], listed, values.get("domain", FIRST))
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,9 +221,16 @@ class Package:
     def plugins(self) -> tuple[SubmittedPlugin, ...]:
         """Its plugins, by path."""
         return tuple(
-            SubmittedPlugin(kind, name, tuple(Registered(*item) for item in scan.registrations))
+            SubmittedPlugin(
+                kind, name, tuple(Registered(*item) for item in scan.registrations), self._domain(f"{kind}/{name}")
+            )
             for (kind, name), scan in sorted((path.split("/"), scan) for path, scan in self.scans.items())
         )
+
+    def _domain(self, plugin: str) -> str:
+        """Domain of a plugin: of the package that it imports, else of the package from which it was taken."""
+        imported = domain_of_source(self.files.get(f"{plugin}/__init__.py", b""))
+        return imported or domain_of_path(self.folders.get(plugin, "")) or FIRST
 
     def of(self, plugin: SubmittedPlugin) -> dict[str, bytes]:
         """The files of one plugin."""

@@ -16,10 +16,12 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Literal, Protocol
 
 from brainscore_core import archives
+from brainscore_core.domain_names import PACKAGES
+from brainscore_core.domains import domains
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import Scan, scan_file
-from brainscore_vision.submission.package import KIND_FOLDERS, REGISTRIES, Finding, Limits, Package, sort_findings
-from brainscore_vision.submission.plugin_source import syntax_size
+from brainscore_core.submission.package import KIND_FOLDERS, REGISTRIES, Finding, Limits, Package, sort_findings
+from brainscore_core.submission.plugin_source import syntax_size
 
 _JUNK_FOLDERS = frozenset(
     {"__pycache__", "__MACOSX", ".git", ".hg", ".svn", ".github", ".idea", ".vscode", ".venv", "venv", "node_modules"}
@@ -77,7 +79,6 @@ class Budget:
             )
 
 
-_PACKAGE = "brainscore_vision"
 _SHOWN = 8
 _UPLOAD = "upload it on the site, and load it from there by its hash; see the page on uploads"
 _POINTER = b"version https://git-lfs.github.com/spec/"
@@ -101,12 +102,12 @@ def read_tree(
     findings: list[Finding] = []
     if junk := len(tree.names) - len(names):
         findings.append(Finding("note", "left out", "", None, f"{junk} leftover files of programs", ""))
-    top = _platform_folder(names)
+    tops = _platform_folders(names)
     if only is not None:
         folders = tuple(f"{folder}/" for folder in only)
         names = [path for path in names if path.startswith(folders)]
-    elif top is not None:
-        names = _changed_plugins(tree, names, top)
+    elif tops:
+        names = _changed_plugins(tree, names, tops)
     starts = tree.read([path for path in names if path.rpartition("/")[2] == "__init__.py"], Budget(limits))
     # files that are too large are left out below; parsing them would take long
     starts = {path: content if len(content) <= limits.source else b"" for path, content in starts.items()}
@@ -123,7 +124,7 @@ def read_tree(
         )
     _refuse_names(planned.files)
     findings += planned.findings
-    if top is not None or only is not None:  # the layout of the platform itself needs no notes
+    if tops or only is not None:  # the layout of the platform itself needs no notes
         findings = [finding for finding in findings if finding.check != "layout" or finding.severity == "error"]
     else:
         findings += _outside(planned.outside)
@@ -139,29 +140,39 @@ def read_tree(
     return package
 
 
-def _platform_folder(names: Iterable[str]) -> str | None:
-    """Folder of the platform's package in a checkout of the platform, with ``/``; None in other trees."""
-    for path in names:
-        if path.endswith(f"{_PACKAGE}/model_interface.py"):
-            return path.removesuffix("model_interface.py")
-    return None
+def _platform_folders(names: Iterable[str]) -> dict[str, str]:
+    """Folders of the packages of domains in a checkout of the platform, with ``/``; none in other trees."""
+    marks = {each.model_interface.partition(":")[0].replace(".", "/") + ".py": each.package for each in domains()}
+    return {
+        f"{path.removesuffix(mark)}{package}/": package
+        for path in names
+        for mark, package in marks.items()
+        if f"/{path}".endswith(f"/{mark}")
+    }
 
 
-def _changed_plugins(tree: Tree, names: list[str], top: str) -> list[str]:
+def _changed_plugins(tree: Tree, names: list[str], tops: Mapping[str, str]) -> list[str]:
     """Files of the plugins in a checkout of the platform that differ from the platform's own."""
-    package_folder = Path(__file__).resolve().parent.parent
+    home = Path(__file__).resolve().parents[2]
     plugins: dict[str, list[str]] = defaultdict(list)
+    platform_paths: dict[str, Path] = {}
     for path in names:
-        segments = path.removeprefix(top).split("/")
-        if path.startswith(top) and len(segments) > 2 and segments[0] in KIND_FOLDERS and segments[1][0] not in "_.":
-            plugins[f"{segments[0]}/{segments[1]}"].append(path)
-    platform_paths = {path: package_folder / path.removeprefix(top) for paths in plugins.values() for path in paths}
+        for top, package in tops.items():
+            segments = path.removeprefix(top).split("/")
+            if (
+                path.startswith(top)
+                and len(segments) > 2
+                and segments[0] in KIND_FOLDERS
+                and segments[1][0] not in "_."
+            ):
+                plugins[f"{top}{segments[0]}/{segments[1]}"].append(path)
+                platform_paths[path] = home / package / path.removeprefix(top)
     unlike = tree.unlike(platform_paths)
     changed = [path for paths in plugins.values() if unlike.intersection(paths) for path in paths]
     if not changed:
         raise UserError(
             "it is a checkout of the platform, and all its plugins are the platform's own",
-            remedy=f"name the plugin's folder, such as {_PACKAGE}/models/mine; or commit new plugins",
+            remedy=f"name the plugin's folder, such as {PACKAGES[0]}/models/mine; or commit new plugins",
         )
     return changed
 

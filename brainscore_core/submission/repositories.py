@@ -23,8 +23,8 @@ from typing import NamedTuple, Self
 from urllib.parse import unquote, urlsplit
 
 from brainscore_core.errors import UserError
-from brainscore_vision.submission.package import KIND_FOLDERS, Limits, Package
-from brainscore_vision.submission.readers import Budget, read_tree
+from brainscore_core.submission.package import KIND_FOLDERS, Limits, Package
+from brainscore_core.submission.readers import Budget, read_tree
 
 LOCAL_VARIABLE = "BRAINSCORE_GIT_LOCAL"
 """Environment variable that allows repositories in folders of this machine, for tests."""

@@ -8,17 +8,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from brainscore_core.errors import nearest
-from brainscore_vision.benchmark_helpers.metadata import (
+from brainscore_core.benchmarks.metadata import (
     BenchmarkMetadata,
     DataMetadata,
     MetricMetadata,
     StimuliMetadata,
     required_fields,
 )
-from brainscore_vision.model_helpers.metadata import ModelMetadata
-from brainscore_vision.submission.package import Finding, Package, SubmittedPlugin
-from brainscore_vision.submission.plugin_source import Source, called_name, expression_text
+from brainscore_core.domains import Domain
+from brainscore_core.errors import nearest
+from brainscore_core.submission.package import Finding, Package, SubmittedPlugin
+from brainscore_core.submission.plugin_source import Source, called_name, expression_text
 
 PLACEHOLDERS: Mapping[str, str] = {
     "say here in": "describe the plugin there",
@@ -64,9 +64,7 @@ def check_template_texts(source: Source, content: bytes) -> Iterator[Finding]:
     yield from findings.values()
 
 
-_METADATA_TYPES: Mapping[str, type] = {
-    one.__name__: one for one in (ModelMetadata, BenchmarkMetadata, DataMetadata, MetricMetadata, StimuliMetadata)
-}
+_OF_BENCHMARKS = (BenchmarkMetadata, DataMetadata, MetricMetadata, StimuliMetadata)
 _WANTED: Mapping[str, frozenset[str]] = {
     "ModelMetadata": frozenset({"architecture", "parameters", "code_licence", "source", "bibtex"}),
     "BenchmarkMetadata": frozenset({"title", "description", "stimuli", "data", "metric"}),
@@ -77,16 +75,18 @@ _WANTED: Mapping[str, frozenset[str]] = {
 """Fields that readers of a card look for; the others are only shown if they are known."""
 
 
-def check_metadata_fields(source: Source) -> Iterator[Finding]:
+def check_metadata_fields(source: Source, of: Domain) -> Iterator[Finding]:
     """Find fields that ``METADATA`` leaves out or leaves unknown."""
+    described = [*_OF_BENCHMARKS, *([of.feature("metadata of a model")] if of.offers("metadata of a model") else [])]
+    types: dict[str, type] = {each.__name__: each for each in described}
     for node in ast.walk(source.tree):
         name = called_name(node)
-        if not isinstance(node, ast.Call) or name not in _METADATA_TYPES or node.args:
+        if not isinstance(node, ast.Call) or name not in types or node.args:
             continue
         if any(keyword.arg is None for keyword in node.keywords):  # the content of **values is only known at run time
             continue
         stated = {keyword.arg: keyword.value for keyword in node.keywords}
-        known_fields: tuple[Any, ...] = fields(_METADATA_TYPES[name])
+        known_fields: tuple[Any, ...] = fields(types[name])
         names = [entry.name for entry in known_fields]
         for field in stated:
             if field not in names:
@@ -94,7 +94,7 @@ def check_metadata_fields(source: Source) -> Iterator[Finding]:
                 message = f"{name} has no field {field}"
                 remedy = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(names)}"
                 yield Finding("warning", "metadata", source.path, node.lineno, message, remedy)
-        if left_out := [field for field in required_fields(_METADATA_TYPES[name]) if field not in stated]:
+        if left_out := [field for field in required_fields(types[name]) if field not in stated]:
             message = f"{name} lacks {', '.join(left_out)}"
             remedy = "state the fields; None means that a value is not known, or does not apply"
             yield Finding("warning", "metadata", source.path, node.lineno, message, remedy)
