@@ -28,6 +28,7 @@ DOMAIN = Domain(
         extra="models",
     ),
     features={
+        "assessment": "brainscore_vision.assessment.tasks:plan",
         "attainable scores": "brainscore_vision.assessment.attainable:attach_attainable",
         "catalogue": "brainscore_vision.catalogue.contents:catalogue",
         "changed plugins": "brainscore_vision.assessment.tasks:changed_plugins",

@@ -139,7 +139,7 @@ def examine_files(package: Package) -> tuple[Finding, ...]:
     package : Package
         The submission.
     """
-    findings = _findings_or_error("", lambda: read_declared(package)[1])
+    findings = [*_findings_or_error("", lambda: read_declared(package)[1]), *_check_domains(package)]
     with tempfile.TemporaryDirectory(prefix="brainscore-read-") as scratch:
         root = Path(scratch)
         write_files(package.files, root)
@@ -155,6 +155,16 @@ def examine_files(package: Package) -> tuple[Finding, ...]:
             if plugin.kind == "benchmarks":
                 findings += _findings_or_error(init_file, partial(_check_benchmarks, package, plugin))
     return sort_findings(findings)
+
+
+def _check_domains(package: Package) -> Iterator[Finding]:
+    """Find plugins of another domain than the first: a submission is of one domain."""
+    for plugin in package.plugins:
+        first = package.plugins[0]
+        if plugin.domain != first.domain:
+            message = f"{plugin.path} is of {plugin.domain}, and {first.path} of {first.domain}"
+            remedy = "send the plugins of each domain alone"
+            yield Finding("error", "domain", f"{plugin.path}/__init__.py", None, message, remedy)
 
 
 def _findings_or_error(file: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:

@@ -397,6 +397,7 @@ class SubmittedRegistration(Strict):
 class PluginEntry(Strict):
     """A plugin of a revision."""
 
+    domain: str = Field(FIRST, description="Domain whose package it imports: vision or language.")
     kind: str = Field(description="models, benchmarks, data or metrics.")
     name: str = Field(description="Name of its folder.")
     registrations: list[SubmittedRegistration]

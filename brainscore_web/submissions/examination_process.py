@@ -10,15 +10,12 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import resource
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from brainscore_core.domain_names import DOMAINS, FIRST, PACKAGES, domain_of_path
 from brainscore_core.errors import UserError
 from brainscore_core.submission import (
     Finding,
@@ -56,7 +53,7 @@ def answer(request: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Read and examine a submission."""
     try:
         package = _read(request, folder)
-        findings = [*package.findings, *_of_other_domains(package), *examine_files(package)]
+        findings = [*package.findings, *examine_files(package)]
     except UserError as error:
         return {"error": error.message, "remedy": error.remedy or "fix it, and send it again"}
     (folder / "archive").write_bytes(package.to_zip())
@@ -76,19 +73,6 @@ def _read(request: dict[str, Any], folder: Path) -> Package:
     if request["origin"] == "git":
         return read_git(request["address"], request["commit"], limits=limits)
     return read_pull(request["address"], limits=limits)
-
-
-def _of_other_domains(package: Package) -> Iterator[Finding]:
-    """Refuse plugins of domains whose submissions the site cannot test."""
-    for plugin in package.plugins:
-        source = b"\n".join(content for path, content in package.of(plugin).items() if path.endswith(".py"))
-        for name, library in zip(DOMAINS, PACKAGES, strict=True):
-            named = domain_of_path(package.folders.get(plugin.path, "")) == name
-            imported = re.search(rb"^[ \t]*(?:from|import)[ \t]+%b\b" % library.encode(), source, re.MULTILINE)
-            if name != FIRST and (named or imported):
-                message = f"{plugin.path} is a plugin of {name}, and only those of {FIRST} can be tested here"
-                remedy = "score it with brainscore score, and send its receipts"
-                yield Finding("error", "domain", f"{plugin.path}/__init__.py", None, message, remedy)
 
 
 def _first(findings: list[Finding]) -> list[Finding]:

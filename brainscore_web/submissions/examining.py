@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 from django.conf import settings
 
 from brainscore_core import submission as submitting
+from brainscore_core.domain_names import FIRST
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import size_text
 from brainscore_core.isolation.children import Output, end, ender, ending_text, guarded
@@ -242,6 +243,11 @@ def title_of(plugins: Iterable[submitting.SubmittedPlugin]) -> str:
     """Return the title of a submission: the names of its plugins."""
     names = storable(", ".join(dict.fromkeys(plugin.name for plugin in plugins))) or "nothing yet"
     return names if len(names) <= 300 else f"{names[:299]}…"
+
+
+def domain_of(plugins: Iterable[submitting.SubmittedPlugin]) -> str:
+    """Return the domain of a submission: that of its plugins; of several domains, it is refused."""
+    return next((plugin.domain for plugin in plugins), FIRST)
 
 
 def storable(value: Any) -> Any:

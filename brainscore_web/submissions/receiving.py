@@ -14,6 +14,7 @@ from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
 from brainscore_core import submission as submitting
+from brainscore_core.domain_names import FIRST
 from brainscore_core.formatting import size_text
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Visibility
@@ -24,6 +25,7 @@ from brainscore_web.submissions.examining import (
     Refused,
     Source,
     Zip,
+    domain_of,
     examine,
     limits,
     require_news,
@@ -111,12 +113,12 @@ def receive(
     if examined is None:
         described |= {"address": storable(address)[-500:], "digest": _digest(unexamined), "archive": b""}
         described["size"] = len(unexamined["content"])
-        title = storable(address)[-300:] or "submission"
+        title, domain = storable(address)[-300:] or "submission", FIRST
     else:
         names = examine_names(examined.plugins, owner=user, submission=submission)
         described |= examined.columns(_in_order((*examined.findings, *names)))
         described["address"] = storable(examined.address or address)[-500:]
-        title = title_of(examined.plugins)
+        title, domain = title_of(examined.plugins), domain_of(examined.plugins)
     has_errors = any(finding["severity"] == "error" for finding in described.get("findings", ()))
     with transaction.atomic():
         # a weak lock: others may still refer to this user, but cannot count its submissions meanwhile
@@ -125,12 +127,12 @@ def receive(
             require_news(owner, {described["digest"], _digest(unexamined)})
         require_room(owner, new=submission is None, size=described["size"])
         if submission is None:
-            row = Submission.objects.create(owner=owner, title=title, visibility=visibility)
+            row = Submission.objects.create(owner=owner, title=title, domain=domain, visibility=visibility)
         else:
             row = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
             _require_revisable(row)
-            row.title, row.changed = title, timezone.now()
-            row.save(update_fields=["title", "changed"])
+            row.title, row.domain, row.changed = title, domain, timezone.now()
+            row.save(update_fields=["title", "domain", "changed"])
         last = row.revisions.aggregate(number=Max("number"))["number"] or 0
         revision = Revision.objects.create(submission=row, number=last + 1, **described)
         if examined is None:

@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from brainscore_core.domains import domain as described
 from brainscore_core.plugins.environments import RequirementsError
 from brainscore_core.receipts.assessment import Assessment
 from brainscore_core.receipts.schema import ReceiptError
@@ -48,6 +49,7 @@ _MOST_BENCHMARKS = 20  # of a submission
 _LONGEST_RECEIPT = 500_000  # bytes
 _LONGEST_REASON = 2000  # characters
 _TOO_MANY = f"only the first {_MOST_BENCHMARKS} benchmarks of a submission are assessed"
+_NOT_ASSESSED = "benchmarks of {} are not assessed, only checked"
 _NO_DATA = (
     "the data are not available to the submitted code on this site, for instance because only the author has them"
 )
@@ -81,10 +83,12 @@ class _Result:
 
 def plan_assessments(revision: Revision) -> int:
     """Plan the assessments of a revision's benchmarks, in the transaction that records its tests."""
-    now, rows = timezone.now(), []
+    now, rows, of = timezone.now(), [], described(revision.submission.domain)
+    assessed = of.offers("assessment")
     for number, (plugin, benchmark) in enumerate(_benchmarks(revision)):
-        possible = number < _MOST_BENCHMARKS
-        state: dict[str, Any] = {"due": now} if possible else {"state": _State.NOT_POSSIBLE, "reason": _TOO_MANY}
+        reason = "" if assessed else _NOT_ASSESSED.format(of.name)
+        reason = reason or ("" if number < _MOST_BENCHMARKS else _TOO_MANY)
+        state: dict[str, Any] = {"state": _State.NOT_POSSIBLE, "reason": reason} if reason else {"due": now}
         rows += [
             BenchmarkAssessment(revision=revision, plugin=plugin, benchmark=benchmark, part=part, **state)
             for part in _Part.values

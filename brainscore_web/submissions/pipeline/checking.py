@@ -44,6 +44,7 @@ from brainscore_web.submissions.examining import (
     Refused,
     Source,
     Zip,
+    domain_of,
     examine,
     require_news,
     storable,
@@ -139,7 +140,9 @@ def _examine_arrived(lease: Lease[Step]) -> None:
         if not lease.rows().select_for_update().exists():
             return
         revision.save(update_fields=list(values))
-        Submission.objects.filter(pk=revision.submission_id).update(title=title_of(examined.plugins))
+        Submission.objects.filter(pk=revision.submission_id).update(
+            title=title_of(examined.plugins), domain=domain_of(examined.plugins)
+        )
         if revision.needs_review:
             revision.steps.filter(kind=Step.Kind.REVIEW, state=Step.State.SKIPPED).update(state=Step.State.WAITING)
         arrived.delete()
@@ -215,7 +218,7 @@ def _holders(
     mine = {(str(plugin.kind), plugin.name) for plugin in plugins}
     owned: set[_Key] = set()
     holder_of: dict[_Key, str] = {}
-    for live in _live(mine):
+    for live in _live(set(mine)):
         keys = set(_keys(live["revision__plugins"], live["kind"], live["name"])) & asked
         yours = owner is not None and live["owner"] == owner.pk
         if yours and (live["kind"], live["name"]) in mine:
@@ -246,13 +249,13 @@ def _clashes(
     plugins: Sequence[SubmittedPlugin], *, owner: User | None, submission: Submission | None = None
 ) -> tuple[Finding, ...]:
     """Find plugins whose folder name is taken, and note which ones are new versions of the owner's live plugins."""
-    mine = {(str(plugin.kind), plugin.name) for plugin in plugins}
+    mine = {(str(plugin.kind), plugin.name): plugin.domain for plugin in plugins}
     like = {(kind, similar_form(name)): (kind, name) for kind, name in mine}
     holders: list[tuple[_Key, str]] = []
     findings: dict[_Key, Finding] = {}
-    for live in _live(mine):
+    for live in _live(set(mine)):
         key, yours = (live["kind"], live["name"]), owner is not None and live["owner"] == owner.pk
-        if key in mine and yours:
+        if key in mine and yours and live["domain"] == mine[key]:
             message = "this replaces your live plugin of the same name when it is published"
             findings[key] = _finding("note", "new version", key, message, "no action is needed")
         else:
@@ -282,7 +285,7 @@ def _finding(severity: Any, check: str, key: _Key, message: str, remedy: str) ->
 def _live(mine: set[_Key]) -> Iterator[dict[str, Any]]:
     kinds = {kind for kind, _name in mine}
     rows = Plugin.objects.filter(kind__in=kinds).order_by("kind", "name")
-    yield from rows.values("kind", "name", "owner", "revision__plugins").iterator()
+    yield from rows.values("domain", "kind", "name", "owner", "revision__plugins").iterator()
 
 
 def _open(owner: User | None, submission: Submission | None) -> list[list[dict[str, Any]]]:

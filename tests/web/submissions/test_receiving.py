@@ -168,20 +168,28 @@ def test_identifiers_of_the_platform_are_taken(submitter, submitted):
     made = submitted(submitter, model_files("pixels", name="mine"))
     assert "'pixels' is taken" in errors_of(made)[0]
     made = submitted(submitter, model_files("word-length", name="length"))
-    assert errors_of(made)[0] == "'word-length' is taken: the domain language"
+    assert errors_of(made)[0].startswith("'word-length' is taken: brainscore_language.models.word_properties")
     made = submitted(submitter, model_files("language:mine", name="prefix"))
-    assert errors_of(made)[0] == "'language:mine' is taken: language: stands for a domain in front of a name"
+    assert errors_of(made)[0] == "language: stands for a domain in front of a name"
     made = submitted(submitter, model_files("pixels-2", name="pixels"))
     assert errors_of(made) == ["the platform already has a folder models/pixels"]
 
 
-def test_plugins_of_another_domain_are_refused(submitter, submitted):
-    files = {
+def _language(name):
+    return {
         path: content.replace("brainscore_vision", "brainscore_language") if isinstance(content, str) else content
-        for path, content in model_files("reader").items()
+        for path, content in model_files(name).items()
     }
-    made = submitted(submitter, files)
-    assert any("is a plugin of language, and only" in message for message in errors_of(made))
+
+
+def test_plugins_of_language(submitter, submitted):
+    made = submitted(submitter, {f"brainscore_language/{path}": text for path, text in _language("reader").items()})
+    assert made.submission.domain == made.plugins[0]["domain"] == "language"
+    assert not errors_of(made)
+    taken = submitted(submitter, _language("pixels"))  # models have names that are unique across domains
+    assert "'pixels' is taken: brainscore_vision.models.pixels" in errors_of(taken)[0]
+    mixed = submitted(submitter, model_files("seer") | _language("listener"))
+    assert any("models/seer is of vision, and models/listener of language" in message for message in errors_of(mixed))
 
 
 def test_open_submissions_of_others_have_their_names(submitter, other, submitted):
