@@ -15,6 +15,7 @@ from brainscore_core.metric_helpers.uncertainty import (
     attach_neuroid_interval,
     attach_predictivity_interval,
     note_undefined,
+    unit_ids,
     units_along,
     units_of_stimuli,
     with_groups,
@@ -163,7 +164,10 @@ class CrossRegressedCorrelation(Metric):
         collected: list[PredictivityOfSplits] = []
         if self._pearson and min(tested_at_once) >= FEWEST:
             bins = measured.shape[2] if measured.ndim > 2 else 1
-            collected = [PredictivityOfSplits(units[0].codes) for _ in range(bins)]
+            names = unit_ids(stimuli, np.arange(len(target)) if stimuli.names is None else stimuli.names)
+            collected = [
+                PredictivityOfSplits(stimuli.codes, names=names, neuroid_names=neuroids.names) for _ in range(bins)
+            ]
         tested = 0
         predictions: list[Any] = []
         alphas: list[Any] = []

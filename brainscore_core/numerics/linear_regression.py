@@ -108,7 +108,7 @@ class TrainingEffects(NamedTuple):
     values : array, groups × q
         Through each response, on all test rows.
     pairs : array, 2 × test rows × groups
-        On each test row, through the first and the second half of the responses.
+        On each test row, through either half of the responses.
     """
 
     values: Array
@@ -137,11 +137,18 @@ class LeftOut(ABC):
         effects = product(hat[np.ix_(tested, trained)], residuals[trained])
         return np.asarray(np.einsum("tj,tj->j", slopes[tested], effects))
 
-    def effects(self, slopes: Array, *, trained: NDArray[np.intp], tested: NDArray[np.intp]) -> TrainingEffects:
+    def effects(
+        self,
+        slopes: Array,
+        *,
+        trained: NDArray[np.intp],
+        tested: NDArray[np.intp],
+        halves: Sequence[NDArray[np.intp]],
+    ) -> TrainingEffects:
         """Effects of each group of training rows on Σ slopes · predictions of the test rows of other groups.
 
         `slopes`: the sum of each column is 0, but for rounding. `trained`, `tested`: group of each row; those of the
-        training rows are numbered from 0 on.
+        training rows are numbered from 0 on. `halves`: columns of either half of the responses.
 
         Notes
         -----
@@ -173,7 +180,6 @@ class LeftOut(ABC):
             hat -= hat.mean(axis=0)
             for _, rows, own in same:
                 hat[np.ix_(rows, own)] = 0.0
-            halves = [slice(0, slopes.shape[1] // 2), slice(slopes.shape[1] // 2, None)]
             pairs = [hat * product(slopes[:, half], residuals[:, half].T) for half in halves]
             return TrainingEffects(values, np.stack([sums_of_groups(half.T, trained).T for half in pairs]))
 

@@ -129,10 +129,21 @@ class PredictivityOfSplits:
         Whether to square each time bin's correlation, keeping its sign, before the mean over bins.
     change : callable, optional
         Increasing function that is applied to each correlation, such as the Spearman–Brown correction, for arrays.
+    names : array, optional
+        Name of each stimulus (or group), by its number in `stimuli`; by default that number.
+    neuroid_names : array (neuroids,), optional
+        Name of each neuroid; by default its position. Random sums depend on the names alone, whatever the order.
     """
 
     def __init__(
-        self, stimuli: Codes, *, groups: Codes | None = None, squared: bool = False, change: Transform | None = None
+        self,
+        stimuli: Codes,
+        *,
+        groups: Codes | None = None,
+        squared: bool = False,
+        change: Transform | None = None,
+        names: ArrayLike | None = None,
+        neuroid_names: ArrayLike | None = None,
     ) -> None:
         self._stimuli = stimuli
         self._change: Transform = (lambda values: values) if change is None else change
@@ -141,7 +152,8 @@ class PredictivityOfSplits:
         self._correlations: list[Array] = []
         self._effects: Array | None = None
         self._weights: Array | None = None
-        self._codes = unit_codes(np.arange(stimuli.max(initial=-1) + 1))
+        self._codes = unit_codes(np.arange(stimuli.max(initial=-1) + 1) if names is None else names)
+        self._order = None if neuroid_names is None else np.argsort(unit_codes(neuroid_names), kind="stable")
         self._pairs, self._training = np.zeros((2, SUMS)), np.zeros(0)
         self._trained = 0
 
@@ -192,7 +204,9 @@ class PredictivityOfSplits:
                 which, codes = np.unique(self._stimuli[train], return_inverse=True)
                 position = np.minimum(np.searchsorted(which, self._stimuli[test]), len(which) - 1)
                 tested = np.where(which[position] == self._stimuli[test], position, -1)
-                found = left_out.effects(slopes, trained=codes, tested=tested)
+                order = np.arange(neuroids) if self._order is None else self._order
+                halves = order[: neuroids // 2], order[neuroids // 2 :]
+                found = left_out.effects(slopes, trained=codes, tested=tested, halves=halves)
                 self._training[which] += found.values
                 self._trained += 1
                 rows = self._codes[self._stimuli[test]]

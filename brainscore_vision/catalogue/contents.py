@@ -311,13 +311,13 @@ def _benchmark(identifier: str, plugin: _ReadPlugin) -> BenchmarkEntry:
 
 
 def _layers(identifier: str, plugin: _ReadPlugin) -> dict[str, tuple[str, ...]] | None:
-    """Layers in the plugin's table, or its file for the model or for another identifier with the same metadata."""
+    """Layers in the plugin's table, or its file for the model or for another identifier with equal metadata."""
     if plugin.place.folder is None:
         return None
     if plugin.place.source == _BUILT_IN and (of_row := table_regions(plugin.place.folder, identifier)):
         return of_row
     folder, table = plugin.place.folder / "region_layer_map", plugin.metadata.table
-    same = [name for name, metadata in table.items() if metadata is table.get(identifier)]
+    same = [name for name, metadata in table.items() if metadata == table.get(identifier)]
     for name in (identifier, *same):
         file = folder / f"{re.sub(r'[:/]', '_', name)}.json"
         if file.is_file():

@@ -49,7 +49,7 @@ def test_a_file_says_everything(tmp_path):
         "models: [pixels, net.py:make, mine=nets/a.py:make]\nbenchmarks: all:V1\nresults: out\nworkers: 4\n"
         "max_memory: 16GB\ngpus: 1\nisolated: true\nsandbox: true\ncage: true\nscheduler: tcp://10.0.0.1:8786\n"
         "slurm: cluster.yaml\n"
-        "again: all\ntimeout: 600\n"
+        "again: all\ntimeout: 600\ndomain: vision\n"
     )
     found = read_run_file(file)
     assert set(found) == set(KEYS)
@@ -67,6 +67,7 @@ def test_a_file_says_everything(tmp_path):
         "slurm": str(tmp_path / "cluster.yaml"),
         "again": "all",
         "timeout": 600.0,
+        "domain": "vision",
     }
     file.write_text("models: pixels\nresults: s3://bucket/results\n")
     assert read_run_file(file)["results"] == "s3://bucket/results"

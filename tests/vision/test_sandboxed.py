@@ -17,6 +17,7 @@ from brainscore.cli import app
 from brainscore_core.benchmarks import BenchmarkBase, ceil_score
 from brainscore_core.errors import UserError
 from brainscore_core.isolation import sandbox as cages
+from brainscore_core.domains import domain
 from brainscore_core.isolation.models import SANDBOX_REMARK, environment_for
 from brainscore_core.isolation.sandbox import require_sandbox
 from brainscore_core.metrics import Score
@@ -299,5 +300,5 @@ def test_requirements_that_would_be_built_are_refused(line, lab, tmp_path, monke
     monkeypatch.setenv("BRAINSCORE_ENVIRONMENTS", str(tmp_path / "environments"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     with pytest.raises(UserError, match=r"(?i)built|wheels only"):
-        environment_for("builds")
+        environment_for(domain(), "builds")
     assert not marker.exists()

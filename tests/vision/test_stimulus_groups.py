@@ -111,7 +111,7 @@ def test_comparisons_use_the_stored_groups():
     found = compare_scores(*pair)
     assert found.units.startswith("10 groups of stimuli (texture) × 8 neuroids")
     del pair[1].attrs["predictions"].attrs["stimulus_groups"]  # as earlier versions stored them
-    assert compare_scores(*pair).ci == found.ci
+    assert compare_scores(*pair).ci == pytest.approx(found.ci, abs=0.01)  # with fitted maps kept
     del pair[0].attrs["predictions"].attrs["stimulus_groups"]
     earlier = compare_scores(*pair)
     assert earlier.units.startswith("40 stimuli")  # those that were tested

@@ -181,6 +181,7 @@ def test_least_squares_through_all_responses_are_the_limit_of_small_penalties():
     X, Y = rng.standard_normal((30, 90)), rng.standard_normal((30, 3))
     splits = [(np.arange(8, 30), np.arange(8))]
     slopes, groups = rng.standard_normal((8, 3)), {"trained": np.arange(22) // 2, "tested": np.full(8, -1)}
+    groups["halves"] = [np.arange(1), np.arange(1, 3)]
     exact, limit = (next(method.cross_fit(X, Y, splits)).left_out for method in (LeastSquares(), Ridge(1e-4)))
     assert exact.effects(slopes, **groups).values == pytest.approx(limit.effects(slopes, **groups).values, rel=1e-3)
 
@@ -202,7 +203,7 @@ def test_effects_of_training_stimuli_equal_those_of_the_explicit_matrices(case, 
         slopes -= slopes.mean(axis=0)
         which, codes = np.unique(group[train], return_inverse=True)
         tested = np.array([list(which).index(g) if g in which else -1 for g in group[test]])
-        found = fit.left_out.effects(slopes, trained=codes, tested=tested)
+        found = fit.left_out.effects(slopes, trained=codes, tested=tested, halves=[np.arange(1), np.arange(1, 3)])
         values, cells = np.zeros((len(which), 3)), np.zeros((8, 34, 3))
         for j, alpha in enumerate(alphas):
             hat, M = explicit(X, Y, train, test, alpha)

@@ -6,10 +6,10 @@ import pytest
 from click.testing import CliRunner
 from django.contrib.auth.models import AnonymousUser
 
-import brainscore_vision.catalogue.leaderboard
 from brainscore.cli.results import command
 from brainscore.client.leaderboard import leaderboard_of
 from brainscore.report import report_of
+from brainscore_core.results.benchmark_table import BenchmarkTable
 from brainscore_core.scoring import ResultsStore
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.ingest import ingest_store
@@ -23,7 +23,7 @@ from tests.core.results.board_cases import CASES, receipts_of, small_tree
 def tree(db, monkeypatch):
     """The small tree, in the database and in place of that of the package."""
     tree, rows = small_tree(), {}
-    monkeypatch.setattr(brainscore_vision.catalogue.leaderboard, "leaderboard_tree", lambda: tree)
+    monkeypatch.setattr(BenchmarkTable, "tree", lambda table, further=(): tree)
     for at, name in enumerate(tree):
         node = tree[name]
         rows[name] = Benchmark.objects.create(

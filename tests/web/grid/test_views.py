@@ -166,7 +166,7 @@ def test_answers_are_compressed(board, client):
 
 def test_exports_carry_the_state(board, client):
     answer = client.get(f"{PAGE}export.csv", {"family": "vit", "errors": "1"})
-    assert answer["Content-Disposition"] == 'attachment; filename="brain-score.csv"'
+    assert answer["Content-Disposition"] == 'attachment; filename="brain-score-vision.csv"'
     table = list(csv.DictReader(io.StringIO(answer.content.decode())))
     assert len(table) == len(shown(family=("vit",)).models)
     assert client.get(f"{PAGE}export.parquet").content[:4] == b"PAR1"
@@ -270,7 +270,7 @@ def test_data_that_cannot_be_read_are_no_traceback(board, client, monkeypatch):
     from brainscore_core.errors import UserError
     from brainscore_web.leaderboard import views
 
-    def broken(visitor, *, at=None):
+    def broken(visitor, domain, *, at=None):
         raise UserError("the tree is broken", remedy="fix it")
 
     monkeypatch.setattr(views, "snapshot_for", broken)
