@@ -19,7 +19,6 @@ from brainscore_vision.model_helpers.activations.preprocessing import (
     preprocess_images,
 )
 from brainscore_vision.model_helpers.activations.pretrained_models import as_preprocessing
-from brainscore_vision.model_helpers.activations.pretrained_models import as_preprocessing
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
