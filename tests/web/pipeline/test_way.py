@@ -6,9 +6,9 @@ import pytest
 from allauth.account.models import EmailAddress
 
 from brainscore_web.jobs.models import Email
-from brainscore_web.leaderboard.models import VisionModel
+from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.submissions import pipeline, plugin_folders
-from brainscore_web.submissions.models import Plugin, Step
+from brainscore_web.submissions.models import Plugin, Review, Step
 from brainscore_web.submissions.pipeline.runner import run_next_step
 from tests.web._plugins import model_files
 
@@ -52,6 +52,37 @@ def test_a_model_goes_live(caged, submit, states):
     assert row.bibtex.startswith("@misc{tiles2026")
     assert (plugin_folders.published_folder() / "models" / "tiles_8" / "model.py").is_file()
     assert not run_next_step()
+
+
+def test_plugins_of_language_go_live(caged, submit, staff, tmp_path, monkeypatch):
+    """What `brainscore new` writes is checked and tested in the sandbox; benchmarks and data wait for a reviewer."""
+    from brainscore.scaffold import write_plugin
+    from brainscore_core.domains import domain
+
+    monkeypatch.setenv("BRAINSCORE_PLUGINS", "")  # restored after the test
+    for kind, name in (("benchmark", "Reading2026-pearsonr"), ("model", "tiny-reader")):
+        write_plugin(kind, name, root=tmp_path / "lab", of=domain("language"))
+    monkeypatch.setenv("BRAINSCORE_PLUGINS", "")
+    files = {str(file.relative_to(tmp_path / "lab")): file.read_text() for file in (tmp_path / "lab").rglob("*.py")}
+    revision = submit(files)
+    assert revision.submission.domain == "language"
+    for kind in ("check", "test"):
+        assert run_next_step()
+        step = Step.objects.get(revision=revision, kind=kind)
+        assert step.state == "passed", (step.reason, step.internal, step.log[-3000:], step.result)
+    assert step.result["failed"] == 0
+    assert "Reading2026-pearsonr: it scores a model: passed" in step.log
+    assert set(revision.assessments.values_list("state", "reason")) == {
+        ("not possible", "benchmarks of language are not assessed, only checked")
+    }
+    pipeline.approve(revision, Review.objects.create(revision=revision, reviewer=staff, verdict="approve"))
+    assert run_next_step()
+    assert set(Plugin.objects.values_list("domain", "kind", "name")) == {
+        ("language", kind, name)
+        for kind, name in (("benchmarks", "reading2026"), ("data", "reading2026"), ("models", "tiny_reader"))
+    }
+    assert VisionModel.objects.get(identifier="tiny-reader").domain == "language"
+    assert Benchmark.objects.get(identifier="Reading2026-pearsonr").parent.identifier == "behavior_language"
 
 
 def test_failing_tests_are_told(caged, submit, states, client):
