@@ -15,7 +15,7 @@ Rows = NDArray[np.intp]
 _PENALTIES = 10.0 ** np.arange(-3, 5, 0.5)
 """Penalties, as multiples of the mean squared distance of the features of the training stimuli from their mean."""
 
-_ROUNDS = 100
+_ROUNDS = 2000
 """How often the shares of the penalties are improved."""
 
 
