@@ -214,7 +214,7 @@ def domain(name: str = FIRST) -> Domain:
     Raises
     ------
     UserError
-        If there is no such domain; the message lists them.
+        If the domain is unknown; the message lists the domains.
 
     Examples
     --------

@@ -44,7 +44,7 @@ class People:
         self._stories = grouping_of(assembly).values
 
     def means(self, people: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Mean of each word over each of some sets of people (person × set); NaN where nobody read it."""
+        """Mean of each word over each of some sets of people (person × set); NaN for words that none of them read."""
         with np.errstate(invalid="ignore"):
             return np.asarray((self._times @ people) / (self._read @ people))
 

@@ -24,7 +24,7 @@ def hub_subject(identifier: str) -> Any:
     """The subject of ``huggingface:NAME`` or ``huggingface:NAME#LAYER``.
 
     Without a layer, that of the published registration stands for the language system, if there is one; else the block
-    in the middle, which nobody selected: the receipt says so.
+    in the middle, a guess that the receipt names.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def hub_subject(identifier: str) -> Any:
     if layer is None:
         blocks = blocks_of(network)
         layer = blocks[len(blocks) // 2]
-        note("remark", text=f"the layer {layer} of {name} stands for the language system; nobody selected it")
+        note("remark", text=f"the layer {layer} of {name} stands for the language system; it was not selected by data")
     return kind(name, {"language_system": layer}, model=network)
 
 

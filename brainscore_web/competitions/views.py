@@ -44,7 +44,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     chosen = request.GET.get("domain", "")
     if chosen:
         if chosen not in DOMAINS:
-            raise Http404("there is no such domain")
+            raise Http404("unknown domain")
         rows = rows.filter(domain=chosen)
     links = [MenuLink("All", "?", not chosen)]
     links += [MenuLink(title, f"?domain={name}", name == chosen) for name, title in domain_choices()]
