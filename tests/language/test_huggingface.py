@@ -253,7 +253,7 @@ def test_models_of_the_hub_by_name(network, tokenizer, monkeypatch):
     assert record.items == [
         {
             "kind": "remark",
-            "text": f"the layer {layer} of someone/net stands for the language system; nobody selected it",
+            "text": f"the layer {layer} of someone/net stands for the language system; it was not selected by data",
         }
     ]
     assert load_model("huggingface:net#lm_head").region_layer_mapping == {"language_system": "lm_head"}
