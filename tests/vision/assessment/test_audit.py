@@ -537,9 +537,10 @@ class TestResult:
 
 class TestChecks:
     def checks(self, benchmark):
+        from brainscore_core.domains import domain
         from brainscore_core.submission.checks import Reference
 
-        reference = Reference("benchmark", benchmark.identifier, lambda: benchmark, None)
+        reference = Reference(domain("vision"), "benchmark", benchmark.identifier, lambda: benchmark, None)
         (checked,) = check_references([reference], model=None)
         return {check.name: check for check in checked.checks if "similar stimuli" in check.name}
 

@@ -34,6 +34,7 @@ def test_the_way(post, ask, token_of, owner):
     assert [step["kind"] for step in revision["steps"]] == ["check", "test", "review", "publish", "score"]
     assert revision["plugins"] == [
         {
+            "domain": "vision",
             "kind": "models",
             "name": "tiles_8",
             "registrations": [
