@@ -226,7 +226,7 @@ def _check_splits(benchmark: Any, of: Domain) -> Iterator[Check]:
 
     Of benchmarks that are published with a domain's package, findings are warnings: other splits would change scores.
     """
-    name = f"its splits keep similar {of.wording.stimuli} together"
+    name = "its splits keep similar stimuli together"
     stated = getattr(benchmark, "ungrouped_splits", None)
     if stated:
         yield Check(name, "not applicable", f"the benchmark states a reason: {stated}")

@@ -82,7 +82,7 @@ def test_checks_of_a_benchmark_with_its_texts(run):
     found = {check["name"]: check for check in checks if check["kind"] == "benchmark"}
     assert found["its texts are independent units"]["explanation"] == "192 texts, 24 story"
     assert "neighbourhood 0.000" in found["scores without language stand beside its scores"]["explanation"]
-    assert found["its splits keep similar texts together"]["result"] == "passed"
+    assert found["its splits keep similar stimuli together"]["result"] == "passed"
 
 
 def test_a_run_is_of_one_domain(run):
