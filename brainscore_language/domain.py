@@ -49,7 +49,7 @@ DOMAIN = Domain(
         "checks of a model": "brainscore_core.plugins.conformance:check_subject",
         "isolated model": "brainscore_language.model_helpers.sources:IsolatedSubject",
         "model server": "brainscore_language.model_helpers.sources:serve",
-        "split_findings": "brainscore_language.assessment:split_findings",
+        "findings of splits": "brainscore_language.assessment:split_findings",
         "unregistered model": "brainscore_language.model_helpers.sources:load_unregistered_model",
     },
 )

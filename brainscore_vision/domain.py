@@ -45,7 +45,7 @@ DOMAIN = Domain(
         "names a model": "brainscore_vision.model_sources.libraries:names_library_model",
         "regions recorded together": "brainscore_vision.scoring.recorded_together:regions_by_data",
         "scores at other visual angles": "brainscore_vision.model_helpers.visual_angle:scores_at_other_angles",
-        "split_findings": "brainscore_vision.assessment.dependence:split_findings",
+        "findings of splits": "brainscore_vision.assessment.dependence:split_findings",
         "training data": "brainscore_vision.catalogue.contents:training_of",
         "unregistered model": "brainscore_vision.model_sources.unregistered:load_unregistered_model",
     },

@@ -77,11 +77,11 @@ class Explained:
 
         The values of all combinations sum to what all models together explain.
         """
-        everyone = max(self.errors, key=len)
-        return {members: self._part(members, everyone) for members in self.errors}
+        together = max(self.errors, key=len)
+        return {members: self._shared_by(members, together) for members in self.errors}
 
-    def _part(self, members: Members, everyone: Members) -> Array:
-        others = [number for number in everyone if number not in members]
+    def _shared_by(self, members: Members, together: Members) -> Array:
+        others = [number for number in together if number not in members]
         result = np.zeros_like(self.total)
         for size in range(len(members) + 1):
             for chosen in itertools.combinations(members, size):
@@ -216,15 +216,15 @@ class Unexplained:
         if used.sum() < 3:
             nothing = np.zeros(len(signal), dtype=bool)
             return nothing, nothing
-        signal, left = ((values / scale)[:, used].T for values in (signal, self.combined - self.noise))
-        return self._tested(signal, left, margin, level, groups=np.arange(len(signal)))
+        signal, residual = ((values / scale)[:, used].T for values in (signal, self.combined - self.noise))
+        return self._tested(signal, residual, margin, level, groups=np.arange(len(signal)))
 
     def _tested(
-        self, signal: Array, left: Array, margin: float, level: float, groups: Rows | None = None
+        self, signal: Array, residual: Array, margin: float, level: float, groups: Rows | None = None
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         codes = self.groups if groups is None else groups
         reliable = _p_of_positive(_group_means(signal, codes)) < level
-        p_values = _p_of_positive(_group_means(left - margin * signal, codes))
+        p_values = _p_of_positive(_group_means(residual - margin * signal, codes))
         found = np.zeros(len(reliable), dtype=bool)
         if reliable.any():
             found[reliable] = corrected(p_values[reliable], "benjamini-hochberg") <= level
@@ -363,8 +363,8 @@ def left_out_errors(vectors: Array, values: Array, Q: Array, penalty: float, blo
         residuals /= (vectors**2 @ shrinkage)[:, None]
     else:
         for rows in blocks:
-            part = vectors[rows]
-            residuals[rows] = np.linalg.solve((part * shrinkage) @ part.T, residuals[rows])
+            block = vectors[rows]
+            residuals[rows] = np.linalg.solve((block * shrinkage) @ block.T, residuals[rows])
     return np.asarray(np.einsum("ij,ij->j", residuals, residuals) / len(vectors))
 
 

@@ -65,8 +65,8 @@ class FittedMaps:
     def uncertainty(self) -> Array:
         """Variance of each prediction's error (pool × neuroids)."""
         known = self.basis**2 @ (1 / (self.values[:, None] + self.penalties))
-        left = np.maximum(self.products.diagonal()[:, None] - known, 0)
-        return np.asarray(left @ (self.probabilities.T * self.scale))
+        remaining = np.maximum(self.products.diagonal()[:, None] - known, 0)
+        return np.asarray(remaining @ (self.probabilities.T * self.scale))
 
     def draw(self, rows: Rows, rng: np.random.Generator, training_noise: Array, noise: Array) -> Array:
         """Responses to stimuli of the pool (rows × neuroids), as they are expected if the model is true.
@@ -170,9 +170,8 @@ def choose_stimuli(
     differences = []
     for first in range(len(maps)):
         for second in range(first + 1, len(maps)):
-            one, other = maps[first], maps[second]
-            difference = one.predictions - other.predictions
-            uncertain = one.uncertainty + other.uncertainty
+            difference = maps[first].predictions - maps[second].predictions
+            uncertain = maps[first].uncertainty + maps[second].uncertainty
             differences.append((difference - difference.mean(axis=0)) / np.sqrt(variance + uncertain))
     D = np.concatenate(differences, axis=1)
     gram = D @ D.T
@@ -193,8 +192,8 @@ def choose_stimuli(
         np.maximum(nearest, similarity[chosen[-1]], out=nearest)
     best = value(chosen)
     for _ in range(exchanges):
-        own = similarity[np.ix_(chosen, chosen)].max(axis=1)
-        weakest = int(np.argmin(gain[chosen] * (1 - diversity * own)))
+        redundancy = similarity[np.ix_(chosen, chosen)].max(axis=1)
+        weakest = int(np.argmin(gain[chosen] * (1 - diversity * redundancy)))
         others = chosen[:weakest] + chosen[weakest + 1 :]
         scores = gain * (1 - diversity * similarity[:, others].max(axis=1))
         scores[chosen] = -np.inf

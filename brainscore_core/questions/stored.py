@@ -37,15 +37,15 @@ MOST_POINTS = 1_000
 def store_answers(answers: Answers, results: ResultsStore) -> Assessment:
     """Store the answers to a question, with ranks and p-values, and return them as they are stored."""
     several = len(answers.items) > 1
-    places = {place.model: place for place in answers.ranks().models} if several else {}
-    first = next(iter(places), None)
+    ranks = {ranked.model: ranked for ranked in answers.ranks().models} if several else {}
+    first = next(iter(ranks), None)
     p_values = {}
     for pair in answers.compare() if several else ():
         if first in (pair.first, pair.second):
             p_values[pair.second if pair.first == first else pair.first] = pair.p_corrected
     models = []
     for item in answers.items:
-        receipt, place = item.receipt, places.get(item.model)
+        receipt, ranked = item.receipt, ranks.get(item.model)
         models.append(
             AnsweredModel(
                 model=item.model,
@@ -53,9 +53,9 @@ def store_answers(answers: Answers, results: ResultsStore) -> Assessment:
                 ci=None if receipt.score is None else receipt.score.ci,
                 raw=None if receipt.raw is None else receipt.raw.value,
                 raw_ci=None if receipt.raw is None else receipt.raw.ci,
-                rank=None if place is None else place.rank,
-                best=None if place is None else place.best,
-                worst=None if place is None else place.worst,
+                rank=None if ranked is None else ranked.rank,
+                best=None if ranked is None else ranked.best,
+                worst=None if ranked is None else ranked.worst,
                 p=p_values.get(item.model),
                 receipt=receipt.id,
                 source="" if receipt.answer is None else receipt.answer.source,

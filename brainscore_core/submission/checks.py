@@ -232,7 +232,7 @@ def _check_splits(benchmark: Any, of: Domain) -> Iterator[Check]:
         yield Check(name, "not applicable", f"the benchmark states a reason: {stated}")
         return
     try:
-        findings = of.feature("split_findings")(benchmark)
+        findings = of.feature("findings of splits")(benchmark)
     except DataUnavailable as error:
         yield Check(name, "not applicable", error.message)
         return
