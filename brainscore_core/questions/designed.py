@@ -104,12 +104,16 @@ class Design:
     def write(self, folder: str | os.PathLike[str]) -> str:
         """Write stimuli, predictions and what they are from into a folder, and return the hash of the predictions.
 
-        Publish the hash before the experiment, so that everybody can see that the predictions preceded it.
+        Publish the hash before the experiment, so that everybody can see that the predictions preceded it. A folder
+        with other predictions is refused, with a UserError: their hash may be published.
         """
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         content = self.predictions.to_csv().encode()
         digest = sha256(content).hexdigest()
+        earlier = target / _PREDICTIONS
+        if earlier.exists() and sha256(earlier.read_bytes()).hexdigest() != digest:
+            raise UserError(f"{earlier} holds the predictions of another design", remedy="name another folder")
         lines = "\n".join(["stimulus_id", *map(_csv_field, self.stimuli)]) + "\n"
         about = {
             "benchmark": self.selected.question.benchmark,

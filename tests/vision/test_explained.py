@@ -113,6 +113,10 @@ def test_a_design_is_sealed_and_finds_the_truth_that_is_measured_later(store, ex
     assert power["designed"][0] > 0.9
     digest = design.write(tmp_path)
     assert json.loads((tmp_path / "design.json").read_text())["predictions"]["sha256"] == digest
+    assert design.write(tmp_path) == digest
+    other = design_stimuli(BENCHMARK, ["first", "second"], 9, pool="size >= 50", results=store)
+    with pytest.raises(UserError, match="holds the predictions of another design"):
+        other.write(tmp_path)
     signal = experiment[1][[NAMES.index(name) for name in design.stimuli]]
     coords = {
         "stimulus_id": ("presentation", design.stimuli),
