@@ -228,7 +228,7 @@ def _with_split(split: str, metric: Any, target: DataAssembly) -> tuple[Any, Dat
         if detail not in target.coords:
             target = target.assign_coords({detail: ("presentation", columns[detail])})
         every = {"kfold": True, "splits": groups} if kind == "each" else {"splits": 10}
-        splits = CrossValidation(group_coord=detail, stratification_coord=None, **every)  # type: ignore[arg-type]
+        splits = CrossValidation(group_coord=detail, stratification_coord=None, **every)  # type: ignore[arg-type] # of two types
     metric = copy.copy(metric)
     metric.cross_validation = splits
     return metric, target
