@@ -166,7 +166,7 @@ def _check_benchmark(reference: Reference, model: str | None) -> tuple[tuple[Che
             folder=reference.folder,
             raise_errors=False,
         )
-    further = (*of.feature("checks of a benchmark")(benchmark), *_check_splits(benchmark, of))
+    further = (*of.feature("checks of a benchmark")(benchmark), *_check_splits(reference, benchmark))
     return (*checks, *further, *_check_metadata(reference)), list(_loaded_data(record.items, of))
 
 
@@ -221,11 +221,12 @@ def _check_training(metadata: Any) -> Check:
     return Check(name, "passed")
 
 
-def _check_splits(benchmark: Any, of: Domain) -> Iterator[Check]:
+def _check_splits(reference: Reference, benchmark: Any) -> Iterator[Check]:
     """Whether splits keep stimuli that are equal, nearly equal or of one group on one side.
 
-    Of benchmarks that are published with a domain's package, findings are warnings: other splits would change scores.
+    Of benchmarks in a domain's package, findings are warnings: other splits would change published scores.
     """
+    of = reference.domain
     name = "its splits keep similar stimuli together"
     stated = getattr(benchmark, "ungrouped_splits", None)
     if stated:
@@ -239,7 +240,8 @@ def _check_splits(benchmark: Any, of: Domain) -> Iterator[Check]:
     except UserError as error:
         yield Check(name, "not applicable", f"they cannot be examined: {error.message}")
         return
-    published = of.table.listed(str(getattr(benchmark, "identifier", ""))) is not None
+    locations = of.registries["benchmark"].locations(reference.name)
+    published = any(item.source == "built in" and item.folder == reference.folder for item in locations)
     for finding in findings:
         result: Result = "warning" if published else "failed"
         yield Check(f"{name}: {finding.check}", result, finding.culprit, finding.remedy)
