@@ -44,12 +44,7 @@ _NAMES_AT_ONCE = 3000  # characters
 class Events:
     """Reports what is collected, each test, and the end of the session, as soon as it is known.
 
-    Parameters
-    ----------
-    start : str
-        What each line begins with.
-    stream : int
-        Where it is written: a copy of standard output, made before pytest redirects it.
+    Lines begin with `start`; `stream` is a copy of standard output, made before pytest redirects it.
     """
 
     def __init__(self, start: str, stream: int) -> None:

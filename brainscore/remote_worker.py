@@ -179,22 +179,8 @@ def _unpack(archive: Path, folder: Path) -> None:
 class RemoteWorker:
     """Takes pairs from a site, scores them on this machine, and uploads the results, until it is stopped.
 
-    Parameters
-    ----------
-    connection : Connection
-        The site; its token needs the scope ``jobs:run``.
-    name : str
-        Name of this worker, unique on the site.
-    say : callable
-        Called with one line for each event.
-    once, until_idle : bool
-        Whether to end after one pair, or when no pair is waiting.
-    limit : int or None
-        Memory in bytes that a pair may use.
-    timeout : float or None
-        Seconds that a pair may take.
-    idle_seconds : float
-        Pause before the site is asked again if no pair was waiting.
+    The token of the connection needs the scope ``jobs:run``, and the name is unique on the site. `limit` is in bytes of
+    memory of a pair, `timeout` in seconds of a pair, and `idle_seconds` the pause if no pair was waiting.
     """
 
     def __init__(

@@ -95,19 +95,9 @@ class EpochScorer:
         self._model: Any = None
 
     def __call__(self, network: Any, epoch: int) -> dict[str, float]:
-        """Score the network, if it is its turn.
+        """Score the network, the same object in each call, if it is its turn; return the scores by benchmark.
 
-        Parameters
-        ----------
-        network : torch.nn.Module
-            The network; the same object in each call.
-        epoch : int
-            Number of epochs that are completed; 0 before the training.
-
-        Returns
-        -------
-        dict of str to float
-            Benchmark → score; empty if the network is not scored after this epoch.
+        `epoch` is the number of epochs that are completed, 0 before the training.
         """
         if not hasattr(network, "modules"):
             raise UserError(f"a {type(network).__name__} is not a network", remedy="pass a torch.nn.Module")
@@ -223,23 +213,8 @@ class _TensorBoard:
 def lightning_callback(scorer: EpochScorer, *, network: str | None = None) -> Any:
     """Make a callback of Lightning that scores before the training and after every few epochs.
 
-    Scores are also logged to the loggers of the trainer. With several processes, the first one scores.
-
-    Parameters
-    ----------
-    scorer : EpochScorer
-        What to score, and how often.
-    network : str, optional
-        Attribute of the `LightningModule` that holds the network; by default the module itself is scored.
-
-    Returns
-    -------
-    lightning.pytorch.Callback
-
-    Raises
-    ------
-    UserError
-        If Lightning is not installed.
+    Scores are also logged to the loggers of the trainer. With several processes, the first one scores. `network` is the
+    attribute of the `LightningModule` that holds the network; by default the module itself is scored.
 
     Examples
     --------
@@ -284,27 +259,10 @@ def trajectory(
     *,
     results: ResultsStore | str | os.PathLike[str] | None = None,
 ) -> pd.DataFrame:
-    """Scores of one model over epochs and seeds, from stored receipts.
+    """Scores of one model, named without ``@seed`` and ``@epoch``, over epochs and seeds, from stored receipts.
 
-    Parameters
-    ----------
-    model : str
-        Name of the model, without ``@seed`` and ``@epoch``.
-    benchmarks : str or sequence of str, optional
-        By default all that it was scored on.
-    results : path or ResultsStore, optional
-        Where the receipts are.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``benchmark``, ``seed``, ``epoch``, ``score``, ``low``, ``high``, ``identifier``: the newest score of each
-        identifier. Identifiers without a seed or an epoch have a missing value there.
-
-    Raises
-    ------
-    UserError
-        If there is no score.
+    By default of all benchmarks that it was scored on. The columns are ``benchmark``, ``seed``, ``epoch``, ``score``,
+    ``low``, ``high``, ``identifier``: the newest score of each identifier; a seed or epoch that it lacks is missing.
 
     Examples
     --------
@@ -339,22 +297,8 @@ def trajectory(
 def plot_trajectory(frame: pd.DataFrame, path: str | os.PathLike[str] | None = None) -> Plot:
     """Draw scores over epochs with their intervals: a line for each benchmark and seed.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        From :func:`trajectory`. Scores without an epoch are left out; if no score has one, scores are drawn over seeds.
-    path : path, optional
-        SVG, PNG or PDF file to write.
-
-    Returns
-    -------
-    Plot
-        Figure that notebooks show, with the method `save`.
-
-    Raises
-    ------
-    UserError
-        If no score has an epoch or a seed, or the file has another ending.
+    `frame` is from :func:`trajectory`. Scores without an epoch are left out; if no score has one, scores are drawn over
+    seeds. Notebooks show the returned figure; with `path` it is written as SVG, PNG or PDF.
 
     Examples
     --------

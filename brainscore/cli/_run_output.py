@@ -23,15 +23,8 @@ if TYPE_CHECKING:
 class Progress:
     """Receives the events of a run, shows them, and keeps the results.
 
-    A terminal shows a bar for all pairs, with the time left, and a line for each pair that is being scored;
-    failures stay on the screen. Other output has one line per pair.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan of the run.
-    workers : int
-        How many pairs are scored at the same time.
+    A terminal shows a bar for all pairs, with the time left, and a line for each pair that is being scored; failures
+    stay on the screen. Other output has one line per pair.
     """
 
     def __init__(self, plan: Plan, workers: int) -> None:

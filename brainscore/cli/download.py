@@ -25,8 +25,7 @@ _OUTPUT = click.option(
 def command() -> None:
     """Download scores, the leaderboard, receipts and submissions from a site.
 
-    A file is replaced when the download is complete. After an interruption, the same command continues the download
-    if the site supports it.
+    A file is replaced when the download is complete.
     """
 
 

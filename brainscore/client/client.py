@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from brainscore.client.connection import Connection, download, site_of, token_for
+from brainscore.client.connection import Connection, site_of, token_for
 from brainscore.client.leaderboard import (
     Compared,
     Leaderboard,
@@ -25,7 +25,6 @@ from brainscore.client.submissions import Posted, Submission, SubmissionCard, su
 from brainscore.client.submissions import post_receipts as post
 from brainscore_core.domain_names import FIRST
 from brainscore_core.errors import UnknownIdentifier, UserError
-from brainscore_core.files import replacing
 
 T = TypeVar("T")
 _PAGE = 500
@@ -49,8 +48,7 @@ class Client:
     Notes
     -----
     Every method raises a UserError if the site cannot be reached or refuses the request. Requests to a busy site are
-    repeated a few times, after the delay that the site requests. Responses are cached for the life of the client, and
-    read again only if they have changed.
+    repeated a few times, after the delay that the site requests.
 
     Examples
     --------
@@ -81,11 +79,8 @@ class Client:
     def models(self, **filters: Any) -> Iterator[Model]:
         """Iterate over models, sorted by identifier.
 
-        Parameters
-        ----------
-        **filters
-            ``search``, ``domain``, ``family``, ``architecture``, ``training_data``, ``runnable``; lists mean any of the
-            values.
+        Filters: ``search``, ``domain``, ``family``, ``architecture``, ``training_data``, ``runnable``; lists mean any
+        of the values.
         """
         return self._pages("models", Model, filters)
 
@@ -96,11 +91,8 @@ class Client:
     def benchmarks(self, **filters: Any) -> Iterator[Benchmark]:
         """Iterate over means and benchmarks; each mean is followed by its parts.
 
-        Parameters
-        ----------
-        **filters
-            ``search``, ``domain``, ``kind`` (``'mean'`` or ``'benchmark'``), ``region``, ``species``, ``metric``,
-            ``access``.
+        Filters: ``search``, ``domain``, ``kind`` (``'mean'`` or ``'benchmark'``), ``region``, ``species``, ``metric``,
+        ``access``.
         """
         return self._pages("benchmarks", Benchmark, filters)
 
@@ -111,35 +103,25 @@ class Client:
     def scores(self, **filters: Any) -> Iterator[Score]:
         """Iterate over scores, ordered by receipt, the oldest first.
 
-        Parameters
-        ----------
-        **filters
-            ``model``, ``benchmark`` (of a mean: all below it), ``domain``, ``state``, ``version``, ``since`` (a date or
-            time), and
-            ``history=True`` for all scores, not only the current ones.
+        Filters: ``model``, ``benchmark`` (of a mean: all below it), ``domain``, ``state``, ``version``, ``since`` (a
+        date or time), and ``history=True`` for all scores, not only the current ones.
         """
         return self._pages("scores", Score, filters)
 
     def assessments(self, **filters: Any) -> Iterator[Assessment]:
         """Iterate over assessments of benchmarks, the oldest first.
 
-        Parameters
-        ----------
-        **filters
-            ``benchmark`` (of a mean: all below it), ``model``, ``part`` (``'audit'``, ``'controls'``,
-            ``'recovery'``, ``'question'``, ``'explanation'`` or ``'atlas'``), ``state``.
+        Filters: ``benchmark`` (of a mean: all below it), ``model``, ``part`` (``'audit'``, ``'controls'``,
+        ``'recovery'``, ``'question'``, ``'explanation'`` or ``'atlas'``), ``state``.
         """
         return self._pages("assessments", Assessment, filters, most=50)
 
     def leaderboard(self, **state: Any) -> Leaderboard:
-        """Read the leaderboard of a domain.
+        """Read the leaderboard of a domain, by default vision.
 
-        Parameters
-        ----------
-        **state
-            ``domain`` (by default vision), and the parameters of the page's address, such as ``q='resnet OR vit'``,
-            ``region=['V4', 'IT']``, ``over='scored'``, ``at=date(2026, 3, 31)``, ``sort='-IT'``; ``node`` selects
-            columns; ``limit`` is the largest number of models.
+        Parameters are those of the page's address, such as ``q='resnet OR vit'``, ``region=['V4', 'IT']``,
+        ``over='scored'``, ``at=date(2026, 3, 31)``, ``sort='-IT'``; ``node`` selects columns, and ``limit`` is the
+        largest number of models.
         """
         limit = state.pop("limit", None)
         answers: list[Mapping[str, Any]] = []
@@ -155,28 +137,11 @@ class Client:
     def compare(self, first: str, second: str, *, domain: str = FIRST) -> list[Compared]:
         """Compare two models on all benchmarks, as the site's page does.
 
-        Parameters
-        ----------
-        first, second : str
-            Identifiers. A token also gives access to your private models.
-        domain : str
-            The domain of both.
-
-        Returns
-        -------
-        list of Compared
-            Means first, then benchmarks by region, the largest difference first, and benchmarks that a model lacks.
-
-        Raises
-        ------
-        UnknownIdentifier
-            If the model is unknown; the message has the nearest names.
-
-        Notes
-        -----
+        Means come first, then benchmarks by region, the largest difference first, and benchmarks that a model lacks.
         The site tests differences on the stimuli, neuroids and subjects that both scores share, if it stores their
-        influences on the scores; others are ``'untested'``, as are those of private models.
-        `brainscore_core.statistics.comparison.compare` tests receipts.
+        influences on the scores; others are ``'untested'``, as are those of private models, to which a token gives
+        access. `brainscore_core.statistics.comparison.compare` tests receipts. Raises UnknownIdentifier with the
+        nearest names.
         """
         if not first or not second:
             raise UserError("the name of a model is empty", remedy="name two models")
@@ -213,27 +178,12 @@ class Client:
         what: Literal["leaderboard", "scores"] = "leaderboard",
         **asked: Any,
     ) -> Path:
-        """Write the leaderboard, or scores, to a file.
+        """Write the leaderboard, its references (``'bib'``), or scores to a file.
 
-        Parameters
-        ----------
-        format : {'csv', 'parquet', 'bib'}
-            ``'bib'``: the references of the leaderboard's models and benchmarks.
-        path : str or path
-            The file; it is replaced when the new one is complete.
-        what : {'leaderboard', 'scores'}
-            The table to write.
-        **asked
-            As for :meth:`leaderboard` or :meth:`scores`; for the leaderboard also ``form='long'``.
+        An existing file is replaced when the new one is complete. Filters are those of :meth:`leaderboard` or
+        :meth:`scores`; for the leaderboard also ``form='long'``.
         """
-        path = Path(path).expanduser().absolute()
-        if not path.parent.is_dir():
-            raise UserError(f"there is no folder {path.parent}", remedy="create it, or name another file")
-        query = _query(asked)
-        with replacing(path) as file:
-            for content in self._connection.parts(f"exports/{what}.{quote(format, safe='')}", query):
-                file.write(content)
-        return path
+        return self._connection.download(f"exports/{what}.{quote(format, safe='')}", _query(asked), Path(path))
 
     def post_receipts(
         self,
@@ -242,18 +192,11 @@ class Client:
         visibility: Literal["public", "private"] = "private",
         progress: Callable[[int, int], None] | None = None,
     ) -> Posted:
-        """Post receipts; needs a token with the scope ``receipts:write``.
+        """Post receipts, or those of a store or its address; needs a token with the scope ``receipts:write``.
 
         Receipts that the site already has are not changed, so that the call can be repeated after an interruption.
-
-        Parameters
-        ----------
-        receipts : ResultsStore, str, path, Receipt, or iterable of Receipt or dict
-            A string or path is the address of a store.
-        visibility : {'private', 'public'}
-            Visibility of models that the site does not know yet. Private ones are visible only to you.
-        progress : callable, optional
-            Called with the number of receipts sent so far, and their total number.
+        Models that the site does not know yet get the `visibility`; private ones are visible only to you. `progress` is
+        called with the number of receipts sent so far, and their total number.
         """
         return post(self._connection, receipts, visibility=visibility, progress=progress)
 
@@ -270,25 +213,9 @@ class Client:
     ) -> SubmissionCard:
         """Submit plugins; needs a token with the scope ``submit``.
 
-        Parameters
-        ----------
-        archive : bytes, optional
-            A ZIP file with folders such as ``models/NAME/``.
-        name : str
-            Name of that file.
-        url, commit : str, optional
-            A public Git repository and its commit, or a pull request, instead of `archive`.
-        note : str
-            A note to the reviewers.
-        visibility : {'public', 'private'}, optional
-            Visibility of the models; public by default.
-        submission : str, optional
-            Identifier of a submission of which to send a new revision.
-
-        Returns
-        -------
-        SubmissionCard
-            With the findings of the checks; if one of them is an error, nothing is run.
+        Pass an `archive`, a ZIP file with folders such as ``models/NAME/``, or the `url` of a public Git repository,
+        with a commit, or of a pull request. Models are public by default. `submission` is the identifier of one of
+        which to send a new revision. If one of the findings in the answer is an error, nothing is run.
         """
         return submit(
             self._connection, archive=archive, name=name, url=url, commit=commit, note=note, visibility=visibility,
@@ -309,19 +236,11 @@ class Client:
         return read_record(SubmissionCard, self._connection.post(path, b""))
 
     def download(self, what: str, path: str | os.PathLike[str], **asked: Any) -> Path:
-        """Download a file of the site; continues an interrupted download, if the site supports it.
+        """Download a file of the site, such as ``exports/scores.csv`` or ``receipts/<id>``.
 
-        Parameters
-        ----------
-        what : str
-            Such as ``exports/scores.csv``, ``exports/leaderboard.parquet``, ``receipts/<id>`` or
-            ``submissions/<id>/archive``.
-        path : str or path
-            The file; it is replaced when the new one is complete.
-        **asked
-            Parameters of the query.
+        An existing file is replaced when the new one is complete; further arguments are parameters of the query.
         """
-        return download(self._connection, quote(what), _query(asked), Path(path))
+        return self._connection.download(quote(what), _query(asked), Path(path))
 
     def _pages(self, path: str, kind: type[T], filters: Mapping[str, Any], *, most: int = _PAGE) -> Iterator[T]:
         query = _query({"limit": most, **filters})

@@ -1,14 +1,13 @@
-"""HTTP with one site: its address, the token, retries, a cache of unchanged responses, errors and downloads."""
+"""HTTP with one site: its address, the token, retries, errors and downloads."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from urllib3.response import BaseHTTPResponse
@@ -55,33 +54,15 @@ class SiteRetry(Retry):
 Query = Sequence[tuple[str, str]]
 """Names and values; names may repeat."""
 
-_MOST_CACHED = 32
-_LARGEST_CACHED = 32_000_000
 _REDIRECTS = 5
 
 
-class _CachedContent(NamedTuple):
-    etag: str
-    content: Any
-
-
 class Connection:
-    """A session with one site.
-
-    Parameters
-    ----------
-    site : str
-        As returned by :func:`site_of`.
-    token : str or None
-        As returned by :func:`token_for`. It is sent only to this site.
-    timeout : float
-        Seconds to wait for a connection, and for each part of a response.
-    """
+    """A session with one site; `timeout` is in seconds, for a connection and for each part of a response."""
 
     def __init__(self, site: str, token: str | None, timeout: float) -> None:
         self.site, self._token, self._timeout = site, token, timeout
         self._session: requests.Session | None = None
-        self._kept: OrderedDict[tuple[str, tuple[tuple[str, str], ...]], _CachedContent] = OrderedDict()
 
     @property
     def has_token(self) -> bool:
@@ -95,21 +76,8 @@ class Connection:
             self._session = None
 
     def get(self, path: str, query: Query = ()) -> Any:
-        """Request JSON. An unchanged response is returned from the cache; callers must not modify it."""
-        key = path, tuple(query)
-        cached = self._kept.get(key)
-        response = self._ask("GET", path, query, {"If-None-Match": cached.etag} if cached else {})
-        if response.status_code == 304 and cached:
-            self._kept.move_to_end(key)
-            return cached.content
-        content = self._json(response)
-        etag = response.headers.get("ETag")
-        if etag and len(response.content) <= _LARGEST_CACHED:
-            self._kept[key] = _CachedContent(etag, content)
-            self._kept.move_to_end(key)
-            while len(self._kept) > _MOST_CACHED:
-                self._kept.popitem(last=False)
-        return content
+        """Request JSON."""
+        return self._json(self._ask("GET", path, query, {}))
 
     def post(self, path: str, body: bytes, query: Query = ()) -> Any:
         """Post JSON, and return the response."""
@@ -127,10 +95,6 @@ class Connection:
         file.seek(0)
         return self._json(self._ask("POST", path, query, {"Content-Type": kind}, file))
 
-    def answer(self, path: str, query: Query, headers: Mapping[str, str]) -> requests.Response:
-        """Request a file, and return the response before its content is read."""
-        return self._ask("GET", path, query, headers, stream=True)
-
     def table(self, page: str, query: Query) -> str:
         """Request the CSV file of a page, such as ``/vision/compare/compare.csv``."""
         response = self._ask("GET", page, query, {})
@@ -138,19 +102,20 @@ class Connection:
             raise self._no_site()
         return response.content.decode("utf-8")
 
-    def pieces(self, response: requests.Response, size: int) -> Iterator[bytes]:
-        """Iterate over the content of a response."""
+    def download(self, path: str, query: Query, target: Path) -> Path:
+        """Download a file; an existing file is replaced when the download is complete."""
         import requests
 
-        try:
-            yield from response.iter_content(size)
-        except requests.RequestException as error:
-            raise self._unreachable(error) from error
-
-    def parts(self, path: str, query: Query = ()) -> Iterator[bytes]:
-        """Request a file, and iterate over its content."""
-        with self.answer(path, query, {}) as response:
-            yield from self.pieces(response, 1 << 20)
+        target = target.expanduser().absolute()
+        if not target.parent.is_dir():
+            raise UserError(f"there is no folder {target.parent}", remedy="create it, or name another file")
+        with self._ask("GET", path, query, {}, stream=True) as response, replacing(target) as file:
+            try:
+                for content in response.iter_content(1 << 20):
+                    file.write(content)
+            except requests.RequestException as error:
+                raise self._unreachable(error) from error
+        return target
 
     def _json(self, response: requests.Response) -> Any:
         if not response.headers.get("Content-Type", "").startswith("application/json"):
@@ -261,67 +226,6 @@ class Connection:
         return UserError(
             f"the server at {self.site} is not a Brain-Score site", remedy="name a site with BRAINSCORE_SITE"
         )
-
-
-_PIECE_SIZE = 1 << 16
-
-
-def download(connection: Connection, path: str, query: Query, target: Path) -> Path:
-    """Download a file; an existing file is replaced when the download is complete.
-
-    The part before an interruption is kept next to the file. It is continued if the site still has the same file and
-    supports ranges; otherwise the download starts again.
-    """
-    target = target.expanduser().absolute()
-    if not target.parent.is_dir():
-        raise UserError(f"there is no folder {target.parent}", remedy="create it, or name another file")
-    unfinished = target.with_name(f".{target.name}.part")
-    about = target.with_name(f".{target.name}.part.json")
-    asked = f"{connection.site}/{path}?{sorted(query)}"
-    tag = _partial_tag(unfinished, about, asked)
-    headers = {"Accept-Encoding": "identity"}
-    if tag is not None:
-        headers |= {"Range": f"bytes={unfinished.stat().st_size}-", "If-Range": tag}
-    try:
-        with connection.answer(path, query, headers) as response:
-            goes_on = tag is not None and _is_continuation(response, unfinished.stat().st_size)
-            _write_partial_state(about, asked, response)
-            with unfinished.open("ab" if goes_on else "wb") as stream:
-                for content in connection.pieces(response, _PIECE_SIZE):
-                    stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-        os.replace(unfinished, target)
-        about.unlink(missing_ok=True)
-    except BaseException:
-        if not about.exists():
-            with suppress(FileNotFoundError):
-                unfinished.unlink()
-        raise
-    return target
-
-
-def _partial_tag(unfinished: Path, about: Path, asked: str) -> str | None:
-    """The ETag of an incomplete download of the same file, if there is one."""
-    try:
-        state = json.loads(about.read_bytes())
-        return str(state["tag"]) if state["asked"] == asked and 0 < unfinished.stat().st_size < state["size"] else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _is_continuation(response: requests.Response, had: int) -> bool:
-    return response.status_code == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {had}-")
-
-
-def _write_partial_state(about: Path, asked: str, response: requests.Response) -> None:
-    """Store what is needed to continue the download; nothing if the site does not support ranges."""
-    tag = response.headers.get("ETag", "")
-    size = response.headers.get("Content-Range", "").rpartition("/")[2] or response.headers.get("Content-Length", "")
-    if response.headers.get("Accept-Ranges") == "bytes" and tag.startswith('"') and size.isdecimal():
-        about.write_text(json.dumps({"asked": asked, "tag": tag, "size": int(size)}), encoding="utf-8")
-    else:
-        about.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)

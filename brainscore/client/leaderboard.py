@@ -29,42 +29,23 @@ _CONDITION = "condition"  # a column of newer sites
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """Two models on one benchmark, or their means.
-
-    Attributes
-    ----------
-    benchmark, version, group : str
-        `group` is the region, else the mean that the benchmark stands under; ``'mean'`` for means, which have no
-        version.
-    first_model, second_model : str
-        Identifiers.
-    first, second, first_error, second_error : float or None
-        The two scores relative to the ceiling, and their standard errors.
-    difference, error, low, high : float or None
-        First minus second, its standard error and 95 % interval, where the site can test it: on the stimuli, neuroids
-        and subjects that both scores share.
-    outcome : str
-        Of the first model: ``'win'``, ``'tie'``, ``'loss'`` or ``'untested'`` (the data needed to compare the
-        models are not stored); otherwise why there is no difference.
-    condition : str
-        For which few subjects or groups alone the outcome holds; empty if it holds for new ones.
-    """
+    """Two models on one benchmark, or their means, relative to the ceiling, with standard errors."""
 
     benchmark: str
-    version: str
-    group: str
+    version: str  # empty for means
+    group: str  # the region, else the mean that the benchmark stands under; 'mean' for means
     first_model: str
     second_model: str
     first: float | None
     first_error: float | None
     second: float | None
     second_error: float | None
-    difference: float | None
+    difference: float | None  # first minus second, with its error and 95 % interval where the site can test it
     error: float | None
     low: float | None
     high: float | None
-    outcome: str
-    condition: str = ""
+    outcome: str  # of the first model: 'win', 'tie', 'loss' or 'untested'; otherwise why there is no difference
+    condition: str = ""  # for which few subjects or groups alone the outcome holds; empty: for new ones
 
 
 def compare_public_models(connection: Connection, domain: str, first: str, second: str) -> list[Compared]:
@@ -204,168 +185,85 @@ _MATRICES = ("value", "error", "low", "high")
 
 @dataclass(frozen=True, kw_only=True)
 class RankedModel:
-    """A model on the leaderboard.
-
-    Attributes
-    ----------
-    identifier, title, architecture, family, training_data : str
-        Empty if unknown.
-    private : bool
-        Whether it is hidden from other users.
-    parameters : int or None
-        How many.
-    size_mb : float or None
-        Of the weights.
-    runnable : bool
-        Whether it can be loaded from published files.
-    rank, best, worst : int or None
-        Rank by the first node, and the limits of its interval; None without one.
-    groups : str
-        Models that share a letter do not differ significantly.
-    trained_on : tuple of str
-        Data sets, with those of the models that it was fine-tuned from.
-    training_known : bool
-        Whether `trained_on` has all of them.
-    unranked : str or None
-        Why the model has no rank.
-    n_scored, n_all : int or None
-        Number of benchmarks of the first mean on which it was scored, and of all; None from a site of an earlier
-        version.
-    published : int or None
-        Year in its citation.
-    """
+    """A model on the leaderboard; what is not known is empty."""
 
     identifier: str
     title: str
-    private: bool
+    private: bool  # whether it is hidden from other users
     architecture: str
     family: str
     parameters: int | None
     training_data: str
-    runnable: bool
-    size_mb: float | None
-    rank: int | None
+    runnable: bool  # whether it can be loaded from published files
+    size_mb: float | None  # of the weights
+    rank: int | None  # by the first node, with the limits of its interval
     best: int | None
     worst: int | None
-    groups: str
-    trained_on: tuple[str, ...] = ()
-    training_known: bool = False
-    unranked: str | None = None
-    n_scored: int | None = None
+    groups: str  # models that share a letter do not differ significantly
+    trained_on: tuple[str, ...] = ()  # data sets, with those of the models that it was fine-tuned from
+    training_known: bool = False  # whether `trained_on` has all of them
+    unranked: str | None = None  # why the model has no rank
+    n_scored: int | None = None  # benchmarks of the first mean on which it was scored, of `n_all`
     n_all: int | None = None
-    published: int | None = None
+    published: int | None = None  # year in its citation
 
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """A column: a mean or a benchmark.
-
-    Attributes
-    ----------
-    identifier, title, kind : str
-        `kind` is ``'mean'`` or ``'benchmark'``.
-    parent : str or None
-        Identifier of the mean above.
-    depth : int
-        Steps to the root.
-    n_benchmarks : int
-        Here and below, after filters.
-    version : str or None
-        Of a benchmark.
-    shown : bool
-        Whether the page shows it.
-    best, median, ceiling : float or None
-        Over the models that pass the filters; the ceiling is on the scale of raw scores.
-    taken_from : tuple of str or None
-        Of a benchmark: data sets that hold the stimuli; None if it is not known.
-    condition : str
-        For which few subjects or groups alone values, differences and ranks hold; empty if they hold for new ones.
-    """
+    """A column: a mean or a benchmark."""
 
     identifier: str
     title: str
-    parent: str | None
-    depth: int
-    kind: str
-    n_benchmarks: int
-    version: str | None
-    shown: bool
-    best: float | None
+    parent: str | None  # identifier of the mean above
+    depth: int  # steps to the root
+    kind: str  # 'mean' or 'benchmark'
+    n_benchmarks: int  # here and below, after filters
+    version: str | None  # of a benchmark
+    shown: bool  # whether the page shows it
+    best: float | None  # over the models that pass the filters, as `median`
     median: float | None
-    ceiling: float | None
-    taken_from: tuple[str, ...] | None = None
-    condition: str = UNRECORDED  # of earlier sites
+    ceiling: float | None  # on the scale of raw scores
+    taken_from: tuple[str, ...] | None = None  # data sets that hold the stimuli; None if it is not known
+    # for which few subjects or groups alone values hold; empty: for new ones; sites of earlier versions do not send
+    # it
+    condition: str = UNRECORDED
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Leaderboard:
-    """Models × nodes.
-
-    Attributes
-    ----------
-    models : tuple of RankedModel
-        In the requested order.
-    nodes : tuple of Node
-        Depth first; benchmarks outside all means last.
-    value, error, low, high : array (models, nodes)
-        Scores and means of scores, standard errors, limits of intervals; NaN if missing.
-    state : array (models, nodes) of str
-        ``'scored'``, ``'undefined'``, ``'not applicable'``, ``'failed'``, ``'outdated'``, ``'missing'``,
-        ``'undetermined'``, ``'not run'`` or ``'left out'``.
-    exposure : array (models, nodes) of str
-        Whether the model was trained on the stimuli: ``'clean'``, ``'unknown'`` or ``'trained on it'``; of a mean, the
-        most exposed of its scores; empty without a score.
-    verification : array (models, nodes) of str
-        ``'not verified'`` for a score of a remote worker that the site has not repeated, ``'contradicted'`` if the site
-        got another result, otherwise empty; of a mean, the most doubtful of its scores.
-    n_scored : array (models, nodes) of int
-        How many benchmarks here and below have a score.
-    domain : str
-        Such as ``'vision'`` or ``'language'``.
-    query : str
-        The query of the site's page that shows the same.
-    notes : tuple of str
-        Notes on the selection and the computation of what is shown.
-    """
+    """Models in the requested order × nodes depth first; benchmarks outside all means come last."""
 
     models: tuple[RankedModel, ...]
     nodes: tuple[Node, ...]
+    # scores and means of scores, NaN if missing, with standard errors and limits of intervals
     value: NDArray[np.float64]
     error: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    state: NDArray[np.str_]
+    state: NDArray[np.str_]  # such as 'scored', 'not applicable', 'outdated' or 'missing'
+    # whether the model was trained on the stimuli: 'clean', 'unknown' or 'trained on it'; of a mean, the most exposed
     exposure: NDArray[np.str_]
+    # of a remote worker's score: 'not verified' or 'contradicted', otherwise empty; of a mean, the most doubtful
     verification: NDArray[np.str_]
-    n_scored: NDArray[np.int64]
-    query: str
-    notes: tuple[str, ...]
+    n_scored: NDArray[np.int64]  # how many benchmarks here and below have a score
+    query: str  # of the site's page that shows the same
+    notes: tuple[str, ...]  # on the selection and computation of what is shown
     domain: str = FIRST
 
     def __repr__(self) -> str:
         return f"<Leaderboard: {len(self.models)} models × {len(self.nodes)} nodes{self.query and f' ({self.query})'}>"
 
     def column(self, node: str) -> int:
-        """Index of the column of a node.
-
-        Raises
-        ------
-        UnknownIdentifier
-            If the leaderboard has no such node.
-        """
+        """Index of the column of a node; raises UnknownIdentifier if the leaderboard has no such node."""
         for index, column_node in enumerate(self.nodes):
             if column_node.identifier == node:
                 return index
         raise UnknownIdentifier(f"{node!r} is not on this leaderboard", remedy="see .nodes")
 
     def to_pandas(self, *, long: bool = False) -> pd.DataFrame:
-        """Make a table.
+        """Make a table with one row per model and one column per node, with values.
 
-        Parameters
-        ----------
-        long : bool
-            One row per model and node, with ``value``, ``error``, ``low``, ``high``, ``state``, ``exposure``,
-            ``verification``; otherwise one row per model and one column per node, with values.
+        With `long`, it has one row per model and node, and columns for intervals, states and marks, too.
         """
         import pandas as pd
 

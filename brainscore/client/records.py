@@ -18,40 +18,20 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """A model.
-
-    Attributes
-    ----------
-    identifier, title : str
-        The title may be empty.
-    domain : str
-        Such as ``'vision'`` or ``'language'``.
-    visibility : str
-        ``'public'``, or ``'private'``: only its owner sees it.
-    architecture, family, training_data, source : str
-        `source` is the address of its description.
-    parameters : int or None
-        How many.
-    size_mb : float or None
-        Of the weights.
-    runnable : bool
-        Whether it can be loaded from published files.
-    created : datetime
-        When it was added to the site.
-    """
+    """A model; the title may be empty."""
 
     identifier: str
     title: str
-    visibility: str
+    visibility: str  # 'public', or 'private': only its owner sees it
     architecture: str
     family: str
     parameters: int | None
-    size_mb: float | None
+    size_mb: float | None  # of the weights
     training_data: str
-    runnable: bool
-    source: str
+    runnable: bool  # whether it can be loaded from published files
+    source: str  # address of its description
     created: datetime
-    domain: str = FIRST  # of sites of earlier versions
+    domain: str = FIRST  # such as 'vision'; sites of earlier versions do not send it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,26 +56,16 @@ class ModelCard(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class Ceiling:
-    """The ceiling: the score of a perfect model.
-
-    Attributes
-    ----------
-    value, error, low, high : float or None
-        The ceiling, its standard error, and the limits of its interval of confidence `level`.
-    level : float or None
-        Such as 0.95.
-    meaning, estimates, reason : str
-        What the ceiling is; what the interval estimates; why there is none.
-    """
+    """The ceiling, the score of a perfect model, with its standard error and the limits of its interval."""
 
     value: float | None
     error: float | None
     low: float | None
     high: float | None
-    level: float | None
-    meaning: str
-    estimates: str
-    reason: str
+    level: float | None  # of the interval, such as 0.95
+    meaning: str  # what the ceiling is, such as a reliability
+    estimates: str  # what the interval estimates
+    reason: str  # why there is no interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,46 +82,24 @@ class Version:
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """A benchmark, or a mean of benchmarks.
-
-    Attributes
-    ----------
-    identifier, title : str
-        The title may be empty.
-    domain : str
-        Such as ``'vision'`` or ``'language'``.
-    parent : str or None
-        The mean above it.
-    depth : int
-        Number of means above it.
-    is_mean : bool
-        Whether its value is the mean of those below it.
-    version : str
-        The version whose scores count; empty: any.
-    control, in_tree : bool
-        Whether it is a control, which checks the method; whether it counts in means.
-    access : str or None
-        Access to the stimuli and measurements: ``'public'`` or ``'private'``; None of a mean.
-    region, species, task, method, stimuli, metric : str
-        Empty if unknown.
-    """
+    """A benchmark, or a mean of benchmarks; what is not known is empty."""
 
     identifier: str
     title: str
-    parent: str | None
-    depth: int
+    parent: str | None  # the mean above it
+    depth: int  # number of means above it
     is_mean: bool
-    version: str
-    control: bool
-    in_tree: bool
-    access: str | None
+    version: str  # the version whose scores count; empty: any
+    control: bool  # whether it checks the method
+    in_tree: bool  # whether it counts in means
+    access: str | None  # to stimuli and measurements: 'public' or 'private'; None of a mean
     region: str
     species: str
     task: str
     method: str
     stimuli: str
     metric: str
-    domain: str = FIRST  # of sites of earlier versions
+    domain: str = FIRST  # such as 'vision'; sites of earlier versions do not send it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,107 +120,51 @@ class BenchmarkCard(Benchmark):
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """One model scored on one version of one benchmark.
-
-    Attributes
-    ----------
-    receipt, model, benchmark, version : str
-        Identifiers.
-    domain : str
-        Such as ``'vision'`` or ``'language'``.
-    counts : bool
-        Whether it is the newest of the model on the benchmark's version that counts.
-    state, reason : str
-        ``'scored'``, ``'undefined'``, ``'not applicable'``, ``'failed'`` or ``'not run'`` (the site lacked data,
-        space or software); why there is no score.
-    value, error, low, high, level : float or None
-        The score, on `scale`, with standard error and limits of the interval of confidence `level`.
-    estimates, error_reason, scale : str
-        What the interval estimates; why there is no error; ``'ceiled'`` or ``'raw'``.
-    undetermined : str
-        Why the score relative to the ceiling says nothing, if so.
-    unclamped : float or None
-        The score before it was limited to its range.
-    raw, raw_error, raw_low, raw_high : float or None
-        The same before the ceiling is taken into account.
-    ceiling : float or None
-        At that time.
-    seconds : float or None
-        How long scoring took.
-    created : datetime
-        When the receipt was made.
-    """
+    """One model scored on one version of one benchmark, with standard errors and limits of intervals."""
 
     receipt: str
     model: str
     benchmark: str
     version: str
-    counts: bool
+    counts: bool  # whether it is the newest of the model on the benchmark's version that counts
+    # 'scored', 'undefined', 'not applicable', 'failed' or 'not run' (the site lacked data, space or software)
     state: str
-    reason: str
+    reason: str  # why there is no score
     value: float | None
     error: float | None
     low: float | None
     high: float | None
-    level: float | None
-    estimates: str
-    error_reason: str
-    scale: str
-    unclamped: float | None
-    raw: float | None
+    level: float | None  # of the interval
+    estimates: str  # what the interval estimates
+    error_reason: str  # why there is no error
+    scale: str  # 'ceiled' or 'raw'
+    unclamped: float | None  # before it was limited to its range
+    raw: float | None  # before the ceiling is taken into account
     raw_error: float | None
     raw_low: float | None
     raw_high: float | None
     ceiling: float | None
-    seconds: float | None
+    seconds: float | None  # how long scoring took
     created: datetime
-    domain: str = FIRST  # of sites of earlier versions
-    undetermined: str = ""
+    domain: str = FIRST  # such as 'vision'; sites of earlier versions do not send it
+    undetermined: str = ""  # why the score relative to the ceiling says nothing, if so
 
 
 @dataclass(frozen=True, kw_only=True)
 class Assessment:
-    """One part of the assessment of a benchmark.
-
-    Attributes
-    ----------
-    id : str
-        Its identifier.
-    created : datetime
-        When it was computed.
-    part : str
-        ``'audit'``, ``'controls'``, ``'recovery'``; ``'question'``, ``'explanation'`` and ``'atlas'`` are answers to
-        questions.
-    benchmark, version : str
-        The benchmark and its version; the version is empty if it is not known.
-    models : tuple of str
-        The model whose score is assessed; candidates of a recovery; models that a question is about.
-    state : str
-        ``'assessed'``, ``'not applicable'`` or ``'failed'``.
-    outcome : str
-        ``'no finding'`` or ``'findings'`` of an audit; ``'recovered'`` or ``'not recovered'`` of a recovery; otherwise
-        empty.
-    reason : str
-        Why there is no result.
-    code : str or None
-        Hash of the platform's code.
-    text : str
-        The result as text; empty if the benchmark's data are withheld from you.
-    result : dict or None
-        Fields of the part's result; None if there is none.
-    """
+    """One part of the assessment of a benchmark, or an answer to a question."""
 
     id: str
     created: datetime
-    part: str
+    part: str  # 'audit', 'controls' or 'recovery'; 'question', 'explanation' or 'atlas' are answers to questions
     benchmark: str
     version: str
-    models: tuple[str, ...]
-    state: str
-    outcome: str
-    reason: str
-    code: str | None
-    text: str
+    models: tuple[str, ...]  # the assessed model, the candidates of a recovery, or the models that a question is about
+    state: str  # 'assessed', 'not applicable' or 'failed'
+    outcome: str  # of an audit 'no finding' or 'findings', of a recovery 'recovered' or 'not recovered'
+    reason: str  # why there is no result
+    code: str | None  # hash of the platform's code
+    text: str  # the result as text; empty if the benchmark's data are withheld from you
     result: dict[str, Any] | None
 
 

@@ -104,35 +104,19 @@ def _batches(receipts: Iterable[tuple[str, Any]]) -> Iterator[list[tuple[str, by
 
 @dataclass(frozen=True, kw_only=True)
 class Submission:
-    """A submission.
-
-    Attributes
-    ----------
-    id, title, url : str
-        The title consists of the names of its plugins; `url` is the address of its page.
-    visibility : str
-        Visibility of its models: ``'public'`` or ``'private'``.
-    state, words, next : str
-        The state as an identifier, the state described in words, and what to do next.
-    open : bool
-        Whether its state may still change.
-    created, changed : datetime
-        When it was submitted, and when its state last changed.
-    revision : int
-        Number of the newest revision.
-    """
+    """A submission, titled by the names of its plugins."""
 
     id: str
     title: str
-    visibility: str
+    visibility: str  # of its models: 'public' or 'private'
     state: str
-    words: str
-    next: str
-    open: bool
+    words: str  # the state in words
+    next: str  # what to do next
+    open: bool  # whether its state may still change
     created: datetime
-    changed: datetime
-    url: str
-    revision: int
+    changed: datetime  # when its state last changed
+    url: str  # of its page
+    revision: int  # number of the newest revision
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
-from brainscore.client.connection import Connection, download
+from brainscore.client.connection import Connection
 from brainscore_core.errors import UserError
 
 
@@ -50,15 +50,7 @@ class Pair:
 
 
 class Work:
-    """The requests of one worker.
-
-    Parameters
-    ----------
-    connection : Connection
-        The site; its token needs the scope ``jobs:run``.
-    worker : str
-        Name of the worker, unique on the site.
-    """
+    """The requests of a worker whose name is unique on the site; the token needs the scope ``jobs:run``."""
 
     def __init__(self, connection: Connection, worker: str) -> None:
         self.connection = connection
@@ -100,11 +92,11 @@ class Work:
 
     def fetch_plugins(self, pair: Pair, target: Path) -> Path:
         """Download the archive of submitted plugins."""
-        return download(self.connection, f"work/{pair.id}/plugins", self._query(pair), target)
+        return self.connection.download(f"work/{pair.id}/plugins", self._query(pair), target)
 
     def fetch_file(self, pair: Pair, path: str, target: Path) -> Path:
         """Download a declared file."""
-        return download(self.connection, f"work/{pair.id}/files", [*self._query(pair), ("path", path)], target)
+        return self.connection.download(f"work/{pair.id}/files", [*self._query(pair), ("path", path)], target)
 
     def send_result(self, pair: Pair, receipt: bytes, attachments: Mapping[str, Path]) -> str:
         """Upload a receipt with its attachments; return ``'stored'``, ``'known'``, ``'repeated'`` or ``'lost'``."""

@@ -19,20 +19,10 @@ if TYPE_CHECKING:
 
 
 def find_profiles(models: Collection[str], folder: Path | None = None) -> tuple[LayerProfile, ...]:
-    """Read the profiles of some models.
+    """Read the profiles of some models, by default from ``$BRAINSCORE_HOME/layers``.
 
-    Parameters
-    ----------
-    models : collection of str
-        Whose.
-    folder : Path, optional
-        Default: ``$BRAINSCORE_HOME/layers``.
-
-    Returns
-    -------
-    tuple of LayerProfile
-        One of each model and benchmark, sorted by both: of several the one with halves, then the one of most layers.
-        Files that cannot be read are left out, as the selection itself leaves them out.
+    One of each model and benchmark, sorted by both: of several the one with halves, then the one of most layers. Files
+    that cannot be read are left out, as the selection itself leaves them out.
     """
     files = sorted((folder or layer_profiles_home()).glob("*/*.json"))
     if not files:

@@ -172,20 +172,7 @@ _LOG_LENGTH = 3000  # characters of each
 
 
 def log_ends(store: ResultsStore, receipts: Iterable[Receipt]) -> dict[str, str]:
-    """Read the last of the logs that failed pairs left; of the newest 500, so that a page stays a page.
-
-    Parameters
-    ----------
-    store : ResultsStore
-        Where the receipts are from.
-    receipts : iterable of Receipt
-        Any; those that did not fail and those without a log are passed over.
-
-    Returns
-    -------
-    dict
-        Receipt's id → text. Of a log that cannot be read, the reason.
-    """
+    """Return the last of the logs that failed pairs left, by id of the receipt; of the newest 500."""
     failed = [
         receipt
         for receipt in receipts
@@ -213,15 +200,7 @@ _TRACEBACK = 3000  # characters; the end says what happened
 
 
 def write_report(report: Report, output: Path) -> None:
-    """Write the page.
-
-    Parameters
-    ----------
-    report : Report
-        From :func:`report_of`.
-    output : Path
-        The HTML file; missing folders are made. The same receipts give the same bytes.
-    """
+    """Write the page as an HTML file; the same receipts give the same bytes."""
     content = render_report(report).encode("utf-8", "replace")
     with replacing(output) as file:
         file.write(content)

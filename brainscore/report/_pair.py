@@ -24,24 +24,9 @@ _FEWEST_NEUROIDS = 3
 def neuroid_table(store: ResultsStore, receipt: Receipt, benchmark: Benchmark) -> pd.DataFrame:
     """Score and reliability of each neuroid, from a stored score; nothing is scored again.
 
-    Parameters
-    ----------
-    store : ResultsStore
-        Where the receipt is from.
-    receipt : Receipt
-        Of a score with one value for each neuroid.
-    benchmark : Benchmark
-        The benchmark of the receipt; its ceiling has the reliabilities.
-
-    Returns
-    -------
-    DataFrame
-        With ``neuroid_id``, ``score``: before division by the ceiling, the mean over splits; ``reliability``.
-
-    Raises
-    ------
-    UserError
-        If score or ceiling have no values of single neuroids, or of other neuroids.
+    The columns are ``neuroid_id``, ``score`` (before division by the ceiling, the mean over splits) and
+    ``reliability``, which the benchmark's ceiling has. Raises UserError if score or ceiling have no values of the same
+    single neuroids.
     """
     raw = _attachment(store, receipt, "raw")
     reliability = getattr(benchmark.ceiling, "attrs", {}).get("raw")
@@ -65,18 +50,9 @@ def neuroid_table(store: ResultsStore, receipt: Receipt, benchmark: Benchmark) -
 
 
 def neuroid_plot(table: pd.DataFrame, receipt: Receipt, *, width: float = 85) -> Plot:
-    """Draw the score of each neuroid against its reliability.
+    """Draw the score of each neuroid against its reliability; `width` is 85, 114 or 174 mm.
 
     A dashed line is the highest correlation that a reliability allows, its square root.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From :func:`neuroid_table`.
-    receipt : Receipt
-        Of the score.
-    width : float
-        85, 114 or 174 mm.
     """
     bounded = receipt.ceiling is not None and receipt.ceiling.meaning == "reliability"
     bounded &= receipt.raw is not None and receipt.raw.scale == "correlation"
@@ -102,25 +78,11 @@ def neuroid_plot(table: pd.DataFrame, receipt: Receipt, *, width: float = 85) ->
 def stimulus_table(store: ResultsStore, receipt: Receipt) -> pd.DataFrame:
     """How well a model does on each stimulus, from a stored score; the best stimulus first.
 
-    Parameters
-    ----------
-    store : ResultsStore
-        Where the receipt is from.
-    receipt : Receipt
-        Of the score.
-
-    Returns
-    -------
-    DataFrame
-        With ``stimulus_id`` and ``value``; ``attrs["measure"]`` says what the value is. Of predicted neuroids: the
-        correlation over neuroids of predicted and measured responses, each in standard deviations of its neuroid,
-        averaged over the splits that test the stimulus. Of answers: the share that is right, or the same as people's.
-        Of others: influence on the score. Stimuli of equal values are in random order, always the same.
-
-    Raises
-    ------
-    UserError
-        If nothing is stored by which stimuli differ.
+    The columns are ``stimulus_id`` and ``value``; ``attrs["measure"]`` says what the value is. Of predicted neuroids:
+    the correlation over neuroids of predicted and measured responses, each in standard deviations of its neuroid,
+    averaged over the splits that test the stimulus. Of answers: the share that is right, or the same as people's. Of
+    others: influence on the score. Stimuli of equal values are in random order, always the same. Raises UserError if
+    nothing is stored by which stimuli differ.
     """
     predicted = _attachment(store, receipt, "predictions")
     if predicted is not None and "stimulus_id" in predicted.coords:
@@ -144,20 +106,9 @@ def stimulus_table(store: ResultsStore, receipt: Receipt) -> pd.DataFrame:
 def stimulus_plot(
     table: pd.DataFrame, receipt: Receipt, benchmark: Benchmark, *, number: int = 6, width: float = 174
 ) -> Plot:
-    """Draw the stimuli that a model does best and worst on.
+    """Draw the `number` stimuli that a model does best on, and worst on; `width` is 85, 114 or 174 mm.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From :func:`stimulus_table`.
-    receipt : Receipt
-        Of the score.
-    benchmark : Benchmark
-        The benchmark of the receipt. Pictures are shown if its metadata say that its data are public, else their names.
-    number : int
-        Number of stimuli in each of the two rows.
-    width : float
-        85, 114 or 174 mm.
+    Pictures are shown if the benchmark's metadata say that its data are public, else their names.
     """
     files, note = _public_files(benchmark)
     number = max(1, min(number, len(table) // 2))

@@ -45,13 +45,7 @@ _HOLLOW = 4  # kind of dot for scores without a ceiling
 
 
 def save_plot(view: View, path: Path) -> None:
-    """Write the plot of all benchmarks; the ending of the name says whether as PNG, SVG or PDF.
-
-    Raises
-    ------
-    ValueError
-        If it has another ending.
-    """
+    """Write the plot of all benchmarks; the ending of the name says whether as PNG, SVG or PDF."""
     save_figure(overall_figure(view), path, dpi=200)
 
 
@@ -381,28 +375,10 @@ _ENDINGS = ("png", "svg", "pdf")
 
 
 def write_figures(report: Report, folder: Path, *, scatter: tuple[str, str] | None = None) -> tuple[Path, ...]:
-    """Write all figures of a report.
+    """Write all figures of a report as PNG, SVG and PDF, and return the files; the same report gives the same bytes.
 
-    Parameters
-    ----------
-    report : Report
-        From :func:`report_of`.
-    folder : Path
-        Made if it is missing. Figures of the same names are replaced.
-    scatter : (str, str), optional
-        Benchmarks to draw against each other; default: those four on which most models were scored, each against each.
-
-    Returns
-    -------
-    tuple of Path
-        The files: ``heat-map``, ``scores-…`` of each benchmark, ``scatter…``, ``layers-…``, ``controls-…`` and
-        ``recovery-…`` of each benchmark that was assessed, each as PNG, SVG and PDF.
-        The same report gives the same bytes.
-
-    Raises
-    ------
-    UserError
-        If a benchmark to draw has no score in this report; nothing is written then.
+    `scatter` names the benchmarks to draw against each other, by default those four on which most models were scored.
+    Raises UserError, before anything is written, if one of them has no score in this report.
     """
     for name in scatter or ():
         if name not in report.view.scored:

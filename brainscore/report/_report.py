@@ -306,33 +306,12 @@ def report_of(
     influences: Mapping[str, ScoreInfluence] | None = None,
     assessments: Iterable[Assessment] = (),
 ) -> Report:
-    """Put a report together.
+    """Put a report together, of any number of receipts of each model and benchmark.
 
-    Parameters
-    ----------
-    receipts : sequence of Receipt
-        Any number of each model and benchmark, in any order. The newest of the tree's version counts; of benchmarks
-        that are not in the tree the newest.
-    problems : iterable of Problem
-        Receipts that could not be read.
-    domain : Domain, optional
-        That of the receipts; by default vision.
-    tree : Tree, optional
-        What to average along; default: the leaderboard's.
-    over : str
-        ``'all'`` or ``'scored'``: the means that are shown first, and by which models are ordered.
-    profiles : sequence of LayerProfile
-        Scores of layers; from :func:`find_profiles`.
-    log_ends : mapping, optional
-        From :func:`log_ends`.
-    remarks : sequence of str
-        Sentences to show at the top.
-    influences : mapping, optional
-        How units influence scores, by id of the receipt; without it, means of several scores have no standard error.
-        From :func:`~brainscore_core.statistics.units.read_influences`.
-    assessments : iterable of Assessment
-        From :class:`~brainscore_core.results.assessments.AssessmentStore`; those of benchmarks without a receipt
-        are not shown.
+    The newest of the tree's version counts; of benchmarks outside the tree the newest. By default, domain and tree are
+    those of vision. Models are ordered by the means `over` ``'all'`` or ``'scored'`` benchmarks. Without `influences`,
+    by id of the receipt, means of several scores have no standard error. Assessments of benchmarks without a receipt
+    are not shown.
     """
     domain = domain or domain_named()
     tree = domain.tree() if tree is None else tree

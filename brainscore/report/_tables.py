@@ -24,19 +24,8 @@ if TYPE_CHECKING:
 def rankings_of(report: Report, store: ResultsStore) -> dict[str, Ranking]:
     """Rank the models of each benchmark on which at least two were scored.
 
-    All pairs of models are compared on what both were measured on, which reads all stored predictions.
-
-    Parameters
-    ----------
-    report : Report
-        Which models and benchmarks.
-    store : ResultsStore
-        Where its receipts are from.
-
-    Returns
-    -------
-    dict
-        Benchmark → Ranking. Left out are benchmarks of which the store has newer receipts than the report shows.
+    All pairs of models are compared on what both were measured on, which reads all stored predictions. Left out are
+    benchmarks of which the store has newer receipts than the report shows.
     """
     from brainscore_core.statistics.comparison import compare
 
@@ -74,17 +63,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts.
-
-    Attributes
-    ----------
-    title : str
-        Caption.
-    header : tuple of str
-        Names of the columns.
-    rows : tuple of tuples of Cell
-        The rows.
-    """
+    """A table of texts; the title is its caption."""
 
     title: str
     header: tuple[str, ...]
@@ -95,11 +74,6 @@ def write_table(report: Report, path: Path) -> None:
     """Write a report's numbers as tables; the ending of the name says whether as LaTeX, Markdown or CSV.
 
     CSV is one table with a row for each score and the columns of an export.
-
-    Raises
-    ------
-    UserError
-        If the name ends otherwise.
     """
     if path.suffix.lower() == ".csv":
         export_table(report.board.receipts.values(), path)
@@ -111,11 +85,6 @@ def write_comparisons(comparisons: Comparisons, path: Path) -> None:
     """Write comparisons of models as a table; the ending of the name says whether as LaTeX, Markdown or CSV.
 
     CSV has the columns of :meth:`~brainscore_core.statistics.comparison.Comparisons.to_pandas`.
-
-    Raises
-    ------
-    UserError
-        If the name ends otherwise.
     """
     ending = path.suffix.lower()
     if ending == ".csv":
@@ -152,18 +121,12 @@ def _writer(ending: str) -> Callable[[Table], str]:
 
 
 def table_text(report: Report, ending: str) -> str:
-    r"""Write a report's numbers as tables: averages along the tree, then the benchmarks, three in each table.
+    """Write a report's numbers as tables: averages along the tree, then the benchmarks, three in each table.
 
-    Baseline models and recoveries of benchmarks that were assessed come last. Every number has its interval. The best
-    of a column is bold, and so is what equals it to the three digits that are printed; where models were ranked, all
-    that may be the best. LaTeX needs ``\usepackage{booktabs}`` and, before 2020, ``\usepackage{textcomp}``.
-
-    Parameters
-    ----------
-    report : Report
-        From :func:`report_of`.
-    ending : str
-        ``'.tex'`` or ``'.md'``.
+    `ending` is ``'.tex'`` or ``'.md'``. Baseline models and recoveries of benchmarks that were assessed come last.
+    Every number has its interval. The best of a column is bold, and so is what equals it to the three digits that are
+    printed; where models were ranked, all that may be the best. LaTeX needs the packages booktabs and, before 2020,
+    textcomp.
     """
     write = _writer(ending)
     return "\n".join(write(table) for table in _tables(report))

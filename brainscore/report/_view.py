@@ -133,22 +133,9 @@ class View:
 def view_of(
     receipts: Iterable[Receipt], problems: Iterable[Problem] = (), *, outdated: Collection[tuple[str, str]] = ()
 ) -> View:
-    """Arrange receipts for showing.
+    """Arrange receipts, at most one of each model and benchmark; the order does not depend on theirs.
 
-    Parameters
-    ----------
-    receipts : iterable of Receipt
-        At most one of each model and benchmark.
-    problems : iterable of Problem
-        Receipts that could not be read.
-    outdated : collection of (model, benchmark)
-        Pairs of which only another version of the benchmark was scored: they have no score, but a reason.
-
-    Returns
-    -------
-    View
-        Ceiled benchmarks, those without a ceiling, and controls apart; the order does not depend on that of
-        `receipts`.
+    `outdated` are the pairs of which only another version was scored: they have no score, but a reason.
     """
     receipts = list(receipts)
     by_benchmark: dict[str, list[Receipt]] = {}

@@ -83,10 +83,6 @@ def export_leaderboard(
 
     if format == "bib":  # citations are not part of the snapshot
         return make()
-    if format == "csv" and "gzip" not in request.headers.get("Accept-Encoding", ""):
-        return (
-            make()
-        )  # its tag depends on its content, so that byte ranges work; Parquet files contain the time of writing
     return http.answer(
         request, http.conditional(snapshot, "api", format, form, state.query(), only_snapshot=True), make
     )

@@ -1,4 +1,4 @@
-"""What all responses of the API share: problems, entity tags, HEAD, byte ranges, and links to further pages."""
+"""What all responses of the API share: problems, entity tags, HEAD, and links to further pages."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import functools
 import hashlib
 import json
 import math
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
-from typing import IO, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase, StreamingHttpResponse
 from django.urls import URLPattern
 from django.utils.cache import get_conditional_response, patch_vary_headers
@@ -103,70 +102,6 @@ def _where(location: tuple[Any, ...]) -> str:
     return ".".join(names) or str(location[0])
 
 
-_RANGE = re.compile(r"bytes=(\d{1,18})-(\d{1,18})?", re.ASCII | re.IGNORECASE)
-_PIECE_SIZE = 1 << 16
-
-
-def answer_part(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    """Support byte ranges of files.
-
-    Ranges are ignored for responses that are not files, have no strong tag, or may be compressed, since the bytes would
-    differ. Invalid ranges, several ranges, and ranges of another version of the file give the complete file.
-    """
-    if not _has_parts(request, response):
-        return response
-    response["Accept-Ranges"] = "bytes"
-    match = _RANGE.fullmatch(request.headers.get("Range", "").strip())
-    tag = response["ETag"]
-    if request.method != "GET" or match is None or request.headers.get("If-Range", tag) != tag:
-        return response
-    size = len(response.content) if isinstance(response, HttpResponse) else int(response["Content-Length"])
-    first, last = int(match[1]), min(int(match[2] or size), size - 1)
-    if match[2] and int(match[2]) < first:
-        return response
-    if first >= size:
-        return _range_not_satisfiable(response, size)
-    if isinstance(response, HttpResponse):
-        response.content = response.content[first : last + 1]
-    elif isinstance(response, FileResponse):
-        response.streaming_content = _pieces(response.file_to_stream, first, last + 1 - first)
-    response.status_code = 206
-    response["Content-Range"] = f"bytes {first}-{last}/{size}"
-    response["Content-Length"] = str(last + 1 - first)
-    return response
-
-
-def _has_parts(request: HttpRequest, response: HttpResponseBase) -> bool:
-    return (
-        response.status_code == 200
-        and response.get("Content-Disposition", "").startswith("attachment")
-        and response.get("ETag", "").startswith('"')
-        and not response.has_header("Content-Encoding")
-        and "gzip" not in request.headers.get("Accept-Encoding", "")
-        and (isinstance(response, HttpResponse) or _can_seek(response))
-    )
-
-
-def _can_seek(response: HttpResponseBase) -> bool:
-    file = getattr(response, "file_to_stream", None)
-    return file is not None and file.seekable() and response.has_header("Content-Length")
-
-
-def _pieces(file: IO[bytes], first: int, length: int) -> Iterator[bytes]:
-    file.seek(first)
-    while length and (piece := file.read(min(length, _PIECE_SIZE))):
-        length -= len(piece)
-        yield piece
-
-
-def _range_not_satisfiable(response: HttpResponseBase, size: int) -> HttpResponse:
-    if isinstance(response, FileResponse):
-        response.file_to_stream.close()  # the server closes only the files of responses that it sends
-    headers_of_file = {name: response[name] for name in ("ETag", "Vary", "Accept-Ranges") if response.has_header(name)}
-    headers = {**headers_of_file, "Content-Range": f"bytes */{size}", "Cache-Control": "no-store"}
-    return problem(416, f"the file has {size} bytes", "ask for the whole, without Range", headers=headers)
-
-
 View = Callable[..., HttpResponseBase]
 
 
@@ -220,7 +155,6 @@ def _wrapped_view(view: View) -> View:
         response = _response_of(view, request, *args, **kwargs)
         if head:
             request.method = "HEAD"
-        response = answer_part(request, response)
         return _without_body(response) if head else response
 
     return answer

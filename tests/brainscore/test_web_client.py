@@ -233,24 +233,6 @@ def test_many_receipts_go_in_several_requests(site, monkeypatch):
     assert VisionModel.objects.get(identifier="posted-4").visibility == "public"
 
 
-def test_what_has_not_changed_is_not_sent_again(site):
-    client = Client(site["url"])
-    statuses = []
-    ask = client._connection._ask
-
-    def noting(*arguments, **options):
-        response = ask(*arguments, **options)
-        statuses.append(response.status_code)
-        return response
-
-    client._connection._ask = noting
-    first, again = client.model(site["models"][0]), client.model(site["models"][0])
-    assert first == again
-    VisionModel.objects.filter(identifier=site["models"][0]).update(family="other")
-    assert client.model(site["models"][0]).family == "other"
-    assert statuses == [200, 304, 200]
-
-
 @pytest.fixture
 def _no_pauses(monkeypatch):
     monkeypatch.setattr("brainscore.client.connection.SiteRetry.sleep", lambda self, response=None: None)

@@ -4,9 +4,7 @@ import csv
 import io
 import json
 import stat
-import threading
 import zipfile
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -258,72 +256,3 @@ def test_downloads(cli, logged_in, plugin, tmp_path, confirmed):
     }.items():  # fmt: skip
         assert said in cli("download", *arguments).stderr
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".part")]
-
-
-def test_what_came_whole_but_was_not_put_in_place_is_fetched_anew(cli, logged_in, tmp_path, monkeypatch):
-    from brainscore.client import connection
-    from brainscore_web.leaderboard.simulation import simulate_leaderboard
-
-    simulate_leaderboard(models=3, benchmarks=4, versions=1)
-
-    def full(part, target):
-        raise OSError(f"{target} cannot be written")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(connection.os, "replace", full)
-        assert cli("download", "scores", "-o", "file").exit_code != 0
-    assert (tmp_path / ".file.part").read_bytes().startswith(b'"model"')
-    found = cli("download", "scores", "-o", "file")
-    assert found.exit_code == 0, found.output
-    assert not list(tmp_path.glob(".file*"))
-
-
-@pytest.fixture
-def parts():
-    """A server whose answer breaks off once; ``.asked`` has the ranges that were asked for, ``.tag`` can be set."""
-    content = bytes(range(256)) * 4000
-
-    class Handler(BaseHTTPRequestHandler):
-        asked, tag, ranges = [], '"one"', True
-
-        def do_GET(self):
-            asked = self.headers.get("Range")
-            Handler.asked.append(asked)
-            same = self.headers.get("If-Range") == Handler.tag
-            start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and same and Handler.ranges else 0
-            self.send_response(206 if start else 200)
-            if start:
-                self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
-            if Handler.ranges:
-                self.send_header("Accept-Ranges", "bytes")
-            self.send_header("ETag", Handler.tag)
-            self.send_header("Content-Length", str(len(content) - start))
-            self.end_headers()
-            whole = len(Handler.asked) > 1
-            self.wfile.write(content[start:] if whole else content[: len(content) // 2])
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    Handler.url, Handler.content = f"http://127.0.0.1:{server.server_port}", content
-    yield Handler
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.mark.parametrize("change", ["nothing", "another file", "no ranges"])
-def test_an_interrupted_download_goes_on(cli, parts, tmp_path, change):
-    (tmp_path / "scores.csv").write_text("before")
-    parts.ranges = change != "no ranges"
-    arguments = ("download", "scores", "--site", parts.url, "-o", "scores.csv")
-    assert "cannot be reached" in cli(*arguments).stderr
-    assert (tmp_path / "scores.csv").read_text() == "before"
-    if change == "another file":
-        parts.tag = '"two"'
-    assert cli(*arguments).exit_code == 0
-    assert (tmp_path / "scores.csv").read_bytes() == parts.content
-    half = f"bytes={len(parts.content) // 2 // (1 << 16) * (1 << 16)}-"  # whole pieces
-    assert parts.asked == [None, None if change == "no ranges" else half]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["scores.csv"]
