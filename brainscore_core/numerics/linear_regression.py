@@ -13,6 +13,7 @@ from typing import ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack, lstsq, qr, solve_triangular
+from scipy.sparse import csr_array
 
 from brainscore_core.numerics._matrices import (
     Array,
@@ -181,7 +182,8 @@ class LeftOut(ABC):
             for _, rows, own in same:
                 hat[np.ix_(rows, own)] = 0.0
             pairs = [hat * product(slopes[:, half], residuals[:, half].T) for half in halves]
-            return TrainingEffects(values, np.stack([sums_of_groups(half.T, trained).T for half in pairs]))
+            members = _members(trained).T
+            return TrainingEffects(values, np.stack([half @ members for half in pairs]))
 
 
 class SplitFit(NamedTuple):
@@ -204,11 +206,13 @@ class SplitFit(NamedTuple):
 
 def sums_of_groups(values: Array, groups: NDArray[np.intp]) -> Array:
     """Sums of the rows of each group, numbered from 0 on: groups × columns."""
-    order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    if len(starts) == len(groups):
-        return values[order]
-    return np.asarray(np.add.reduceat(values[order], starts, axis=0))
+    return np.asarray(_members(groups) @ values)
+
+
+def _members(groups: NDArray[np.intp]) -> csr_array:
+    """1 where a row (columns of the matrix) is in a group (rows of the matrix)."""
+    n = len(groups)
+    return csr_array((np.ones(n), (groups, np.arange(n))), shape=(groups.max(initial=-1) + 1, n))
 
 
 def scaled_residuals(
