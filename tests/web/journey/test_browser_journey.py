@@ -323,6 +323,7 @@ def submit_with_the_keyboard(modeller, files):
     modeller.keyboard.press("Enter")
     modeller.wait_for_url("**/submissions/new/")
     picture(modeller, "submit")
+    modeller.on("filechooser", lambda chooser: None)  # a chooser is intercepted only some time after this call
     tab_to(modeller, "[name=archive]")
     with modeller.expect_file_chooser() as chooser:
         modeller.keyboard.press("Space")

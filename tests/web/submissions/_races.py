@@ -107,6 +107,7 @@ if __name__ == "__main__":
     settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
     settings.SUBMISSIONS["open"] = 3
     settings.SUBMISSIONS["examinations"] = 20  # so that none is refused because the site is busy
+    settings.SUBMISSIONS["waiting"] = 60.0  # seconds: none is examined later, when equal files are found only then
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from _plugins import model_files, zipped
