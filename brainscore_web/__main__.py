@@ -4,10 +4,10 @@ import os
 import sys
 
 from django.core.management import execute_from_command_line
-from django.db import OperationalError
+from django.db import OperationalError, ProgrammingError
 
 from brainscore_core.errors import UserError
-from brainscore_web.processes import require_database
+from brainscore_web.processes import require_database, require_migrations
 
 
 def main() -> None:
@@ -17,8 +17,9 @@ def main() -> None:
     try:
         try:
             execute_from_command_line(sys.argv)
-        except OperationalError:
+        except (OperationalError, ProgrammingError):
             require_database()
+            require_migrations()
             raise
     except UserError as error:
         sys.stderr.write(f"Error: {error}\n")

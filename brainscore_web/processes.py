@@ -60,6 +60,19 @@ def require_database() -> None:
         ) from None
 
 
+def require_migrations() -> None:
+    """Check that the database is up to date."""
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise UserError(
+            "the site's database is not up to date",
+            remedy="start the site once with `brainscore serve`, or run `python -m brainscore_web migrate`",
+        )
+
+
 @contextmanager
 def serving_lock(folder: Path, *, exclusive: bool = False) -> Iterator[bool]:
     """Mark a site's folder as used by a server in this context; it ends with the process."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from brainscore_core.errors import UserError
 from brainscore_core.paths import mirrors, site_home
 from brainscore_web.environment import unusable_folder, worker_problem
-from brainscore_web.processes import require_database, serving_lock, set_up
+from brainscore_web.processes import require_database, require_migrations, serving_lock, set_up
 
 if TYPE_CHECKING:
     from brainscore_web.scoring.worker import Worker
@@ -260,17 +260,9 @@ def make_worker(**how: Any) -> Worker:
         raise missing
     set_up()
     require_database()
-    from django.db import connection
-    from django.db.migrations.executor import MigrationExecutor
-
+    require_migrations()
     from brainscore_web.scoring.worker import Worker
 
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        raise UserError(
-            "the site's database is not up to date",
-            remedy="start the site once with `brainscore serve`, or run `python -m brainscore_web migrate`",
-        )
     return Worker(**how)
 
 

@@ -12,7 +12,7 @@ from brainscore_web.competitions import views as competitions
 from brainscore_web.domains import DomainConverter
 from brainscore_web.leaderboard import views as leaderboard
 from brainscore_web.leaderboard.cards import views as cards
-from brainscore_web.operations import views as operations
+from brainscore_web.operations import health as operations
 from brainscore_web.pages import views as pages
 from brainscore_web.profile import views as profile
 from brainscore_web.scoring import views as scoring

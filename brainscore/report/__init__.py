@@ -1,10 +1,9 @@
 """Pages, plots and tables of scores."""
 
-from brainscore.report._layers import find_profiles
 from brainscore.report._page import log_ends, render_report, write_report
 from brainscore.report._pair import neuroid_plot, neuroid_table, stimulus_plot, stimulus_table
 from brainscore.report._plots import save_plot, write_figures
-from brainscore.report._report import Report, report_of
+from brainscore.report._report import Report, find_profiles, report_of
 from brainscore.report._tables import TABLE_ENDINGS, rankings_of, table_text, write_comparisons, write_table
 from brainscore.report._view import Group, Row, View, view_of
 

@@ -18,9 +18,8 @@ import numpy as np
 from markupsafe import Markup
 
 from brainscore.report._board import OVERS, Board, coverage_text
-from brainscore.report._layers import layer_rows
 from brainscore.report._plots import controls_figure, training_figures, widest_pair
-from brainscore.report._report import Report, sources_of
+from brainscore.report._report import Report, layer_rows, sources_of
 from brainscore.report._view import LETTERS, STATES, duration, scale_of
 from brainscore_core.errors import UserError
 from brainscore_core.figures.colour_tables import HEAT, cell_text, dark_text, heat_class

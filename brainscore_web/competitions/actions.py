@@ -1,10 +1,11 @@
-"""Actions of organisers, such as freezing standings and announcing winners, and of members: their entries."""
+"""Changes of competitions: by organisers, such as freezing standings, by members, and the past ones of a new site."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
-from decimal import Decimal
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -12,7 +13,18 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
-from brainscore_web.competitions.models import Award, Competition, Entry, Snapshot, Track, parts_of
+from brainscore_web.competitions.models import (
+    Award,
+    Competition,
+    Entry,
+    Milestone,
+    Person,
+    ProgrammeItem,
+    Question,
+    Snapshot,
+    Track,
+    parts_of,
+)
 from brainscore_web.competitions.rules import (
     EntryFacts,
     Finding,
@@ -22,7 +34,7 @@ from brainscore_web.competitions.rules import (
     task_kind,
     team_key,
 )
-from brainscore_web.competitions.standings import standings_document
+from brainscore_web.competitions.standings import format_amount, standings_document
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.submissions.models import Submission
 
@@ -142,12 +154,6 @@ def announce(competition: Competition) -> None:
             )
         row.awarded = row.awarded or timezone.now()
         row.save(update_fields=["awarded"])
-
-
-def format_amount(amount: Decimal | str, currency: str) -> str:
-    """Format an amount of money, such as $3,000 or $666.66."""
-    value = Decimal(amount)
-    return f"{currency}{value:,.0f}" if value == value.to_integral() else f"{currency}{value:,.2f}"
 
 
 _SINGULAR = {Track.Competes.MODELS: "model", Track.Competes.BENCHMARKS: "benchmark"}
@@ -274,3 +280,54 @@ def withdraw_entry(entry: Entry, *, because: str) -> None:
         changed = Entry.objects.filter(pk=entry.pk, withdrawn__isnull=True)
         if not changed.update(withdrawn=timezone.now(), withdrawn_because=because):
             raise UserError("the entry is already withdrawn", remedy="see the page of the competition")
+
+
+PAST: dict[str, dict[str, Any]] = {
+    file.stem: tomllib.loads(file.read_text(encoding="utf-8"))
+    for file in sorted((Path(__file__).parent / "data").glob("*.toml"))
+}
+"""Past competitions by their names in addresses."""
+
+_LISTS: tuple[tuple[str, Any], ...] = (
+    ("milestones", Milestone),
+    ("people", Person),
+    ("programme", ProgrammeItem),
+    ("questions", Question),
+)
+
+
+def create_past_competitions(*, using: str = "default") -> list[str]:
+    """Create past competitions that are not in the database; return their names."""
+    existing = set(Competition.objects.using(using).filter(slug__in=PAST).values_list("slug", flat=True))
+    missing = [slug for slug in PAST if slug not in existing]
+    for slug in missing:
+        with transaction.atomic(using=using):
+            _create_competition(slug, PAST[slug], using)
+    return missing
+
+
+def _create_competition(slug: str, content: dict[str, Any], using: str) -> None:
+    competition = Competition.objects.using(using).create(slug=slug, published=True, **content["fields"])
+    for name, table in _LISTS:
+        table.objects.using(using).bulk_create(
+            table(competition=competition, order=place, **values)
+            for place, values in enumerate(content.get(name, ()), 1)
+        )
+    for place, fields in enumerate(content["tracks"], 1):
+        track = Track.objects.using(using).create(competition=competition, order=place, **fields["fields"])
+        for order, award in enumerate(fields.get("awards", ()), 1):
+            _create_award(track, order, award, using)
+
+
+def _create_award(track: Track, order: int, content: dict[str, Any], using: str) -> None:
+    award = Award.objects.using(using).create(track=track, order=order, **content["fields"])
+    for identifier in content["entries"] or ("",):
+        entry = Entry.objects.using(using).create(
+            track=track,
+            team=content["fields"].get("people", ""),
+            title=content["fields"]["title"],
+            identifier=identifier,
+            known=True,
+            entered=None,  # the day is not known
+        )
+        award.entries.add(entry)

@@ -31,8 +31,14 @@ from brainscore_web.competitions.forms import (
     section_formset,
 )
 from brainscore_web.competitions.models import Competition, Entry, Snapshot, Track, manages_competitions
-from brainscore_web.competitions.presentation import competition_for_page, competition_page
-from brainscore_web.competitions.standings import is_shown, public_identifiers, standings_as_csv, standings_document
+from brainscore_web.competitions.standings import (
+    competition_for_page,
+    competition_page,
+    is_shown,
+    public_identifiers,
+    standings_as_csv,
+    standings_document,
+)
 from brainscore_web.leaderboard.models import domain_choices
 from brainscore_web.pages.navigation import MenuLink
 

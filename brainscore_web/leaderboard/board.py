@@ -118,7 +118,7 @@ class Board:
     # whether the model was trained on the stimuli: indices into `exposure.EXPOSURES`, -1 without a score. For a mean,
     # the most exposed of its scores
     exposure: NDArray[np.int8]
-    # whether a score was computed by a remote worker and is in doubt: indices into `verification.VERIFICATIONS`. For a
+    # whether a score was computed by a remote worker and is in doubt: indices into `exposure.VERIFICATIONS`. For a
     # mean, the most doubtful of its scores
     verification: NDArray[np.int8]
     # colour class: position of the value between the lowest (0) and the highest (9) of its column; -1 without a value,

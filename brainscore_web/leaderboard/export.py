@@ -15,10 +15,9 @@ from brainscore_core.formatting import harmless
 from brainscore_core.numerics.ranks import group_letters
 from brainscore_core.plugins.bibtex import BibtexError, Entry, parse_bibtex
 from brainscore_web.leaderboard.board import Board
-from brainscore_web.leaderboard.exposure import EXPOSURES
+from brainscore_web.leaderboard.exposure import EXPOSURES, VERIFICATIONS
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.leaderboard.snapshot import STATES
-from brainscore_web.leaderboard.verification import VERIFICATIONS
 
 if TYPE_CHECKING:
     import pyarrow

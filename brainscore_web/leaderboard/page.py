@@ -20,7 +20,14 @@ from brainscore_core.training_data import MARKS, compare
 from brainscore_web.leaderboard.board import STATES, Board, BoardNode, mean_parts
 from brainscore_web.leaderboard.cards.formatting import estimate, limits
 from brainscore_web.leaderboard.descriptions import BADGES, plain_name
-from brainscore_web.leaderboard.exposure import EXPOSURE_PAGE, EXPOSURES
+from brainscore_web.leaderboard.exposure import (
+    EXPOSURE_PAGE,
+    EXPOSURES,
+    VERIFICATION_MARKS,
+    VERIFICATION_PAGE,
+    VERIFICATIONS,
+    verification_of_score,
+)
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, tree_checkboxes
 from brainscore_web.leaderboard.models import Score, Visitor
 from brainscore_web.leaderboard.payload import (
@@ -34,12 +41,6 @@ from brainscore_web.leaderboard.payload import (
 )
 from brainscore_web.leaderboard.reasons import withheld_reason
 from brainscore_web.leaderboard.state import COVERAGE, FACTS, BoardState
-from brainscore_web.leaderboard.verification import (
-    VERIFICATION_MARKS,
-    VERIFICATION_PAGE,
-    VERIFICATIONS,
-    verification_of_score,
-)
 
 _PLACE = "IDENTIFIER"
 

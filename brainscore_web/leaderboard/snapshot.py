@@ -23,7 +23,7 @@ from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, coun
 from brainscore_core.training_data import Training
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.clean import or_nan
-from brainscore_web.leaderboard.exposure import exposure_matrix, names_in, trainings
+from brainscore_web.leaderboard.exposure import exposure_matrix, names_in, trainings, verification_codes
 from brainscore_web.leaderboard.influence import clear_influences, influences_of
 from brainscore_web.leaderboard.models import (
     Benchmark,
@@ -37,7 +37,6 @@ from brainscore_web.leaderboard.models import (
 )
 from brainscore_web.leaderboard.reasons import NOT_RUN
 from brainscore_web.leaderboard.revision import Cache
-from brainscore_web.leaderboard.verification import verification_codes
 
 
 class ModelRow(NamedTuple):
@@ -443,7 +442,7 @@ class Snapshot:
     undetermined: NDArray[np.bool_]
     # primary key of the `Score` that is shown, including failed and outdated ones; -1 if there is none
     score: NDArray[np.int64]
-    # whether a score was computed by a remote worker and is in doubt: indices into `verification.VERIFICATIONS`
+    # whether a score was computed by a remote worker and is in doubt: indices into `exposure.VERIFICATIONS`
     verification: NDArray[np.int8]
     # whether there is a score, and the influences of units on it, which comparisons of models need, are stored
     comparable: NDArray[np.bool_]

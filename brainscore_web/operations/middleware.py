@@ -14,7 +14,7 @@ from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import computing_exceeded, count_computing
 from brainscore_web.leaderboard.http import error_response
 from brainscore_web.operations import logs
-from brainscore_web.operations.metrics import count_request
+from brainscore_web.operations.health import count_request
 
 _log = logging.getLogger("brainscore_web.requests")
 _OWN_PATHS = ("/health/", "/metrics")

@@ -23,7 +23,7 @@ from django.db import connections
 from gunicorn.workers.gthread import ThreadWorker
 
 from brainscore_web.accounts.callers import address_of
-from brainscore_web.operations.metrics import METRICS_FOLDER_VARIABLE, process_ended
+from brainscore_web.operations.health import METRICS_FOLDER_VARIABLE, process_ended
 
 
 @contextmanager

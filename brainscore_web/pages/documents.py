@@ -1,4 +1,4 @@
-"""Documents of the site: pages of the documentation, and texts that administrators edit."""
+"""Documents of the site: pages of the documentation, texts that administrators edit, and filters of templates."""
 
 from __future__ import annotations
 
@@ -22,6 +22,14 @@ from brainscore_web.pages.models import HOME, PAGES_WITH_OWN_ADDRESS, News, Page
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
+
+
+import html
+
+from django import template
+from django.utils.html import format_html
+
+from brainscore_core.formatting import count_text, number_text, size_text, time_text
 
 
 def shipped_names() -> tuple[str, ...]:
@@ -251,3 +259,58 @@ def _highlighted(code: str, language: str, _attributes: str) -> str:
 
     lexer = get_lexer_by_name(language if language in _LANGUAGES else "text")
     return f'<pre tabindex="0"><code>{highlight(code, lexer, HtmlFormatter(nowrap=True))}</code></pre>\n'
+
+
+register = template.Library()
+register.filter("count", count_text)
+register.filter("score", number_text)
+
+
+@register.simple_block_tag
+def plaintext(content: str) -> str:
+    r"""Return rendered text as plain text in one line, for another place of the page, where it is escaped again.
+
+    Examples
+    --------
+    >>> plaintext(" Tom &amp;\n Jerry ")
+    'Tom & Jerry'
+    """
+    return " ".join(html.unescape(content).split())
+
+
+@register.filter
+def literal(value: object) -> str:
+    r"""Return a value of JSON as a literal of Python, for code that pages offer.
+
+    Examples
+    --------
+    >>> literal('a "b"'), literal(("V1",)), literal(None)
+    ('"a \\"b\\""', "('V1',)", 'None')
+    """
+    return json.dumps(value) if isinstance(value, str | dict) else repr(value)
+
+
+@register.filter(is_safe=True)
+def filesizeformat(size: float | None) -> str:
+    r"""Format a size in bytes in units of 1,000, in which limits are set; Django's own filter takes units of 1,024.
+
+    Examples
+    --------
+    >>> filesizeformat(20_000_000), filesizeformat(None)
+    ('20\xa0MB', '')
+    """
+    return "" if size is None else size_text(size).replace(" ", "\N{NO-BREAK SPACE}")
+
+
+@register.filter
+def utc(moment: datetime | None) -> SafeString:
+    """Format a time, with its time zone; empty without one.
+
+    Examples
+    --------
+    >>> utc(datetime.fromisoformat("2026-05-01T01:02:03+00:00"))
+    '<time datetime="2026-05-01T01:02:03+00:00">2026-05-01 01:02 UTC</time>'
+    """
+    if moment is None:
+        return SafeString("")
+    return format_html('<time datetime="{}">{}</time>', moment.isoformat(), time_text(moment))

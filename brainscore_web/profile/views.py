@@ -23,9 +23,8 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.adapter import clean_name
+from brainscore_web.accounts.adapter import ReauthenticateForm, clean_name
 from brainscore_web.accounts.callers import current_user
-from brainscore_web.accounts.forms import ReauthenticateForm
 from brainscore_web.accounts.models import SCOPES, ApiToken, User
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write

@@ -1,22 +1,32 @@
-"""Pages of scoring: queue and recent results, single pairs, and actions to retry and cancel them."""
+"""Pages of scoring: queue and recent results, their tables, single pairs, and actions to retry and cancel them."""
 
 from __future__ import annotations
 
 import uuid
-from urllib.parse import urlsplit
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode, urlsplit
 
+from django import template
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.safestring import SafeString
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import current_user, return_address
-from brainscore_web.scoring.models import Job
+from brainscore_web.jobs.leases import process_label
+from brainscore_web.leaderboard.cards.formatting import STATES, estimate
+from brainscore_web.leaderboard.exposure import verification_code, verification_mark
+from brainscore_web.leaderboard.models import Score, Visibility, Visitor
+from brainscore_web.scoring.models import OPEN, Job, RemoteResult
 from brainscore_web.scoring.services import cancel_all, cancel_job, may_change, retry_job
-from brainscore_web.scoring.tables import jobs_of, overview, rows_of, shows_log
 from brainscore_web.submissions.models import Submission
 from brainscore_web.submissions.pairs import progress
 
@@ -110,3 +120,177 @@ def _redirect_back(request: HttpRequest, job: Job | None) -> HttpResponse:
     if address := return_address(request, ""):
         return redirect(urlsplit(address)._replace(fragment="pairs").geturl())
     return redirect("scoring:home") if job is None else redirect("scoring:job", job.pk)
+
+
+register = template.Library()
+
+_PAGE_SIZE = 25
+_RECENT = 25
+_DEFERRED = ("log",)  # may be long
+
+
+@dataclass(frozen=True)
+class Row:
+    """A job in a table."""
+
+    job: Job  # the job, without its log
+    # may_retry, may_cancel: whether the visitor may retry or cancel it
+    may_retry: bool
+    may_cancel: bool
+    reason: str  # why there is no score, as far as the visitor may read it
+    worker: str  # the worker that runs it; shown to operators only
+    internal: str = ""  # why the site could not run it, and what to do; shown to operators only
+    score: str = ""  # the score with its interval, or why it is undetermined; empty without one
+    receipt: str = ""  # the receipt, if the visitor may read it
+    # the mark of a score that a remote worker computed and the site has not repeated
+    doubt: SafeString = field(default_factory=SafeString)
+
+
+def is_operator(visitor: Visitor) -> bool:
+    """Whether a visitor operates the site, and can do something about pairs that it cannot run."""
+    return bool(visitor.is_active and visitor.is_staff and visitor.has_perm("scoring.change_job"))
+
+
+def shows_log(job: Job, visitor: Visitor) -> bool:
+    """Whether a visitor may read the log of a job.
+
+    Administrators and owners of the model or of a submission may. If the site could not run the pair, the log concerns
+    its operators only. Output on private stimuli may reveal them, so it is
+    only for administrators and the benchmark's owner.
+    """
+    if job.state == Job.State.NOT_RUN and not is_operator(visitor):
+        return False
+    if not visitor.is_authenticated or not job.benchmark.shows_data_to(visitor) or not _sees_model(job, visitor):
+        return False
+    if visitor.is_staff or job.benchmark.access == Visibility.PRIVATE:
+        return True
+    return job.model.owner_id == visitor.pk or job.submissions.filter(owner=visitor).exists()
+
+
+def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
+    """Make table rows of jobs; the caller selects jobs that the visitor may see."""
+    listed = list(jobs)
+    owned: set[int] = set()
+    if visitor.is_authenticated:
+        links = Job.submissions.through.objects.filter(job__in=[job.pk for job in listed], submission__owner=visitor)
+        owned = set(links.values_list("job", flat=True))
+    receipts = [job.receipt for job in listed if job.receipt]
+    scores = {
+        score.receipt: score
+        for score in Score.objects.visible_to(visitor).filter(receipt__in=receipts).defer("document")
+    }
+    results = RemoteResult.objects.filter(receipt__in=scores).values_list("receipt", "state")
+    codes = {receipt: verification_code(state) for receipt, state in results}
+    rows = []
+    for job in listed:
+        score = scores.get(job.receipt)
+        mine = visitor.is_authenticated and (visitor.is_staff or job.pk in owned or job.model.owner_id == visitor.pk)
+        is_open = job.state in OPEN
+        rows.append(
+            Row(
+                job,
+                may_retry=bool(mine and not is_open),
+                may_cancel=bool(mine and is_open),
+                reason=job.reason_to(visitor),
+                worker=process_label(job.worker) if visitor.is_staff else "",
+                internal=job.internal if is_operator(visitor) else "",
+                score=_score_text(score),
+                receipt="" if score is None else score.receipt,
+                doubt=verification_mark(codes.get(job.receipt, 0)),
+            )
+        )
+    return rows
+
+
+def _score_text(score: Score | None) -> str:
+    if score is None or score.state != Score.State.SCORED:
+        return ""
+    if score.undetermined:
+        return f"{STATES['undetermined'].word}: {score.undetermined}"
+    return estimate(score.value, score.error, score.low, score.high, level=score.level, reason=score.error_reason)
+
+
+def jobs_of(request: HttpRequest, submission: Submission) -> dict[str, Any]:
+    """Return the context of ``scoring/_jobs.html`` for a submission."""
+    visitor: Visitor = request.user
+    counts = progress(submission, visitor)
+    jobs = Job.objects.filter(submissions=submission).visible_to(visitor).select_related("model", "benchmark")
+    states = [(name, number) for name in Job.State.values if (number := counts.of(name))]
+    state = request.GET.get("pairs", "")
+    if state in Job.State.values:
+        jobs = jobs.filter(state=state)
+    else:
+        state = ""
+    ordered = jobs.defer(*_DEFERRED).order_by("model__identifier", "benchmark__identifier", "-pk")
+    page = Paginator(ordered, _PAGE_SIZE).get_page(request.GET.get("pairs_page", "1"))
+    address = reverse("scoring:submission", args=[submission.pk])
+    here = f"{address}?{urlencode({'pairs': state, 'pairs_page': page.number})}"
+    return {
+        "submission": submission,
+        "progress": counts,
+        "state": state,
+        "states": states,
+        "page": page,
+        "rows": rows_of(page, visitor),
+        "here": here,
+        "address": address,
+        "back": _page_of(request),
+        "may_cancel_all": counts.open
+        and visitor.is_authenticated
+        and (visitor.is_staff or submission.owner_id == visitor.pk),
+    }
+
+
+def overview(visitor: Visitor) -> dict[str, Any]:
+    """Return the running, waiting and recently ended jobs that the visitor may see."""
+    jobs = Job.objects.visible_to(visitor)
+    rows = jobs.select_related("model", "benchmark").defer(*_DEFERRED)
+    counts = dict(jobs.order_by().values_list("state").annotate(Count("pk")))
+    running = rows.filter(state=Job.State.RUNNING).order_by("started", "pk")[:_RECENT]
+    waiting = rows.filter(state=Job.State.WAITING).order_by("-priority", "created", "pk")[:_RECENT]
+    ended = rows.exclude(state__in=OPEN).order_by("-ended", "-pk")[:_RECENT]
+    context = {
+        "counts": {"running": counts.get("running", 0), "waiting": counts.get("waiting", 0)},
+        "running": rows_of(running, visitor),
+        "waiting": rows_of(waiting, visitor),
+        "ended": rows_of(ended, visitor),
+    }
+    if visitor.is_staff:
+        context["workers"] = _workers()
+    return context
+
+
+def _workers() -> list[dict[str, Any]]:
+    """Return the active workers with their latest renewal of a claim."""
+    rows = Job.objects.filter(state=Job.State.RUNNING).order_by("worker", "pk")
+    workers: dict[str, dict[str, Any]] = {}
+    for job in rows.select_related("model", "benchmark").defer(*_DEFERRED)[:200]:
+        worker = workers.setdefault(job.worker, {"name": process_label(job.worker), "seen": job.claimed, "jobs": 0})
+        worker["jobs"] += 1
+        worker["seen"] = max(filter(None, (worker["seen"], job.claimed)), default=None)
+    return list(workers.values())
+
+
+def _page_of(request: HttpRequest) -> str:
+    """Return the address of the page that contains this part."""
+    if not request.headers.get("HX-Request"):
+        return request.get_full_path()
+    shown = urlsplit(request.headers.get("HX-Current-URL", ""))
+    return f"{shown.path}?{shown.query}" if shown.query else shown.path
+
+
+def _sees_model(job: Job, visitor: Visitor) -> bool:
+    return Job.objects.filter(pk=job.pk).visible_to(visitor).exists()
+
+
+@register.inclusion_tag("scoring/_jobs.html", takes_context=True, name="jobs_of")
+def jobs_tag(context: dict[str, Any], submission: Submission) -> dict[str, Any]:
+    """Show a submission's pairs, filtered by state; the table is updated while pairs are open."""
+    request = context["request"]
+    return {**jobs_of(request, submission), "request": request, "csrf_token": context.get("csrf_token", "")}
+
+
+@register.simple_tag
+def remote_result_of(receipt: str) -> RemoteResult | None:
+    """Return who uploaded a receipt; None if the site itself computed it."""
+    return RemoteResult.objects.select_related("worker").filter(receipt=receipt).first()

@@ -9,8 +9,7 @@ from click.testing import CliRunner
 
 from brainscore import remote_worker
 from brainscore.cli import app
-from brainscore.client.work import Pair
-from brainscore.remote_worker import RemoteWorker, WorkerFolder
+from brainscore.remote_worker import Pair, RemoteWorker, WorkerFolder
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.runner.process import Death
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, Receipt

@@ -19,7 +19,7 @@ from brainscore.report import (
     write_figures,
     write_table,
 )
-from brainscore.report._layers import layer_rows
+from brainscore.report._report import layer_rows
 from brainscore_core.errors import UserError
 from brainscore_core.figures import Lines, Panel, Point, Scatter, Series, column_width, lines, panels
 from brainscore_core.figures.export import STYLE, _drawn, _leaves, save_figure

@@ -49,10 +49,10 @@ from brainscore_web.leaderboard.cards.scores import (
 from brainscore_web.leaderboard.cards.validity import AssessmentKey, assessment_keys
 from brainscore_web.leaderboard.clean import finite, or_nan
 from brainscore_web.leaderboard.descriptions import data_access, plain_name
+from brainscore_web.leaderboard.exposure import verification_mark
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, StimulusSample, Visitor
 from brainscore_web.leaderboard.simulation import is_simulated
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
-from brainscore_web.leaderboard.verification import verification_mark
 
 _FORMATS = {"csv": "text/csv", "zip": "application/zip", "nc": "application/x-netcdf"}
 _PREFIXES = ("stimulus_", "assy_")  # names of packaged files; a receipt also lists those of the model

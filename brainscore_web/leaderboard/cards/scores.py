@@ -27,11 +27,10 @@ from brainscore_web.leaderboard.cards.formatting import (
     number,
 )
 from brainscore_web.leaderboard.clean import finite
-from brainscore_web.leaderboard.exposure import mark_html
+from brainscore_web.leaderboard.exposure import mark_html, verification_mark
 from brainscore_web.leaderboard.revision import Cache
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 from brainscore_web.leaderboard.snapshot import SnapshotKey
-from brainscore_web.leaderboard.verification import verification_mark
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from brainscore_web.accounts.forms import SignupForm
+from brainscore_web.accounts.adapter import SignupForm
 from brainscore_web.accounts.models import User
 
 PASSWORD = "correct horse battery"

@@ -7,7 +7,7 @@ import pytest
 
 from brainscore.client import Client
 from brainscore_core.errors import UnknownIdentifier
-from brainscore_web.api import assessments as api_assessments
+from brainscore_web.api import scores as api_assessments
 from brainscore_web.leaderboard.models import Benchmark
 
 from .._assessments import add_assessments, controls, ingest, make_assessment

@@ -113,10 +113,10 @@ def test_exported_scores(get, board, owner, token_of):
 
 
 def test_exports_do_not_keep_everybody_else_waiting(get, board, monkeypatch):
-    from brainscore_web.api import exports
+    from brainscore_web.api import leaderboard
 
-    monkeypatch.setattr(exports, "_PATIENCE", 0)
-    with exports._writing, exports._writing:
+    monkeypatch.setattr(leaderboard, "_PATIENCE", 0)
+    with leaderboard._writing, leaderboard._writing:
         found = get("exports/scores.csv")
         assert (found.status_code, found["Retry-After"]) == (503, "0")
     assert get("exports/scores.csv").status_code == 200

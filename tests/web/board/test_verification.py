@@ -9,12 +9,12 @@ from django.contrib.auth.models import AnonymousUser
 
 from brainscore_web.leaderboard import export, revision
 from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.exposure import VERIFICATIONS
 from brainscore_web.leaderboard.models import Score
 from brainscore_web.leaderboard.page import cell_facts
 from brainscore_web.leaderboard.payload import board_data
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
-from brainscore_web.leaderboard.verification import VERIFICATIONS
 from brainscore_web.scoring.models import RemoteResult, RemoteWorker
 
 STRANGER = AnonymousUser()

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from django.core.management import call_command
 
+from brainscore_web.competitions.actions import PAST, create_past_competitions
 from brainscore_web.competitions.models import Award, Competition, Entry, listing
-from brainscore_web.competitions.past import PAST, create_past_competitions
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
 from .._html import html_problems

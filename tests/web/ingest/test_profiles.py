@@ -10,8 +10,8 @@ import pytest
 from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile as Profile
 from brainscore_vision.model_helpers.brain_transformation.selection import LayerScore
-from brainscore_web.leaderboard.management.commands.profiles import ProfileReport, keep_profiles
 from brainscore_web.leaderboard.models import Benchmark, LayerProfile, VisionModel
+from brainscore_web.operations.management.commands.profiles import ProfileReport, keep_profiles
 
 
 def profile(model="net", benchmark="MajajHong2015public.IT-pls", layers=2, halves=False, **fields):

@@ -7,8 +7,8 @@ import pytest
 
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_web.leaderboard.management.commands import sample_stimuli
 from brainscore_web.leaderboard.models import Benchmark, StimulusSample
+from brainscore_web.operations.management.commands import sample_stimuli
 
 PIL = pytest.importorskip("PIL.Image")
 

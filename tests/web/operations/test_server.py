@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import generate_latest, values
 from prometheus_client.parser import text_string_to_metric_families
 
-from brainscore_web.operations import metrics, server
+from brainscore_web.operations import health, server
 
 UPLOAD = "/uploads/5f3c0e55-8d5b-4d44-8cb7-6d1f3a0b8a11/zip/"
 
@@ -72,23 +72,23 @@ def test_heads_have_no_body(settings):
 
 
 def test_requests_are_counted_in_the_folder_that_all_processes_share(monkeypatch, tmp_path):
-    monkeypatch.setattr(metrics, "_made", [])
+    monkeypatch.setattr(health, "_made", [])
     monkeypatch.setattr(values, "ValueClass", values.ValueClass)
-    monkeypatch.delenv(metrics.METRICS_FOLDER_VARIABLE, raising=False)
-    metrics.count_request("pages:home", "GET", 200, 0.02)
-    assert (metrics.request_counts(), metrics._made) == (None, [])
+    monkeypatch.delenv(health.METRICS_FOLDER_VARIABLE, raising=False)
+    health.count_request("pages:home", "GET", 200, 0.02)
+    assert (health.request_counts(), health._made) == (None, [])
 
-    monkeypatch.setenv(metrics.METRICS_FOLDER_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(health.METRICS_FOLDER_VARIABLE, str(tmp_path))
     for seconds in (0.02, 0.3):
-        metrics.count_request("pages:home", "GET", 200, seconds)
+        health.count_request("pages:home", "GET", 200, seconds)
     samples = {
         (sample.name, sample.labels.get("le")): sample.value
-        for family in text_string_to_metric_families(generate_latest(metrics.request_counts()).decode())
+        for family in text_string_to_metric_families(generate_latest(health.request_counts()).decode())
         for sample in family.samples
     }
     assert samples["brainscore_requests_total", None] == 2
     assert samples["brainscore_request_seconds_bucket", "0.1"] == 1
     assert samples["brainscore_request_seconds_sum", None] == pytest.approx(0.32)
 
-    metrics.process_ended(1)  # counts of ended processes stay
-    assert b"brainscore_requests_total" in generate_latest(metrics.request_counts())
+    health.process_ended(1)  # counts of ended processes stay
+    assert b"brainscore_requests_total" in generate_latest(health.request_counts())

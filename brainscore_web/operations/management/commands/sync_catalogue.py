@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
 
-from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.catalogue import sync_catalogue
 
 
@@ -17,12 +15,7 @@ class Command(BaseCommand):
     help = "Create or update the models and benchmarks of the installed plugins; edited values are kept."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            report = sync_catalogue()
-        except UserError as error:
-            raise CommandError(str(error)) from error
-        except DatabaseError as error:
-            raise CommandError(f"the database is not ready: {error}\nrun migrate first") from error
+        report = sync_catalogue()
         for what, names in (("new", report.added), ("changed", report.changed)):
             self.stdout.write(f"{len(names)} {what}")
             if options["verbosity"] > 1:

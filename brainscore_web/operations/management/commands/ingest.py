@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
 
-from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.ingest import IngestReport, ingest_store, ingest_table
 from brainscore_web.leaderboard.models import Visibility
 
@@ -51,9 +49,4 @@ class Command(BaseCommand):
                 self.stderr.write(f"\r{done:,} of {total:,}", ending="\n" if done == total else "")
 
         read = ingest_table if Path(source).suffix.lower() == ".parquet" else ingest_store
-        try:
-            return read(source, on_progress=progress, default_visibility=visibility)
-        except UserError as error:
-            raise CommandError(str(error)) from error
-        except DatabaseError as error:
-            raise CommandError(f"the database is not ready: {error}\nrun migrate first") from error
+        return read(source, on_progress=progress, default_visibility=visibility)

@@ -117,10 +117,7 @@ class Command(BaseCommand):
         parser.add_argument("folder", nargs="?", type=Path, help="by default $BRAINSCORE_HOME/layers")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            report = keep_profiles(options["folder"])
-        except UserError as error:
-            raise CommandError(str(error)) from error
+        report = keep_profiles(options["folder"])
         self.stdout.write(f"{report.added} new profiles, {report.changed} changed, {report.known} unchanged")
         for problem in report.problems:
             self.stderr.write(problem)

@@ -6,7 +6,6 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
 
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.leaderboard.simulation import simulate_leaderboard
@@ -36,13 +35,10 @@ class Command(BaseCommand):
                 raise CommandError(f"--{name} is {counts[name]}; at least {number} is needed")
         if counts["private"] > counts["models"]:
             raise CommandError("--private is greater than --models")
-        try:
-            if VisionModel.objects.exists() or Benchmark.objects.exists():
-                raise CommandError(
-                    "the site already has models or benchmarks, which must not be mixed with simulated ones\n"
-                    "set BRAINSCORE_SITE_HOME to an empty folder, or DATABASE_URL to an empty database"
-                )
-            simulated = simulate_leaderboard(**counts)
-        except DatabaseError as error:
-            raise CommandError(f"the database is not ready: {error}\nrun migrate first") from error
+        if VisionModel.objects.exists() or Benchmark.objects.exists():
+            raise CommandError(
+                "the site already has models or benchmarks, which must not be mixed with simulated ones\n"
+                "set BRAINSCORE_SITE_HOME to an empty folder, or DATABASE_URL to an empty database"
+            )
+        simulated = simulate_leaderboard(**counts)
         self.stdout.write(f"{len(simulated.models)} simulated models, {len(simulated.benchmarks)} simulated benchmarks")

@@ -1,0 +1,166 @@
+"""The apps of the site, and what each connects to signals, to the sweep, and to apps below."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.db.models.signals import post_migrate, pre_delete
+
+
+class AccountsConfig(AppConfig):
+    """Users, and the API tokens of their programs."""
+
+    name = "brainscore_web.accounts"
+    verbose_name = "People"
+
+    def ready(self) -> None:
+        """Create the group of reviewers after migrations."""
+        post_migrate.connect(_make_reviewers, sender=self, dispatch_uid="accounts-reviewers")
+
+
+def _make_reviewers(*, using: str, **_: Any) -> None:
+    from django.contrib.auth.models import Group, Permission
+
+    from brainscore_web.accounts.models import REVIEWERS
+
+    permission = Permission.objects.using(using).filter(
+        content_type__app_label="accounts", codename="review_submissions"
+    )
+    group, _made = Group.objects.using(using).get_or_create(name=REVIEWERS)
+    group.permissions.add(*permission)
+
+
+class LeaderboardConfig(AppConfig):
+    """Models, benchmarks and scores that are ingested from receipts."""
+
+    name = "brainscore_web.leaderboard"
+
+    def ready(self) -> None:
+        """Increment the revision whenever something changes."""
+        from brainscore_web.leaderboard import revision
+
+        revision.connect()
+
+
+class CompetitionsConfig(AppConfig):
+    """Competitions, past and present."""
+
+    name = "brainscore_web.competitions"
+
+    def ready(self) -> None:
+        """Create past competitions in new databases."""
+        post_migrate.connect(_create_past_competitions, sender=self, dispatch_uid="competitions-past")
+
+
+def _create_past_competitions(*, using: str, apps: Any = None, **_: Any) -> None:
+    if apps is not None:
+        try:
+            apps.get_model("competitions", "Award")
+        except LookupError:  # migrated back to before the app existed
+            return
+    from brainscore_web.competitions.actions import create_past_competitions
+
+    create_past_competitions(using=using)
+
+
+class JobsConfig(AppConfig):
+    """Background work."""
+
+    name = "brainscore_web.jobs"
+    verbose_name = "Background work"
+
+    def ready(self) -> None:
+        """Let the sweep send e-mails and delete old tasks."""
+        from brainscore_web.jobs import outbox, workers
+
+        workers.register(outbox.send_due_emails)
+        workers.register(workers.delete_old_tasks, every=600.0)
+
+
+class UploadsConfig(AppConfig):
+    """Uploads of packaged data."""
+
+    name = "brainscore_web.uploads"
+
+    def ready(self) -> None:
+        """Connect uploads to sweep and deleted accounts."""
+        from django.contrib.auth import get_user_model
+
+        from brainscore_web.jobs import workers
+        from brainscore_web.uploads.checking import resume_checks
+
+        workers.register(resume_checks)
+        pre_delete.connect(_withdraw_uploads, sender=get_user_model(), dispatch_uid="uploads-leaving")
+
+
+def _withdraw_uploads(*, instance: Any, **_: Any) -> None:
+    from brainscore_web.uploads.files import withdraw_private_uploads
+
+    withdraw_private_uploads(instance)
+
+
+class SubmissionsConfig(AppConfig):
+    """Submissions of plugins."""
+
+    name = "brainscore_web.submissions"
+
+    def ready(self) -> None:
+        """Connect submissions to sweep, links to code, and deleted accounts."""
+        from django.contrib.auth import get_user_model
+
+        from brainscore_web.jobs import workers
+        from brainscore_web.leaderboard.cards import facts
+        from brainscore_web.submissions import pipeline, plugin_folders, published, steps
+
+        for function in (
+            steps.resume_steps,
+            pipeline.resume_assessments,
+            pipeline.close_scored,
+            pipeline.withdraw_of_deleted_accounts,
+        ):
+            workers.register(function)
+        workers.register(plugin_folders.delete_unused_folders, every=600.0)
+        facts.register(published.find_link)
+        pre_delete.connect(_delete_submissions, sender=get_user_model(), dispatch_uid="submissions-leaving")
+
+
+def _delete_submissions(*, instance: Any, **_: Any) -> None:
+    from brainscore_web.submissions.pipeline import delete_submissions_of
+
+    delete_submissions_of(instance)
+
+
+class ScoringConfig(AppConfig):
+    """Scoring of pairs."""
+
+    name = "brainscore_web.scoring"
+
+    def ready(self) -> None:
+        """Let the sweep store samples of stimuli; plan, retry and cancel the pairs of submissions."""
+        from brainscore_web.jobs.workers import register
+        from brainscore_web.scoring import services  # noqa: F401 # connects the signals of submissions
+        from brainscore_web.scoring.stimulus_samples import store_samples
+
+        register(store_samples, every=30.0)
+
+
+class OperationsConfig(AppConfig):
+    """Health checks, metrics, logs, backups, retention."""
+
+    name = "brainscore_web.operations"
+
+    def ready(self) -> None:
+        """Name tasks in logs, limit environments, and register the checks."""
+        if settings.LOGGING.get("handlers", {}).get("console", {}).get("formatter") == "json":
+            logging.captureWarnings(True)
+        from brainscore_web.jobs import workers
+        from brainscore_web.operations import health  # noqa: F401 # registers the checks
+        from brainscore_web.operations.logs import connect_task_signals
+        from brainscore_web.operations.retention import remove_unused_environments
+
+        connect_task_signals()
+        if settings.PUBLIC:  # elsewhere they belong to the user of the machine, too
+            workers.register(remove_unused_environments, every=3600.0)
