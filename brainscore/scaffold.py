@@ -223,8 +223,8 @@ def _package(study: str, root: Path, experiment: Experiment, *, neural: bool) ->
         package_data_assembly_locally,
         package_stimulus_set_locally,
     )
-    from brainscore_vision.data_sources.local import register_package
 
+    register_package = domain().feature("local data").register_package
     stimuli, assembly = experiment.stimuli, experiment.assembly
     if ("neuroid" in assembly.dims) is not neural:
         raise UserError(

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from brainscore_core.domain_names import split_name
+from brainscore_core.domains import domain_of
 from brainscore_core.errors import UserError
 from brainscore_core.identifiers import identifier_problem, series_identifier, series_point
 
@@ -78,16 +80,17 @@ class EpochScorer:
         loggers: Sequence[str | MetricsLogger] = (),
         **how: Any,
     ) -> None:
-        from brainscore_vision.registries import resolve_benchmark
-
         if every < 1:
             raise UserError(f"every is {every}", remedy="pass the number of epochs between two scores, at least 1")
         if problem := identifier_problem(series_identifier(identifier, seed=seed, epoch=10**6)):
             raise UserError(f"the name of the model is not valid: {problem}", remedy="choose another name")
         named = [benchmarks] if isinstance(benchmarks, str) else list(benchmarks)
-        self.benchmarks = [resolve_benchmark(name) for name in named]  # before hours of training
-        if not self.benchmarks:
+        if not named:
             raise UserError("no benchmark is named", remedy="name at least one")
+        self._domain = domain_of("benchmark", named[0])
+        self._wrap = self._domain.feature("networks in training")
+        registry = self._domain.registries["benchmark"]
+        self.benchmarks = [registry.resolve(split_name(name)[1]) for name in named]  # before hours of training
         self.identifier, self.every, self.seed = identifier, every, seed
         self._results, self._how = results, how
         self._loggers = [_make_logger(logger) if isinstance(logger, str) else logger for logger in loggers]
@@ -103,8 +106,7 @@ class EpochScorer:
             raise UserError(f"a {type(network).__name__} is not a network", remedy="pass a torch.nn.Module")
         if epoch % self.every:
             return {}
-        from brainscore_core.runner.scoring import temporary_activations
-        from brainscore_vision import run_pair
+        from brainscore_core.runner.scoring import run_pair, temporary_activations
 
         scores: dict[str, float] = {}
         metrics: dict[str, float] = {}
@@ -112,7 +114,9 @@ class EpochScorer:
             model = self._wrapped(network)
             for benchmark in self.benchmarks:
                 name = series_identifier(self.identifier, seed=self.seed, epoch=epoch)
-                receipt = run_pair(model, benchmark, results=self._results, identifier=name, raise_errors=False).receipt
+                receipt = run_pair(
+                    self._domain, model, benchmark, results=self._results, identifier=name, raise_errors=False
+                ).receipt
                 if receipt.score is None or receipt.score.value is None:
                     _logger.warning("%s has no score on %s: %s", name, benchmark, _why(receipt))
                     continue
@@ -125,11 +129,9 @@ class EpochScorer:
 
     def _wrapped(self, network: Any) -> Any:
         """The network as a model: once, so that all epochs use the layers that the first one selected."""
-        from brainscore_vision.model_sources.unregistered import wrap_model
-
         if self._network is not network:
             self._network = network
-            self._model = wrap_model(network, identifier=self.identifier, **self._how)
+            self._model = self._wrap(network, identifier=self.identifier, **self._how)
         return self._model
 
 

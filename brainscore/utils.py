@@ -1,5 +1,5 @@
 """Small helpers for benchmarks."""
 
-from brainscore_vision.utils import LazyLoad, fullname
+from brainscore_core.lazy import LazyLoad, fullname
 
 __all__ = ["LazyLoad", "fullname"]

@@ -101,7 +101,7 @@ class Domain:
     ('brainscore_vision', ['benchmark', 'data', 'metric', 'model', 'stimulus_set'])
     >>> vision.table.listed("MajajHong2015.IT-pls").parent
     'IT'
-    >>> vision.offers("fit"), domain("language").offers("fit")
+    >>> vision.offers("encoders"), domain("language").offers("encoders")
     (True, False)
     """
 
@@ -158,7 +158,12 @@ class Domain:
         """
         if name not in self.features:
             others = [each.name for each in domains() if each.offers(name)]
-            raise UserError(f"{self.name} has no {name}", remedy=f"only {', '.join(others)} has" if others else None)
+            raise UserError(
+                f"{name} {'is' if not name.endswith('s') else 'are'} for models of {' or '.join(others)}, "
+                f"not of {self.name}"
+                if others
+                else f"no domain has {name}"
+            )
         return imported(self.features[name])
 
     def load(self, kind: str, identifier: str, *arguments: Any, **options: Any) -> Any:

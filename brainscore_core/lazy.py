@@ -99,3 +99,16 @@ def content_of(value: Any) -> Any:
     (3, 3)
     """
     return value.content if type(value) is LazyLoad else value
+
+
+def fullname(obj: Any) -> str:
+    """Module and class of an object.
+
+    Examples
+    --------
+    >>> from pathlib import PurePosixPath
+    >>> fullname(PurePosixPath("a"))
+    'pathlib.PurePosixPath'
+    """
+    cls = type(obj)
+    return f"{cls.__module__}.{cls.__qualname__}"

@@ -47,6 +47,7 @@ DOMAIN = Domain(
         "audit": "brainscore_language.assessment:audit",
         "checks of a benchmark": "brainscore_language.assessment:check_texts",
         "checks of a model": "brainscore_core.plugins.conformance:check_subject",
+        "published scores": "brainscore_language.published_scores:PUBLISHED_SCORES",
         "isolated model": "brainscore_language.model_helpers.sources:IsolatedSubject",
         "model server": "brainscore_language.model_helpers.sources:serve",
         "findings of splits": "brainscore_language.assessment:split_findings",

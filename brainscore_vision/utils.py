@@ -5,19 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brainscore_core.lazy import LazyLoad as LazyLoad
-
-
-def fullname(obj: Any) -> str:
-    """Module and class of an object.
-
-    Examples
-    --------
-    >>> from pathlib import PurePosixPath
-    >>> fullname(PurePosixPath("a"))
-    'pathlib.PurePosixPath'
-    """
-    cls = type(obj)
-    return f"{cls.__module__}.{cls.__qualname__}"
+from brainscore_core.lazy import fullname as fullname
 
 
 def recursive_dict_merge(dict1: Mapping[Any, Any], dict2: Mapping[Any, Any]) -> dict[Any, Any]:

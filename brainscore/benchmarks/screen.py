@@ -1,5 +1,7 @@
 """Stimuli as they appear on a model's screen."""
 
-from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_core.domains import domain
 
 __all__ = ["place_on_screen"]
+
+place_on_screen = domain().feature("place_on_screen")

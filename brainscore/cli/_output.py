@@ -165,8 +165,8 @@ def echo_lines(lines: Iterable[str]) -> None:
 
 def echo_methods(store: ResultsStore, receipt: Receipt) -> None:
     """Print the paragraph for a paper about a stored score."""
+    from brainscore_core.runner.methods import methods_of
     from brainscore_core.runner.verification import stored_in
-    from brainscore_vision.catalogue.methods import methods_of
 
     echo(methods_of(stored_in(store, receipt)))
 

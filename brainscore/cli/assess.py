@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,9 +11,6 @@ from brainscore.cli._options import json_option, results_option
 from brainscore.cli._output import echo, echo_json
 from brainscore_core.progress import stage
 from brainscore_core.receipts.assessment import PARTS
-
-if TYPE_CHECKING:
-    from brainscore_vision.assessment.tasks import Finished, Started, Task
 
 
 @click.command("assess")
@@ -55,17 +52,18 @@ def command(
     are not computed again.
     """  # noqa: D301 - click needs the character \b
     with stage("planning the assessment"):  # imports take seconds
+        from brainscore_core.domains import domain_of
         from brainscore_core.results.assessments import AssessmentStore
-        from brainscore_vision.assessment.tasks import assess, plan
 
-        tasks = plan(benchmarks, models=models, parts=parts or PARTS)
+        assessment = domain_of("benchmark", benchmarks[0]).feature("assessment")
+        tasks = assessment.plan(benchmarks, models=models, parts=parts or PARTS)
         store = AssessmentStore(results)
     cluster = None
     if workers is not None or scheduler is not None or slurm is not None:
         from brainscore.runs import cluster_options
 
         cluster = cluster_options(workers=workers, scheduler=scheduler, slurm=slurm)
-    assessments = assess(tasks, store, again=again, cluster=cluster, on_event=_Report(tasks, quiet=json_))
+    assessments = assessment.assess(tasks, store, again=again, cluster=cluster, on_event=_Report(tasks, quiet=json_))
     if json_:
         echo_json([assessment.to_dict() for assessment in assessments])
     if any(assessment.state == "failed" for assessment in assessments):
@@ -75,14 +73,12 @@ def command(
 class _Report:
     """Prints a line when a task begins, and each result."""
 
-    def __init__(self, tasks: Sequence[Task], *, quiet: bool) -> None:
+    def __init__(self, tasks: Sequence[Any], *, quiet: bool) -> None:
         self._total, self._quiet = len(tasks), quiet
         self._number = 0
 
-    def __call__(self, event: Started | Finished) -> None:
-        from brainscore_vision.assessment.tasks import Started
-
-        if isinstance(event, Started):
+    def __call__(self, event: Any) -> None:
+        if not hasattr(event, "assessment"):  # a task begins, or has made progress
             if not event.step:
                 self._number += 1
                 echo(f"[{self._number}/{self._total}] {event.task.name} …", err=True)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 
 import click
 
 from brainscore.cli._output import echo, echo_json
+from brainscore_core.domains import domains
 from brainscore_core.errors import UserError
 from brainscore_core.submission.folders import PLUGIN_KINDS
 
 _KIND_OF = {folder: kind for kind, folder in PLUGIN_KINDS.items()}
-_PACKAGE = "brainscore_vision"
-_STAND_INS = PurePosixPath(_PACKAGE, "testing", "stand_ins")
+_STAND_INS = ("testing", "stand_ins")
 
 State = Literal["added", "changed", "removed"]
 
@@ -74,7 +74,9 @@ def changes_since(base: str, *, repository: Path | None = None) -> Changes:
 
 def sort_changes(base: str, changed: Iterable[str], *, root: Path, before: set[str]) -> Changes:
     """Sort changed files by plugin."""
-    in_package = any(path.startswith(f"{_PACKAGE}/") for path in before) or (root / _PACKAGE).is_dir()
+    packages = [each.package for each in domains()]
+    roots = {path.partition("/")[0] for path in before}
+    in_package = [name for name in packages if name in roots or (root / name).is_dir()]
     plugins: dict[PurePosixPath, ChangedPlugin] = {}
     outside = []
     for path in sorted(set(changed)):
@@ -86,15 +88,18 @@ def sort_changes(base: str, changed: Iterable[str], *, root: Path, before: set[s
     return Changes(base, tuple(sorted(plugins.values(), key=lambda plugin: plugin.path)), tuple(outside))
 
 
-def _plugin_folder(path: PurePosixPath, root: Path, before: set[str], *, in_package: bool) -> PurePosixPath | None:
+def _plugin_folder(
+    path: PurePosixPath, root: Path, before: set[str], *, in_package: Sequence[str]
+) -> PurePosixPath | None:
     """Folder of the plugin that a file belongs to: ``…/<kind>/<plugin>/``, now or before."""
-    if in_package and path.parent == _STAND_INS and not path.name.startswith("_"):
-        data = PurePosixPath(_PACKAGE, "data", path.stem)  # what a data set's tests use in place of its measurements
+    package, *inner = path.parts
+    if package in in_package and tuple(inner[:-1]) == _STAND_INS and not path.name.startswith("_"):
+        data = PurePosixPath(package, "data", path.stem)  # what a data set's tests use in place of its measurements
         return data if _is_plugin(data, root, before) else None
     for index, kind in enumerate(path.parts[:-2]):
         if kind not in _KIND_OF or path.parts[index + 1].startswith(("_", ".")):
             continue
-        if in_package and path.parts[:index] != (_PACKAGE,):
+        if in_package and not (index == 1 and path.parts[0] in in_package):
             return None
         folder = PurePosixPath(*path.parts[: index + 2])
         if _is_plugin(folder, root, before):

@@ -207,7 +207,7 @@ def _score_with_twin(
     names: Sequence[str], benchmarks: Sequence[str], store: ResultsStore
 ) -> tuple[Sequence[str], Sequence[str]]:
     """Score the named model and its untrained twin; return both names, and those of the benchmarks."""
-    from brainscore_vision.assessment.baselines import score_with_twin
+    from brainscore_core.domains import domain_of
 
     model, *others = names or [""]
     if not model or len(others) + len(benchmarks) < 1:
@@ -215,7 +215,9 @@ def _score_with_twin(
             "--with-untrained needs a model and a benchmark",
             remedy="write it as brainscore compare MODEL BENCHMARK --with-untrained",
         )
-    pairs = score_with_twin(model, [*others, *benchmarks], results=store)
+    named = [*others, *benchmarks]
+    score_with_twin = domain_of("benchmark", named[0]).feature("untrained twins")
+    pairs = score_with_twin(model, named, results=store)
     echo("The twin has one draw of initial weights (seed 0); other draws are not part of the interval.", err=True)
     return pairs.models, pairs.benchmarks
 

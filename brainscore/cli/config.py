@@ -74,7 +74,7 @@ def _version(package: str) -> str | None:
 
 
 def _settings() -> dict[str, Any]:
-    import brainscore_vision
+    from brainscore_core.domains import domains
     from brainscore_core.paths import (
         activations_home,
         cache_home,
@@ -83,7 +83,8 @@ def _settings() -> dict[str, Any]:
         plugin_index_file,
     )
 
-    roots = [f"{root.folder} ({root.source})" for root in brainscore_vision.plugin_index.roots]
+    indices = [each.plugin_index for each in domains()]
+    roots = dict.fromkeys(f"{root.folder} ({root.source})" for index in indices for root in index.roots)
     mirror = os.environ.get("BRAINSCORE_MIRROR")
     if mirror and not Path(mirror).is_dir():
         mirror = f"{mirror} (no such folder)"
@@ -98,6 +99,6 @@ def _settings() -> dict[str, Any]:
             "plugin index": str(plugin_index_file()),
             "mirror": mirror,
         },
-        "plugins": roots,
-        "problems": list(brainscore_vision.plugin_index.problems),
+        "plugins": list(roots),
+        "problems": list(dict.fromkeys(problem for index in indices for problem in index.problems)),
     }

@@ -192,15 +192,16 @@ def _requirements(model: str) -> tuple[Path, ...]:
         return (path,)
     if path.is_dir() and (path / "__init__.py").is_file():
         return plugin_requirements(path)
-    import brainscore_vision
+    from brainscore_core.domains import domain, find
     from brainscore_core.plugins.file_references import is_file_reference
-    from brainscore_vision.model_sources.libraries import is_from_library
 
     if is_file_reference(model):
         return plugin_requirements(Path(model.rpartition(":")[0]).expanduser().resolve().parent)
-    if is_from_library(model):
-        return ()  # it needs its library only
-    return plugin_requirements(brainscore_vision.model_registry.location(model).folder)
+    owner, model = find("model", model)
+    models = domain(owner).registries["model"]
+    if models.resolver_of(model) is not None:
+        return ()  # a model of a library, which needs its library only
+    return plugin_requirements(models.location(model).folder)
 
 
 def _matching(names: Sequence[str]) -> list[StoredEnvironment]:

@@ -96,21 +96,23 @@ def _figures(
 ) -> Iterator[tuple[str, Callable[[], Content]]]:
     """Names of figures, and functions that return their numbers and draw them."""
     from brainscore.report import find_profiles, neuroid_plot, neuroid_table, stimulus_plot, stimulus_table
+    from brainscore_core.domains import domain
     from brainscore_core.errors import UserError
-    from brainscore_vision import load_benchmark, load_model, model_registry
 
+    of = domain(receipt.domain)
     model, identifier = receipt.model.identifier, receipt.benchmark.identifier
     loaded: list[Any] = []
 
     def benchmark() -> Any:
         if not loaded:
-            loaded.append(load_benchmark(identifier))
+            loaded.append(of.load_benchmark(identifier))
         return loaded[0]
 
     def layers() -> Content:
+        of.feature("layer profiles")  # or says that they are not for this domain
         for profile in find_profiles({model}):
             if profile.benchmark == identifier:
-                subject: Any = load_model(model) if model in model_registry else None
+                subject: Any = of.load_model(model) if model in of.registries["model"] else None
                 if getattr(subject, "region_layer_map", None):  # layers are selected nowhere here
                     layers_before, source = subject.committed_layers(benchmark())
                     profile = replace(profile, committed=layers_before, committed_by=source)

@@ -42,10 +42,12 @@ def command(
     score, not by its predictions of these stimuli.
     """
     with stage("starting"):
-        from brainscore_vision.scoring.encoder import fit_encoder
+        from brainscore_core.domains import domain, find_pair
 
+        owner, model, benchmark = find_pair(model, benchmark)
+        encoders = domain(owner).feature("encoders")
     with stage(f"fitting {model} on {benchmark}"):
-        encoder = fit_encoder(
+        encoder = encoders.fit_encoder(
             model, benchmark, split=split, identifier=identifier, layers=list(layers) or None,
             visual_degrees=visual_degrees,
         )  # fmt: skip

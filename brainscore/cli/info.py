@@ -67,7 +67,7 @@ def command(
     wrapped = is_file_reference(identifier)
     entries = [_wrapped(identifier, domain_named(domain or FIRST))] if wrapped else _find(identifier, domain)
     for entry in entries:
-        if entry["kind"] == "benchmarks" and domain_named(entry["domain"]).offers("changed plugins"):
+        if entry["kind"] == "benchmarks" and domain_named(entry["domain"]).offers("assessment"):
             entry["assessments"] = _assessments(domain_named(entry["domain"]), entry["identifier"], results)
     if (load or ceiling or attainable) and not wrapped:
         for entry in entries:
@@ -222,7 +222,7 @@ def _assessments(domain: Domain, benchmark: str, results: str | None) -> list[di
             "id": assessment.id,
             "state": assessment.state,
             "summary": summary_of(assessment).sentence,
-            "changed": list(domain.feature("changed plugins")(assessment)),
+            "changed": list(domain.feature("assessment").changed_plugins(assessment)),
         }
         for assessment in sorted(
             (assessment for assessment in newest if assessment.part in PARTS),

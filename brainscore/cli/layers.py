@@ -13,7 +13,7 @@ from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
-    from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile
+    from brainscore_core.results.layer_profile import LayerProfile
 
 
 @click.command("layers")
@@ -52,50 +52,20 @@ def command(
     that the model has for the benchmark's region, which was chosen before. When the output is not a terminal,
     only the names of the layers are printed, the best first.
     """
+    from brainscore_core.domains import domain, find_pair
     from brainscore_core.errors import UserError
 
     if plot is not None and plot.suffix.lower() not in {".png", ".svg", ".pdf"}:
         raise UserError(f"cannot plot as {plot.name!r}", "end its name in .png, .svg or .pdf")
     with stage(f"layers of {model} on {benchmark}"):  # imports and data take seconds before the first layer
-        profile = _profile(model, benchmark, layers, halves=halves, seed=seed)
+        owner, model, benchmark = find_pair(model, benchmark)
+        profile = domain(owner).feature("layer profiles")(model, benchmark, layers, halves=halves, seed=seed)
     if plot is not None:
         profile.plot(width=int(width)).save(plot)
     if json_:
         echo_json(profile.to_dict() | {"plot": plot})
         return
     _echo(profile, plot)
-
-
-def _profile(model: str, benchmark: str, layers: tuple[str, ...], *, halves: int, seed: int) -> LayerProfile:
-    from dataclasses import replace
-
-    import brainscore_vision
-    from brainscore_core.errors import UserError
-    from brainscore_core.plugins.file_references import is_file_reference, load_file_reference
-    from brainscore_vision.model_helpers.brain_transformation import LayerSelection, ModelCommitment
-    from brainscore_vision.model_helpers.brain_transformation.selection import load_selection_benchmark
-    from brainscore_vision.model_sources.unregistered import to_unregistered_model
-
-    if is_file_reference(model):
-        network, path = load_file_reference(model)
-        model, subject, *_ = to_unregistered_model(network, source=path, layers=layers or None)
-    else:
-        subject = brainscore_vision.load_model(model)
-    if not isinstance(subject, ModelCommitment):
-        raise UserError(
-            f"the model {model!r} is a {type(subject).__name__} without layers to choose among",
-            "choose a model that is a network, such as one made with ModelCommitment",
-        )
-    selection = LayerSelection(
-        model, subject.activations_model, layers or subject.layers, visual_degrees=subject.visual_degrees()
-    )
-    loaded = load_selection_benchmark(benchmark)
-    profile = selection.profile(loaded, halves=halves, seed=seed)
-    try:
-        committed, source = subject.committed_layers(loaded)
-    except UserError as error:  # there are no other data to select on
-        committed, source = (), error.message
-    return replace(profile, committed=committed, committed_by=source)
 
 
 def _echo(profile: LayerProfile, plot: Path | None) -> None:

@@ -166,7 +166,7 @@ def _write(
     stated = f" --domain {domain}" if kind == "metric" and domain != FIRST else ""
     echo(f"    brainscore check {kind} {shlex.quote(name)}{stated}")
     if kind == "benchmark":
-        if domain == FIRST:  # benchmarks of other domains cannot be assessed
+        if of.offers("assessment"):
             echo(f"    brainscore assess {shlex.quote(name)}")
         echo(f"    brainscore score {written.model} {shlex.quote(name)}")
     elif kind == "model":

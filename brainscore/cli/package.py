@@ -289,16 +289,16 @@ def _write_metadata(package: dict[str, Any], folder: Path, metadata: Mapping[str
 
 
 def _local_folder(local: Path) -> Path:
-    from brainscore_vision.data_sources.local import require_data_folder
+    from brainscore_core.domains import domain
 
-    return require_data_folder(local)
+    return domain().feature("local data").require_data_folder(local)
 
 
 def _register_locally(package: Mapping[str, Any], folder: Path, stimulus_set: str | None, *, as_json: bool) -> None:
+    from brainscore_core.domains import domain
     from brainscore_core.submission.folders import domain_of_folder, is_discoverable
-    from brainscore_vision.data_sources.local import register_package
 
-    file = register_package(package, folder, stimulus_set=stimulus_set)
+    file = domain().feature("local data").register_package(package, folder, stimulus_set=stimulus_set)
     if as_json:
         echo_json({**package, "registered_in": str(file)})
         return

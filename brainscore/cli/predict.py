@@ -36,12 +36,15 @@ def command(
     if output.suffix.lower() not in {".csv", ".nc"}:
         raise UserError(f"cannot write predictions as {output.name!r}", remedy="end its name in .csv or .nc")
     with stage("starting"):
+        from brainscore_core.domains import domain
         from brainscore_core.supported_data_standards.brainio.netcdf import write_netcdf
-        from brainscore_vision import load_stimulus_set
-        from brainscore_vision.scoring.encoder import Encoder, stimuli_of_folder
 
-    fitted = Encoder.load(encoder)
-    stimuli = stimuli_of_folder(pictures) if Path(pictures).is_dir() else load_stimulus_set(pictures)
+        encoders = domain().feature("encoders")
+    fitted = encoders.Encoder.load(encoder)
+    if Path(pictures).is_dir():
+        stimuli = encoders.stimuli_of_folder(pictures)
+    else:
+        stimuli = domain().load("stimulus_set", pictures)
     with stage(f"predicting responses to {len(stimuli)} pictures"):
         predicted = fitted.predict(stimuli, model=model, visual_degrees=visual_degrees)
     output.parent.mkdir(parents=True, exist_ok=True)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from brainscore.cli._options import domain_option
 from brainscore.cli._output import echo, echo_columns, echo_json
 from brainscore_core.errors import UserError
 from brainscore_core.plurals import counted
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
-    from brainscore_vision.scoring.reproduction import PublishedScore, Reproduction
+    from brainscore_core.runner.reproduction import PublishedScore, Reproduction
 
 _COLUMNS = ("model", "benchmark", "score", "published", "here", "difference", "")
 
@@ -33,27 +34,31 @@ _COLUMNS = ("model", "benchmark", "score", "published", "here", "difference", ""
     metavar="FOLDER",
     help="Folder for receipts, or s3://bucket/prefix. [default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results]",
 )
+@domain_option
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(
-    context: click.Context, models: tuple[str, ...], benchmarks: tuple[str, ...], results: str | None, json_: bool
+    context: click.Context,
+    models: tuple[str, ...],
+    benchmarks: tuple[str, ...],
+    results: str | None,
+    domain: str | None,
+    json_: bool,
 ) -> None:
-    """Score ten published pairs of a model and a benchmark, and compare with the published values.
+    """Score published pairs of a model and a benchmark, and compare with the published values.
 
     Weights and data are fetched; some data need credentials of the platform. A pair that cannot be scored is
     shown with the reason. The exit code is 1 if a pair is not reproduced within the published tolerance.
     """
     with stage("starting"):  # imports take seconds
+        from brainscore_core.domains import domains
+        from brainscore_core.runner.reproduction import reproduce
         from brainscore_core.scoring import ResultsStore
-        from brainscore_vision.scoring.reproduction import PUBLISHED_SCORES, reproduce
 
-    chosen = [
-        score for score in PUBLISHED_SCORES if _matches(score.model, models) and _matches(score.benchmark, benchmarks)
-    ]
+        scores = [score for each in domains(domain and [domain]) for score in each.feature("published scores")]
+    chosen = [score for score in scores if _matches(score.model, models) and _matches(score.benchmark, benchmarks)]
     if not chosen:
-        raise UserError(
-            "no published pair matches", remedy=f"there are {', '.join(_name(score) for score in PUBLISHED_SCORES)}"
-        )
+        raise UserError("no published pair matches", remedy=f"there are {', '.join(_name(score) for score in scores)}")
     store = ResultsStore(results)
     reproductions: list[Reproduction] = []
     for number, score in enumerate(chosen, start=1):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.domains import domain
+from brainscore_core.errors import UserError
 from brainscore_core.figures import Picture, Pictures, Plot, Point, Scatter, column_width, pictures, scatter
 from brainscore_core.formatting import number_text, printable
 
@@ -110,18 +110,23 @@ def stimulus_plot(
 
     Pictures are shown if the benchmark's metadata say that its data are public, else their names.
     """
-    files, note = _public_files(benchmark)
+    of = domain(receipt.domain)
     number = max(1, min(number, len(table) // 2))
     measure = table.attrs["measure"]
+    best, worst = table.head(number), table.tail(number)[::-1]
+    drawn: dict[str, str] = {}
+    note = f"{of.wording.stimuli.capitalize()} are shown by their names."
+    if of.offers("pictures of stimuli"):
+        names = [*best["stimulus_id"], *worst["stimulus_id"]]
+        drawn, note = of.feature("pictures of stimuli")(benchmark, names, side=_PICTURE_SIDE)
 
     def row(part: pd.DataFrame) -> list[Picture]:
         return [
-            Picture(address=_address(files.get(name)), name=printable(_stem(name)), text=number_text(float(value)))
+            Picture(address=drawn.get(name, ""), name=printable(_stem(name)), text=number_text(float(value)))
             for name, value in zip(part["stimulus_id"], part["value"], strict=True)
         ]
 
     title = printable(f"Stimuli of {receipt.benchmark.identifier} by {receipt.model.identifier}")
-    best, worst = table.head(number), table.tail(number)[::-1]
     headings = (f"Best\n{measure}{_ties(table, best)}", f"Worst\n{measure}{_ties(table, worst)}")
     rows = list(zip(headings, (row(best), row(worst)), strict=True))
     content = Pictures(rows=rows, title=title, description=note, width=column_width(width))
@@ -165,28 +170,3 @@ def _ties(table: pd.DataFrame, shown: pd.DataFrame) -> str:
     last = shown["value"].iloc[-1]
     number, equal = int((shown["value"] == last).sum()), int((table["value"] == last).sum())
     return f"; {number} of {equal} at {number_text(float(last))}, drawn at random" if equal > number else ""
-
-
-def _public_files(benchmark: Benchmark) -> tuple[dict[str, Path], str]:
-    """Files of stimuli that may be shown, or why there are none."""
-    from brainscore_core.benchmarks.measurements import measurements_of
-    from brainscore_vision.assessment.audit import has_public_stimuli
-    from brainscore_vision.benchmark_helpers.screen import stimulus_files
-    from brainscore_vision.registries import benchmark_registry, load_stimulus_set
-
-    if benchmark.identifier not in benchmark_registry or not has_public_stimuli(benchmark.identifier):
-        return {}, "It is not known that the stimuli are public."
-    averaged = measurements_of(benchmark).averaged()
-    stimuli = averaged.attrs.get("stimulus_set", averaged)
-    try:
-        if not stimuli.stimulus_paths:
-            stimuli = load_stimulus_set(stimuli.identifier)
-        return {str(name): path for name, path in stimulus_files(stimuli).items()}, ""
-    except (UserError, DataUnavailable) as error:
-        return {}, f"The stimuli are not available: {error.message}"
-
-
-def _address(path: Path | None) -> str:
-    from brainscore_vision.assessment.audit import thumbnail
-
-    return "" if path is None else thumbnail(path, side=_PICTURE_SIDE)

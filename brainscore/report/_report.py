@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from markupsafe import Markup
+
 from brainscore.report._board import Board, board_of, newest_of_each
-from brainscore.report._view import Group, Row, View, short, view_of
+from brainscore.report._view import Group, Row, Scale, View, short, view_of
 from brainscore_core.domains import Domain
 from brainscore_core.domains import domain as domain_named
+from brainscore_core.formatting import estimate_text
 from brainscore_core.identifiers import series_point, states_of_models
 from brainscore_core.numerics.influence import ScoreInfluence
+from brainscore_core.paths import layer_profiles_home
 from brainscore_core.receipts.assessment import PARTS, QUESTION_PARTS, Assessment, Controls, ControlScore, Recovery
 from brainscore_core.results.aggregates import Over, Tree
+from brainscore_core.results.layer_profile import LayerProfile, LayerScore
 from brainscore_core.results.validity import Summary, summary_of
 from brainscore_core.scoring import Environment, PluginCode, Problem, Receipt
 from brainscore_core.training_data import Finding
 
 if TYPE_CHECKING:
     from brainscore_core.statistics.comparison import Ranking
-    from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile
-
-
-import json
-import math
-from collections.abc import Collection
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from markupsafe import Markup
-
-from brainscore.report._view import Scale
-from brainscore_core.formatting import estimate_text
-from brainscore_core.paths import layer_profiles_home
-
-if TYPE_CHECKING:
-    from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile, LayerScore
 
 
 _PICTURES = 2_000_000  # characters of all pictures of similar stimuli in a report
@@ -142,7 +133,9 @@ def validity_of(assessments: Iterable[Assessment], benchmarks: Sequence[str]) ->
             size += sum(len(pair.first_picture) + len(pair.second_picture) for pair in summary.pictures)
             if size > _PICTURES:
                 summary = replace(summary, pictures=())
-            assessed = AssessedPart(assessment, summary, domain_named().feature("changed plugins")(assessment))
+            assessed = AssessedPart(
+                assessment, summary, domain_named().feature("assessment").changed_plugins(assessment)
+            )
             by_benchmark.setdefault(assessment.benchmark.identifier, []).append(assessed)
     validities = {}
     for name in benchmarks:
@@ -380,8 +373,6 @@ def find_profiles(models: Collection[str], folder: Path | None = None) -> tuple[
     files = sorted((folder or layer_profiles_home()).glob("*/*.json"))
     if not files:
         return ()
-    from brainscore_vision.model_helpers.brain_transformation.layer_profile import LayerProfile
-
     profiles: dict[tuple[str, str], LayerProfile] = {}
     for file in files:
         try:

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.benchmarks.measurements import measurements_of
 from brainscore_core.benchmarks.overlaps import Overlap, find_overlaps, percent
-from brainscore_core.errors import UserError
+from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.formatting import number_text, range_text
 from brainscore_core.metric_helpers.alignment import coord_values
 from brainscore_core.progress import stage
@@ -32,8 +33,13 @@ from brainscore_vision.assessment.dependence import (
 )
 from brainscore_vision.assessment.duplicates import THRESHOLD, Pair, merge_groups
 from brainscore_vision.assessment.severity import BLOCKS, DUPLICATES, Loss, blocks_of_time, find_losses
+from brainscore_vision.benchmark_helpers.screen import stimulus_files
 from brainscore_vision.metric_helpers.repetitions import Copies, equal_responses
 from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.registries import benchmark_registry, load_stimulus_set
+
+if TYPE_CHECKING:
+    from brainscore_core.benchmarks import Benchmark
 
 __all__ = ["Audit", "Copies", "audit"]
 
@@ -328,3 +334,18 @@ def thumbnail(path: str | Path, *, side: int = _PICTURE_SIDE) -> str:
     stream = BytesIO()
     small.save(stream, "JPEG", quality=_JPEG_QUALITY, optimize=True)
     return f"data:image/jpeg;base64,{b64encode(stream.getvalue()).decode()}"
+
+
+def pictures_of_stimuli(benchmark: Benchmark, names: Sequence[str], *, side: int) -> tuple[dict[str, str], str]:
+    """Thumbnails of stimuli by name if they are public, and why there are none."""
+    if benchmark.identifier not in benchmark_registry or not has_public_stimuli(benchmark.identifier):
+        return {}, "It is not known that the stimuli are public."
+    averaged = measurements_of(benchmark).averaged()
+    stimuli = averaged.attrs.get("stimulus_set", averaged)
+    try:
+        if not stimuli.stimulus_paths:
+            stimuli = load_stimulus_set(stimuli.identifier)
+        files = {str(name): path for name, path in stimulus_files(stimuli).items()}
+    except (UserError, DataUnavailable) as error:
+        return {}, f"The stimuli are not available: {error.message}"
+    return {name: thumbnail(files[name], side=side) for name in names if name in files}, ""

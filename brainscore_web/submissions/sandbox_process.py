@@ -57,19 +57,20 @@ def _described(kind: str, folder: str) -> dict[str, Any]:
 
 def assess(benchmark: str, part: Any, report: str) -> None:
     """Assess a benchmark."""
+    from brainscore_core.domains import domain_of
     from brainscore_core.results.assessments import AssessmentStore
-    from brainscore_vision.assessment.tasks import Started, plan, run_task
 
+    tasks = domain_of("benchmark", benchmark).feature("assessment")
     steps: set[str] = set()
 
-    def print_step(event: Started) -> None:
+    def print_step(event: Any) -> None:
         if event.step not in steps:
             steps.add(event.step)
             _print(event.step)
 
-    (task,) = plan([benchmark], parts=[part])
+    (task,) = tasks.plan([benchmark], parts=[part])
     with tempfile.TemporaryDirectory() as folder:
-        assessment = run_task(task, AssessmentStore(folder), on_event=print_step)
+        assessment = tasks.run_task(task, AssessmentStore(folder), on_event=print_step)
     if assessment is not None:  # no other process claims parts in a folder of its own
         _print(assessment.text or f"{assessment.state}: {assessment.reason}")
         Path(report).write_text(assessment.to_json(), encoding="utf-8")

@@ -54,6 +54,12 @@ def test_nothing(cli, repository, changed):
     assert (result.exit_code, result.stdout, result.stderr) == (1, "", "Nothing changed.\n")
 
 
+def test_plugins_of_all_domains(repository, changed):
+    repository("brainscore_language/models/mine/__init__.py")
+    (plugin,) = changed()["plugins"]
+    assert (plugin["path"], plugin["state"]) == ("brainscore_language/models/mine", "added")
+
+
 def test_a_submission_stays_within_its_plugin(cli, repository, changed):
     repository("brainscore_vision/benchmarks/smith2026/__init__.py")
     repository("brainscore_vision/benchmarks/smith2026/test.py")

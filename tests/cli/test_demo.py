@@ -9,6 +9,7 @@ import brainscore.demo as demo
 from brainscore.cli.demo import command
 from brainscore.demo import Demo, Pair, PairResult, plan_demo, run_demo, score_pair
 from brainscore_core.benchmarks import BenchmarkBase
+from brainscore_core.domains import domain
 from brainscore_core.errors import DataUnavailable
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.scoring import ResultsStore, run_pair
@@ -45,9 +46,11 @@ def run_in_process(pair, folder):
 
 @pytest.fixture
 def fakes(monkeypatch):
-    import brainscore_vision
+    def run_pair_of_vision(of, *names, **how):
+        assert of.name == "vision"
+        return fake_run_pair(*names, **how)
 
-    monkeypatch.setattr(brainscore_vision, "run_pair", fake_run_pair)
+    monkeypatch.setattr("brainscore_core.runner.scoring.run_pair", run_pair_of_vision)
 
 
 def test_each_kind_of_result(fakes, tmp_path):
@@ -93,7 +96,7 @@ def test_what_is_left_out_is_named(installed, monkeypatch):
     def offline(identifier):
         raise DataUnavailable(f"{identifier}: no network", remedy="connect the machine")
 
-    monkeypatch.setattr("brainscore_vision.load_dataset", offline)
+    monkeypatch.setitem(domain().loaders, "data", offline)
     monkeypatch.setattr(demo, "find_spec", lambda name: object() if installed else None)
     pairs, left_out = plan_demo()
     assert {pair.benchmark.partition(".")[0] for pair in pairs} == {"Simulated2026"}

@@ -67,6 +67,18 @@ def test_names_that_do_not_fit_are_refused(run, arguments, message):
     assert message in run("score", *arguments).output
 
 
+@pytest.mark.parametrize(
+    ("arguments", "features"),
+    [
+        (["fit", "word-length", "SimulatedText2026-ridge"], "encoders"),
+        (["layers", "word-length", "SimulatedText2026-ridge"], "layer profiles"),
+        (["compare", "word-length", "SimulatedText2026-ridge", "--with-untrained"], "untrained twins"),
+    ],
+)
+def test_commands_for_models_of_vision_refuse_others(run, arguments, features):
+    assert f"{features} are for models of vision, not of language" in run(*arguments).output
+
+
 def test_checks_of_subjects(run, tmp_path):
     checks = json.loads(run("check", "model", "word-length", "--json").stdout)
     assert {check["result"] for check in checks} == {"passed", "not applicable"}

@@ -96,10 +96,8 @@ def test_a_network_in_a_file(cli, plugins, tmp_path):
     ],
 )
 def test_what_is_refused(cli, plugins, arguments, message, monkeypatch):
-    import brainscore_vision
-
     if arguments[0].startswith("alexnet"):
-        monkeypatch.setattr(brainscore_vision, "load_model", lambda identifier: object())
+        monkeypatch.setattr("brainscore_vision.scoring.layers.load_model", lambda identifier: object())
     result = cli("layers", *arguments)
     assert isinstance(result.exception, (UserError, SystemExit))
     assert message in str(result.exception) + result.output

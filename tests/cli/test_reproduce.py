@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from brainscore_vision.scoring import reproduction
-from brainscore_vision.scoring.reproduction import PUBLISHED_SCORES, PublishedScore, reproduce
+from brainscore_core.runner import reproduction
+from brainscore_core.runner.reproduction import PublishedScore, reproduce
+from brainscore_language import published_scores
+from brainscore_vision.scoring import reproduction as vision_scores
+from brainscore_vision.scoring.reproduction import PUBLISHED_SCORES
 
 LAB = """
 from brainscore_core.metrics import Score, declare_no_error
@@ -54,7 +57,8 @@ def pairs(lab, monkeypatch):
         PublishedScore(model="lab-able", benchmark="Lab2026.twice-x", value=1.0, tolerance=0.001, quantity="raw"),
         PublishedScore(model="lab-broken", benchmark="Lab2026.twice-x", value=0.5, tolerance=0.1),
     )
-    monkeypatch.setattr(reproduction, "PUBLISHED_SCORES", chosen)
+    monkeypatch.setattr(vision_scores, "PUBLISHED_SCORES", chosen)
+    monkeypatch.setattr(published_scores, "PUBLISHED_SCORES", ())
     return chosen
 
 

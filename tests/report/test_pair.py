@@ -98,7 +98,7 @@ def test_the_worst_stimulus_is_the_one_predicted_as_its_opposite(scored, tmp_pat
     assert "s7" in private.svg
 
     monkeypatch.setattr("brainscore_vision.assessment.audit.has_public_stimuli", lambda identifier: True)
-    monkeypatch.setattr("brainscore_vision.registries.benchmark_registry", {"Some2026-pls": None})
+    monkeypatch.setattr("brainscore_vision.assessment.audit.benchmark_registry", {"Some2026-pls": None})
     plot = stimulus_plot(table, receipt, benchmark(tmp_path), number=2, width=85)
     assert plot.svg.count("data:image/jpeg") == 4
     with Image.open(io.BytesIO(plot.save(tmp_path / "a.png").read_bytes())) as image:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from brainscore_core.runner.methods import methods_of
 from brainscore_core.runner.verification import stored_in
 from brainscore_core.scoring import ResultsStore
 from brainscore_vision import run_pair
-from brainscore_vision.catalogue.methods import methods_of
 
 
 @pytest.mark.slow(reason="scores a regression on 800 stimuli")

@@ -22,19 +22,11 @@ from brainscore_core.metrics import Score, Uncertainty, unclamped_value
 from brainscore_core.plugins import PluginWarning
 from brainscore_core.progress import track
 from brainscore_core.provenance import ignoring, note, prefixing, recording
+from brainscore_core.results.layer_profile import HeldOut, LayerProfile, LayerScore, read_profile, write_profile
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import stimulus_files
-from brainscore_vision.model_helpers.brain_transformation.layer_profile import (
-    HeldOut,
-    LayerProfile,
-    LayerScore,
-    half_scores,
-    part_scorer,
-    random_halves,
-    read_profile,
-    write_profile,
-)
+from brainscore_vision.model_helpers.brain_transformation.halves import half_scores, part_scorer, random_halves
 from brainscore_vision.model_helpers.brain_transformation.layers import ActivationsModel, layer_names, resolve_layers
 from brainscore_vision.model_interface import BrainModel
 

@@ -9,18 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from brainscore_core.errors import UserError
 from brainscore_core.paths import layer_profiles_home
+from brainscore_core.results.layer_profile import LayerProfile as Profile
 from brainscore_web.leaderboard.clean import json_value
 from brainscore_web.leaderboard.models import Benchmark, LayerProfile, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write
-
-if TYPE_CHECKING:
-    from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile as Profile
 
 _REGION = re.compile(r"\.(?P<region>[A-Za-z0-9_]+?)(?:-|$)")
 
@@ -68,8 +66,6 @@ def keep_profiles(folder: Path | None = None) -> ProfileReport:
 
 
 def _read_profiles(folder: Path) -> tuple[dict[tuple[str, str], tuple[Profile, datetime]], list[str]]:
-    from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile as Profile
-
     profiles: dict[tuple[str, str], tuple[Profile, datetime]] = {}
     problems = []
     for file in sorted(folder.glob("*/*.json")):

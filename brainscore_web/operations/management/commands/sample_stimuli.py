@@ -6,17 +6,16 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.core.files.base import ContentFile
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from brainscore_core.benchmarks.measurements import Measurements, measurements_or_none
+from brainscore_core.domains import domain
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.images import load_image, naming_stimuli
-from brainscore_vision.model_interface import BrainModel
 from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.models import Benchmark, StimulusSample, Visibility
 
@@ -50,7 +49,7 @@ def keep_samples(identifier: str, *, count: int = 8, replace: bool = False) -> i
         )
     if benchmark.samples.exists() and not replace:
         return 0
-    stimuli = stimuli_of(identifier)
+    stimuli = domain(benchmark.domain).feature("first stimuli")(identifier)
     places = np.unique(np.linspace(0, len(stimuli) - 1, min(count, len(stimuli))).round().astype(int))
     captions = _captions(stimuli)
     with naming_stimuli(stimuli.original_paths or stimuli.stimulus_paths):
@@ -66,22 +65,6 @@ def keep_samples(identifier: str, *, count: int = 8, replace: bool = False) -> i
     for sample in old_samples:
         sample.image.delete(save=False)
     return len(samples)
-
-
-def stimuli_of(identifier: str) -> StimulusSet:
-    """Return the first stimuli that a benchmark presents; this loads its data."""
-    from brainscore_vision import load_benchmark
-
-    try:
-        benchmark = load_benchmark(identifier)
-        benchmark(_StimulusRecorder(measurements_or_none(benchmark)))
-    except _StimuliShown as shown:
-        return shown.stimuli
-    except UserError:
-        raise
-    except Exception as error:  # plugins can raise any error
-        raise UserError(f"the stimuli of {identifier!r} are not available: {type(error).__name__}: {error}") from error
-    raise UserError(f"benchmark {identifier!r} presents no stimuli")
 
 
 def thumbnail(path: Path) -> bytes:
@@ -106,40 +89,6 @@ def _captions(stimuli: StimulusSet) -> Sequence[str]:
         if column in stimuli.columns:
             return [text(value, limit) if isinstance(value, str) else "" for value in stimuli[column]]
     return [""] * len(stimuli)
-
-
-class _StimuliShown(BaseException):
-    """Carries the stimuli that a benchmark presents; not an Exception, so that the benchmark does not catch it."""
-
-    def __init__(self, stimuli: StimulusSet) -> None:
-        super().__init__()
-        self.stimuli = stimuli
-
-
-class _StimulusRecorder(BrainModel):
-    """A subject that stops the benchmark at its first stimuli.
-
-    Its screen is as wide as the stimuli, so that these need not be placed on another one.
-    """
-
-    def __init__(self, measurements: Measurements | None) -> None:
-        self._degrees = getattr(measurements, "screen_degrees", 8.0)
-
-    @property
-    def identifier(self) -> str:
-        return "onlooker"
-
-    def visual_degrees(self) -> float:
-        return self._degrees
-
-    def start_task(self, task: Any, fitting_stimuli: Any = None) -> None:
-        """Do nothing, since it never answers."""
-
-    def start_recording(self, recording_target: Any, time_bins: Any, **kwargs: Any) -> None:
-        """Do nothing, since it never records."""
-
-    def look_at(self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False) -> NoReturn:
-        raise _StimuliShown(stimuli)
 
 
 class Command(BaseCommand):

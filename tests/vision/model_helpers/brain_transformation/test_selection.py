@@ -11,13 +11,13 @@ from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
 from brainscore_core.metrics import Score
 from brainscore_core.provenance import note, recording
+from brainscore_core.results.layer_profile import LayerProfile, LayerScore, profile_file
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_helpers.brain_transformation import LayerSelection, ModelCommitment
 from brainscore_vision.model_helpers.brain_transformation import selection as selection_data
-from brainscore_vision.model_helpers.brain_transformation.layer_profile import LayerProfile, LayerScore, profile_file
 from brainscore_vision.model_helpers.brain_transformation.selection import (
     SelectionWarning,
     ShowsScoredStimuli,
@@ -372,7 +372,7 @@ def test_kriegeskorte_halves(mirror, network_of):
     from scipy.stats import spearmanr
 
     from brainscore_vision import load_benchmark
-    from brainscore_vision.model_helpers.brain_transformation.layer_profile import part_scorer
+    from brainscore_vision.model_helpers.brain_transformation.halves import part_scorer
 
     benchmark = load_benchmark("Kriegeskorte2008.IT-human-rdm")
     stimuli, score = part_scorer(benchmark)
