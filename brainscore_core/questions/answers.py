@@ -186,12 +186,13 @@ def ask(
     (['gabor'], 1)
     """
     if isinstance(question, str):
-        chosen = [neuroids, _one_of("subject", subjects), _one_of("region", regions)]
-        question = Question(
-            benchmark=question,
+        question = Question.about(
+            question,
             stimuli=stimuli,
             stimulus_ids=tuple(map(str, stimulus_ids)),
-            neuroids=" and ".join(f"({part})" for part in chosen if part) or None,
+            neuroids=neuroids,
+            subjects=subjects,
+            regions=regions,
             metric=metric,
             ceiling=ceiling,
             split=split,
@@ -246,11 +247,6 @@ def verify_answer(receipt: Receipt, results: ResultsStore) -> float:
         raise UserError(f"receipt {source.id} names other products than the answer", remedy="ask again")
     asked = apply_question(Question.from_dict(receipt.answer.question))
     return abs(float(asked.score(features_of(asked, source, results))) - receipt.score.value)
-
-
-def _one_of(column: str, values: Iterable[str]) -> str | None:
-    names = list(values)
-    return f"{column} in {names!r}" if names else None
 
 
 def sources_of(store: ResultsStore, asked: Asked, models: Iterable[str] | None) -> tuple[list[Receipt], dict[str, str]]:

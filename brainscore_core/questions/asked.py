@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import bound_score, normalise
 from brainscore_core.benchmarks.measurements import Measurements, measurements_of
 from brainscore_core.domains import Domain, domain, find
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UserError, nearest
 from brainscore_core.lazy import content_of
 from brainscore_core.metric_helpers.transformations import CrossValidation, TestedStimuli
 from brainscore_core.metrics import Ceiling, Score, declare_no_error
@@ -221,7 +221,9 @@ def _with_split(split: str, metric: Any, target: DataAssembly) -> tuple[Any, Dat
         splits: CrossValidation = TestedStimuli(_TESTED)
     else:
         if detail not in columns:
-            rows_matching(f"{detail} == 0" if detail.isidentifier() else "", columns, what="stimuli")
+            near = nearest(detail, list(columns))
+            known = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(sorted(columns))}"
+            raise UserError(f"stimuli have no column {detail[:100]!r}", known)
         groups = len(set(columns[detail].tolist()))
         if groups < 2:
             raise UserError(f"all stimuli have the same {detail!r}", remedy="split by another column")

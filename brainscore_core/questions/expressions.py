@@ -6,11 +6,11 @@ called, looked up or imported.
 
 import ast
 import operator
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError, nearest
@@ -59,26 +59,34 @@ def rows_matching(expression: str, columns: Mapping[str, NDArray[Any]], *, what:
     >>> rows_matching('__import__("os").system("true")', columns, what="stimuli")
     Traceback (most recent call last):
         ...
-    brainscore_core.errors.UserError: a question about stimuli may not contain __import__('os').system('true')
+    brainscore_core.errors.UserError: a question about stimuli may not contain __import__("os").system("true")
     compare columns with values, such as: category == "faces" and not size > 3, or subject in ["A", "B"]
     """
-    if len(expression) > LONGEST:
-        raise UserError(f"the expression has {len(expression):,} characters; at most {LONGEST:,} are read", _FORM)
-    try:
-        tree = ast.parse(expression.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise UserError(f"the expression {expression!r} cannot be read", _FORM) from error
-    reader = _Reader(columns, what)
+    tree = parse_expression(expression)
+    reader = _Reader(expression.strip(), columns, what)
     try:
         return reader.mask(tree.body)
     except RecursionError as error:
         raise UserError(f"the expression of {len(expression)} characters is nested too deeply", _FORM) from error
 
 
+def parse_expression(expression: str) -> ast.Expression:
+    """Read an expression without data, in time that is linear in its length; UserError if it has no valid form."""
+    if len(expression) > LONGEST:
+        raise UserError(f"the expression has {len(expression):,} characters; at most {LONGEST:,} are read", _FORM)
+    try:
+        with warnings.catch_warnings():  # of Python's parser about what is refused later
+            warnings.simplefilter("ignore")
+            return ast.parse(expression.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UserError(f"the expression {expression!r} cannot be read", _FORM) from error
+
+
 class _Reader:
     """Evaluates the parts of one expression."""
 
-    def __init__(self, columns: Mapping[str, NDArray[Any]], what: str) -> None:
+    def __init__(self, text: str, columns: Mapping[str, NDArray[Any]], what: str) -> None:
+        self._text = text
         self._columns = columns
         self._what = what
 
@@ -104,17 +112,24 @@ class _Reader:
         if isinstance(op, ast.In | ast.NotIn):
             if not isinstance(left, ast.Name):
                 raise self._refused(left)
-            mask = np.asarray(pd.Index(self._column(left.id)).isin(self._constants(right)))
+            import pandas as pd
+
+            constants = self._constants(right)
+            mask = np.asarray(self._evaluated(left, right, pd.Index(self._column(left.id)).isin, constants))
             return mask if isinstance(op, ast.In) else ~mask
         if type(op) not in _COMPARISONS or not any(isinstance(side, ast.Name) for side in (left, right)):
             raise self._refused(left)
         values = [self._value(side) for side in (left, right)]
+        result = np.asarray(self._evaluated(left, right, _COMPARISONS[type(op)], *values))
+        return np.broadcast_to(result.astype(bool), self._shape())
+
+    def _evaluated(self, left: ast.expr, right: ast.expr, function: Callable[..., Any], *values: Any) -> Any:
         try:
             with np.errstate(invalid="ignore"):
-                result = np.asarray(_COMPARISONS[type(op)](*values))
-        except TypeError as error:
-            raise UserError(f"{ast.unparse(left)} and {ast.unparse(right)} cannot be compared", _FORM) from error
-        return np.broadcast_to(result.astype(bool), self._shape())
+                return function(*values)
+        except (TypeError, ValueError, OverflowError) as error:  # such as an integer of a thousand digits
+            sides = f"{self._source(left)} and {self._source(right)}"
+            raise UserError(f"{sides} cannot be compared", _FORM) from error
 
     def _shape(self) -> tuple[int, ...]:
         return np.shape(next(iter(self._columns.values())))
@@ -143,4 +158,8 @@ class _Reader:
         return [self._constant(element) for element in node.elts]
 
     def _refused(self, node: ast.expr) -> UserError:
-        return UserError(f"a question about {self._what} may not contain {ast.unparse(node)[:100]}", _FORM)
+        return UserError(f"a question about {self._what} may not contain {self._source(node)}", _FORM)
+
+    def _source(self, node: ast.expr) -> str:
+        """The text of a part, shortened."""
+        return (ast.get_source_segment(self._text, node) or "")[:100]

@@ -1,12 +1,13 @@
 """What a question selects and compares, in a form that receipts keep."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any, Self
 
 from brainscore_core.errors import UserError
+from brainscore_core.questions.expressions import LONGEST, parse_expression
 
 SEPARATOR = "~"
 """Stands between benchmark and question in the identifier of an answer."""
@@ -56,13 +57,36 @@ class Question:
     split: str | None = None
 
     def __post_init__(self) -> None:
-        if self.split is not None and self.split.partition(":")[0] not in SPLITS:
+        kind, _, detail = (self.split or "").partition(":")
+        if self.split is not None and kind not in SPLITS:
             raise UserError(
                 f"unknown splits {self.split[:100]!r}",
                 "write groups:COLUMN, each:COLUMN or test:EXPRESSION",
             )
+        for expression in (self.stimuli, self.neuroids, detail if kind == "test" else None):
+            if expression is not None:
+                parse_expression(expression)
+        for name in ("metric", "ceiling", "split"):
+            if len(getattr(self, name) or "") > LONGEST:
+                raise UserError(f"the {name} has more than {LONGEST:,} characters", "name one")
         if len(self.stimulus_ids) > _LONGEST:
             raise UserError(f"{len(self.stimulus_ids):,} stimuli are named", f"name at most {_LONGEST:,}")
+
+    @classmethod
+    def about(
+        cls,
+        benchmark: str,
+        *,
+        neuroids: str | None = None,
+        subjects: Iterable[str] = (),
+        regions: Iterable[str] = (),
+        **others: Any,
+    ) -> Self:
+        """Make a question about neuroids of some subjects and regions, by the coordinates of these names."""
+        named = {"subject": list(subjects), "region": list(regions)}
+        selections = [neuroids, *(f"{column} in {names!r}" for column, names in named.items() if names)]
+        expression = " and ".join(f"({selection})" for selection in selections if selection) or None
+        return cls(benchmark=benchmark, neuroids=expression, **others)
 
     @property
     def selects(self) -> bool:

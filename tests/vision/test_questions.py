@@ -185,6 +185,7 @@ def test_models_whose_products_cannot_be_used_are_refused(store, experiment, tmp
         ({"neuroids": 'subject == "Di"'}, "no neuroid matches"),
         ({"split": "each:colour"}, "stimuli have no column 'colour'"),
         ({"split": "each:__class__"}, "stimuli have no column '__class__'"),
+        ({"split": "each:ｓｉｚｅ"}, "stimuli have no column"),  # which Python would read as size
         ({"split": "test:size > 100"}, "selects no stimuli"),
         ({"metric": "cka", "split": "each:kind"}, "does not divide stimuli"),
         ({"ceiling": "rdm"}, "is a metric, not a ceiling"),
@@ -213,11 +214,13 @@ def test_a_question_that_selects_nothing_or_names_unknown_columns_is_refused(exp
         "kind == f'{size}'",
         "True",
         "1 == 1",
+        f"size < {'9' * 900}",
+        f"kind in [{'9' * 900}]",
     ],
 )
 def test_an_expression_with_anything_but_comparisons_is_refused(expression):
     columns = {"kind": np.array(["a", "b"]), "size": np.array([1.0, 2.0])}
-    with pytest.raises(UserError, match=r"may not contain|cannot be read|characters|nested"):
+    with pytest.raises(UserError, match=r"may not contain|cannot be read|characters|nested|cannot be compared"):
         rows_matching(expression, columns, what="stimuli")
 
 
