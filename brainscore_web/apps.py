@@ -147,6 +147,20 @@ class ScoringConfig(AppConfig):
         register(store_samples, every=30.0)
 
 
+class QuestionsConfig(AppConfig):
+    """Questions about stored scores."""
+
+    name = "brainscore_web.questions"
+
+    def ready(self) -> None:
+        """Let the sweep resume interrupted questions, and delete old ones."""
+        from brainscore_web.jobs.workers import register
+        from brainscore_web.questions import answering
+
+        register(answering.resume_questions)
+        register(answering.delete_old_questions, every=3600.0)
+
+
 class OperationsConfig(AppConfig):
     """Health checks, metrics, logs, backups, retention."""
 

@@ -48,6 +48,7 @@ INSTALLED_APPS = [
     "brainscore_web.apps.UploadsConfig",
     "brainscore_web.apps.SubmissionsConfig",
     "brainscore_web.apps.ScoringConfig",
+    "brainscore_web.apps.QuestionsConfig",
     "brainscore_web.apps.OperationsConfig",
     "django_htmx",
     "django_tasks",
@@ -230,6 +231,14 @@ SUBMISSIONS = {  # limits and folders of submissions; see docs/submissions.md
     "result_size": positive_integer("BRAINSCORE_SITE_RESULT_MB", 500) * 10**6,
     "remote_pairs": positive_integer("BRAINSCORE_SITE_REMOTE_PAIRS", 10),
     "verified_share": min(positive_integer("BRAINSCORE_SITE_VERIFIED_PERCENT", 10), 100) / 100,
+}
+QUESTIONS = {  # limits on questions about stored scores; see docs/questions.md
+    "open": positive_integer("BRAINSCORE_SITE_OPEN_QUESTIONS", 5),
+    "day": positive_integer("BRAINSCORE_SITE_QUESTIONS_A_DAY", 50),
+    "site_open": positive_integer("BRAINSCORE_SITE_ALL_OPEN_QUESTIONS", 200),
+    "site_day": positive_integer("BRAINSCORE_SITE_ALL_QUESTIONS_A_DAY", 1_000),
+    "seconds": positive_integer("BRAINSCORE_SITE_QUESTION_MINUTES", 10) * 60,
+    "memory": positive_integer("BRAINSCORE_SITE_QUESTION_MB", 4_000) * 10**6,
 }
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default", "long"]}}
 

@@ -15,6 +15,7 @@ from brainscore_web.leaderboard.cards import views as cards
 from brainscore_web.operations import health as operations
 from brainscore_web.pages import views as pages
 from brainscore_web.profile import views as profile
+from brainscore_web.questions import views as questions
 from brainscore_web.scoring import views as scoring
 from brainscore_web.search_engines import SITEMAPS
 from brainscore_web.submissions import published
@@ -78,6 +79,10 @@ _CARDS = [
     path("receipt/<str:receipt>/", cards.receipt, name="receipt"),
     path("receipt/<str:receipt>/receipt.json", cards.receipt_json, name="receipt-json"),
     path("sample/<int:pk>/<str:name>", cards.sample, name="sample"),
+]
+_QUESTIONS = [
+    path("<path:identifier>/live/", questions.live, name="live"),
+    path("<path:identifier>/", questions.ask, name="ask"),
 ]
 _COMPARE = [
     path("", compare.page, name="page"),
@@ -215,6 +220,7 @@ urlpatterns = [
     path("<domain:domain>/leaderboard/", include((_LEADERBOARD, "leaderboard"))),
     path("<domain:domain>/", include((_CARDS, "cards"))),
     path("<domain:domain>/code/", include((_PUBLISHED, "published"))),
+    path("<domain:domain>/ask/", include((_QUESTIONS, "questions"))),
     path("<domain:domain>/compare/", include((_COMPARE, "compare"))),
     path("competitions/", include((_COMPETITIONS, "competitions"))),
     path("competition<int:year>/", competitions.of_year, name="competition-of-year"),

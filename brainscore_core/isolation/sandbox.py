@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import count
 from pathlib import Path, PurePosixPath
@@ -533,24 +533,43 @@ def run_in_sandbox(
     called, from another thread, with each piece of text that it prints. `stopped`: called several times a second;
     returns whether to end the command. Returns how it ended. Raises `UserError` if this machine cannot run a sandbox.
     """
-    started = time.monotonic()
     with sandbox.opened() as opened:
-        process = guarded([*opened.prefix, *command])
-        assert process.stdout is not None
-        output = Output(os.dup(process.stdout.fileno()), limit=max_output, on_flood=ender(process), on_text=on_output)
-        process.stdout.close()
-        try:
-            reason = _wait(process, started + timeout, stopped)
-        finally:
-            status = end(process, os.getpid())
-            output.finish(2.0)
-        seconds = time.monotonic() - started
+        ended = run_guarded(
+            [*opened.prefix, *command], timeout=timeout, max_output=max_output, on_output=on_output, stopped=stopped
+        )
         verdict = opened.verdict
-    if verdict is not None and verdict.cause == "start":
+    if verdict is None:
+        return ended
+    if verdict.cause == "start":
         raise UserError(
             f"the command {verdict.message}", remedy="see docs/operators/sandbox.md for what a sandbox requires"
         )
-    cause, message = _cause(status, verdict)
+    known = ended.cause not in ("", "exit", "crash")
+    return ended if known else replace(ended, cause=verdict.cause, message=verdict.message)
+
+
+def run_guarded(
+    command: Sequence[str],
+    *,
+    timeout: float,
+    max_output: int = 16 << 20,
+    environment: Mapping[str, str] | None = None,
+    on_output: Callable[[str], None] | None = None,
+    stopped: Callable[[], bool] | None = None,
+) -> Ended:
+    """Run a command of this platform without a sandbox; it ends with this process. See :func:`run_in_sandbox`."""
+    started = time.monotonic()
+    process = guarded(command, environment=environment)
+    assert process.stdout is not None
+    output = Output(os.dup(process.stdout.fileno()), limit=max_output, on_flood=ender(process), on_text=on_output)
+    process.stdout.close()
+    try:
+        reason = _wait(process, started + timeout, stopped)
+    finally:
+        status = end(process, os.getpid())
+        output.finish(2.0)
+    seconds = time.monotonic() - started
+    cause, message = _cause(status)
     if output.flooded:
         cause, message = "output", f"printed more than {format_size(max_output)}"
     elif reason == "timeout":
@@ -572,9 +591,7 @@ def _wait(process: subprocess.Popen[bytes], deadline: float, stopped: Callable[[
                 return "stopped"
 
 
-def _cause(status: int, verdict: Verdict | None) -> tuple[Cause, str]:
-    if verdict is not None and verdict.cause != "start":
-        return verdict.cause, verdict.message
+def _cause(status: int) -> tuple[Cause, str]:
     if status == 0:
         return "", ""
     signalled = status < 0 or 128 < status <= 192

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from brainscore_core.errors import UserError
 from brainscore_core.formatting import estimate_text
 from brainscore_core.plurals import counted
 from brainscore_core.questions.answers import Answers
@@ -35,7 +36,13 @@ MOST_POINTS = 1_000
 
 
 def store_answers(answers: Answers, results: ResultsStore) -> Assessment:
-    """Store the answers to a question, with ranks and p-values, and return them as they are stored."""
+    """Store the answers to a question, with ranks and p-values, and return them as they are stored.
+
+    Raises a UserError if no model has an answer.
+    """
+    if not answers.items:
+        reason = next(iter(answers.refused.items()), ("", ""))
+        raise UserError(f"no model has an answer; {': '.join(reason)}", remedy="ask about models with stored products")
     several = len(answers.items) > 1
     ranks = {ranked.model: ranked for ranked in answers.ranks().models} if several else {}
     first = next(iter(ranks), None)

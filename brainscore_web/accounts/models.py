@@ -20,7 +20,7 @@ REVIEWERS = "reviewers"
 
 SCOPES = {
     "read": "read everything that you can see, including your private models",
-    "submit": "submit models and benchmarks, and withdraw them",
+    "submit": "submit models and benchmarks, withdraw them, and ask about scores",
     "receipts:write": "post receipts, if you have the permission",
     "jobs:run": "score pairs for this site on your own machines, if you have the permission",
 }

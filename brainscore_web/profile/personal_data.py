@@ -24,6 +24,7 @@ from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, Ingestion, Visibility, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.pages.models import News, Page
+from brainscore_web.questions.models import AskedQuestion
 from brainscore_web.scoring.models import Job, RemoteWorker
 from brainscore_web.submissions.models import Comment, Plugin, Review, Revision, Submission, UnexaminedFiles
 from brainscore_web.uploads.models import Upload
@@ -82,6 +83,22 @@ def exported_workers(user: User) -> list[dict[str, Any]]:
     """Export a user's remote workers."""
     names = ("name", "trusted", "suspended", "reason", "version", "created", "seen")
     return list(RemoteWorker.objects.filter(owner=user).order_by("pk").values(*names))
+
+
+def exported_questions(user: User) -> list[dict[str, Any]]:
+    """Export the questions that a user asked."""
+    names = (
+        "benchmark__identifier",
+        "part",
+        "question",
+        "model_names",
+        "state",
+        "created",
+        "ended",
+        "reason",
+        "answer",
+    )
+    return list(AskedQuestion.objects.filter(owner=user).values(*names))
 
 
 def entries_of(user: User) -> list[dict[str, Any]]:
@@ -194,6 +211,7 @@ SECTIONS: dict[str, tuple[type[Model], Callable[[User], Any]]] = {
     ),
     "pairs": (Job, exported_jobs),
     "remote_workers": (RemoteWorker, exported_workers),
+    "questions": (AskedQuestion, exported_questions),
 }
 """Sections of the export: name → table and function."""
 

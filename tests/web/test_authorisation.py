@@ -60,6 +60,10 @@ TABLE = {
     "compare:page": ({}, {}, OPEN, READ_ONLY),
     "compare:svg": ({}, {}, OPEN, READ_ONLY),
     "compare:csv": ({}, {}, OPEN, READ_ONLY),
+    "questions:ask": (
+        {"identifier": WITHHELD}, {}, (LOGIN, *(404,) * 4, 200), (LOGIN, *(404,) * 4, 400), MEMBERS_READ_ONLY
+    ),
+    "questions:live": ({"identifier": WITHHELD}, {}, (LOGIN, *(404,) * 4, 200), MEMBERS_READ_ONLY),
     "competitions:overview": ({}, {}, OPEN, READ_ONLY),
     "/api/v1/ (home)": ("/api/v1/", {}, TO_DOCS, TO_DOCS),
     "/api/v1/ (not_found)": ("/api/v1/nothing", {}, NOWHERE, NOWHERE),
@@ -73,6 +77,8 @@ TABLE = {
     "api:list_benchmarks": ({}, {}, OPEN, READ_ONLY),
     "api:show_benchmark": ({"identifier": WITHHELD}, {}, OPEN, READ_ONLY),
     "api:list_assessments": ({}, {"model": SECRET}, OWNER, READ_ONLY),
+    "api:create_question": ({}, {}, READ_ONLY, TOKEN, READ_ONLY),
+    "api:show_question": ({"question": "00000000-0000-0000-0000-000000000000"}, {}, (401, *(404,) * 5), READ_ONLY),
     "api:list_scores": ({}, {"model": SECRET}, OWNER, READ_ONLY),
     "api:show_receipt": ({"receipt": RECEIPT.format(1)}, {}, OWNER, READ_ONLY),
     "api:post_receipts": ({}, {}, READ_ONLY, TOKEN, READ_ONLY),  # sessions change nothing

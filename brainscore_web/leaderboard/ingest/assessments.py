@@ -14,6 +14,7 @@ from django.db import DatabaseError, transaction
 
 from brainscore_core.domain_names import FIRST
 from brainscore_core.domains import domains
+from brainscore_core.errors import UserError
 from brainscore_core.receipts.assessment import Assessment
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.assessments import AssessmentStore
@@ -96,6 +97,17 @@ def keep_published(documents: Iterable[Any]) -> None:
     visibility = {name: str(Visibility.PUBLIC) for each in domains() for name in each.registries["model"]} | dict(rows)
     named = [entry for entry in entries if all(visibility.get(name) == Visibility.PUBLIC for name in entry.models)]
     _write(named, Writer(None, Visibility.PUBLIC))
+
+
+def keep_answer(answer: Assessment) -> None:
+    """Store the answer to a question that the site has computed; UserError if it cannot be stored."""
+    writer = Writer(None, Visibility.PRIVATE)
+    try:
+        _write([_checked(answer)], writer)
+    except ValueError as error:
+        raise UserError(f"the answer cannot be stored: {error}", remedy="ask about fewer models") from error
+    if problems := writer.tally.report().problems:
+        raise UserError(f"the answer cannot be stored: {problems[0].message}")
 
 
 def _checked(entry: Assessment) -> _Checked:

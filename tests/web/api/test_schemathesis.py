@@ -26,6 +26,7 @@ OPERATIONS = (
     "POST /api/v1/submissions/{submission}/revisions", "GET /api/v1/submissions/{submission}",
     "POST /api/v1/submissions/{submission}/withdraw", "GET /api/v1/submissions/{submission}/archive",
     "POST /api/v1/work", "POST /api/v1/work/{job}/renew", "POST /api/v1/work/{job}/release",
+    "POST /api/v1/questions", "GET /api/v1/questions/{question}",
     "GET /api/v1/work/{job}/plugins", "GET /api/v1/work/{job}/files", "POST /api/v1/work/{job}/result",
 )  # fmt: skip
 SETTINGS = hypothesis.settings(
