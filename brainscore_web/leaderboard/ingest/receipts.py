@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache
-from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from django.utils import timezone
-
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import EXPORT_COLUMNS, Problem, Receipt, ResultsStore, State
-from brainscore_web.leaderboard.clean import (
-    FUTURE,
-    LARGEST,
-    LONGEST_TEXT,
-    REPLACEMENT,
-    check_identifier,
-    check_receipt,
-)
+from brainscore_web.leaderboard.clean import check_identifier, check_receipt, moment, number, text
 from brainscore_web.leaderboard.influence import keep_influences
 from brainscore_web.leaderboard.ingest.assessments import keep_assessments
-from brainscore_web.leaderboard.ingest.rows import MEASURED, IngestReport, Row, Tally, Writer, limits, row_of, too_large
+from brainscore_web.leaderboard.ingest.rows import IngestReport, Row, Tally, Writer, limits, row_of, too_large
 from brainscore_web.leaderboard.models import Score, Visibility
 
 if TYPE_CHECKING:
@@ -170,28 +159,47 @@ def columns_of(schema: Any, path: str) -> list[str]:
 
 def rows_of(batch: Any, before: int, tally: Tally) -> list[Row]:
     """Return the valid rows of a batch; the others are reported."""
-    names = [_COLUMN.get(name, name) for name in Row._fields]
-    lists = [_values(batch, attribute, name) for attribute, name in zip(Row._fields, names, strict=True)]
     rows = []
-    check, oversized = _checker(), _oversized(batch)
-    for place, row in enumerate(map(Row._make, zip(*lists, strict=False)), start=before + 1):
-        if problem := check(row) or (oversized and too_large(row, oversized)):
-            tally.add_problem(f"row {place} ({row.receipt[:60]})", problem)
-        else:
-            rows.append(row)
+    for place, values in enumerate(batch.to_pylist(), start=before + 1):
+        try:
+            rows.append(_row(values))
+        except ValueError as error:
+            tally.add_problem(f"row {place} ({(values['id'] or '')[:60]})", str(error))
     return rows
 
 
-def _oversized(batch: Any) -> list[str]:
-    """Return the attributes whose columns contain a number that is too large or infinite."""
-    compute, attributes = _compute(), []
-    for attribute in MEASURED:
-        name = _COLUMN.get(attribute, attribute)
-        if name in batch.schema.names:
-            most = compute.max(compute.abs(_cast(batch.column(name), "float64"))).as_py()
-            if most is not None and most > LARGEST:
-                attributes.append(attribute)
-    return attributes
+def _row(values: Mapping[str, Any]) -> Row:
+    """Validate a row of a table, and return what the site shows of it."""
+    fields: dict[str, Any] = {"parent": None, "control": False}
+    for attribute in Row._fields:
+        column = _COLUMN.get(attribute, attribute)
+        value = values.get(column)
+        if value is None:
+            value = values.get(_FALLBACK.get(column, ""))
+        if value is None and attribute not in _NAMED:
+            continue  # the default
+        if _TYPES[column] == "number":
+            fields[attribute] = number(value)
+        elif _TYPES[column] == "text" and attribute not in _NAMED:
+            fields[attribute] = text(value, limits().get(attribute))
+        else:
+            fields[attribute] = "" if value is None else value
+    check_receipt(fields["receipt"])
+    for name in ("model", "benchmark", "version"):
+        if fields[name] or name != "version":
+            check_identifier(fields[name], f"the {name}", limits()[name] or 0)
+    if "created" not in fields:
+        raise ValueError("its time is missing")
+    row = Row(**{**fields, "created": moment(fields["created"].isoformat())})
+    if row.state not in _STATES:
+        raise ValueError(f"the state {row.state[:60]!r} is unknown")
+    if (row.state == "scored") != (row.value is not None):
+        raise ValueError("it is scored but has no score" if row.value is None else f"it is {row.state} but has a score")
+    if min(row.error or 0, row.raw_error or 0, row.ceiling_error or 0) < 0:
+        raise ValueError("a standard error is negative")
+    if problem := too_large(row):
+        raise ValueError(problem)
+    return row
 
 
 def _fits(kind: str, actual: Any) -> bool:
@@ -208,97 +216,6 @@ def _fits(kind: str, actual: Any) -> bool:
         "time": types.is_timestamp(actual),
         "integer": types.is_integer(actual),
     }[kind]
-
-
-def _values(batch: Any, attribute: str, name: str) -> Any:
-    if name not in batch.schema.names:
-        return repeat(Row._field_defaults.get(attribute, {"parent": None, "control": False}.get(attribute)))
-    column = batch.column(name)
-    if name in _FALLBACK and _FALLBACK[name] in batch.schema.names:
-        column = _texts(column, None)
-        column = _compute().coalesce(column, _texts(batch.column(_FALLBACK[name]), None))
-    kind = _TYPES[name]
-    if kind == "number":
-        return _numbers(column)
-    if kind == "time":
-        return _moments(column)
-    if kind == "truth":
-        return _cast(column, "bool").fill_null(False).to_pylist()
-    if attribute == "parent":
-        return _texts(column, LONGEST_TEXT).to_pylist()
-    limit = None if attribute in _NAMED else limits().get(attribute) or LONGEST_TEXT
-    return _texts(column, limit).fill_null("").to_pylist()
-
-
-def _compute() -> Any:
-    import pyarrow.compute
-
-    return pyarrow.compute
-
-
-def _cast(column: Any, kind: str) -> Any:
-    return column.cast(kind, safe=False)
-
-
-def _numbers(column: Any) -> Any:
-    compute, column = _compute(), _cast(column, "float64")
-    return compute.if_else(compute.is_finite(column), column, None).to_pylist()
-
-
-def _texts(column: Any, limit: int | None) -> Any:
-    compute, column = _compute(), _cast(column, "string")
-    if limit is None:
-        return column
-    if compute.any(compute.match_substring(column, "\0")).as_py():
-        column = compute.replace_substring(column, "\0", REPLACEMENT)
-    if (compute.max(compute.utf8_length(column)).as_py() or 0) > limit:
-        short = compute.binary_join_element_wise(compute.utf8_slice_codeunits(column, 0, limit - 1), "…", "")
-        column = compute.if_else(compute.greater(compute.utf8_length(column), limit), short, column)
-    return column
-
-
-def _moments(column: Any) -> Any:
-    """Return times in UTC; None for times before 1970 or in the future."""
-    import pyarrow
-
-    compute = _compute()
-    if pyarrow.types.is_null(column.type) or column.type.tz is None:
-        column = compute.assume_timezone(_cast(column, pyarrow.timestamp("us")), "UTC")
-    column = _cast(column, pyarrow.timestamp("us", tz="UTC"))
-    first, last = pyarrow.scalar(0, column.type), pyarrow.scalar(timezone.now() + FUTURE, column.type)
-    possible = compute.and_(compute.greater(column, first), compute.less(column, last))
-    return compute.if_else(possible, column, None).to_pylist()
-
-
-def _checker() -> Callable[[Row], str]:
-    """Return a function that describes what is wrong with a row; each name is checked only once."""
-
-    @lru_cache(maxsize=10_000)
-    def name(value: str, what: str, limit: int) -> None:
-        check_identifier(value, what, limit)
-
-    most = {what: limits()[what] or 0 for what in ("model", "benchmark", "version")}
-
-    def wrong(row: Row) -> str:
-        try:
-            check_receipt(row.receipt)
-            name(row.model, "the model", most["model"])
-            name(row.benchmark, "the benchmark", most["benchmark"])
-            if row.version:
-                name(row.version, "the version", most["version"])
-        except ValueError as error:
-            return str(error)
-        if row.created is None:
-            return "its time is missing or in the future"
-        if row.state not in _STATES:
-            return f"the state {row.state[:60]!r} is unknown"
-        if (row.state == "scored") != (row.value is not None):
-            return "it is scored but has no score" if row.value is None else f"it is {row.state} but has a score"
-        if min(row.error or 0, row.raw_error or 0, row.ceiling_error or 0) < 0:
-            return "a standard error is negative"
-        return ""
-
-    return wrong
 
 
 _BATCH = 10_000
@@ -350,6 +267,10 @@ def _batches(file: ParquetFile, columns: list[str], path: str) -> Iterator[Any]:
     try:
         for batch in file.iter_batches(_BATCH, columns=columns):
             batch.validate(full=True)  # finds text that is not UTF-8
+            created = batch.schema.get_field_index("created")
+            if pyarrow.types.is_timestamp(batch.column(created).type):  # times of Python have microseconds
+                kind = pyarrow.timestamp("us", tz=batch.column(created).type.tz)
+                batch = batch.set_column(created, "created", batch.column(created).cast(kind, safe=False))
             yield batch
     except (OSError, pyarrow.ArrowInvalid) as error:
         raise UserError(f"{path} is damaged: {error}", remedy="export it again") from error
