@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from django.apps import apps
-from django.db import DataError
+from django.db import DataError, connection
 
 from brainscore_core.populations import UNRECORDED, condition
 from brainscore_core.scoring import Receipt
