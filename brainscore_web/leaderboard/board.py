@@ -27,16 +27,14 @@ from brainscore_core.results.board import (
 )
 from brainscore_core.results.tree import Tree
 from brainscore_web.leaderboard import search
-from brainscore_web.leaderboard.coverage import (
+from brainscore_web.leaderboard.exposure import averages_of_kept, exposure_of_nodes, kept
+from brainscore_web.leaderboard.filters import (
     Common,
+    chosen_benchmarks,
+    chosen_models,
     common_benchmarks,
     counting_benchmarks,
     reason_unranked,
-)
-from brainscore_web.leaderboard.exposure import averages_of_kept, exposure_of_nodes, kept
-from brainscore_web.leaderboard.filters import (
-    chosen_benchmarks,
-    chosen_models,
     suggestion,
     without_model_filters,
 )
@@ -125,7 +123,7 @@ class Board:
     # 5 if all values are equal
     shade: NDArray[np.int8]
     # values that ranks at a node are by: means over the benchmarks that count in ranks; NaN for models below the
-    # coverage of the state (:mod:`~brainscore_web.leaderboard.coverage`)
+    # coverage of the state (:mod:`~brainscore_web.leaderboard.filters`)
     ranked_by: Floats
     # rank, best, worst: rank by the mean of the first root among the models of the board, whether or not filters on
     # models show them, and the limits of its range; 0 if the model has no rank, limits also if no two models were

@@ -1,4 +1,4 @@
-"""Filters of the leaderboard: their options with counts, and the models and benchmarks that pass."""
+"""Filters of the leaderboard: their options, the models and benchmarks that pass, and which of these count in ranks."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.identifiers import states_of_models
-from brainscore_core.results.board import CONTROLS, OUTSIDE
+from brainscore_core.plurals import counted
+from brainscore_core.results import board
+from brainscore_core.results.board import CONTROLS, OUTSIDE, fewest_scores
 from brainscore_core.results.tree import Tree
 from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.models import StoredAssessment
-from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
+from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow, Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
 
@@ -326,3 +330,68 @@ def suggestion(name: str, snapshot: Snapshot) -> str | None:
     """Return a question that suggests the benchmark or node with the most similar name; None if none is similar."""
     near = difflib.get_close_matches(name, [*snapshot.tree, *snapshot.benchmark_index], 1)
     return f"did you mean {near[0]!r}?" if near else None
+
+
+_SCORED = STATES.index("scored")
+_NO_RESULT = (STATES.index("missing"), STATES.index("outdated"))
+Flags = NDArray[np.bool_]
+
+
+def counting_benchmarks(states: NDArray[np.int8], ranked: Flags, percentage: float) -> Flags:
+    """Return which benchmarks count in ranks, by the states of the models (indices into `STATES`) on them."""
+    return board.counting_benchmarks(~np.isin(states, _NO_RESULT), ranked, percentage)
+
+
+class Common(NamedTuple):
+    """Benchmarks that models have in common: number of models, and for each benchmark whether it is one of them."""
+
+    n_models: int
+    benchmarks: Flags
+
+    @property
+    def n_benchmarks(self) -> int:
+        """Number of these benchmarks."""
+        return int(self.benchmarks.sum())
+
+
+def common_benchmarks(states: NDArray[np.int8]) -> tuple[Common, Common]:
+    """Return the benchmarks that all models have, and those that the most complete models have in common.
+
+    Examples
+    --------
+    >>> scored, missing = STATES.index("scored"), STATES.index("missing")
+    >>> states = np.array([[scored] * 3, [scored, scored, missing], [missing] * 2 + [scored]], dtype=np.int8)
+    >>> everyone, most = common_benchmarks(states)
+    >>> everyone.n_models, everyone.n_benchmarks
+    (3, 0)
+    >>> most.n_models, most.benchmarks.tolist()
+    (2, [True, True, False])
+    """
+    scored = states == _SCORED
+    scored = scored[scored.any(axis=1)]
+    if not len(scored):
+        none = Common(0, np.zeros(states.shape[1], dtype=bool))
+        return none, none
+    order = np.argsort(-scored.sum(axis=1), kind="stable")
+    shared = np.logical_and.accumulate(scored[order], axis=0)
+    size = shared.sum(axis=1) * np.arange(1, len(shared) + 1)
+    if len(size) > 1:
+        size[0] = 0  # one model has nothing in common with others
+    best = int(np.argmax(size))
+    return Common(len(shared), shared[-1]), Common(best + 1, shared[best])
+
+
+def reason_unranked(n_scored: int, n_all: int, percentage: float, states: Sequence[str]) -> str:
+    """Return why a model is not ranked, from the numbers of its scores and the states of its other benchmarks.
+
+    Examples
+    --------
+    >>> reason_unranked(1, 4, 50, ["missing", "failed", "missing"])
+    'scored on 1 of 4 benchmarks, ranked from 2; 1 failed, 2 never scored'
+    """
+    fewest = fewest_scores(n_all, percentage)
+    names = {"missing": "never scored", "outdated": "scored in an older version only"}
+    counts = ((names.get(state, state), states.count(state)) for state in STATES if state != "scored")
+    others = ", ".join(f"{count} {name}" for name, count in counts if count)
+    scored = f"scored on {n_scored} of {counted(n_all, 'benchmark')}, ranked from {fewest}"
+    return f"{scored}; {others}" if others else scored

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -19,6 +17,7 @@ from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_core.statistics.units import Incomparable, read_influence
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Score, StoredInfluence, chunks
+from brainscore_web.leaderboard.revision import Cache
 
 MOST_BYTES = 64_000
 """Largest content of a row; units of which there are more than 512 are summed in blocks, so few come near it."""
@@ -27,7 +26,6 @@ MOST_NAMES = 50
 """Largest number of names of data in a row: models may make receipts name any number."""
 
 _log = logging.getLogger(__name__)
-_CACHED_BYTES = 200_000_000
 _KINDS_WITH_UNITS = {"influence", "predictions"}
 
 
@@ -142,42 +140,27 @@ def write_influences(rows: Sequence[StoredInfluence]) -> None:
         revision.bump()
 
 
-_Key = tuple[int, float]  # primary key of a score and its value; rows never change
-_cached: OrderedDict[_Key, ScoreInfluence] = OrderedDict()
-_cached_bytes = 0
-_lock = threading.Lock()
+def _size(influence: ScoreInfluence) -> int:
+    return sum(part.values.nbytes + (0 if part.twice is None else part.twice.nbytes) + 500 for part in influence.parts)
+
+
+# by primary key of a score and its value; rows never change
+_cached: Cache[tuple[int, float], ScoreInfluence] = Cache(most=200_000_000, weigh=_size)
 
 
 def influences_of(scores: dict[int, float]) -> dict[int, ScoreInfluence]:
     """Return the influences on scores, those read before from memory."""
-    with _lock:
-        found = {key[0]: _cached[key] for key in scores.items() if key in _cached}
+    cached = {pk: _cached.find((pk, value)) for pk, value in scores.items()}
+    found = {pk: influence for pk, influence in cached.items() if influence is not None}
     for some in chunks([pk for pk in scores if pk not in found]):
         for row in StoredInfluence.objects.order_by().filter(score__in=some).exclude(parts=[]):
             influence = unpack(row, scores[row.score_id])
             if influence is not None:
                 found[row.score_id] = influence
-                _remember((row.score_id, scores[row.score_id]), influence)
+                _cached.put((row.score_id, scores[row.score_id]), influence)
     return found
-
-
-def _remember(key: _Key, influence: ScoreInfluence) -> None:
-    global _cached_bytes
-    with _lock:
-        if key not in _cached:
-            _cached[key] = influence
-            _cached_bytes += _size(influence)
-        while _cached_bytes > _CACHED_BYTES:
-            _cached_bytes -= _size(_cached.popitem(last=False)[1])
-
-
-def _size(influence: ScoreInfluence) -> int:
-    return sum(part.values.nbytes + (0 if part.twice is None else part.twice.nbytes) + 500 for part in influence.parts)
 
 
 def clear_influences() -> None:
     """Clear the influences that this process remembers."""
-    global _cached_bytes
-    with _lock:
-        _cached.clear()
-        _cached_bytes = 0
+    _cached.clear()

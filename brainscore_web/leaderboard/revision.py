@@ -74,6 +74,11 @@ class Cache(Generic[K, V]):
                 self._keep(key, value)
             return value
 
+    def put(self, key: K, value: V) -> None:
+        """Keep a value that is computed already."""
+        with self._lock:
+            self._keep(key, value)
+
     def _keep(self, key: K, value: V) -> None:
         weight = self._weigh(value)
         if weight > self._most:

@@ -82,7 +82,7 @@ class BoardState:
     stimuli_max: float | None = None
     ceiling_min: float | None = None  # benchmarks with at least this ceiling
     # ``'all'``: only benchmarks on which all of these models were scored; ``'most'``: only the benchmarks that the most
-    # complete models have in common (:func:`~brainscore_web.leaderboard.coverage.common_benchmarks`)
+    # complete models have in common (:func:`~brainscore_web.leaderboard.filters.common_benchmarks`)
     common: Literal["", "all", "most"] = ""
     # percentage of the selected benchmarks on which a model must have been scored to be ranked
     coverage: float = COVERAGE

@@ -19,8 +19,8 @@ from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel, Visitor, chunks
 from brainscore_web.scoring.models import OPEN, Job
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Submission
-from brainscore_web.submissions.pairs import published, scoring_cancelled, scoring_retried
 from brainscore_web.submissions.pipeline import scoring_ended
+from brainscore_web.submissions.status import published, scoring_cancelled, scoring_retried
 
 MODEL_REGISTRY, BENCHMARK_REGISTRY = "model_registry", "benchmark_registry"
 

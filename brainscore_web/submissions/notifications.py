@@ -15,10 +15,10 @@ from brainscore_web.accounts.models import User
 from brainscore_web.jobs.models import Email
 from brainscore_web.jobs.outbox import email_body, email_subject, queue_email, queue_emails
 from brainscore_web.submissions.models import ASPECTS, Comment, Review, Revision, Step, Submission
-from brainscore_web.submissions.pairs import progress
 from brainscore_web.submissions.permissions import reviewers
 from brainscore_web.submissions.review.assignments import carry_over_reviewer, reviewer_key
 from brainscore_web.submissions.review.comments import open_threads
+from brainscore_web.submissions.status import progress
 from brainscore_web.submissions.steps import Outcome
 
 _log = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ from brainscore_core.results.board import covered
 from brainscore_web.leaderboard.board import board_nodes, mean_parts
 from brainscore_web.leaderboard.cards.formatting import axis_of, estimate, spark
 from brainscore_web.leaderboard.clean import or_nan
-from brainscore_web.leaderboard.coverage import counting_benchmarks
+from brainscore_web.leaderboard.filters import counting_benchmarks
 from brainscore_web.leaderboard.models import Score, StoredInfluence
 from brainscore_web.leaderboard.reasons import NOT_RUN
 from brainscore_web.leaderboard.snapshot import NUMBERS, STATES, Snapshot, all_scores, versions_on

@@ -24,7 +24,6 @@ from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Visib
 from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.submissions.declared_files import package_of
 from brainscore_web.submissions.models import Plugin, PluginKind, PublishedVersion, Revision, Step, Submission
-from brainscore_web.submissions.pairs import published
 from brainscore_web.submissions.pipeline.assessing import publish_assessments
 from brainscore_web.submissions.pipeline.checking import examine_submission
 from brainscore_web.submissions.pipeline.transitions import (
@@ -35,6 +34,7 @@ from brainscore_web.submissions.pipeline.transitions import (
     scoring_ended,
 )
 from brainscore_web.submissions.plugin_folders import folder_with, unpacked
+from brainscore_web.submissions.status import published
 from brainscore_web.submissions.steps import Outcome, StepFailed
 from brainscore_web.uploads.models import Upload
 

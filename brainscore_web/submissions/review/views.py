@@ -31,7 +31,6 @@ from brainscore_web.submissions.models import (
     reviews_submissions,
 )
 from brainscore_web.submissions.notifications import notify_comment
-from brainscore_web.submissions.pairs import progress_of
 from brainscore_web.submissions.permissions import members_only, reviewed_revision, reviewers_only, visible_submission
 from brainscore_web.submissions.review import assignments, comments, decisions
 from brainscore_web.submissions.review.assignments import assigned_since, queued_submissions, reviewer_key
@@ -40,7 +39,7 @@ from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, MAX_CO
 from brainscore_web.submissions.review.decisions import earlier_notes, review_case, reviews_of
 from brainscore_web.submissions.source_code import file_diffs as changes_between
 from brainscore_web.submissions.source_code import live_files, previous_revision, texts_of
-from brainscore_web.submissions.status import count_pairs, step_status
+from brainscore_web.submissions.status import count_pairs, progress_of, step_status
 
 _FINE = {"fine": True, "not": False, "none": None}
 _NOTE = 2_000

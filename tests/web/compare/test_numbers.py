@@ -11,8 +11,8 @@ from scipy import stats
 
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.numerics.means import NOT_TESTED
-from brainscore_web.compare.comparison import compare, csv_of
 from brainscore_web.compare.question import Question
+from brainscore_web.compare.views import compare, csv_of
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, Score, StoredInfluence
 from brainscore_web.leaderboard.snapshot import snapshot_for
