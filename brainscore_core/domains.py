@@ -66,33 +66,22 @@ class Wording:
 class Domain:
     """Description of a domain.
 
-    Attributes
-    ----------
-    name : str
-        Such as ``'vision'``; prefix of names, value of ``--domain`` and of the field of receipts.
-    package : str
-        Such as ``'brainscore_vision'``; its folders ``benchmarks/``, ``data/``, ``metrics/``, ``models/`` hold plugins.
-    plugin_index : PluginIndex
-        Where plugins are found; ``plugin_index.variable`` is the environment variable with further folders.
-    registries : mapping
-        Registry of each kind: ``'benchmark'``, ``'data'``, ``'metric'``, ``'model'``; vision has ``'stimulus_set'``.
-    loaders : mapping
-        Function that loads an object by its name, by kind.
-    model_interface : str
-        Address of the class whose methods benchmarks call.
-    measurements : tuple of str
-        Kinds of measurements: ``'neural'``, ``'behavioural'``, ``'engineering'``.
-    control : str
-        A quick benchmark without measurements, on which new models are tried.
-    examples : tuple of str
-        Small models, on which new benchmarks are tried: the first that can do what a benchmark asks.
-    table : BenchmarkTable
-        Tree of the domain's benchmarks along which averages are computed, and version, parent and kind of each.
-    wording : Wording
-        Words of pages.
-    features : mapping
-        Functions of the domain, by name: ``'module:object'``. `REQUIRED_FEATURES` exist in each domain, others only
-        where they make sense.
+    - `name`: such as ``'vision'``; prefix of names, value of ``--domain`` and of the field of receipts.
+    - `package`: such as ``'brainscore_vision'``; its folders ``benchmarks/``, ``data/``, ``metrics/``, ``models/`` hold
+      plugins.
+    - `plugin_index`: where plugins are found; ``plugin_index.variable`` is the environment variable with further
+      folders.
+    - `registries`: registry of each kind: ``'benchmark'``, ``'data'``, ``'metric'``, ``'model'``; vision has
+      ``'stimulus_set'``.
+    - `loaders`: function that loads an object by its name, by kind.
+    - `model_interface`: address of the class whose methods benchmarks call.
+    - `measurements`: kinds of measurements: ``'neural'``, ``'behavioural'``, ``'engineering'``.
+    - `control`: a quick benchmark without measurements, on which new models are tried.
+    - `examples`: small models, on which new benchmarks are tried: the first that can do what a benchmark asks.
+    - `table`: tree of the domain's benchmarks along which averages are computed, and version, parent and kind of each.
+    - `wording`: words of pages.
+    - `features`: functions of the domain, by name: ``'module:object'``. `REQUIRED_FEATURES` exist in each domain,
+      others only where they make sense.
 
     Examples
     --------
@@ -151,10 +140,7 @@ class Domain:
     def feature(self, name: str) -> Any:
         """Import a function of the domain, or another object of `features`.
 
-        Raises
-        ------
-        UserError
-            If the domain does not have it; the message names the domains that do.
+        Raises UserError if the domain does not have it; the message names the domains that do.
         """
         if name not in self.features:
             others = [each.name for each in domains() if each.offers(name)]
@@ -216,10 +202,7 @@ def imported(address: str) -> Any:
 def domain(name: str = FIRST) -> Domain:
     """Import the description of a domain.
 
-    Raises
-    ------
-    UserError
-        If the domain is unknown; the message lists the domains.
+    Raises UserError if the domain is unknown; the message lists the domains.
 
     Examples
     --------
@@ -252,25 +235,13 @@ def find(kind: str, text: str, *, among: Collection[str] | None = None) -> Name:
 
     No plugin is imported, except for names that no domain knows: they may be identifiers of benchmarks with other keys.
 
-    Parameters
-    ----------
-    kind : str
-        ``'model'``, ``'benchmark'``, ``'metric'``, ``'data'`` or ``'stimulus_set'``.
-    text : str
-        A name, alone or with the name of its domain in front: ``language:gpt2``.
-    among : collection of str, optional
-        Names of domains to look in; by default all.
+    - `kind`: ``'model'``, ``'benchmark'``, ``'metric'``, ``'data'`` or ``'stimulus_set'``.
+    - `text`: a name, alone or with the name of its domain in front: ``language:gpt2``.
+    - `among`: names of domains to look in; by default all.
 
-    Returns
-    -------
-    Name
-        ``domain`` and ``identifier``. If no domain knows the name, the domain with the nearest name, whose registry
-        raises the error.
-
-    Raises
-    ------
-    UserError
-        The name is ambiguous: the message has all spellings. Or its prefix is not among the domains.
+    Returns: ``domain`` and ``identifier``. If no domain knows the name, the domain with the nearest name, whose
+    registry raises the error. Raises UserError: the name is ambiguous: the message has all spellings. Or its prefix is
+    not among the domains.
 
     Examples
     --------
@@ -310,10 +281,7 @@ def find_pair(model: Any, benchmark: str, *, among: Collection[str] | None = Non
     `model`: a name; or a file or an object, which belongs to the domain of the benchmark. A name that several domains
     know, such as ``huggingface:gpt2``, belongs to that of the benchmark, too.
 
-    Raises
-    ------
-    UserError
-        The two are of different domains, or the benchmark's name is ambiguous.
+    Raises UserError: the two are of different domains, or the benchmark's name is ambiguous.
 
     Examples
     --------

@@ -136,22 +136,13 @@ def estimate_text(
 ) -> str:
     """Write a number with its interval; with its standard error if there is only that.
 
-    Parameters
-    ----------
-    value : float or None
-        The number.
-    error : float or None
-        Its standard error. It is written only if there is no interval: they say the same thing.
-    ci : (float or None, float or None) or None
-        Limits of its interval. Infinite is no limit; with None or NaN in one of them, there is no interval.
-    level : float or None
-        Confidence level of the interval; default .95.
-    estimates : str or None
-        What the interval estimates, as ``attrs['ci_estimates']`` says it.
-    finding : str or None
-        What is written in place of an interval and of the standard error, if there is no interval.
-    brief : bool
-        For tables whose heading says what the limits are: without the population, and without a level of 95 %.
+    - `value`: the number.
+    - `error`: its standard error. It is written only if there is no interval: they say the same thing.
+    - `ci`: limits of its interval. Infinite is no limit; with None or NaN in one of them, there is no interval.
+    - `level`: confidence level of the interval; default .95.
+    - `estimates`: what the interval estimates, as ``attrs['ci_estimates']`` says it.
+    - `finding`: what is written in place of an interval and of the standard error, if there is no interval.
+    - `brief`: for tables whose heading says what the limits are: without the population, and without a level of 95 %.
 
     Examples
     --------

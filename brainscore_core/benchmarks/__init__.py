@@ -441,10 +441,7 @@ class Benchmark(ABC):
     def __call__(self, candidate: Any) -> Score:
         """Run the experiment on `candidate` and compare it with the measurements.
 
-        Raises
-        ------
-        NotApplicable
-            If the candidate cannot do what the experiment requires.
+        Raises NotApplicable if the candidate cannot do what the experiment requires.
         """
 
     def measurements(self) -> "Measurements | None":
@@ -581,10 +578,6 @@ class BenchmarkBase(Benchmark):
         ----------
         results : path, optional
             The store of results in which assessments are found; by default as for `brainscore assess`.
-
-        Returns
-        -------
-        Plot
         """
         from brainscore_core.benchmarks.benchmark_display import benchmark_plot
 

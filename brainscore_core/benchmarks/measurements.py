@@ -159,10 +159,6 @@ def measurements_of(benchmark: Any) -> Measurements:
     benchmark : Benchmark
         Its ``measurements()`` are returned.
 
-    Returns
-    -------
-    Measurements
-
     Raises
     ------
     UserError

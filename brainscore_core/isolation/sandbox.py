@@ -174,12 +174,7 @@ def stubs(folder: Path) -> dict[str, Path]:
 class Exchange:
     """A folder that a sandbox sees read-only, and that holds files while they are needed.
 
-    Parameters
-    ----------
-    folder : Path
-        Its path outside the sandbox.
-    inside : PurePosixPath
-        Its path in the sandbox.
+    `folder`: its path outside the sandbox. `inside`: its path in the sandbox.
     """
 
     def __init__(self, folder: Path, inside: PurePosixPath) -> None:
@@ -238,10 +233,7 @@ class Exchange:
 class Loan:
     """Files that are visible until they are given back.
 
-    Attributes
-    ----------
-    inside : dict
-        File → its path in the sandbox.
+    `inside`: file → its path in the sandbox.
     """
 
     def __init__(self, exchange: Exchange, inside: dict[str, Path]) -> None:
@@ -290,27 +282,17 @@ class Sandbox:
 
     System libraries, the running interpreter with its installed packages, and this platform are always visible.
 
-    Attributes
-    ----------
-    folders, files : sequence of Path
-        What else is visible, under the same paths.
-    writable : sequence of Path
-        Existing files of the machine that may be written, together up to `scratch` bytes. The sandbox can neither
-        remove nor replace them, nor create others beside them.
-    environment : mapping
-        Environment variables in addition to the few that are always set; those of this process are not passed on.
-    memory : int
-        Bytes for all processes together, including files in memory.
-    processes : int
-        Processes and threads, together.
-    seconds : float
-        From the start to the end.
-    file_size : int, optional
-        Bytes of one written file, including large arrays that are transferred; by default as `memory`.
-    scratch : int
-        Bytes of ``/tmp``, which contains the home folder, and the same for ``/dev/shm``; both count as memory.
-    entries : int
-        Number of files and folders in both together.
+    - `folders`, `files`: what else is visible, under the same paths.
+    - `writable`: existing files of the machine that may be written, together up to `scratch` bytes. The sandbox can
+      neither remove nor replace them, nor create others beside them.
+    - `environment`: environment variables in addition to the few that are always set; those of this process are not
+      passed on.
+    - `memory`: bytes for all processes together, including files in memory.
+    - `processes`: processes and threads, together.
+    - `seconds`: from the start to the end.
+    - `file_size`: bytes of one written file, including large arrays that are transferred; by default as `memory`.
+    - `scratch`: bytes of ``/tmp``, which contains the home folder, and the same for ``/dev/shm``; both count as memory.
+    - `entries`: number of files and folders in both together.
     """
 
     folders: Sequence[Path] = ()
@@ -343,12 +325,7 @@ class Sandbox:
 class OpenSandbox:
     """A sandbox that is ready for one command; made by `Sandbox.opened`.
 
-    Attributes
-    ----------
-    prefix : list of str
-        Start of the command line, before the command.
-    exchange : Exchange
-        Files that are visible temporarily.
+    `prefix`: start of the command line, before the command. `exchange`: files that are visible temporarily.
     """
 
     def __init__(self, sandbox: Sandbox, folder: Path, *, socket: bool) -> None:
@@ -495,19 +472,12 @@ _TICK = 0.1
 class Ended:
     """How a command ended.
 
-    Attributes
-    ----------
-    cause : str
-        Empty for exit status 0; ``'exit'`` for another one; ``'crash'`` for a signal; ``'stopped'``; or the limit that
-        was exceeded: ``'timeout'``, ``'memory'``, ``'processes'``, ``'scratch'``, ``'entries'``, ``'output'``.
-    status : int
-        Exit status; negative for a signal.
-    message : str
-        Description of the cause; empty for exit status 0.
-    output : str
-        What it printed; if that is very long, the beginning and the end.
-    seconds : float
-        Run time.
+    - `cause`: empty for exit status 0; ``'exit'`` for another one; ``'crash'`` for a signal; ``'stopped'``; or the
+      limit that was exceeded: ``'timeout'``, ``'memory'``, ``'processes'``, ``'scratch'``, ``'entries'``, ``'output'``.
+    - `status`: exit status; negative for a signal.
+    - `message`: description of the cause; empty for exit status 0.
+    - `output`: what it printed; if that is very long, the beginning and the end.
+    - `seconds`: run time.
     """
 
     cause: Cause

@@ -23,8 +23,6 @@ class CKAMetric(GeometryMetric):
     out (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`,
     :func:`~brainscore_core.metric_helpers.uncertainty.units_along`). The defaults may be missing.
 
-    Notes
-    -----
     Needs at least 4 stimuli (2 for the plain estimate). Where one side does not vary over stimuli, or its unbiased
     self-similarity is not positive, the score is NaN with a reason; the existing platform returns 0 there.
     ``error`` and ``ci`` (Student's t on Fisher's z) are over new stimuli and new neuroids of the target: the variance

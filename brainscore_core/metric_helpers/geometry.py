@@ -59,14 +59,10 @@ _FEWEST_NEUROIDS = 3
 class Matched(NamedTuple):
     """Two recordings of the same stimuli.
 
-    Attributes
-    ----------
-    source, target : DataAssembly, presentation × neuroid
-        Each in its own order.
-    X, Y : array, stimuli × neuroids
-        Finite values of source and target, both in the source's order: wide features stay where they are.
-    order : array
-        Rows of the two in the target's order.
+    - `source`, `target` (DataAssembly, presentation × neuroid): each in its own order.
+    - `X`, `Y` (stimuli × neuroids): finite values of source and target, both in the source's order: wide features stay
+      where they are.
+    - `order`: rows of the two in the target's order.
     """
 
     source: DataAssembly
@@ -345,20 +341,9 @@ class GeometryMetric(Metric):
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare the geometries of `source` and `target`.
 
-        Parameters
-        ----------
-        source, target : NeuroidAssembly, presentation × neuroid
-            With the same ``stimulus_id``, in any order, each once.
-
-        Returns
-        -------
-        Score
-            At most 1; NaN with a reason where undefined.
-
-        Raises
-        ------
-        MetricInputError
-            If the two hold different stimuli, a stimulus twice, NaN, or too few stimuli.
+        `source`, `target` (NeuroidAssembly, presentation × neuroid): with the same ``stimulus_id``, in any order, each
+        once. Returns: at most 1; NaN with a reason where undefined. Raises MetricInputError if the two hold different
+        stimuli, a stimulus twice, NaN, or too few stimuli.
         """
         pair = matched(source, target, fewest=self.fewest, what=self.what)
         first, second = self.geometry(pair.X), self.geometry(pair.Y)
@@ -400,22 +385,11 @@ class CrossValidatedGeometry(Metric):
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare `source` and `target` in each split.
 
-        Parameters
-        ----------
-        source, target : NeuroidAssembly, presentation × neuroid
-            With the same ``stimulus_id``, in any order, each once; ``object_name`` of the target stratifies.
-
-        Returns
-        -------
-        Score
-            Mean over splits. ``raw`` (split), ``split_error`` as published, ``error``, ``ci`` and ``influence`` as for
-            the metric itself, on all stimuli, or the first defined split where that is NaN; NaN splits are left out
-            and counted in ``attrs['undefined']``.
-
-        Raises
-        ------
-        MetricInputError
-            As the metric itself; also if a split's test part has too few stimuli.
+        `source`, `target` (NeuroidAssembly, presentation × neuroid): with the same ``stimulus_id``, in any order, each
+        once; ``object_name`` of the target stratifies. Returns: mean over splits. ``raw`` (split), ``split_error`` as
+        published, ``error``, ``ci`` and ``influence`` as for the metric itself, on all stimuli, or the first defined
+        split where that is NaN; NaN splits are left out and counted in ``attrs['undefined']``. Raises MetricInputError:
+        as the metric itself; also if a split's test part has too few stimuli.
         """
         metric = self.metric
         pair = matched(source, target, fewest=metric.fewest, what=metric.what)
@@ -495,11 +469,8 @@ class RDM:
     def __call__(self, assembly: DataAssembly) -> DataAssembly:
         """Dissimilarities of all pairs of presentations.
 
-        Returns
-        -------
-        DataAssembly
-            presentation × presentation_other; the levels of the second have the prefix ``other_``. NaN in rows and
-            columns of presentations to which all neuroids respond alike.
+        Returns: presentation × presentation_other; the levels of the second have the prefix ``other_``. NaN in rows and
+        columns of presentations to which all neuroids respond alike.
         """
         assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
         values = square_rdm(finite_values(assembly, role="assembly"), dissimilarity=self._dissimilarity)
@@ -514,10 +485,7 @@ class RDMSimilarity:
     def __call__(self, first: DataAssembly, second: DataAssembly) -> Score:
         """Compare two presentation × presentation matrices.
 
-        Returns
-        -------
-        Score
-            In [−1, 1], with ``error`` and ``ci`` over stimuli.
+        Returns: in [−1, 1], with ``error`` and ``ci`` over stimuli.
         """
         similarity = compare_rdms(*(condensed(np.asarray(m.values, dtype=np.float64)) for m in (first, second)))
         score = Score(similarity.value)

@@ -135,20 +135,9 @@ class CrossRegressedCorrelation(Metric):
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Predict `target` from `source`.
 
-        Parameters
-        ----------
-        source, target : NeuroidAssembly, presentation × neuroid
-            With the same ``stimulus_id``, in any order, each once.
-
-        Returns
-        -------
-        Score
-            In [−1, 1]; NaN where no correlation is defined.
-
-        Raises
-        ------
-        MetricInputError
-            If the two hold different stimuli or NaN, or there are too few stimuli.
+        `source`, `target` (NeuroidAssembly, presentation × neuroid): with the same ``stimulus_id``, in any order, each
+        once. Returns: in [−1, 1]; NaN where no correlation is defined. Raises MetricInputError if the two hold
+        different stimuli or NaN, or there are too few stimuli.
         """
         source = as_table(source, self._dims, role="source")
         target = as_table(target, self._dims, role="target")
@@ -260,17 +249,10 @@ class CrossRegressedCorrelation(Metric):
 class SplitRegressedCorrelation(Metric):
     """Predictivity with training and test stimuli that the experiment fixed.
 
-    Parameters
-    ----------
-    regression : XarrayRegression
-        Maps features to responses.
-    correlation : callable
-        ``correlation(prediction, target) -> Score`` with one value a neuroid.
-    stimulus_groups, neuroid_groups : str, optional
-        As for :class:`CrossRegressedCorrelation`.
+    - `regression`: maps features to responses.
+    - `correlation`: ``correlation(prediction, target) -> Score`` with one value a neuroid.
+    - `stimulus_groups`, `neuroid_groups`: as for :class:`CrossRegressedCorrelation`.
 
-    Notes
-    -----
     As :class:`CrossRegressedCorrelation`, without splits: ``raw`` has one value a neuroid; its ``attrs['alpha']`` is
     the penalty, where the regression chooses one. ``error`` and ``ci`` are over new test stimuli and new neuroids; the
     fitted map is kept.
@@ -305,15 +287,8 @@ class SplitRegressedCorrelation(Metric):
     ) -> Score:
         """Fit on the training part, correlate predictions and measurements of the test part.
 
-        Parameters
-        ----------
-        source_train, source_test, target_train, target_test : NeuroidAssembly, presentation × neuroid
-            Training parts hold the same ``stimulus_id``, and so do the test parts.
-
-        Returns
-        -------
-        Score
-            Median over neuroids, in [−1, 1].
+        `source_train`, `source_test`, `target_train`, `target_test` (NeuroidAssembly, presentation × neuroid): training
+        parts hold the same ``stimulus_id``, and so do the test parts. Returns: median over neuroids, in [−1, 1].
         """
         shared = set(target_train["stimulus_id"].values) & set(target_test["stimulus_id"].values)
         if shared:

@@ -53,8 +53,6 @@ class RDMMetric(GeometryMetric):
     (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`,
     :func:`~brainscore_core.metric_helpers.uncertainty.units_along`). The defaults may be missing.
 
-    Notes
-    -----
     ``error`` and ``ci`` (Student's t on Fisher's z) are over new stimuli and new neuroids of the target: the variance
     due to each stimulus's influence on the correlation, what a bootstrap over stimuli that leaves out pairs of a
     stimulus with itself estimates [2]_, + that of the jackknife over neuroids; the sum is at least the variance on

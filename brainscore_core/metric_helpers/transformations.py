@@ -57,34 +57,25 @@ class Splits:
     Splits do not depend on the order of the presentations: these are sorted first, as
     :func:`~brainscore_core.metric_helpers.alignment.canonical_rows` does.
 
-    Parameters
-    ----------
-    splits : int
-        Number of splits (with `kfold` of parts).
-    train_size, test_size : float or int, optional
-        Share (or number) of stimuli to fit and to test on; 0.9 and the rest where neither is given. Not with `kfold`.
-        With `group_coord` the share (or number) of groups.
-    split_coord : str
-        Coordinate of ``presentation`` whose values are split.
-    stratification_coord : str or None
-        Coordinate whose values occur in equal shares on both sides. The default, ``'object_name'``, applies if the
-        target has it; if the target lacks another coordinate, there is a warning, and splits are not stratified.
-    unique_split_values : bool
-        Whether a value of `split_coord` may occur in several presentations, which then stay on one side. Otherwise a
-        repeated value is an error: the same stimulus could land on both sides.
-    random_state : int
-        Seed; the same seed gives the same splits as scikit-learn's ``StratifiedShuffleSplit``, ``ShuffleSplit``,
-        ``StratifiedKFold`` or ``KFold`` on the sorted target.
-    kfold : bool
-        Whether each stimulus is tested exactly once (shuffled k-fold), rather than drawn independently in each split.
-    group_coord : str, optional
-        Coordinate whose values never occur on both sides, such as the scene, subject or session. Groups are then split,
-        as in scikit-learn's ``GroupShuffleSplit``: sorted, whatever their sizes. Splits are stratified if
-        all stimuli of a group belong to one stratum; otherwise the default stratification does not apply, and any
-        other is an error.
-    preprocess_indices : callable, optional
-        ``preprocess_indices(train, test, source)`` returns the two, changed; positions are those of the split values,
-        and `source` is in their order.
+    - `splits`: number of splits (with `kfold` of parts).
+    - `train_size`, `test_size`: share (or number) of stimuli to fit and to test on; 0.9 and the rest where neither is
+      given. Not with `kfold`. With `group_coord` the share (or number) of groups.
+    - `split_coord`: coordinate of ``presentation`` whose values are split.
+    - `stratification_coord`: coordinate whose values occur in equal shares on both sides. The default,
+      ``'object_name'``, applies if the target has it; if the target lacks another coordinate, there is a warning, and
+      splits are not stratified.
+    - `unique_split_values`: whether a value of `split_coord` may occur in several presentations, which then stay on one
+      side. Otherwise a repeated value is an error: the same stimulus could land on both sides.
+    - `random_state`: seed; the same seed gives the same splits as scikit-learn's ``StratifiedShuffleSplit``,
+      ``ShuffleSplit``, ``StratifiedKFold`` or ``KFold`` on the sorted target.
+    - `kfold`: whether each stimulus is tested exactly once (shuffled k-fold), rather than drawn independently in each
+      split.
+    - `group_coord`: coordinate whose values never occur on both sides, such as the scene, subject or session. Groups
+      are then split, as in scikit-learn's ``GroupShuffleSplit``: sorted, whatever their sizes. Splits are stratified if
+      all stimuli of a group belong to one stratum; otherwise the default stratification does not apply, and any other
+      is an error.
+    - `preprocess_indices`: ``preprocess_indices(train, test, source)`` returns the two, changed; positions are those of
+      the split values, and `source` is in their order.
 
     Examples
     --------
@@ -343,20 +334,12 @@ class CrossValidation(Splits):
     ) -> Score:
         """Apply a metric to each split.
 
-        Parameters
-        ----------
-        source, target : DataAssembly
-            Must hold the same values of the split coordinate.
-        apply : callable
-            ``apply(source_train, target_train, source_test, target_test) -> Score``.
-        aggregate : callable, optional
-            Reduces the values of all splits (with a ``split`` dimension) to one per split.
+        - `source`, `target`: must hold the same values of the split coordinate.
+        - `apply`: ``apply(source_train, target_train, source_test, target_test) -> Score``.
+        - `aggregate`: reduces the values of all splits (with a ``split`` dimension) to one per split.
 
-        Returns
-        -------
-        Score
-            Mean over splits of the aggregated values; ``raw`` holds all values, ``split_error`` is the standard
-            deviation over splits (ddof 0) divided by √splits.
+        Returns: mean over splits of the aggregated values; ``raw`` holds all values, ``split_error`` is the standard
+        deviation over splits (ddof 0) divided by √splits.
         """
         pick = self._corresponding(source, target)
         splits = self._shown(source, target)
@@ -444,19 +427,11 @@ class TestOnlyCrossValidation(CrossValidation):
     ) -> Score:
         """Apply a metric to each split's test part.
 
-        Parameters
-        ----------
-        source, target : DataAssembly
-            Must hold the same values of the split coordinate.
-        apply : callable
-            ``apply(source_test, target_test) -> Score``.
-        aggregate : callable, optional
-            Reduces the values of all splits (with a ``split`` dimension) to one per split.
+        - `source`, `target`: must hold the same values of the split coordinate.
+        - `apply`: ``apply(source_test, target_test) -> Score``.
+        - `aggregate`: reduces the values of all splits (with a ``split`` dimension) to one per split.
 
-        Returns
-        -------
-        Score
-            As for :class:`CrossValidation`.
+        Returns: as for :class:`CrossValidation`.
         """
         pick = self._corresponding(source, target)
         scores = [apply(*pick(rows.test)) for rows in self._shown(source, target)]
@@ -469,19 +444,11 @@ class CrossValidationSingle(Splits):
     def __call__(self, assembly: DataAssembly, *, apply: ApplyToPair, aggregate: Aggregate | None = None) -> Score:
         """Apply a function to each split.
 
-        Parameters
-        ----------
-        assembly : DataAssembly
-            With the split coordinate along ``presentation``.
-        apply : callable
-            ``apply(train, test) -> Score``.
-        aggregate : callable, optional
-            Reduces the values of all splits (with a ``split`` dimension) to one per split.
+        - `assembly`: with the split coordinate along ``presentation``.
+        - `apply`: ``apply(train, test) -> Score``.
+        - `aggregate`: reduces the values of all splits (with a ``split`` dimension) to one per split.
 
-        Returns
-        -------
-        Score
-            As for :class:`CrossValidation`.
+        Returns: as for :class:`CrossValidation`.
         """
         splits = self._shown(assembly, assembly)
         scores = [apply(*(assembly.isel(presentation=side) for side in rows)) for rows in splits]
@@ -496,19 +463,11 @@ class TestOnlyCrossValidationSingle(Splits):
     def __call__(self, assembly: DataAssembly, *, apply: ApplyToOne, aggregate: Aggregate | None = None) -> Score:
         """Apply a function to each split's test part.
 
-        Parameters
-        ----------
-        assembly : DataAssembly
-            With the split coordinate along ``presentation``.
-        apply : callable
-            ``apply(test) -> Score``.
-        aggregate : callable, optional
-            Reduces the values of all splits (with a ``split`` dimension) to one per split.
+        - `assembly`: with the split coordinate along ``presentation``.
+        - `apply`: ``apply(test) -> Score``.
+        - `aggregate`: reduces the values of all splits (with a ``split`` dimension) to one per split.
 
-        Returns
-        -------
-        Score
-            As for :class:`CrossValidation`.
+        Returns: as for :class:`CrossValidation`.
         """
         splits = self._shown(assembly, assembly)
         scores = [apply(assembly.isel(presentation=rows.test)) for rows in splits]

@@ -225,15 +225,8 @@ class XarrayCorrelation:
     def __call__(self, prediction: DataAssembly, target: DataAssembly) -> Score:
         """Correlate each neuroid of `prediction` with that of `target`.
 
-        Returns
-        -------
-        Score
-            One value a neuroid, with the target's coordinates.
-
-        Raises
-        ------
-        MetricInputError
-            If observations or neuroids differ.
+        Returns: one value a neuroid, with the target's coordinates. Raises MetricInputError if observations or neuroids
+        differ.
         """
         dims = Defaults.expected_dims
         prediction, target = as_table(prediction, dims, role="prediction"), as_table(target, dims, role="target")

@@ -419,10 +419,7 @@ class Metric:
     def __call__(self, source: DataAssembly, target: DataAssembly, /, *args: Any, **kwargs: Any) -> Score:
         """Compare `source` with `target`.
 
-        Returns
-        -------
-        Score
-            Similarity, with ``raw``, ``error`` and ``ci`` in its attributes.
+        Returns: similarity, with ``raw``, ``error`` and ``ci`` in its attributes.
         """
         raise NotImplementedError(f"{type(self).__name__} does not implement __call__(source, target)")
 
@@ -457,9 +454,6 @@ class Ceiling:
     def __call__(self, assembly: DataAssembly, /, *args: Any, **kwargs: Any) -> Score:
         """Estimate the ceiling of `assembly`.
 
-        Returns
-        -------
-        Score
-            Ceiling, with ``raw``, ``error``, ``ci`` and ``meaning`` in its attributes.
+        Returns: ceiling, with ``raw``, ``error``, ``ci`` and ``meaning`` in its attributes.
         """
         raise NotImplementedError(f"{type(self).__name__} does not implement __call__(assembly)")

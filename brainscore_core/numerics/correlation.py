@@ -308,10 +308,6 @@ def association(x: Sequence[float] | Array, y: Sequence[float] | Array) -> Assoc
     x, y : sequence of float
         One score per model, without NaN.
 
-    Returns
-    -------
-    Association
-
     Raises
     ------
     ValueError

@@ -43,8 +43,6 @@ def cka_without_stimuli(K: ArrayLike, L: ArrayLike, codes: ArrayLike) -> Array:
     `codes` numbers the groups from 0. NaN if fewer than 4 stimuli remain, or a representation does not vary
     consistently over them.
 
-    Notes
-    -----
     Sums over a group's rows and columns are subtracted, in O(stimuli² · groups) for all groups together.
 
     Examples
@@ -113,8 +111,6 @@ def cka_without_neuroids(K: ArrayLike, Y: ArrayLike, codes: ArrayLike | None = N
     `codes` numbers the groups from 0; by default each neuroid is one. NaN where the remaining neuroids do not vary
     consistently over stimuli; a ValueError with fewer than 4 stimuli.
 
-    Notes
-    -----
     A linear kernel is a sum over neuroids, and HSIC is bilinear: without the kernel A of a group,
     HSIC(K, L − A) = HSIC(K, L) − HSIC(K, A) and HSIC(L − A, L − A) = HSIC(L, L) − 2 HSIC(L, A) + HSIC(A, A), in
     O(stimuli² · neuroids) for all groups together.
@@ -193,8 +189,6 @@ def rdm_without_stimuli(a: ArrayLike, b: ArrayLike, codes: ArrayLike) -> Array:
     `a` and `b` are upper triangles in the same order, without NaN; `codes` numbers the groups from 0. NaN if fewer than
     2 pairs remain, or do not vary.
 
-    Notes
-    -----
     Exact up to 500,000 pairs × groups. Of more, dissimilarities are sorted into 1,024 classes of equal size, whose
     members count as tied (an error of about a thousandth of the standard error); their counts less those of the pairs
     with a group give the ranks among the pairs that remain, in O(stimuli²) for all groups together.
@@ -282,8 +276,6 @@ def rdm_neuroid_influence(
     `a` and `b` are upper triangles of the other side and of Y (stimuli × neuroids), without NaN. Returns the derivative
     of the correlation by each neuroid's weight, times the number of neuroids; 0 on average.
 
-    Notes
-    -----
     A dissimilarity is a sum over neuroids, so the derivative is a quadratic form of each neuroid's responses with the
     derivatives of the correlation by all dissimilarities, in one product. A small change δ of the dissimilarities
     changes their ranks by density · (δ − mean of δ among pairs as dissimilar); density and mean are those of the pairs

@@ -15,14 +15,9 @@ LIMIT = 5.0
 class MaskedCorrelation(NamedTuple):
     """Pearson correlation over the entries that are present on both sides.
 
-    Attributes
-    ----------
-    value : float
-        NaN if fewer than two entries are left or one side does not vary.
-    influence : array (rows,)
-        Influence of each row (see :func:`brainscore_core.numerics.influence_interval`); sums to 0.
-    n : int
-        Number of entries.
+    - `value`: NaN if fewer than two entries are left or one side does not vary.
+    - `influence`: influence of each row (see :func:`brainscore_core.numerics.influence_interval`); sums to 0.
+    - `n`: number of entries.
     """
 
     value: float
@@ -219,10 +214,6 @@ def masked_correlation(x: ArrayLike, y: ArrayLike) -> MaskedCorrelation:
     ----------
     x, y : array (rows,) or rows × columns
         NaN if not measured.
-
-    Returns
-    -------
-    MaskedCorrelation
 
     Examples
     --------

@@ -31,17 +31,12 @@ _COMBINED = 4
 class Explained:
     """What models explain of the responses to held-out stimuli, alone and together.
 
-    Attributes
-    ----------
-    total : array, stimuli × neuroids
-        Squared deviations from the mean response to the training stimuli.
-    errors : dict from tuple of int to array, stimuli × neuroids
-        Squared errors of the predictions from the models of each combination, by their numbers.
-    noise : array, stimuli × neuroids
-        Variance of the mean responses over repetitions of the same experiment, as far as it enters `total` and
-        `errors`; 0 if unknown.
-    groups : array of int, stimuli
-        Groups of stimuli over which the intervals generalise.
+    - `total` (stimuli × neuroids): squared deviations from the mean response to the training stimuli.
+    - `errors` (dict from tuple of int to array, stimuli × neuroids): squared errors of the predictions from the models
+      of each combination, by their numbers.
+    - `noise` (stimuli × neuroids): variance of the mean responses over repetitions of the same experiment, as far as it
+      enters `total` and `errors`; 0 if unknown.
+    - `groups`: groups of stimuli over which the intervals generalise.
     """
 
     total: Array
@@ -100,26 +95,13 @@ def explain(
 ) -> Explained:
     """Predict held-out responses from each combination of one to four models.
 
-    Parameters
-    ----------
-    kernels : sequence of array, n × n
-        Products XXᵀ of each model's features, or (X − m)(X − m)ᵀ for any m.
-    Y : array, n × q
-        Mean responses, without NaN.
-    splits : iterable of (array of int, array of int)
-        Training and test rows; each row is tested once.
-    noise : array, n × q, optional
-        Variance of the mean response of each stimulus and neuroid: the variance over repetitions divided by their
-        number.
-    groups : array, n, optional
-        Stimuli of one group are held out together when penalties are chosen, and are one unit of the intervals.
+    - `kernels` (n × n): products XXᵀ of each model's features, or (X − m)(X − m)ᵀ for any m.
+    - `Y` (n × q): mean responses, without NaN.
+    - `splits`: training and test rows; each row is tested once.
+    - `noise` (n × q): variance of the mean response of each stimulus and neuroid: the variance over repetitions divided
+      by their number.
+    - `groups`: stimuli of one group are held out together when penalties are chosen, and are one unit of the intervals.
 
-    Returns
-    -------
-    Explained
-
-    Notes
-    -----
     Banded ridge regression [1]_: a combination is fitted to the weighted sum of its models' products, each divided by
     its mean diagonal. Weights and the penalty are chosen for each neuroid by the squared error of training stimuli (or
     groups) that are left out, which follows from one eigendecomposition [2]_; weights of 0 are among them, so that no
@@ -180,17 +162,11 @@ def explain(
 class Unexplained:
     """Variance that no model explains, for each neuroid and each stimulus.
 
-    Attributes
-    ----------
-    total, noise : array, stimuli × neuroids
-        As for :class:`Explained`.
-    best, combined : array, stimuli × neuroids
-        Squared errors of the model with the smallest error on the training stimuli, and of the best combination; the
-        mean response is one of the models.
-    chosen : array of int, splits × neuroids
-        Number of the best model of each split and neuroid; −1: the mean response.
-    groups : array of int, stimuli
-        Units of the tests.
+    - `total`, `noise` (stimuli × neuroids): as for :class:`Explained`.
+    - `best`, `combined` (stimuli × neuroids): squared errors of the model with the smallest error on the training
+      stimuli, and of the best combination; the mean response is one of the models.
+    - `chosen` (splits × neuroids): number of the best model of each split and neuroid; −1: the mean response.
+    - `groups`: units of the tests.
     """
 
     total: Array

@@ -59,10 +59,6 @@ def crossed_kappa(
     subjects, conditions, units : array of int, trials
         Codes from 0; units are stimuli or groups of them.
 
-    Returns
-    -------
-    CrossedKappa
-
     Notes
     -----
     Each unit is left out of each subject's counts, which is exact: (n − 1)(mean − value without the unit) is the

@@ -61,8 +61,6 @@ def mean_differences(
     The scores of a benchmark were measured on the same units (:func:`~brainscore_core.numerics.influence.comparable`);
     `weights` are positive. Differences vary independently between `groups`, such as studies.
 
-    Notes
-    -----
     Influences are subtracted unit by unit, and summed over the common benchmarks before they are squared. Ceilings
     vary, unless a pair has one benchmark in common.
 
@@ -364,30 +362,18 @@ def rank_means(
 ) -> Ranks:
     """Rank models by a score, or by a weighted mean of several scores.
 
-    Parameters
-    ----------
-    values : array (models,)
-        The scores or means, as shown; NaN if there is none. Means must be over all benchmarks, with 0 for a missing
-        score: models could choose theirs, if those that have no score were left out.
-    influences : sequence (models) of sequence (benchmarks)
-        Influence of units (stimuli, neuroids, subjects) on each score; None if there is no score, or no influence is
-        stored.
-    weights : array (benchmarks,)
-        Weights of the benchmarks in the mean.
-    benchmarks : sequence of str
-        Identifiers of the benchmarks.
-    level, simultaneous, most_groups
-        See :func:`~brainscore_core.numerics.ranks_from_influence`.
+    - `values`: the scores or means, as shown; NaN if there is none. Means must be over all benchmarks, with 0 for a
+      missing score: models could choose theirs, if those that have no score were left out.
+    - `influences`: influence of units (stimuli, neuroids, subjects) on each score; None if there is no score, or no
+      influence is stored.
+    - `weights`: weights of the benchmarks in the mean.
+    - `benchmarks`: identifiers of the benchmarks.
+    - `level`, `simultaneous`, `most_groups`: see :func:`~brainscore_core.numerics.ranks_from_influence`.
 
-    Returns
-    -------
-    Ranks
-        Known biases of metrics are subtracted. Two models are tested on the benchmarks on which both have a score with
-        influences, measured on the units that most models were measured on. A pair counts as not different if it is not
-        comparable (see above), or if the model with the higher value is not the better one on these benchmarks.
+    Returns: known biases of metrics are subtracted. Two models are tested on the benchmarks on which both have a score
+    with influences, measured on the units that most models were measured on. A pair counts as not different if it is
+    not comparable (see above), or if the model with the higher value is not the better one on these benchmarks.
 
-    Notes
-    -----
     If all models have all the scores, the tests are corrected by their joint distribution
     (:func:`~brainscore_core.numerics.ranks_from_influence`), otherwise by Holm's method. The probability that any model
     is placed above another that is equally good or better is then at most 1 − `level`, if no benchmark that a model
@@ -452,26 +438,16 @@ def compare_means(
 ) -> PairedTest:
     """Compare the means of two models over the benchmarks on which both were scored.
 
-    Parameters
-    ----------
-    values : array (2, benchmarks)
-        Scores of the two models; NaN if there is none.
-    influences : sequence (2) of sequence (benchmarks)
-        Influence of units (stimuli, neuroids, subjects) on each score; None if it is not stored.
-    weights : array (benchmarks,)
-        Weights of the benchmarks in the mean.
-    benchmarks : sequence of str
-        Identifiers of the benchmarks.
-    level : float
-        Confidence level.
+    - `values`: scores of the two models; NaN if there is none.
+    - `influences`: influence of units (stimuli, neuroids, subjects) on each score; None if it is not stored.
+    - `weights`: weights of the benchmarks in the mean.
+    - `benchmarks`: identifiers of the benchmarks.
+    - `level`: confidence level.
 
-    Returns
-    -------
-    PairedTest
-        First minus second model on these benchmarks, without known biases of metrics, with the uncertainty about the
-        mean over all benchmarks (:func:`~brainscore_core.numerics.means.mean_differences`), if no benchmark
-        that a model lacks was left out because of its results (:data:`ASSUMPTION`). NaN with a reason if the means are
-        not comparable (see above), or the difference cannot be tested.
+    Returns: first minus second model on these benchmarks, without known biases of metrics, with the uncertainty about
+    the mean over all benchmarks (:func:`~brainscore_core.numerics.means.mean_differences`), if no benchmark that a
+    model lacks was left out because of its results (:data:`ASSUMPTION`). NaN with a reason if the means are not
+    comparable (see above), or the difference cannot be tested.
 
     Examples
     --------

@@ -18,12 +18,7 @@ _FAINT = 1e-6
 class OneToOneFit:
     """The feature that predicts each response.
 
-    Attributes
-    ----------
-    features : array of int, responses
-        Column of the feature; −1 if no correlation is defined.
-    n_features : int
-        Number of all features.
+    `features`: column of the feature; −1 if no correlation is defined. `n_features`: number of all features.
     """
 
     features: NDArray[np.intp]

@@ -24,18 +24,11 @@ _EQUAL = 1e-11  # losses that differ by less count as equal
 class PsychometricFit(NamedTuple):
     """guess + (1 − guess − lapse) · Φ(slope · (x − location)).
 
-    Attributes
-    ----------
-    slope : float
-        In 1 / units of x.
-    location : float
-        Position of the steepest rise, in units of x.
-    lapse : float
-        1 − accuracy for the strongest stimuli.
-    guess : float
-        Accuracy for the weakest stimuli.
-    r2 : float
-        Explained fraction of the variance of the mean accuracies at each x; NaN if these do not vary.
+    - `slope`: in 1 / units of x.
+    - `location`: position of the steepest rise, in units of x.
+    - `lapse`: 1 − accuracy for the strongest stimuli.
+    - `guess`: accuracy for the weakest stimuli.
+    - `r2`: explained fraction of the variance of the mean accuracies at each x; NaN if these do not vary.
     """
 
     slope: float

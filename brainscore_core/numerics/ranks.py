@@ -161,10 +161,6 @@ def rank_intervals(
         If True, all intervals together contain the true ranks with probability `level`. If False, each interval does on
         its own, which suits a question about the rank of a single model.
 
-    Returns
-    -------
-    list of RankInterval
-
     Notes
     -----
     The best rank is 1 + the number of significantly higher values, the worst k − the number of significantly lower
@@ -293,10 +289,6 @@ def ranks_from_influence(
         Seed of the draws.
     most_groups : int
         If there are more groups, none is returned; 702 groups have up to two letters.
-
-    Returns
-    -------
-    Ranks
 
     Raises
     ------

@@ -220,19 +220,11 @@ def influence_interval(
 def influence_variance(influence: ArrayLike) -> tuple[float, float]:
     """Variance of a value from the influence of units, or of two crossed kinds of units, and its degrees of freedom.
 
-    Parameters
-    ----------
-    influence : array, units or units × other units
-        Influence of each unit (see :func:`influence_interval`); a matrix for two crossed kinds, such as subjects and
-        images, whose row means are the influence of the rows, and column means that of the columns.
-
-    Returns
-    -------
-    float
-        One kind: Σ (influence − mean)² / (n (n − 1)). Two kinds: variance of the row means + that of the column means −
-        that of the interaction, which is part of both [1]_, and at least each of the first two.
-    float
-        Degrees of freedom, by Satterthwaite's formula for two kinds.
+    `influence` (units or units × other units): influence of each unit (see :func:`influence_interval`); a matrix for
+    two crossed kinds, such as subjects and images, whose row means are the influence of the rows, and column means that
+    of the columns. Returns: one kind: Σ (influence − mean)² / (n (n − 1)). Two kinds: variance of the row means + that
+    of the column means − that of the interaction, which is part of both [1]_, and at least each of the first two.
+    Returns: degrees of freedom, by Satterthwaite's formula for two kinds.
 
     References
     ----------

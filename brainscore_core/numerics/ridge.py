@@ -47,19 +47,9 @@ class DualHeldOut:
     With M = (K + alpha · I)⁻¹ on the space orthogonal to the constant, held-out rows R are predicted as
     Y_R − M_RR⁻¹ (M Y)_R.
 
-    Parameters
-    ----------
-    K : array, n × n
-        Not changed.
-    Y : array, n × q
-    alpha : float
-
-    Attributes
-    ----------
-    precise : bool
-        Whether the system is conditioned well enough.
-    responses : array, n × q
-        M Y.
+    - `K` (n × n): not changed.
+    - `precise`: whether the system is conditioned well enough.
+    - `responses` (n × q): M Y.
     """
 
     def __init__(self, K: Array, Y: Array, alpha: float) -> None:
@@ -115,19 +105,9 @@ class PrimalHeldOut:
 
     With leverages H and residuals E of a fit to all stimuli, held-out rows R are predicted as Y_R − (I − H_RR)⁻¹ E_R.
 
-    Parameters
-    ----------
-    X, Y : array, n × p and n × q
-    x_mean : array
-        Mean of each feature.
-    C, B : array
-        (X − x_mean)ᵀ(X − x_mean) and (X − x_mean)ᵀY.
-    alpha : float
-
-    Attributes
-    ----------
-    precise : bool
-        Whether the system is conditioned well enough.
+    - `x_mean`: mean of each feature.
+    - `C`, `B`: (X − x_mean)ᵀ(X − x_mean) and (X − x_mean)ᵀY.
+    - `precise`: whether the system is conditioned well enough.
     """
 
     # here, M is I − H without the constant: alpha times that of the dual form

@@ -187,14 +187,10 @@ def _independent(functions: Array, precision: float) -> tuple[NDArray[np.intp], 
 class _Piece(NamedTuple):
     """Neighbouring eigenvalues, whose weights with some penalties determine those with all.
 
-    Attributes
-    ----------
-    eigenvalues : slice
-        Which of all eigenvalues, in ascending order.
-    weights : array, eigenvalues × k
-        1 / (eigenvalue + penalty) for k penalties, times the smallest of all eigenvalues + penalty; at most 1.
-    mixing : array, penalties × k
-        Combines these weights into those with all penalties.
+    - `eigenvalues`: which of all eigenvalues, in ascending order.
+    - `weights` (eigenvalues × k): 1 / (eigenvalue + penalty) for k penalties, times the smallest of all eigenvalues +
+      penalty; at most 1.
+    - `mixing` (penalties × k): combines these weights into those with all penalties.
     """
 
     eigenvalues: slice
@@ -361,18 +357,12 @@ class _Solution(NamedTuple):
 class _LeftOutOfChoice(LeftOut):
     """Effects of training rows, with the chosen penalty.
 
-    Parameters
-    ----------
-    basis, tested : array, n_train × k and n_test × k
-        Training and test rows in the basis that diagonalises the training set.
-    values : array (k,)
-        Eigenvalues.
-    alpha : float or array of float
-        Chosen penalty, or that of each response.
-    responses : array, n_train × q
-        Dual weights, or residuals of the fit.
-    primal : bool
-        Whether `basis` has one column a feature, and `responses` are residuals.
+    - `basis`, `tested` (n_train × k and n_test × k): training and test rows in the basis that diagonalises the training
+      set.
+    - `values`: eigenvalues.
+    - `alpha`: chosen penalty, or that of each response.
+    - `responses` (n_train × q): dual weights, or residuals of the fit.
+    - `primal`: whether `basis` has one column a feature, and `responses` are residuals.
     """
 
     def __init__(

@@ -23,22 +23,14 @@ _ROUNDS = 2000
 class FittedMaps:
     """What maps from a model's features to neuroids predict for a pool of stimuli, and how certain that is.
 
-    Attributes
-    ----------
-    products : array, pool × pool
-        Of the pool's features, centred by the mean of the training stimuli.
-    basis : array, pool × m
-        Products of the pool's and the training stimuli's features, times the eigenvectors of the latter's.
-    values : array (m,)
-        Eigenvalues of the products of the training stimuli's features.
-    Q : array, m × neuroids
-        Product of the transposed eigenvectors with the training responses.
-    mean : array, neuroids
-        Mean training response.
-    penalties : array (a,)
-        Possible ratios of the residual variance and the variance of the weights.
-    probabilities : array, neuroids × a
-        Of the penalties, given the training responses.
+    - `products` (pool × pool): of the pool's features, centred by the mean of the training stimuli.
+    - `basis` (pool × m): products of the pool's and the training stimuli's features, times the eigenvectors of the
+      latter's.
+    - `values`: eigenvalues of the products of the training stimuli's features.
+    - `Q` (m × neuroids): product of the transposed eigenvectors with the training responses.
+    - `mean`: mean training response.
+    - `penalties`: possible ratios of the residual variance and the variance of the weights.
+    - `probabilities` (neuroids × a): of the penalties, given the training responses.
     """
 
     products: Array
@@ -91,15 +83,9 @@ class FittedMaps:
 def fit_maps(kernel: ArrayLike, Y: ArrayLike) -> FittedMaps:
     """Fit ridge regressions to the first stimuli, and predict all others.
 
-    Parameters
-    ----------
-    kernel : array, (training + pool) × (training + pool)
-        Products XXᵀ of the features of training stimuli, followed by those of the pool.
-    Y : array, training × neuroids
-        Mean responses.
+    `kernel` ((training + pool) × (training + pool)): products XXᵀ of the features of training stimuli, followed by
+    those of the pool. `Y` (training × neuroids): mean responses.
 
-    Notes
-    -----
     A ridge regression is the posterior mean of weights that are drawn from a normal distribution; the penalty is the
     ratio of the residual variance and the variance of the weights [1]_. Each penalty of a grid has a probability for
     each neuroid, from its likelihood and from how many neuroids it fits (empirical Bayes), so that predictions of
@@ -138,27 +124,15 @@ def choose_stimuli(
 ) -> Rows:
     """Choose the k stimuli of the pool at which the predictions of the models differ most, over the noise.
 
-    Parameters
-    ----------
-    maps : sequence of FittedMaps
-        Of two or more models, for the same pool and neuroids.
-    k : int
-        Number of stimuli.
-    noise : array, neuroids
-        Variance of a mean response.
-    diversity : float
-        By how much a stimulus counts less whose differences are those of a chosen one: 0, not at all; 1, it does not
-        count.
-    exchanges : int
-        How many exchanges of a chosen stimulus for another one are tried at most after the greedy choice.
+    - `maps`: of two or more models, for the same pool and neuroids.
+    - `k`: number of stimuli.
+    - `noise`: variance of a mean response.
+    - `diversity`: by how much a stimulus counts less whose differences are those of a chosen one: 0, not at all; 1, it
+      does not count.
+    - `exchanges`: how many exchanges of a chosen stimulus for another one are tried at most after the greedy choice.
 
-    Returns
-    -------
-    array of int
-        Rows of the pool, in the order of their choice.
+    Returns: rows of the pool, in the order of their choice.
 
-    Notes
-    -----
     The gain of a set is the sum over pairs of models and neuroids of the squared differences of their predictions,
     divided by the noise plus the variance of the predictions, less `diversity` times what each stimulus shares with
     the most similar other one.
@@ -215,29 +189,17 @@ def probability_of_truth(
 ) -> tuple[Array, float]:
     """How often the true model predicts new responses best, if each one of the models is true, or none.
 
-    Parameters
-    ----------
-    maps : sequence of FittedMaps
-    rows : array of int
-        Stimuli of the pool that are shown.
-    noise, training_noise : array, neuroids
-        Variance of a mean response in the new experiment, and in the one that the maps were fitted to.
-    draws : int
-        Number of simulated experiments for each case.
-    seed : int
-        Of the random numbers.
+    - `rows`: stimuli of the pool that are shown.
+    - `noise`, `training_noise`: variance of a mean response in the new experiment, and in the one that the maps were
+      fitted to.
+    - `draws`: number of simulated experiments for each case.
+    - `seed`: of the random numbers.
 
-    Returns
-    -------
-    array, models
-        Share of the experiments in which the true model has the largest mean correlation of its predictions and the
-        responses over neuroids.
-    float
-        Share of experiments in which the first model has the largest one if no model is true: the responses are drawn
-        with the mean covariance of all models. 1 / number of models is expected if all are alike.
+    Returns: share of the experiments in which the true model has the largest mean correlation of its predictions and
+    the responses over neuroids. Returns: share of experiments in which the first model has the largest one if no model
+    is true: the responses are drawn with the mean covariance of all models. 1 / number of models is expected if all are
+    alike.
 
-    Notes
-    -----
     The true responses are drawn from the distribution that a model and the training responses imply (a Gaussian
     process): its predictions, with the covariance of their errors, plus signal that it does not explain, plus noise.
     """

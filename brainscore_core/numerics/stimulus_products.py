@@ -20,17 +20,11 @@ class StimulusProducts(NamedTuple):
     All that a metric computes follows from them if it does not change when features are rotated: distances, angles and
     correlations of stimuli, linear maps with a penalty on their length, partial least squares.
 
-    Attributes
-    ----------
-    centred : array, n × n
-        Products after subtraction of each feature's mean over the stimuli. They are kept, rather than products of the
-        features, since a mean that is large beside the differences of stimuli would take their digits.
-    shift : array, n
-        Products without subtraction are ``centred + shift + shift[:, None]``.
-    row_mean : array, n
-        Mean of each stimulus over its features.
-    features : int
-        Number of features.
+    - `centred` (n × n): products after subtraction of each feature's mean over the stimuli. They are kept, rather than
+      products of the features, since a mean that is large beside the differences of stimuli would take their digits.
+    - `shift`: products without subtraction are ``centred + shift + shift[:, None]``.
+    - `row_mean`: mean of each stimulus over its features.
+    - `features`: number of features.
 
     Examples
     --------
@@ -71,14 +65,7 @@ class StimulusProducts(NamedTuple):
         They are the original ones, rotated such that the direction of equal features, from which correlations of
         stimuli are measured, stays the direction of equal features. There are at most as many as stimuli, plus two.
 
-        Parameters
-        ----------
-        rows : array of int, optional
-            The stimuli, in the requested order.
-
-        Returns
-        -------
-        array, stimuli × features
+        `rows`: the stimuli, in the requested order. Returns array, stimuli × features.
         """
         rows = np.arange(len(self.centred)) if rows is None else rows
         length = np.sqrt(self.features)

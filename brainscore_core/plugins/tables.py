@@ -62,17 +62,7 @@ def table_keys(plugin_file: str, name: str) -> list[str]:
     The static index understands ``for key in table_keys(__file__, "benchmarks.csv")`` with the name of a file in the
     plugin's folder: such registrations are listed without importing the plugin.
 
-    Parameters
-    ----------
-    plugin_file : str
-        ``__file__`` of the plugin.
-    name : str
-        File name of the table.
-
-    Returns
-    -------
-    list of str
-        In the order of the table.
+    `plugin_file`: ``__file__`` of the plugin. `name`: file name of the table. Returns: in the order of the table.
     """
     return [next(iter(row.values())) for row in read_table(plugin_file, name)]
 

@@ -230,15 +230,8 @@ def questions_asked(store: ResultsStore, benchmark: str) -> int:
 def verify_answer(receipt: Receipt, results: ResultsStore) -> float:
     """Compute the answer of a receipt again from the products that it names.
 
-    Returns
-    -------
-    float
-        Absolute difference of the two scores.
-
-    Raises
-    ------
-    UserError
-        If the receipt is not an answer with a score, or its source or products are missing or have changed.
+    Returns: absolute difference of the two scores. Raises UserError if the receipt is not an answer with a score, or
+    its source or products are missing or have changed.
     """
     if receipt.answer is None or receipt.score is None or receipt.score.value is None:
         raise UserError(f"receipt {receipt.id} is not an answer with a score", remedy="use brainscore verify")

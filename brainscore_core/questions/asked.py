@@ -36,20 +36,12 @@ _TESTED = "tested_by_question"
 class Asked:
     """A question, with the measurements that it selects.
 
-    Attributes
-    ----------
-    question : Question
-        The question.
-    benchmark : Benchmark
-        The benchmark that it is about.
-    metric : callable
-        Compares models with `targets`.
-    targets : list of DataAssembly
-        Selected measurements: those to test on, then those to fit on, if the experiment fixed them.
-    ceiling : Score
-        Ceiling of the selected measurements; its meaning is ``'none'`` if there is none.
-    relate : callable
-        Relates a raw score to the ceiling.
+    - `question`: the question.
+    - `benchmark`: the benchmark that it is about.
+    - `metric`: compares models with `targets`.
+    - `targets`: selected measurements: those to test on, then those to fit on, if the experiment fixed them.
+    - `ceiling`: ceiling of the selected measurements; its meaning is ``'none'`` if there is none.
+    - `relate`: relates a raw score to the ceiling.
     """
 
     question: Question
@@ -77,10 +69,7 @@ class Asked:
     def sources(self, products: Products) -> list[DataAssembly]:
         """Make features of the stimuli that have the stored products.
 
-        Raises
-        ------
-        UserError
-            If the products lack some of the stimuli.
+        Raises UserError if the products lack some of the stimuli.
         """
         names = [list(map(str, part)) for part in self.stimuli]
         positions = {name: row for row, name in enumerate(products.stimuli)}
@@ -99,10 +88,7 @@ class Asked:
 def apply_question(question: Question) -> Asked:
     """Load the benchmark of a question, and select from its measurements.
 
-    Raises
-    ------
-    UserError
-        If the question cannot be answered from products of features, or selects nothing.
+    Raises UserError if the question cannot be answered from products of features, or selects nothing.
     """
     name = find("benchmark", question.benchmark)
     with suppress(UserError):  # without the domain, unless another one has such a benchmark: one question in both forms

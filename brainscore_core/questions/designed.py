@@ -34,22 +34,14 @@ _PREDICTIONS, _STIMULI, _DESIGN = "predictions.csv", "stimuli.csv", "design.json
 class Design:
     """Stimuli whose responses tell models apart.
 
-    Attributes
-    ----------
-    models : tuple of str
-        The models to decide between, followed by all others with stored products.
-    compared : int
-        How many of them are to be decided between.
-    selected : Selected
-        Recordings of the benchmark.
-    training, pool, chosen : array of int
-        Rows of its stimuli that maps were fitted to, that were chosen from, and that were chosen.
-    maps : tuple of FittedMaps
-        For the pool, one for each model.
-    repetitions : int
-        Presentations of each stimulus in the new experiment.
-    noise, training_noise : array, neuroids
-        Variance of the mean responses in the new experiment, and in the benchmark.
+    - `models`: the models to decide between, followed by all others with stored products.
+    - `compared`: how many of them are to be decided between.
+    - `selected`: recordings of the benchmark.
+    - `training`, `pool`, `chosen`: rows of its stimuli that maps were fitted to, that were chosen from, and that were
+      chosen.
+    - `maps`: for the pool, one for each model.
+    - `repetitions`: presentations of each stimulus in the new experiment.
+    - `noise`, `training_noise`: variance of the mean responses in the new experiment, and in the benchmark.
     """
 
     models: tuple[str, ...]
@@ -152,30 +144,17 @@ def design_stimuli(
 ) -> Design:
     """Choose the stimuli of a benchmark whose responses decide best between models.
 
-    Parameters
-    ----------
-    benchmark : str
-        A benchmark on recordings, whose neuroids will be recorded again.
-    models : sequence of str
-        Two or more models with stored products.
-    k : int
-        Number of stimuli.
-    repetitions : int
-        Presentations of each stimulus in the new experiment.
-    pool : str, optional
-        Expression that selects the stimuli to choose from; maps are fitted to all others. By default, a random half,
-        of whole groups.
-    neuroids : str, optional
-        Expression that selects the neuroids to be recorded.
-    diversity : float
-        See :func:`~brainscore_core.numerics.stimulus_design.choose_stimuli`.
-    results : ResultsStore or path, optional
-        Where the models were scored.
+    - `benchmark`: a benchmark on recordings, whose neuroids will be recorded again.
+    - `models`: two or more models with stored products.
+    - `k`: number of stimuli.
+    - `repetitions`: presentations of each stimulus in the new experiment.
+    - `pool`: expression that selects the stimuli to choose from; maps are fitted to all others. By default, a random
+      half, of whole groups.
+    - `neuroids`: expression that selects the neuroids to be recorded.
+    - `diversity`: see :func:`~brainscore_core.numerics.stimulus_design.choose_stimuli`.
+    - `results`: where the models were scored.
 
-    Raises
-    ------
-    UserError
-        If single repetitions are not known, or the pool is too small.
+    Raises UserError if single repetitions are not known, or the pool is too small.
     """
     if len(models) < 2 or len(set(models)) < len(models):
         raise UserError(f"the models are {', '.join(models) or 'missing'}", remedy="name two or more different models")
@@ -220,23 +199,10 @@ def design_stimuli(
 def compare_with_predictions(folder: str | os.PathLike[str], measured: Any) -> pd.DataFrame:
     """Correlate what was measured later with the predictions of a design.
 
-    Parameters
-    ----------
-    folder : path
-        Written by :meth:`Design.write`.
-    measured : NeuroidAssembly, presentation × neuroid
-        Mean responses, with ``stimulus_id`` and ``neuroid_id``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``model``, and ``correlation``: the mean over neuroids of the correlation over stimuli, largest first.
-
-    Raises
-    ------
-    UserError
-        If the predictions were changed after the design was written, or share fewer than 3 stimuli or no neuroid with
-        the measurements.
+    `folder`: written by :meth:`Design.write`. `measured` (NeuroidAssembly, presentation × neuroid): mean responses,
+    with ``stimulus_id`` and ``neuroid_id``. Returns: columns ``model``, and ``correlation``: the mean over neuroids of
+    the correlation over stimuli, largest first. Raises UserError if the predictions were changed after the design was
+    written, or share fewer than 3 stimuli or no neuroid with the measurements.
     """
     import io
 

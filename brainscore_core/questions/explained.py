@@ -38,19 +38,12 @@ FOLDS = 10
 class Selected:
     """Recordings that a question selects, as arrays.
 
-    Attributes
-    ----------
-    question : Question
-    responses, noise : array, stimuli × neuroids
-        Mean responses, and the variance of each mean over repetitions; 0 if no repetitions are known.
-    single_noise : array, neuroids
-        Mean variance of single presentations.
-    stimuli, neuroids : array of str
-        Their identifiers.
-    groups : array of int, stimuli
-        Groups of stimuli, whose members are predicted together.
-    group_name : str or None
-        Coordinate of the groups; None if each stimulus varies on its own.
+    - `responses`, `noise` (stimuli × neuroids): mean responses, and the variance of each mean over repetitions; 0 if no
+      repetitions are known.
+    - `single_noise`: mean variance of single presentations.
+    - `stimuli`, `neuroids`: their identifiers.
+    - `groups`: groups of stimuli, whose members are predicted together.
+    - `group_name`: coordinate of the groups; None if each stimulus varies on its own.
     """
 
     question: Question
@@ -81,13 +74,7 @@ class Selected:
 class Explanation:
     """What two to four models explain of the signal.
 
-    Attributes
-    ----------
-    models : tuple of str
-    selected : Selected
-        The recordings.
-    explained : Explained
-        Errors of all combinations of models.
+    `selected`: the recordings. `explained`: errors of all combinations of models.
     """
 
     models: tuple[str, ...]
@@ -151,14 +138,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Atlas:
-    """What no model explains, for each neuroid and stimulus.
-
-    Attributes
-    ----------
-    models : tuple of str
-    selected : Selected
-    unexplained : Unexplained
-    """
+    """What no model explains, for each neuroid and stimulus."""
 
     models: tuple[str, ...]
     selected: Selected
@@ -270,27 +250,15 @@ def explain_models(
 ) -> Explanation:
     """Divide the signal of a benchmark's recordings among models that were scored on it, without running them.
 
-    Parameters
-    ----------
-    benchmark : str or Question
-        A benchmark on recordings, or a question that selects from it.
-    models : sequence of str
-        Two to four models with stored products.
-    stimuli, neuroids : str, optional
-        Expressions that select stimuli and neuroids, as for :func:`~brainscore_core.questions.ask`.
-    results : ResultsStore or path, optional
-        Where the models were scored.
+    - `benchmark`: a benchmark on recordings, or a question that selects from it.
+    - `models`: two to four models with stored products.
+    - `stimuli`, `neuroids`: expressions that select stimuli and neuroids, as for
+      :func:`~brainscore_core.questions.ask`.
+    - `results`: where the models were scored.
 
-    Returns
-    -------
-    Explanation
-        Its shares are relative to the variance of the mean responses without noise, which needs single repetitions;
-        without them, to all variance.
-
-    Raises
-    ------
-    UserError
-        If a model has no products of these stimuli, or the benchmark does not compare recordings.
+    Returns: its shares are relative to the variance of the mean responses without noise, which needs single
+    repetitions; without them, to all variance. Raises UserError if a model has no products of these stimuli, or the
+    benchmark does not compare recordings.
 
     Examples
     --------

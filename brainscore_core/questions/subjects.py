@@ -45,19 +45,13 @@ class Between:
 class Subjects:
     """Raw scores with subjects as the unit.
 
-    Attributes
-    ----------
-    subjects : tuple of str
-        Names.
-    pairs : array, subjects × subjects
-        Score of predicting the subject of a column from the recordings of the subject of a row; NaN on the diagonal.
-    typical : Score
-        Their mean: how well a typical subject predicts another, a ceiling for models. Its interval is over new subjects
-        (a jackknife over subjects, t with one degree of freedom less than subjects), the stimuli fixed.
-    models : dict
-        Model → subject → raw score, with its interval over stimuli and neuroids.
-    differences : tuple of Between
-        For each model and pair of subjects.
+    - `subjects`: names.
+    - `pairs` (subjects × subjects): score of predicting the subject of a column from the recordings of the subject of a
+      row; NaN on the diagonal.
+    - `typical`: their mean: how well a typical subject predicts another, a ceiling for models. Its interval is over new
+      subjects (a jackknife over subjects, t with one degree of freedom less than subjects), the stimuli fixed.
+    - `models`: model → subject → raw score, with its interval over stimuli and neuroids.
+    - `differences`: for each model and pair of subjects.
     """
 
     subjects: tuple[str, ...]
@@ -72,23 +66,11 @@ def compare_subjects(
 ) -> Subjects:
     """Predict subjects from each other, and ask for each subject how models score.
 
-    Parameters
-    ----------
-    question : str or Question
-        Benchmark, or question about it; scores are not related to a ceiling.
-    results : ResultsStore or path, optional
-        Store of the scores of models.
-    models : bool
-        Whether models are asked for.
+    - `question`: benchmark, or question about it; scores are not related to a ceiling.
+    - `results`: store of the scores of models.
+    - `models`: whether models are asked for.
 
-    Returns
-    -------
-    Subjects
-
-    Raises
-    ------
-    UserError
-        If there are fewer than three subjects.
+    Raises UserError if there are fewer than three subjects.
     """
     asked_of = Question(benchmark=question) if isinstance(question, str) else question
     asked_of = replace(asked_of, ceiling="none")

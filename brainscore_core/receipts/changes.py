@@ -60,12 +60,8 @@ def changes_between(a: Receipt, b: Receipt) -> tuple[tuple[Change, ...], tuple[s
 
     Parts of the model are compared if it is the same model, parts of the benchmark if it is the same benchmark.
 
-    Returns
-    -------
-    tuple of Change
-        In the order of :data:`CAUSES` and :data:`CIRCUMSTANCES`.
-    tuple of str
-        What cannot be compared, since a receipt does not record it.
+    Returns: in the order of :data:`CAUSES` and :data:`CIRCUMSTANCES`. Returns: what cannot be compared, since a receipt
+    does not record it.
     """
     unknown: list[str] = []
     changes = [*_changes(a, b, unknown)]

@@ -66,14 +66,9 @@ class ScoreAtAngle:
 class VisualAngle:
     """The visual angle that a model's input spans, in degrees.
 
-    Attributes
-    ----------
-    degrees : float
-        The angle at which stimuli were shown.
-    stated : bool
-        Whether the model states it; if not, it is a default.
-    others : tuple of ScoreAtAngle
-        Scores at other angles, if they were computed.
+    - `degrees`: the angle at which stimuli were shown.
+    - `stated`: whether the model states it; if not, it is a default.
+    - `others`: scores at other angles, if they were computed.
     """
 
     degrees: float

@@ -39,10 +39,7 @@ class AssessmentStore:
     As receipts, an assessment appears whole or not at all, and is never changed. A store can be sent to other
     processes.
 
-    Parameters
-    ----------
-    results : path, address or ResultsStore, optional
-        The store of results; by default :func:`~brainscore_core.paths.default_results_address`.
+    `results`: the store of results; by default :func:`~brainscore_core.paths.default_results_address`.
 
     Examples
     --------

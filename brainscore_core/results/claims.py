@@ -126,11 +126,8 @@ class Held:
 class ClaimPlace(Protocol):
     """Where the claims of one store are kept. Marks identify the state of a file.
 
-    Attributes
-    ----------
-    keeps_finished : bool
-        Whether the claim of a finished pair stays until it expires, which saves requests: the first claim of a pair is
-        then written without a look at earlier ones, and proves that no run has scored the pair before.
+    `keeps_finished`: whether the claim of a finished pair stays until it expires, which saves requests: the first claim
+    of a pair is then written without a look at earlier ones, and proves that no run has scored the pair before.
     """
 
     keeps_finished: bool

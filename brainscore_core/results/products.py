@@ -65,12 +65,7 @@ def stored_size(receipts: Iterable[Receipt]) -> int:
 class Products:
     """Products of the features of some stimuli.
 
-    Attributes
-    ----------
-    stimuli : tuple of str
-        Their ``stimulus_id``, sorted.
-    values : StimulusProducts
-        In the order of `stimuli`.
+    `stimuli`: their ``stimulus_id``, sorted. `values`: in the order of `stimuli`.
     """
 
     stimuli: tuple[str, ...]
@@ -100,10 +95,7 @@ class Products:
     def from_bytes(cls, content: bytes) -> Self:
         """Read the content of a file.
 
-        Raises
-        ------
-        ReceiptError
-            If it is incomplete, or has another format or version.
+        Raises ReceiptError if it is incomplete, or has another format or version.
         """
         from brainscore_core.numerics.stimulus_products import StimulusProducts, symmetric
 
@@ -155,12 +147,8 @@ def collecting(*, wanted: bool = True) -> Iterator[Collected]:
 def collect_products(recordings: Sequence[DataAssembly], region: str) -> None:
     """Multiply features that a benchmark recorded from a region, if products are collected.
 
-    Parameters
-    ----------
-    recordings : sequence of NeuroidAssembly, presentation × neuroid
-        With ``stimulus_id``; several if the benchmark has stimuli to fit and to test on.
-    region : str
-        Where they were recorded.
+    `recordings` (presentation × neuroid): with ``stimulus_id``; several if the benchmark has stimuli to fit and to test
+    on. `region`: where they were recorded.
     """
     collected = _collected.get()
     if collected is None or not is_recorded("features"):  # or of a candidate layer

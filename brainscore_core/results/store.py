@@ -625,16 +625,11 @@ class ResultsStore:
 def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
     """Collect the arrays to store from a score, and from the raw scores inside it.
 
-    Returns
-    -------
-    dict
-        ``'raw'``: the values before aggregation; ``'predictions'``: out-of-fold predictions, with the group
-        ``targets``, and ``training`` if the influence of training stimuli on them is known (``attrs['training']`` is
-        then 1); ``'influence'``: influence of each resampled unit on the score before it was clamped, or on the raw
-        score (``attrs['estimate']``), with the group ``further`` if other units vary as well (``attrs['further']`` is
-        then 1). Only what the metric provides.
-    list of str
-        Notes on arrays that cannot be stored.
+    Returns: ``'raw'``: the values before aggregation; ``'predictions'``: out-of-fold predictions, with the group
+    ``targets``, and ``training`` if the influence of training stimuli on them is known (``attrs['training']`` is then
+    1); ``'influence'``: influence of each resampled unit on the score before it was clamped, or on the raw score
+    (``attrs['estimate']``), with the group ``further`` if other units vary as well (``attrs['further']`` is then 1).
+    Only what the metric provides. Returns: notes on arrays that cannot be stored.
     """
     import xarray as xr
 

@@ -199,35 +199,19 @@ def counting(
 
     Takes columns with one row per result, in any order.
 
-    Parameters
-    ----------
-    tree : Tree
-        Contains the version of each benchmark that counts.
-    models : array (results,) of int
-        From 0 to `n_models` - 1.
-    benchmarks : array (results,) of int
-        Indices in ``tree.benchmarks``; -1 for results of other benchmarks, which are ignored.
-    n_models : int
-        Number of models, including those without results.
-    versions : array (results,) of int, str or None
-        Versions of the benchmarks, compared as text; None or ``''`` if unknown.
-    states : array (results,) of int
-        Indices of their states among the first four :data:`LEAF_STATES`.
-    created : array (results,)
-        Times: `datetime64`, numbers, or other sortable values, such as ISO 8601 text in UTC, which is slower. NaN and
-        NaT come first. Of results of the same time the last row counts.
-    scores, errors : array (results,) of float
-        Scores and standard errors; a score that is not finite is undefined, an error that is not finite is missing.
+    - `tree`: contains the version of each benchmark that counts.
+    - `models`: from 0 to `n_models` - 1.
+    - `benchmarks`: indices in ``tree.benchmarks``; -1 for results of other benchmarks, which are ignored.
+    - `n_models`: number of models, including those without results.
+    - `versions`: versions of the benchmarks, compared as text; None or ``''`` if unknown.
+    - `states`: indices of their states among the first four :data:`LEAF_STATES`.
+    - `created`: times: `datetime64`, numbers, or other sortable values, such as ISO 8601 text in UTC, which is slower.
+      NaN and NaT come first. Of results of the same time the last row counts.
+    - `scores`, `errors`: scores and standard errors; a score that is not finite is undefined, an error that is not
+      finite is missing.
 
-    Returns
-    -------
-    Counting
-        Its `values` and `errors` are arguments of :func:`averages`.
-
-    Raises
-    ------
-    ValueError
-        If columns differ in length, or a model, benchmark or state is out of range.
+    Returns: its `values` and `errors` are arguments of :func:`averages`. Raises ValueError if columns differ in length,
+    or a model, benchmark or state is out of range.
 
     Examples
     --------

@@ -72,8 +72,6 @@ def fit_effects(observations: Sequence[Observation]) -> Effects | None:
 
     Observations may be any subset of the table, with several values of a cell. Without any, the result is None.
 
-    Notes
-    -----
     Huber's loss, by iteratively reweighted least squares [1]_. Effects are weakly shrunk towards 0, which makes them
     unique even if some rows share no column with the others.
 
@@ -188,13 +186,9 @@ _MOST_FITTED = 20_000  # pairs; the time of a fit grows with them
 class Prediction(NamedTuple):
     """An expected number, and its 90 % range.
 
-    Attributes
-    ----------
-    value, low, high : float
-        Seconds or bytes.
-    source : str
-        ``'measured'``: from receipts of the same pair; ``'fitted'``: from receipts of this model or benchmark;
-        ``'table'``: from measurements on another machine that come with the package.
+    `value`, `low`, `high`: seconds or bytes. `source`: ``'measured'``: from receipts of the same pair; ``'fitted'``:
+    from receipts of this model or benchmark; ``'table'``: from measurements on another machine that come with the
+    package.
     """
 
     value: float
@@ -219,12 +213,8 @@ class Costs:
     pair raised the peak of its process, since otherwise the number is that of an earlier pair, and only if the model
     did not run isolated in another process.
 
-    Parameters
-    ----------
-    receipts : iterable of Receipt
-        In any order.
-    table : mapping, optional
-        Result of :func:`costs_table` on another machine, whose relative speed is estimated.
+    `receipts`: in any order. `table`: result of :func:`costs_table` on another machine, whose relative speed is
+    estimated.
 
     Examples
     --------

@@ -87,30 +87,16 @@ class PairRecorder:
     The code that scores runs in a ``with`` block. An error ends the block and becomes the state of the receipt;
     `outcome` raises it again. An interrupt (Ctrl-C) is passed on.
 
-    Parameters
-    ----------
-    model_identifier, benchmark_identifier : str
-        Names in the results.
-    results : ResultsStore or path, optional
-        Where to write the receipt; by default it is not written.
-    model_code, benchmark_code : Path, optional
-        Folder or file with the code of each, which is hashed.
-    domain : str
-        Name of the domain.
-    products : bool
-        Whether products of the recorded features are stored beside the receipt, unless the environment says otherwise.
+    - `model_identifier`, `benchmark_identifier`: names in the results.
+    - `results`: where to write the receipt; by default it is not written.
+    - `model_code`, `benchmark_code`: folder or file with the code of each, which is hashed.
+    - `domain`: name of the domain.
+    - `products`: whether products of the recorded features are stored beside the receipt, unless the environment says
+      otherwise.
+    - `store`: where the receipt is written.
+    - `state`: ``'scored'``, or why there is no score; see :func:`run_pair`.
 
-    Attributes
-    ----------
-    store : ResultsStore or None
-        Where the receipt is written.
-    state : str
-        ``'scored'``, or why there is no score; see :func:`run_pair`.
-
-    Raises
-    ------
-    UserError
-        If an identifier cannot name a folder, or the store cannot be written.
+    Raises UserError if an identifier cannot name a folder, or the store cannot be written.
 
     Examples
     --------

@@ -138,35 +138,18 @@ def make_plan(
     version of the benchmark and the current code of the plugins of the model, the benchmark, and the data sets,
     stimulus sets and metrics that it used. If code or version changed, it is scored again; the earlier receipt stays.
 
-    Parameters
-    ----------
-    models, benchmarks : sequence of str
-        Their names in the results; every model is scored on every benchmark.
-    store : ResultsStore or Listing
-        Existing receipts.
-    again : {'failed', 'none', 'all'}
-        Which pairs that have a receipt are scored again: ``'failed'``: failed and outdated ones; ``'none'``; ``'all'``.
-    plugins : callable, optional
-        Kind (``'model'``, ``'benchmark'``, ``'data'``, ``'stimulus_set'``, ``'metric'``) and identifier → folder or
-        file of the plugin, or None. Without this function, code is not compared.
-    version_of : callable, optional
-        Benchmark → its version if known without importing it; else None, and the version is not compared.
-    costs : Costs, optional
-        By default from the receipts in `store` and `table`.
-    table : mapping, optional
-        Costs of pairs on another machine (:func:`costs_table`).
-    gpu : int or mapping
-        Number of GPUs that each model needs, or a mapping from models to this number.
+    - `models`, `benchmarks`: their names in the results; every model is scored on every benchmark.
+    - `store`: existing receipts.
+    - `again`: which pairs that have a receipt are scored again: ``'failed'``: failed and outdated ones; ``'none'``;
+      ``'all'``.
+    - `plugins`: kind (``'model'``, ``'benchmark'``, ``'data'``, ``'stimulus_set'``, ``'metric'``) and identifier →
+      folder or file of the plugin, or None. Without this function, code is not compared.
+    - `version_of`: benchmark → its version if known without importing it; else None, and the version is not compared.
+    - `costs`: by default from the receipts in `store` and `table`.
+    - `table`: costs of pairs on another machine (:func:`costs_table`).
+    - `gpu`: number of GPUs that each model needs, or a mapping from models to this number.
 
-    Returns
-    -------
-    Plan
-        Tasks, pairs and their expected costs.
-
-    Raises
-    ------
-    UserError
-        If `again` is not one of the three values.
+    Returns: tasks, pairs and their expected costs. Raises UserError if `again` is not one of the three values.
 
     Examples
     --------

@@ -106,17 +106,11 @@ class _Server:
 class Template:
     """A process that imports what scoring processes need, loads benchmarks, and forks. Threads may share it.
 
-    Parameters
-    ----------
-    scorer : str
-        As for `run_plan`. If its module has functions ``keep_benchmark(benchmark, **options)``, which returns the
-        hashes of the code behind it by folder or file, and ``forget_benchmark(benchmark)``, benchmarks are kept.
-    environment : mapping
-        Environment variables, also of the forked processes.
-    limit : int or None
-        Bytes that a scoring process may hold. Benchmarks are kept within a quarter of it.
-    purpose : str
-        Templates with the same purpose are interchangeable.
+    - `scorer`: as for `run_plan`. If its module has functions ``keep_benchmark(benchmark, **options)``, which returns
+      the hashes of the code behind it by folder or file, and ``forget_benchmark(benchmark)``, benchmarks are kept.
+    - `environment`: environment variables, also of the forked processes.
+    - `limit`: bytes that a scoring process may hold. Benchmarks are kept within a quarter of it.
+    - `purpose`: templates with the same purpose are interchangeable.
     """
 
     def __init__(
@@ -184,30 +178,16 @@ class Template:
     ) -> bool:
         """Import what earlier models used, and keep benchmarks as far as the memory allows.
 
-        Parameters
-        ----------
-        benchmarks : sequence of str
-            What the next process scores. They are loaded in this order.
-        options : mapping
-            Options of the scorer.
-        timeout : float or None
-            Seconds that each benchmark may take.
-        stopped : callable
-            Called repeatedly; if it returns True, this method gives up.
-        patience : float, optional
-            Seconds to wait for the other benchmarks if at least one is there and others are being loaded; they are
-            then loaded in the background. By default, this method waits for all.
+        - `benchmarks`: what the next process scores. They are loaded in this order.
+        - `options`: options of the scorer.
+        - `timeout`: seconds that each benchmark may take.
+        - `stopped`: called repeatedly; if it returns True, this method gives up.
+        - `patience`: seconds to wait for the other benchmarks if at least one is there and others are being loaded;
+          they are then loaded in the background. By default, this method waits for all.
 
-        Returns
-        -------
-        bool
-            False if a kept benchmark is outdated, because the code of a plugin has changed.
-
-        Raises
-        ------
-        TemplateEnded
-            If no process can be forked. The scoring process, which then has to load the benchmark itself, reports the
-            cause.
+        Returns: false if a kept benchmark is outdated, because the code of a plugin has changed. Raises TemplateEnded
+        if no process can be forked. The scoring process, which then has to load the benchmark itself, reports the
+        cause.
         """
         with self._changed:
             self._wanted = set(benchmarks)

@@ -180,24 +180,10 @@ class Comparisons(Sequence[Comparison]):
     def ranks(self, benchmark: str, *, simultaneous: bool = True) -> Ranking:
         """Rank the models on one of the benchmarks.
 
-        Parameters
-        ----------
-        benchmark : str
-            One of the compared benchmarks.
-        simultaneous : bool
-            Whether the intervals hold simultaneously; if False, each holds separately, for a question about one model.
+        `benchmark`: one of the compared benchmarks. `simultaneous`: whether the intervals hold simultaneously; if
+        False, each holds separately, for a question about one model. Raises UserError if the benchmark was not
+        compared.
 
-        Returns
-        -------
-        Ranking
-
-        Raises
-        ------
-        UserError
-            If the benchmark was not compared.
-
-        Notes
-        -----
         See :func:`~brainscore_core.numerics.ranks_from_influence`. If the influences of units are not known of all
         models that were compared, or raw scores were compared, the tests of pairs are corrected by Holm's method
         instead.
@@ -356,24 +342,11 @@ def compare_scores(
 ) -> Comparison:
     """Compare two scores of the same benchmark or metric that are in memory.
 
-    Parameters
-    ----------
-    first, second : Score
-        Single values, with the attributes that were attached when they were computed.
-    level : float
-        Confidence level in (0, 1).
-    names : (str, str)
-        Names of the two scores.
+    - `first`, `second`: single values, with the attributes that were attached when they were computed.
+    - `level`: confidence level in (0, 1).
+    - `names`: names of the two scores.
 
-    Returns
-    -------
-    Comparison
-        As from :func:`compare`; p is not corrected.
-
-    Raises
-    ------
-    UserError
-        If the two cannot be compared.
+    Returns: as from :func:`compare`; p is not corrected. Raises UserError if the two cannot be compared.
 
     Examples
     --------

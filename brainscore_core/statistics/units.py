@@ -514,22 +514,9 @@ def _groups_along(array: Any, name: str, entries: NDArray[Any], *, fewest: int =
 def read_influence(store: ResultsStore, receipt: Receipt) -> ScoreInfluence:
     """Read how each unit influences a score, from what is stored beside its receipt.
 
-    Parameters
-    ----------
-    store : ResultsStore
-        The store with the receipt and its attachments.
-    receipt : Receipt
-        A scored receipt.
-
-    Returns
-    -------
-    ScoreInfluence
-        See :func:`influence_of`.
-
-    Raises
-    ------
-    Incomparable
-        If the data needed to compare models are not stored, or do not belong to the score.
+    `store`: the store with the receipt and its attachments. `receipt`: a scored receipt. Returns: see
+    :func:`influence_of`. Raises Incomparable if the data needed to compare models are not stored, or do not belong to
+    the score.
     """
     return influence_of(read_side(store, receipt))
 
@@ -547,22 +534,10 @@ def read_influences(store: ResultsStore, receipts: Iterable[Receipt]) -> dict[st
 def influence_of(side: Side) -> ScoreInfluence:
     """Influence of each unit on a score, by kind of units.
 
-    Parameters
-    ----------
-    side : Side
-        A receipt and its stored units.
-
-    Returns
-    -------
-    ScoreInfluence
-        On the score before it was clamped, relative to its ceiling. Units are identified by kind, identifier and where
-        they are from (:func:`sources_of`), so that benchmarks with the same stimuli or subjects share units. Variances
-        of two crossed kinds of units are added, and what depends on both counts twice; of predictions, once.
-
-    Raises
-    ------
-    Incomparable
-        If the stored units do not belong to the score.
+    `side`: a receipt and its stored units. Returns: on the score before it was clamped, relative to its ceiling. Units
+    are identified by kind, identifier and where they are from (:func:`sources_of`), so that benchmarks with the same
+    stimuli or subjects share units. Variances of two crossed kinds of units are added, and what depends on both counts
+    twice; of predictions, once. Raises Incomparable if the stored units do not belong to the score.
     """
     receipt = side.receipt
     link = link_of(receipt)
@@ -607,20 +582,11 @@ _SOURCES = {False: ("stimulus_set", "collection"), True: ("data", "study")}
 def sources_of(receipt: Receipt, kind: str) -> tuple[str, ...]:
     """Names of where units of a kind are from; scores with a name in common may have the same units.
 
-    Parameters
-    ----------
-    receipt : Receipt
-        Of the score.
-    kind : str
-        What the units are: subjects and neuroids are those of the data, all others depend on stimuli.
-
-    Returns
-    -------
-    tuple of str
-        The benchmark's data set (:func:`~brainscore_core.identifiers.data_set_of`); then the stimulus sets
-        that were loaded and the collections that they are taken from, and the plugins that register them. For subjects
-        and neuroids: the data and the studies that they belong to, and their plugins. If the receipt names none of
-        these, :data:`~brainscore_core.numerics.influence.UNKNOWN`.
+    `receipt`: of the score. `kind`: what the units are: subjects and neuroids are those of the data, all others depend
+    on stimuli. Returns: the benchmark's data set (:func:`~brainscore_core.identifiers.data_set_of`); then the stimulus
+    sets that were loaded and the collections that they are taken from, and the plugins that register them. For subjects
+    and neuroids: the data and the studies that they belong to, and their plugins. If the receipt names none of these,
+    :data:`~brainscore_core.numerics.influence.UNKNOWN`.
 
     Examples
     --------

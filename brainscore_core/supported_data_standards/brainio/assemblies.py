@@ -280,10 +280,6 @@ class DataAssembly(xr.DataArray):
         most : int
             Largest number of stimuli; of more, as many are chosen at equal distances, and the figure says so.
 
-        Returns
-        -------
-        Plot
-
         Raises
         ------
         UserError
@@ -727,15 +723,8 @@ ASSEMBLY_CLASSES: dict[str, type[DataAssembly]] = {
 def resolve_assembly_class(name: str | type[DataAssembly]) -> type[DataAssembly]:
     """Return the assembly class of this name.
 
-    Parameters
-    ----------
-    name : str
-        For example ``'NeuroidAssembly'``. A class is returned unchanged.
-
-    Raises
-    ------
-    UnknownIdentifier
-        If the class does not exist; the message suggests similar names.
+    `name`: for example ``'NeuroidAssembly'``. A class is returned unchanged. Raises UnknownIdentifier if the class does
+    not exist; the message suggests similar names.
 
     Examples
     --------

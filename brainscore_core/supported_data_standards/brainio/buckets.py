@@ -84,10 +84,7 @@ def object_url(place: S3Object) -> str:
 def signed_client(*, attempts: int = 1) -> Any:
     """Return a boto3 client for S3 that signs requests and makes up to `attempts` attempts for each.
 
-    Raises
-    ------
-    NoCredentials
-        If boto3 is not installed or finds no credentials.
+    Raises NoCredentials if boto3 is not installed or finds no credentials.
     """
     try:
         import boto3  # noqa: F401 - to fail now if it is not installed
@@ -232,10 +229,7 @@ def list_objects(place: S3Object) -> list[str]:
 
     The request is sent without credentials first, then with; if both fail, the keys come from a mirror's folder.
 
-    Raises
-    ------
-    FetchError
-        `NotFound` if there are no keys, `AccessDenied`, `Offline` …
+    Raises FetchError: `NotFound` if there are no keys, `AccessDenied`, `Offline` ….
     """
     prefix = f"{place.key.rstrip('/')}/" if place.key else ""
     try:

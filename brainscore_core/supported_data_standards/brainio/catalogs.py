@@ -38,14 +38,9 @@ class Catalog(pd.DataFrame):
     ``version_id`` if versions of S3 objects are known. A stimulus set has two rows, for its table and its archive;
     an assembly has one. Empty cells are NaN.
 
-    Attributes
-    ----------
-    identifier : str
-        Name of the catalog.
-    source_path : Path
-        The file.
-    url : str or None
-        Where it was published.
+    - `identifier`: name of the catalog.
+    - `source_path`: the file.
+    - `url`: where it was published.
     """
 
     _metadata = ["identifier", "source_path", "url"]  # noqa: RUF012 -- pandas expects a list here
@@ -58,19 +53,11 @@ class Catalog(pd.DataFrame):
     def from_file(cls, identifier: str, csv_path: str | os.PathLike[str], url: str | None = None) -> Self:
         """Read a catalog.
 
-        Parameters
-        ----------
-        identifier : str
-            Name of the catalog.
-        csv_path : path
-            The file.
-        url : str, optional
-            Where it was published.
+        - `identifier`: name of the catalog.
+        - `csv_path`: the file.
+        - `url`: where it was published.
 
-        Raises
-        ------
-        UserError
-            If the file cannot be read, or a column is missing.
+        Raises UserError if the file cannot be read, or a column is missing.
         """
         path = Path(csv_path).expanduser().absolute()
         try:

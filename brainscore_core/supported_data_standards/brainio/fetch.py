@@ -108,10 +108,6 @@ def load_stimulus_set_from_url(
         Separate files instead of an archive: ``{'url': …, 'sha256': …}``; the last part of the URL (or ``'filename'``)
         is the value in the table's column `filename`. Without archive and files, the stimuli have no files.
 
-    Returns
-    -------
-    StimulusSet
-
     Raises
     ------
     FetchError
@@ -306,10 +302,6 @@ def get_stimulus_set(identifier: str) -> StimulusSet:
     ----------
     identifier : str
         Its name in the catalogs.
-
-    Returns
-    -------
-    StimulusSet
 
     Raises
     ------

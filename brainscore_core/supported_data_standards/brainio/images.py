@@ -54,14 +54,9 @@ _SHORTEST, _DEFAULT = 20, 100  # milliseconds of a frame: as players of videos d
 class ImageError(UserError):
     """An image file that cannot be read.
 
-    Attributes
-    ----------
-    path : str or None
-        The file; None for a stream.
-    stimulus : str or None
-        Id of the stimulus, if it is known.
-    reason : str
-        What is wrong with the file.
+    - `path`: the file; None for a stream.
+    - `stimulus`: id of the stimulus, if it is known.
+    - `reason`: what is wrong with the file.
     """
 
     path: str | None = None
@@ -119,22 +114,9 @@ class _Decoded(NamedTuple):
 def load_image(file: Source, mode: str | None = "RGB") -> "Image":
     """Read an image: its first frame, upright, of 8 bits per channel, on grey where it is transparent.
 
-    Parameters
-    ----------
-    file : path or binary stream
-        The image.
-    mode : {'RGB', 'L', None}
-        ``'RGB'``: grey levels are copied to all channels. ``'L'``: grey levels, weighted as in ITU-R 601. None: ``'L'``
-        if the file is grey and opaque, else ``'RGB'``.
-
-    Returns
-    -------
-    PIL.Image.Image
-
-    Raises
-    ------
-    ImageError
-        If the file is damaged or not an image, or its levels are integers of 32 bits or floating-point numbers.
+    `file`: the image. `mode`: ``'RGB'``: grey levels are copied to all channels. ``'L'``: grey levels, weighted as in
+    ITU-R 601. None: ``'L'`` if the file is grey and opaque, else ``'RGB'``. Raises ImageError if the file is damaged or
+    not an image, or its levels are integers of 32 bits or floating-point numbers.
 
     Examples
     --------

@@ -97,26 +97,15 @@ def get_metadata(
 ) -> Iterator[Any]:
     """Walk over the coordinates of selected dimensions and kinds.
 
-    Parameters
-    ----------
-    assembly : DataArray
-        The array with the coordinates.
-    dims : sequence of str or None, optional
-        Yield only coordinates along these dimensions; None selects coordinates along no dimension or several ones. By
-        default, all coordinates are yielded.
-    names_only : bool
-        Yield names instead of ``(name, dims, values)``.
-    include_coords : bool
-        Whether to yield coordinates that belong to no index.
-    include_indexes : bool
-        Whether to yield coordinates that alone are the index of their dimension.
-    include_levels : bool
-        Whether to yield levels of indexes that consist of several coordinates.
+    - `assembly`: the array with the coordinates.
+    - `dims`: yield only coordinates along these dimensions; None selects coordinates along no dimension or several
+      ones. By default, all coordinates are yielded.
+    - `names_only`: yield names instead of ``(name, dims, values)``.
+    - `include_coords`: whether to yield coordinates that belong to no index.
+    - `include_indexes`: whether to yield coordinates that alone are the index of their dimension.
+    - `include_levels`: whether to yield levels of indexes that consist of several coordinates.
 
-    Yields
-    ------
-    str or tuple
-        The name, or the tuple ``(name, dims, values)``.
+    Yields: the name, or the tuple ``(name, dims, values)``.
     """
     selected = (*assembly.dims, None) if dims is None else tuple(dims)
     indexes = assembly.xindexes

@@ -74,22 +74,9 @@ def list_assemblies() -> list[str]:
 def lookup_stimulus_set(identifier: str) -> tuple["pd.Series[Any]", "pd.Series[Any] | None"]:
     """Find a stimulus set.
 
-    Parameters
-    ----------
-    identifier : str
-        Its name in the catalogs.
-
-    Returns
-    -------
-    (Series, Series or None)
-        The rows of its table and of its archive; None for stimuli without files.
-
-    Raises
-    ------
-    StimulusSetLookupError
-        A KeyError: no catalog has it; the message suggests similar names.
-    UserError
-        If catalogs contradict each other.
+    `identifier`: its name in the catalogs. Returns: the rows of its table and of its archive; None for stimuli without
+    files. Raises StimulusSetLookupError: a KeyError: no catalog has it; the message suggests similar names. Raises
+    UserError if catalogs contradict each other.
     """
     rows = _rows_of(identifier, STIMULUS_SET, StimulusSetLookupError)
     kinds = rows["location"].map(kind_of_file)
@@ -105,22 +92,8 @@ def lookup_stimulus_set(identifier: str) -> tuple["pd.Series[Any]", "pd.Series[A
 def lookup_assembly(identifier: str) -> "pd.Series[Any]":
     """Find an assembly.
 
-    Parameters
-    ----------
-    identifier : str
-        Its name in the catalogs.
-
-    Returns
-    -------
-    Series
-        Its row.
-
-    Raises
-    ------
-    AssemblyLookupError
-        A KeyError: no catalog has it; the message suggests similar names.
-    UserError
-        If catalogs contradict each other.
+    `identifier`: its name in the catalogs. Returns: its row. Raises AssemblyLookupError: a KeyError: no catalog has it;
+    the message suggests similar names. Raises UserError if catalogs contradict each other.
     """
     row = _only_row(_rows_of(identifier, ASSEMBLY, AssemblyLookupError), identifier)
     assert row is not None  # _rows_of returns at least one row
@@ -140,30 +113,15 @@ def append(
 ) -> Catalog:
     """Write a row into the file of a catalog.
 
-    Parameters
-    ----------
-    catalog_identifier : str
-        Name of an installed catalog, or path of a CSV file, which is created if it does not exist.
-    object_identifier : str
-        Name of the stimulus set or assembly.
-    cls : str or None
-        Name of its class; None for the archive of a stimulus set.
-    lookup_type : str
-        ``'stimulus_set'`` or ``'assembly'``.
-    bucket_name, s3_key, sha1, version_id : str
-        The uploaded file.
-    stimulus_set_identifier : str, optional
-        Identifier of the stimulus set of an assembly.
+    - `catalog_identifier`: name of an installed catalog, or path of a CSV file, which is created if it does not exist.
+    - `object_identifier`: name of the stimulus set or assembly.
+    - `cls`: name of its class; None for the archive of a stimulus set.
+    - `lookup_type`: ``'stimulus_set'`` or ``'assembly'``.
+    - `bucket_name`, `s3_key`, `sha1`, `version_id`: the uploaded file.
+    - `stimulus_set_identifier`: identifier of the stimulus set of an assembly.
 
-    Returns
-    -------
-    Catalog
-        The updated catalog.
-
-    Raises
-    ------
-    UserError
-        If the catalog does not exist, or already has the identifier for another file.
+    Returns: the updated catalog. Raises UserError if the catalog does not exist, or already has the identifier for
+    another file.
     """
     if lookup_type not in (STIMULUS_SET, ASSEMBLY):
         raise UserError(f"unknown lookup_type {lookup_type!r}", remedy=f"use {STIMULUS_SET!r} or {ASSEMBLY!r}")

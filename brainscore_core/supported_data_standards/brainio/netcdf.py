@@ -42,10 +42,7 @@ class Encoded(NamedTuple):
 def encode(name: str, values: np.ndarray) -> Encoded:
     """Encode values as numbers or text.
 
-    Raises
-    ------
-    UserError
-        If the values have several types, or a type that netCDF does not support.
+    Raises UserError if the values have several types, or a type that netCDF does not support.
     """
     kind = values.dtype.kind
     if kind == "O":
@@ -118,14 +115,9 @@ def _encode_text(values: np.ndarray, missing: np.ndarray) -> Encoded:
 def decode(values: Any, attrs: Mapping[str, Any], *, times: bool = True) -> np.ndarray:
     """Decode the values of :func:`encode`, and of other writers that follow the CF conventions.
 
-    Parameters
-    ----------
-    values : array
-        Values as stored.
-    attrs : mapping
-        Attributes of the variable.
-    times : bool
-        Whether to convert numbers with ``units`` such as 'days since 2020-01-01' to dates.
+    - `values`: values as stored.
+    - `attrs`: attributes of the variable.
+    - `times`: whether to convert numbers with ``units`` such as 'days since 2020-01-01' to dates.
     """
     values = np.asarray(values)
     if values.dtype.kind == "S":
@@ -380,26 +372,13 @@ def _write_values(variable: "netCDF4.Variable", values: np.ndarray) -> None:
 def read_netcdf(path: str | Path, cls: Callable[..., Assembly], group: str | None = None) -> Assembly:
     """Read an assembly from a netCDF file, also of older formats.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file, which is closed afterwards.
-    cls : type
-        Class of the assembly.
-    group : str, optional
-        Name of an extra assembly in the file.
+    - `path`: the file, which is closed afterwards.
+    - `cls`: class of the assembly.
+    - `group`: name of an extra assembly in the file.
 
-    Returns
-    -------
-    DataAssembly
-        Of class ``cls``, in memory.
-
-    Raises
-    ------
-    UserError
-        If the file is missing, empty or damaged, contains no assembly, or reads other files; the message names it.
-    ValueError
-        If the dimensions are not those of the class.
+    Returns: of class ``cls``, in memory. Raises UserError if the file is missing, empty or damaged, contains no
+    assembly, or reads other files; the message names it. Raises ValueError if the dimensions are not those of the
+    class.
     """
     import netCDF4
 

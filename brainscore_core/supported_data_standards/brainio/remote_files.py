@@ -49,23 +49,14 @@ from brainscore_core.supported_data_standards.brainio.downloads import (
 class FetchRequest:
     """A file to fetch: the arguments of :func:`fetch` as a value, for :func:`fetch_all`.
 
-    Parameters
-    ----------
-    url : str
-        Location of the file: ``https``, ``http`` or ``file``.
-    sha256, sha1 : str, optional
-        Its hash in hexadecimal digits; at least one is required, except with `first_use`. If both are given, both are
-        checked.
-    version_id : str, optional
-        Version of the object in S3; becomes ``?versionId=…``.
-    filename : str, optional
-        Name in the cache; by default the last part of the URL's path.
-    first_use : bool, default False
-        If no hash is known: accept the first copy, and require its sha256 in all later calls.
-    sha256_prefix : str, optional
-        First digits of the sha256, if only these are known; for `first_use`.
-    s3 : (str, str), optional
-        Bucket and key of an object in S3; it is requested with credentials if access to the URL is denied.
+    - `url`: location of the file: ``https``, ``http`` or ``file``.
+    - `sha256`, `sha1`: its hash in hexadecimal digits; at least one is required, except with `first_use`. If both are
+      given, both are checked.
+    - `version_id`: version of the object in S3; becomes ``?versionId=…``.
+    - `filename`: name in the cache; by default the last part of the URL's path.
+    - `first_use`: if no hash is known: accept the first copy, and require its sha256 in all later calls.
+    - `sha256_prefix`: first digits of the sha256, if only these are known; for `first_use`.
+    - `s3`: bucket and key of an object in S3; it is requested with credentials if access to the URL is denied.
     """
 
     url: str
@@ -257,24 +248,12 @@ def fetch_all(
 ) -> list[Path]:
     """Fetch several files at once.
 
-    Parameters
-    ----------
-    requests : iterable of FetchRequest or of dict
-        Dictionaries hold the arguments of :class:`FetchRequest`.
-    workers : int, default 8
-        Number of files that are fetched at the same time.
-    progress : bool, default True
-        Whether to show the progress of all files: as a bar in a terminal, as a line of text elsewhere.
+    - `requests`: dictionaries hold the arguments of :class:`FetchRequest`.
+    - `workers`: number of files that are fetched at the same time.
+    - `progress`: whether to show the progress of all files: as a bar in a terminal, as a line of text elsewhere.
 
-    Returns
-    -------
-    list of pathlib.Path
-        In the order of `requests`.
-
-    Raises
-    ------
-    FetchError
-        The failure, if one file failed; `SeveralFailures` if several failed. All files are tried first.
+    Returns: in the order of `requests`. Raises FetchError: the failure, if one file failed; `SeveralFailures` if
+    several failed. All files are tried first.
 
     Examples
     --------

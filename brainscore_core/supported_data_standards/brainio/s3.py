@@ -138,10 +138,6 @@ def load_stimulus_set_from_s3(
     filename_prefix : str, default 'stimulus_'
         Prefix of the file names; None selects the default.
 
-    Returns
-    -------
-    StimulusSet
-
     Raises
     ------
     FetchError

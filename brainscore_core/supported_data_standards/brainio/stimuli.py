@@ -158,10 +158,6 @@ class StimulusSet(pd.DataFrame):
         stimulus_id : str
             A value of the column ``stimulus_id``.
 
-        Returns
-        -------
-        Path
-
         Raises
         ------
         UnknownIdentifier

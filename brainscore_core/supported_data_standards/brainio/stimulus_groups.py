@@ -90,26 +90,15 @@ class Grouping(NamedTuple):
 def grouping_of(assembly: xr.DataArray, groups: str | None = DECLARED) -> Grouping:
     """Find the groups of the stimuli of an assembly.
 
-    Parameters
-    ----------
-    assembly : DataAssembly
-        With the dimension ``presentation``. The columns of ``attrs['stimulus_set']`` count as coordinates.
-    groups : str or None
-        Name of the coordinate; None or ``'none'`` if stimuli are independent; :data:`DECLARED`:
-        ``attrs['stimulus_groups']``, or else ``object_name`` if stimuli share its values.
+    - `assembly`: with the dimension ``presentation``. The columns of ``attrs['stimulus_set']`` count as coordinates.
+    - `groups`: name of the coordinate; None or ``'none'`` if stimuli are independent; :data:`DECLARED`:
+      ``attrs['stimulus_groups']``, or else ``object_name`` if stimuli share its values.
 
-    Returns
-    -------
-    Grouping
-        If no groups are declared: every coordinate of :data:`GROUPS` with at most half as many values as stimuli may be
-        one, or else, if none of these has at least five values, any with text. Of those with at least five values, the
-        one with fewest is used, so that an interval is too wide rather than too narrow; they are ``shared``. Fewer
-        values are too few to vary: they are used where nothing else is, but there is nothing to declare.
-
-    Raises
-    ------
-    KeyError
-        If the named coordinate is missing, and is not ``object_name``.
+    Returns: if no groups are declared: every coordinate of :data:`GROUPS` with at most half as many values as stimuli
+    may be one, or else, if none of these has at least five values, any with text. Of those with at least five values,
+    the one with fewest is used, so that an interval is too wide rather than too narrow; they are ``shared``. Fewer
+    values are too few to vary: they are used where nothing else is, but there is nothing to declare. Raises KeyError if
+    the named coordinate is missing, and is not ``object_name``.
 
     Examples
     --------

@@ -52,15 +52,7 @@ def gather_indexes(xr_data: Any) -> Any:
 
     The constructor of assemblies does this; use this function for arrays whose index was reset.
 
-    Parameters
-    ----------
-    xr_data : DataArray
-        Any array.
-
-    Returns
-    -------
-    DataArray
-        Of the same class.
+    `xr_data`: any array. Returns: of the same class.
     """
     if is_canonical(xr_data):
         return xr_data
@@ -270,14 +262,9 @@ class MultiGroupBy(Generic[Array]):
     def mean(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> Array:
         """Mean of each group.
 
-        Parameters
-        ----------
-        dim : str, sequence of str or ..., optional
-            Further dimensions to reduce; the dimension of the groups is always reduced. ``...`` stands for all.
-        skipna : bool, optional
-            Whether to skip missing values; by default those of floating-point data.
-        keep_attrs : bool
-            Whether to keep the assembly's attributes.
+        - `dim`: further dimensions to reduce; the dimension of the groups is always reduced. ``...`` stands for all.
+        - `skipna`: whether to skip missing values; by default those of floating-point data.
+        - `keep_attrs`: whether to keep the assembly's attributes.
         """
         return _attrs_kept(self._reduce("mean", dim, skipna=skipna), keep_attrs)
 
@@ -313,12 +300,9 @@ class MultiGroupBy(Generic[Array]):
     def apply(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Array:
         """Apply a function to each group and combine the results.
 
-        Parameters
-        ----------
-        func : callable
-            Called with each group (an assembly) and the other arguments. If all results are as long as their groups,
-            they replace the groups in place; otherwise they are concatenated in the order of the groups. A result
-            without the dimension of the groups becomes one entry with the group's levels.
+        - `func`: called with each group (an assembly) and the other arguments. If all results are as long as their
+          groups, they replace the groups in place; otherwise they are concatenated in the order of the groups. A result
+          without the dimension of the groups becomes one entry with the group's levels.
         """
         if not len(self):
             raise ValueError(f"no groups to map over: {self._dim} is empty")
@@ -398,36 +382,18 @@ def subset(
 ) -> Any:
     """Restrict one assembly to the coordinate values that another one has.
 
-    Parameters
-    ----------
-    source : DataAssembly
-        The assembly to restrict.
-    target : DataAssembly
-        The assembly with the values to keep.
-    dims : sequence of str, optional
-        Levels, or dimensions, which stand for all their levels common to both assemblies; by default all dimensions of
-        the target.
-    dims_must_match : bool
-        Whether it is an error if the source lacks one of ``dims``; otherwise it is ignored.
-    repeat : bool
-        If False, keep the entries of the source whose value in each level occurs in the target, in the source's order.
-        If True, return for every entry of the target the entries of the source that are equal in all levels, in the
-        target's order and as often as there.
+    - `source`: the assembly to restrict.
+    - `target`: the assembly with the values to keep.
+    - `dims`: levels, or dimensions, which stand for all their levels common to both assemblies; by default all
+      dimensions of the target.
+    - `dims_must_match`: whether it is an error if the source lacks one of ``dims``; otherwise it is ignored.
+    - `repeat`: if False, keep the entries of the source whose value in each level occurs in the target, in the source's
+      order. If True, return for every entry of the target the entries of the source that are equal in all levels, in
+      the target's order and as often as there.
 
-    Returns
-    -------
-    DataAssembly
-        With the class of the source.
+    Returns: with the class of the source. Raises KeyError if a dimension is missing. Raises ValueError if the two have
+    no level in common.
 
-    Raises
-    ------
-    KeyError
-        If a dimension is missing.
-    ValueError
-        If the two have no level in common.
-
-    Notes
-    -----
     The time is O(n log n) for n entries.
 
     Examples
