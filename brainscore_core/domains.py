@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
     from brainscore_core.plugins import PluginIndex, Registry
     from brainscore_core.receipts.receipt import BenchmarkInfo
-    from brainscore_core.results.benchmark_table import BenchmarkTable
-    from brainscore_core.results.tree import Tree
+    from brainscore_core.results.tree import BenchmarkTable, Tree
 
 KINDS: Mapping[str, str] = {
     "models": "model",

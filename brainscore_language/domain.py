@@ -2,7 +2,7 @@
 
 import brainscore_language as language
 from brainscore_core.domains import Domain, Wording
-from brainscore_core.results.benchmark_table import BenchmarkTable
+from brainscore_core.results.tree import BenchmarkTable
 
 DOMAIN = Domain(
     name="language",

@@ -11,7 +11,6 @@ from brainscore_core.domains import domain
 from brainscore_core.formatting import estimate_text
 from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.results.aggregates import Aggregate, Coverage, LeafState, Over, results_of
-from brainscore_core.results.benchmark_table import BenchmarkTable
 from brainscore_core.results.board import (
     Node,
     Standing,
@@ -23,7 +22,7 @@ from brainscore_core.results.board import (
     open_at_first,
     rank_models,
 )
-from brainscore_core.results.tree import Tree
+from brainscore_core.results.tree import BenchmarkTable, Tree
 from brainscore_core.scoring import Receipt
 
 PairState = LeafState | Literal["undetermined"]

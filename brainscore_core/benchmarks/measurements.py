@@ -10,8 +10,7 @@ from typing import Any
 from brainscore_core.benchmarks import normalise
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.lazy import content_of
-from brainscore_core.metrics import Score
-from brainscore_core.metrics.declarations import declarations_of
+from brainscore_core.metrics import Score, declarations_of
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 

@@ -14,12 +14,13 @@ from brainscore_core.numerics.correlation import (
     spearman,
 )
 from brainscore_core.numerics.dissimilarity import crossnobis_rdm, mahalanobis_rdm, noise_precision, rdm, square_rdm
-from brainscore_core.numerics.effective_dimensionality import (
+from brainscore_core.numerics.factors import (
     Dimensionality,
+    FactorDimensions,
     effective_dimensionality,
+    factor_dimensions,
     participation_ratio,
 )
-from brainscore_core.numerics.factors import FactorDimensions, factor_dimensions
 from brainscore_core.numerics.kappa import CrossedKappa, KappaCounts, crossed_kappa, kappa, pairwise_kappa
 from brainscore_core.numerics.linear_regression import LeastSquares, LinearFit
 from brainscore_core.numerics.noise import (

@@ -19,7 +19,7 @@ from brainscore_core.progress import track
 from brainscore_core.questions.asked import Asked, apply_question
 from brainscore_core.questions.question import SEPARATOR, Question
 from brainscore_core.receipts.environment import current_environment
-from brainscore_core.receipts.privacy import scrub_text
+from brainscore_core.receipts.output import scrub_text
 from brainscore_core.receipts.receipt import AnswerInfo, CeilingEstimate, Estimate, Receipt, Timings
 from brainscore_core.results.store import ResultsStore, arrays_of
 from brainscore_core.statistics.comparison import Comparisons, RankedModel, Ranking, compare_known

@@ -18,8 +18,7 @@ from brainscore_core.domains import Domain, domain, find
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.lazy import content_of
 from brainscore_core.metric_helpers.transformations import CrossValidation, TestedStimuli
-from brainscore_core.metrics import Ceiling, Score, declare_no_error
-from brainscore_core.metrics.declarations import Declarations, declarations_of
+from brainscore_core.metrics import Ceiling, Declarations, Score, declarations_of, declare_no_error
 from brainscore_core.questions.expressions import rows_matching
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 

@@ -32,12 +32,24 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 def rows_matching(expression: str, columns: Mapping[str, NDArray[Any]], *, what: str) -> NDArray[np.bool_]:
     """Find the entries for which an expression holds.
 
-    - `expression`: comparisons (``== != < <= > >= in``) of columns with numbers and texts, joined by ``and``, ``or``
-      and ``not`` (or ``& | ~`` and parentheses).
-    - `columns`: values of each column, all of the same length.
-    - `what`: name of the entries in messages, such as ``'stimuli'``.
+    Parameters
+    ----------
+    expression : str
+        Comparisons (``== != < <= > >= in``) of columns with numbers and texts, joined by ``and``, ``or`` and ``not``
+        (or ``& | ~`` and parentheses).
+    columns : mapping of str to array
+        Values of each column, all of the same length.
+    what : str
+        Name of the entries in messages, such as ``'stimuli'``.
 
-    Raises UserError if a column is unknown, values cannot be compared, or the expression contains anything else.
+    Returns
+    -------
+    array of bool
+
+    Raises
+    ------
+    UserError
+        If a column is unknown, values cannot be compared, or the expression contains anything else.
 
     Examples
     --------

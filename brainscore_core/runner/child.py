@@ -311,7 +311,7 @@ def _seconds_again(receipt: Any) -> float:
 
 def _error_fields(error: BaseException) -> ErrorFields:
     from brainscore_core.errors import UserError
-    from brainscore_core.receipts.privacy import scrub_text, scrub_traceback
+    from brainscore_core.receipts.output import scrub_text, scrub_traceback
 
     message = error.message if isinstance(error, UserError) else str(error)
     return {

@@ -21,8 +21,7 @@ from brainscore_core.plugins.loading import MissingRequirementError, missing_pac
 from brainscore_core.progress import stage
 from brainscore_core.provenance import Record, recording
 from brainscore_core.receipts.environment import current_environment, describe_plugin
-from brainscore_core.receipts.output import kept_log
-from brainscore_core.receipts.privacy import scrub_text, scrub_traceback, scrub_url
+from brainscore_core.receipts.output import kept_log, scrub_text, scrub_traceback, scrub_url
 from brainscore_core.receipts.receipt import (
     BenchmarkInfo,
     CacheUse,

@@ -11,8 +11,7 @@ from scipy.special import stdtrit
 from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import UserError
 from brainscore_core.metric_helpers.alignment import as_table, coord_values
-from brainscore_core.metrics import Score, attach_uncertainty
-from brainscore_core.metrics.declarations import declarations_of
+from brainscore_core.metrics import Score, attach_uncertainty, declarations_of
 from brainscore_core.numerics import ResponseMoments, response_moments
 from brainscore_core.progress import stage, track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly

@@ -18,8 +18,7 @@ from brainscore_core.figures import COLUMN_WIDTHS, Specification, Svg, specifica
 from brainscore_core.metric_helpers.alignment import as_table, finite_values, match_rows
 from brainscore_core.metric_helpers.geometry import GeometryMetric, matched
 from brainscore_core.metric_helpers.transformations import CrossValidation
-from brainscore_core.metrics import Metric, Score, Uncertainty
-from brainscore_core.metrics.declarations import declarations_of
+from brainscore_core.metrics import Metric, Score, Uncertainty, declarations_of
 from brainscore_core.numerics import participation_ratio
 from brainscore_core.progress import stage, track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim

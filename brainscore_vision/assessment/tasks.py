@@ -17,7 +17,7 @@ from brainscore_core.progress import stage
 from brainscore_core.provenance import ignoring, recording
 from brainscore_core.receipts.assessment import PARTS, Assessment, Part, Used
 from brainscore_core.receipts.environment import current_environment, platform_code
-from brainscore_core.receipts.privacy import scrub_text
+from brainscore_core.receipts.output import scrub_text
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.runner.pair import data_of, describe_error
 from brainscore_core.supported_data_standards.brainio.downloads import FetchError

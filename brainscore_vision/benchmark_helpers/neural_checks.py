@@ -8,7 +8,7 @@ import pandas as pd
 
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.metric_helpers.alignment import MetricInputError
-from brainscore_core.metrics.declarations import declarations_of
+from brainscore_core.metrics import declarations_of
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.findings import Finding, format_values, with_source
 from brainscore_vision.benchmark_helpers.measurements import (

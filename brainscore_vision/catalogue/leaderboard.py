@@ -12,7 +12,7 @@ ListedBenchmark(version=4, parent='IT', control=False)
 True
 """
 
-from brainscore_core.results.benchmark_table import BenchmarkTable
+from brainscore_core.results.tree import BenchmarkTable
 
 BENCHMARKS = BenchmarkTable(
     __package__,

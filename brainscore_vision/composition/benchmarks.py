@@ -15,8 +15,7 @@ from brainscore_core.benchmarks import Benchmark, BenchmarkBase
 from brainscore_core.errors import BrainScoreError, UserError
 from brainscore_core.metric_helpers.geometry import CrossValidatedGeometry
 from brainscore_core.metric_helpers.transformations import CrossValidation
-from brainscore_core.metrics import Ceiling, Score, declare_no_error
-from brainscore_core.metrics.declarations import declarations_of
+from brainscore_core.metrics import Ceiling, Score, declarations_of, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, visual_measurements_of
 from brainscore_vision.benchmark_helpers.neural_common import (

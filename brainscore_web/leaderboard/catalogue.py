@@ -16,7 +16,7 @@ from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Visio
 from brainscore_web.leaderboard.revision import exclusive_write
 
 if TYPE_CHECKING:
-    from brainscore_core.results.benchmark_table import ListedBenchmark
+    from brainscore_core.results.tree import ListedBenchmark
 
 Row = TypeVar("Row", VisionModel, Benchmark, BenchmarkVersion)
 CatalogueRow = TypeVar("CatalogueRow", VisionModel, Benchmark)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from brainscore_core.receipts import output, privacy
+from brainscore_core.receipts import output
 from brainscore_core.submission import examination, repositories
 from brainscore_web.operations import logs
 from brainscore_web.submissions.review import checklist
@@ -38,7 +38,7 @@ CASES = {
     "version of a file": (reviewed_code._VERSION.findall, ("version_id", "version_id = '", " ")),
     "hash of a file": (reviewed_code._HASH.findall, ("a", "a ")),
     "log": (logs.without_secrets, MANY),
-    "addresses and paths": (lambda text: [one.sub("", text) for one in (privacy._URL, privacy._POSIX_PATH)], MANY),
+    "addresses and paths": (lambda text: [one.sub("", text) for one in (output._URL, output._POSIX_PATH)], MANY),
     "control characters": (lambda text: output._CONTROL.sub("", text), MANY),
 }
 

@@ -3,7 +3,7 @@ import socket
 
 import pytest
 
-from brainscore_core.receipts import privacy
+from brainscore_core.receipts import output
 from brainscore_core.receipts.output import LOG_BYTES, kept_log, read_log
 
 
@@ -32,11 +32,11 @@ def test_what_is_kept(printed, kept):
 def test_names_of_people_and_machines_go(monkeypatch):
     monkeypatch.setattr(getpass, "getuser", lambda: "alice42")
     monkeypatch.setattr(socket, "gethostname", lambda: "labserver7.example.org")
-    privacy._personal_names.cache_clear()
+    output._personal_names.cache_clear()
     try:
         assert kept_log("alice42@labserver7: hello") == "<user>@<host>: hello\n"
     finally:
-        privacy._personal_names.cache_clear()
+        output._personal_names.cache_clear()
 
 
 @pytest.mark.parametrize("line", ["x" * 79, "𝄞" * 20, "/home/someone/a.nc " * 4])

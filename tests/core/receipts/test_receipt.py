@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from brainscore_core.benchmarks import ceil_score
 from brainscore_core.metrics import Score, attach_uncertainty
-from brainscore_core.receipts.privacy import scrub_text, scrub_url
+from brainscore_core.receipts.output import scrub_text, scrub_url
 from brainscore_core.receipts.receipt import CeilingEstimate, ScoreAtAngle, VisualAngle, summary
 from brainscore_core.scoring import (
     BenchmarkInfo,

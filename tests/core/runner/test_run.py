@@ -317,9 +317,9 @@ def test_plugins_name_the_distribution_that_installed_them(fakes):
 def test_no_path_and_no_name_of_a_machine_leaks(fakes, tmp_path, monkeypatch):
     monkeypatch.setattr(getpass, "getuser", lambda: "alice42")
     monkeypatch.setattr(socket, "gethostname", lambda: "labserver7.example.org")
-    from brainscore_core.receipts import privacy
+    from brainscore_core.receipts import output
 
-    privacy._personal_names.cache_clear()
+    output._personal_names.cache_clear()
 
     def make():
         try:
@@ -333,7 +333,7 @@ def test_no_path_and_no_name_of_a_machine_leaks(fakes, tmp_path, monkeypatch):
     fakes.benchmarks["leaky"] = fakes.FakeBenchmark(make=make)
     run_pair("model", "leaky", **fakes.loaders, results=tmp_path / "results", raise_errors=False)
     run_pair("model", "scored", **fakes.loaders, results=tmp_path / "results")
-    privacy._personal_names.cache_clear()
+    output._personal_names.cache_clear()
     for path in (tmp_path / "results").rglob("*.json"):
         text = path.read_text(encoding="utf-8")
         for secret in ("alice42", "labserver7", "secret", str(tmp_path), str(Path.home()) + "/", "/home/", "C:\\\\"):

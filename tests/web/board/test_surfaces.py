@@ -9,7 +9,7 @@ from django.contrib.auth.models import AnonymousUser
 from brainscore.cli.results import command
 from brainscore.client.leaderboard import leaderboard_of
 from brainscore.report import report_of
-from brainscore_core.results.benchmark_table import BenchmarkTable
+from brainscore_core.results.tree import BenchmarkTable
 from brainscore_core.scoring import ResultsStore
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.ingest import ingest_store
