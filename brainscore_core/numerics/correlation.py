@@ -1,8 +1,7 @@
 """Pearson and Spearman correlations: of columns, and of benchmarks over models."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -10,136 +9,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._matrices import Array, as_matrix
 
-Ties = tuple[NDArray[np.intp], NDArray[np.intp]] | None
-"""Start and end of each distinct value in an order; None if all values are distinct."""
 
-BLOCK = 2**14
-"""Number of observations that are processed together, so that they stay in the cache."""
-
-
-@dataclass(frozen=True)
-class Ranks:
-    """Observations in order.
-
-    Attributes
-    ----------
-    order : array of int
-        Positions of the observations, from the least to the largest.
-    places : array of int
-        Place of each observation in the order.
-    ties : tuple of array of int, or None
-    """
-
-    order: NDArray[np.intp]
-    places: NDArray[np.integer]
-    ties: Ties
-
-    @property
-    def doubled(self) -> NDArray[np.integer]:
-        """For each observation, twice the number of observations below it, plus that of its ties (including itself)."""
-        return self._doubled(self.places.copy())
-
-    def in_order_of(self, other: "Ranks") -> NDArray[np.integer]:
-        """Return `doubled`, for the observations in another order."""
-        positions = np.empty_like(self.places)
-        return self._doubled(np.take(self.places, other.order, out=positions, mode="clip"))  # other modes make a copy
-
-    def _doubled(self, positions: NDArray[np.integer]) -> NDArray[np.integer]:
-        if self.ties is None:
-            positions *= 2
-            positions += 1
-            return positions
-        return around_ties(np.arange(len(positions) + 1, dtype=positions.dtype), self.ties)[positions]
-
-    def blocks(self) -> Iterator[tuple[slice, Ties, Array]]:
-        """Places in the order, some at a time, which do not divide ties; the ties; and what `in_order_of` returns."""
-        n = len(self.order)
-        distinct = n if self.ties is None else len(self.ties[0])
-        for first in range(0, distinct, BLOCK):
-            positions, ties = slice(first, min(first + BLOCK, n)), None
-            if self.ties is not None:
-                starts, ends = (bounds[first : first + BLOCK] for bounds in self.ties)
-                positions = slice(int(starts[0]), int(ends[-1]))
-                ties = starts - starts[0], ends - starts[0]
-            yield positions, ties, around_ties(np.arange(positions.start, positions.stop + 1.0), ties)
-
-
-def around_ties(totals: NDArray, ties: Ties) -> NDArray:
-    """For each place in an order, the running total before it and its ties, plus the one after them."""
-    if ties is None:
-        return np.asarray(totals[:-1] + totals[1:])
-    starts, ends = ties
-    return np.repeat(totals[starts] + totals[ends], ends - starts)
-
-
-def rank_observations(values: Array) -> Ranks:
-    """Order `values`, which must not contain NaN."""
-    n = len(values)
-    order, equal = _sorted(values)
-    ties = None
-    if len(equal):
-        starts = np.delete(np.arange(n), equal + 1)
-        ties = starts, np.append(starts[1:], n)
-    positions: NDArray[np.integer] = np.empty(n, dtype=np.int32 if n < 2**30 else np.int64)
-    for start in range(0, n, BLOCK):
-        block = order[start : start + BLOCK]
-        positions[block] = np.arange(start, start + len(block), dtype=positions.dtype)
-    return Ranks(order, positions, ties)
-
-
-def mean_ranks(values: NDArray) -> Array:
+def mean_ranks(values: ArrayLike) -> Array:
     """Ranks along the first axis, from 1; ties share their mean rank, and a NaN makes the whole column NaN."""
-    columns = np.asarray(values, dtype=np.float64).reshape(len(values), int(np.prod(np.shape(values)[1:])))
-    result = np.full(columns.shape, np.nan)
-    for number in np.flatnonzero(~np.isnan(columns).any(axis=0)):
-        result[:, number] = (rank_observations(np.ascontiguousarray(columns[:, number])).doubled + 1) / 2
-    return result.reshape(np.shape(values))
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(values, axis=0, nan_policy="propagate"), dtype=np.float64)
 
 
-_MANY = 20_000
-"""Number of values from which keys with their numbers are sorted."""
-
-_SWAPS = 8
-
-
-def _sorted(values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Order of values, ties in any order; and the places in it whose value equals the next one.
-
-    NumPy sorts integers several times faster than it finds the order of numbers. The first bits of an integer are those
-    of a value, the others its number; values that agree in these bits are compared and swapped afterwards.
-    """
-    n = len(values)
-    low, high = (values.min(), values.max()) if n else (0.0, 0.0)
-    if n >= _MANY and low < high < np.inf:
-        bits = (n - 1).bit_length()
-        scale, keys = 2.0 ** (62 - bits) / (high - low), np.empty(n, dtype=np.int64)
-        for start in range(0, n, BLOCK):
-            scaled = values[start : start + BLOCK] - low
-            scaled *= scale
-            block = keys[start : start + BLOCK]
-            block[:] = scaled
-            block <<= bits
-            block += np.arange(start, start + len(block))
-        keys.sort()
-        equal_positions = []
-        for start in range(0, n, BLOCK):
-            block, after = keys[start : start + BLOCK], keys[start + 1 : start + BLOCK + 1]
-            equal_positions.append(start + np.flatnonzero((block[: len(after)] ^ after) < 1 << bits))
-            block &= (1 << bits) - 1
-        near = np.concatenate(equal_positions)
-        for _ in range(_SWAPS):
-            here, following = values[keys[near]], values[keys[near + 1]]
-            wrong = near[following < here]
-            if not len(wrong):
-                return keys, near[following == here]
-            if len(wrong) > n // 100:  # most values are close to each other, compared with the largest
-                break
-            first = wrong[np.diff(wrong, prepend=-2) > 1]
-            keys[first], keys[first + 1] = keys[first + 1], keys[first]
-        del keys
+def rank_fractions(values: Array) -> Array:
+    """Fraction of the values below each one, ties counted half: ½ on average; `values` must not contain NaN."""
     order = np.argsort(values)
     ordered = values[order]
-    return order, np.flatnonzero(ordered[1:] == ordered[:-1])
+    below, upto = (np.searchsorted(ordered, ordered, side) for side in ("left", "right"))
+    result = np.empty(len(values))
+    result[order] = (below + upto) / (2 * len(values))
+    return result
 
 
 _ROUNDING = 1e-13

@@ -4,9 +4,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import squareform
 
 from brainscore_core.numerics._matrices import Array, as_matrix
-from brainscore_core.numerics._processors import in_blocks, resolve_device
+from brainscore_core.numerics._processors import resolve_device
 from brainscore_core.numerics._products import FLAT, centred_gram, mirrored, row_gram
 
 Dissimilarity = Literal["correlation", "cosine", "euclidean", "sqeuclidean"]
@@ -82,14 +83,10 @@ def _upper_rdm(X: ArrayLike, dissimilarity: Dissimilarity, device: Any) -> Array
         largest = np.abs(X[few]).max(axis=1, initial=0.0)
         length[few] = np.where(length[few] > tolerance * largest, length[few], np.nan)
 
-    def divide(rows: slice) -> None:
-        block = result[rows, rows.start :]
-        block /= -length[rows.start :]
-        block /= length[rows, None]
-        np.clip(block, -1.0, 1.0, out=block)
-        block += 1.0
-
-    in_blocks(divide, result.shape)
+    result /= -length
+    result /= length[:, None]
+    np.clip(result, -1.0, 1.0, out=result)
+    result += 1.0
     np.fill_diagonal(result, 0.0)
     return result
 
@@ -107,25 +104,13 @@ def squared_distances(gram: Array) -> Array:
 
 def condensed(square: Array) -> Array:
     """Row-major upper triangle of a symmetric matrix, without its diagonal."""
-    n = len(square)
-    result = np.empty(n * (n - 1) // 2)
-    start = 0
-    for row in range(n - 1):
-        result[start : start + n - 1 - row] = square[row, row + 1 :]
-        start += n - 1 - row
-    return result
+    return np.asarray(squareform(square, checks=False))
 
 
 def expanded(pairs: Array) -> Array:
     """Symmetric matrix with a diagonal of 0 from its row-major upper triangle."""
-    n = number_of_stimuli(len(pairs))
-    result = np.zeros((n, n), dtype=pairs.dtype)
-    start = 0
-    for row in range(n - 1):
-        values = pairs[start : start + n - 1 - row]
-        result[row, row + 1 :] = values
-        start += len(values)
-    return mirrored(result.T)
+    number_of_stimuli(len(pairs))
+    return np.asarray(squareform(pairs))
 
 
 def number_of_stimuli(pairs: int) -> int:
