@@ -19,7 +19,8 @@ from brainscore_core.numerics.correlation import pearson
 from brainscore_core.numerics.stimulus_design import FittedMaps, choose_stimuli, fit_maps, probability_of_truth
 from brainscore_core.progress import track
 from brainscore_core.questions.explained import Selected, load_selected
-from brainscore_core.questions.expressions import Question, rows_matching
+from brainscore_core.questions.expressions import rows_matching
+from brainscore_core.questions.question import Question
 
 if TYPE_CHECKING:
     import pandas as pd
