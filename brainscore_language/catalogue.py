@@ -94,7 +94,4 @@ def _entries(kind: str, names: str | Iterable[str], problems: list[Problem]) -> 
 
 
 def _metadata(place: Location, identifier: str) -> BenchmarkMetadata | None:
-    if place.folder is None or not (place.folder / "metadata.py").is_file():
-        return None
-    table = importlib.import_module(f"{place.package}.metadata").METADATA
-    return metadata_for(identifier, table)
+    return metadata_for(identifier, getattr(importlib.import_module(place.package), "METADATA", {}))

@@ -115,7 +115,7 @@ def test_an_untrained_twin_has_other_weights_and_the_same_layers():
 
 def test_every_benchmark_is_described_and_shuffled_splits_are_named():
     for identifier in benchmark_registry:
-        module = import_module(f"{benchmark_registry.location(identifier).package}.metadata")
+        module = import_module(benchmark_registry.location(identifier).package)
         metadata = metadata_for(identifier, module.METADATA)
         assert metadata is not None, identifier
         assert metadata.title

@@ -1,12 +1,9 @@
 """Control of the method: recordings that a known subject predicts best."""
 
+from brainscore_core.benchmarks.metadata import read_metadata
 from brainscore_language import benchmark_registry
+from brainscore_language.benchmarks.simulated_text2026.benchmark import SimulatedText2026
 
+METADATA = read_metadata(__file__)
 
-def _benchmark():
-    from brainscore_language.benchmarks.simulated_text2026.benchmark import SimulatedText2026
-
-    return SimulatedText2026()
-
-
-benchmark_registry["SimulatedText2026-ridge"] = _benchmark
+benchmark_registry["SimulatedText2026-ridge"] = SimulatedText2026

@@ -16,7 +16,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.lazy import LazyLoad
 from brainscore_core.metric_helpers.uncertainty import attach_influence
 from brainscore_core.metrics import Score, Uncertainty, attach_uncertainty
-from brainscore_core.plugins.tables import read_table
+from brainscore_core.plugins.tables import read_citation, read_table
 from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.fetch import fetch_all
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -25,14 +25,7 @@ from brainscore_language.benchmark_helpers import reading_times
 from brainscore_language.benchmarks.syntaxgym.sg_prediction import Prediction
 from brainscore_language.model_helpers.preprocessing import prepare_context
 
-BIBTEX = """@inproceedings{hu2020systematic,
-  title = {A Systematic Assessment of Syntactic Generalization in Neural Language Models},
-  author = {Hu, Jennifer and Gauthier, Jon and Qian, Peng and Wilcox, Ethan and Levy, Roger},
-  booktitle = {Proceedings of the 58th Annual Meeting of the Association for Computational Linguistics},
-  pages = {1725--1744},
-  year = {2020},
-  doi = {10.18653/v1/2020.acl-main.158}
-}"""
+BIBTEX = read_citation(__file__)
 
 _URL = (
     "https://raw.githubusercontent.com/brain-score/language/0e0bb4a2d8df5d3c30fe26ec4528f27a188e1cdc/"

@@ -1,18 +1,9 @@
 """Stimuli of the localizer of the language system: 240 sentences and 240 lists of non-words, of twelve words each."""
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_language import data_registry
 
-BIBTEX = """@article{fedorenko2010new,
-  title = {New method for {fMRI} investigations of language: defining {ROIs} functionally in individual subjects},
-  author = {Fedorenko, Evelina and Hsieh, Po-Jang and Nieto-Casta{\\~n}{\\'o}n, Alfonso and
-    Whitfield-Gabrieli, Susan and Kanwisher, Nancy},
-  journal = {Journal of Neurophysiology},
-  volume = {104},
-  number = {2},
-  pages = {1177--1194},
-  year = {2010},
-  doi = {10.1152/jn.00032.2010}
-}"""
+BIBTEX = read_citation(__file__)
 
 
 def load_data():

@@ -3,17 +3,11 @@
 Times are very likely listed one word too early, as in the corpus of that time; see ``NaturalStories2021``.
 """
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_language import data_registry
 from brainscore_language.utils.s3 import load_from_s3
 
-BIBTEX = """@inproceedings{futrell2018natural,
-  title = {The Natural Stories Corpus},
-  author = {Futrell, Richard and Gibson, Edward and Tily, Harry J. and Blank, Idan and Vishnevetsky, Anastasia and
-    Piantadosi, Steven and Fedorenko, Evelina},
-  booktitle = {Proceedings of the Eleventh International Conference on Language Resources and Evaluation},
-  year = {2018},
-  url = {https://aclanthology.org/L18-1012}
-}"""
+BIBTEX = read_citation(__file__)
 
 STIMULUS_GROUPS = {"Futrell2018": "story_id"}
 

@@ -1,18 +1,10 @@
 """fMRI of sentences in passages, ten subjects (Pereira et al. 2018)."""
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_language import data_registry
 from brainscore_language.utils.s3 import load_from_s3
 
-BIBTEX = """@article{pereira2018toward,
-  title = {Toward a universal decoder of linguistic meaning from brain activation},
-  author = {Pereira, Francisco and Lou, Bin and Pritchett, Brianna and Ritter, Samuel and Gershman, Samuel J. and
-    Kanwisher, Nancy and Botvinick, Matthew and Fedorenko, Evelina},
-  journal = {Nature Communications},
-  volume = {9},
-  pages = {963},
-  year = {2018},
-  doi = {10.1038/s41467-018-03068-4}
-}"""
+BIBTEX = read_citation(__file__)
 
 STIMULUS_GROUPS = {"Pereira2018.*": "story"}  # passages on one topic
 

@@ -1,14 +1,9 @@
 """Wikipedia articles (Merity et al. 2017), for the prediction of next words."""
 
+from brainscore_core.plugins.tables import read_citation
 from brainscore_language import data_registry
 
-BIBTEX = """@inproceedings{merity2017pointer,
-  title = {Pointer sentinel mixture models},
-  author = {Merity, Stephen and Xiong, Caiming and Bradbury, James and Socher, Richard},
-  booktitle = {International Conference on Learning Representations},
-  year = {2017},
-  url = {https://openreview.net/forum?id=Byj72udxe}
-}"""
+BIBTEX = read_citation(__file__)
 
 
 def _lines() -> list[str]:

@@ -1,22 +1,14 @@
 """Whether models name textured silhouettes and dotted outlines as accurately as people (BMD 2024)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from functools import partial
 
 from brainscore_vision import benchmark_registry
+from brainscore_vision.benchmark_helpers.metadata import read_metadata
+from brainscore_vision.benchmarks.bmd2024.benchmark import BMD2024AccuracyDistance
 
-if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
+METADATA = read_metadata(__file__)
 
-
-def _accuracy_distance(condition: str) -> Benchmark:
-    from brainscore_vision.benchmarks.bmd2024.benchmark import BMD2024AccuracyDistance
-
-    return BMD2024AccuracyDistance(condition)
-
-
-benchmark_registry["BMD2024.texture_1Behavioral-accuracy_distance"] = lambda: _accuracy_distance("texture_1")
-benchmark_registry["BMD2024.texture_2Behavioral-accuracy_distance"] = lambda: _accuracy_distance("texture_2")
-benchmark_registry["BMD2024.dotted_1Behavioral-accuracy_distance"] = lambda: _accuracy_distance("dotted_1")
-benchmark_registry["BMD2024.dotted_2Behavioral-accuracy_distance"] = lambda: _accuracy_distance("dotted_2")
+for _condition in ("texture_1", "texture_2", "dotted_1", "dotted_2"):
+    benchmark_registry[f"BMD2024.{_condition}Behavioral-accuracy_distance"] = partial(
+        BMD2024AccuracyDistance, _condition
+    )

@@ -1,19 +1,10 @@
 """Whether occluders make objects hard to recognise for models as for people (Coggan & Tong 2024)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from brainscore_vision import benchmark_registry
+from brainscore_vision.benchmark_helpers.metadata import read_metadata
+from brainscore_vision.benchmarks.coggan2024_behavior.benchmark import ConditionWiseAccuracySimilarity
+from brainscore_vision.data.coggan2024_behavior import BIBTEX
 
-if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
+METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
-
-def _similarity() -> Benchmark:
-    from brainscore_vision.benchmarks.coggan2024_behavior.benchmark import ConditionWiseAccuracySimilarity
-
-    return ConditionWiseAccuracySimilarity()
-
-
-benchmark_registry["tong.Coggan2024_behavior-ConditionWiseAccuracySimilarity"] = _similarity
+benchmark_registry["tong.Coggan2024_behavior-ConditionWiseAccuracySimilarity"] = ConditionWiseAccuracySimilarity

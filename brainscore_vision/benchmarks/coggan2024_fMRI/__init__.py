@@ -1,20 +1,13 @@
 """Whether occluded objects are similar to models as to human visual cortex (Coggan & Tong 2024)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from functools import partial
 
 from brainscore_vision import benchmark_registry
+from brainscore_vision.benchmark_helpers.metadata import read_metadata
+from brainscore_vision.benchmarks.coggan2024_fMRI.benchmark import Coggan2024_fMRI_Benchmark
+from brainscore_vision.data.coggan2024_fMRI import BIBTEX
 
-if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
-
-
-def _benchmark(region: str) -> Benchmark:
-    from brainscore_vision.benchmarks.coggan2024_fMRI.benchmark import Coggan2024_fMRI_Benchmark
-
-    return Coggan2024_fMRI_Benchmark(region)
-
+METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
 for _region in ("V1", "V2", "V4", "IT"):
-    benchmark_registry[f"tong.Coggan2024_fMRI.{_region}-rdm"] = lambda region=_region: _benchmark(region)
+    benchmark_registry[f"tong.Coggan2024_fMRI.{_region}-rdm"] = partial(Coggan2024_fMRI_Benchmark, _region)

@@ -1,27 +1,15 @@
 """How well models predict responses in V1 and V2 to textures (Freeman, Ziemba et al. 2013)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from functools import partial
 
 from brainscore_vision import benchmark_registry
+from brainscore_vision.benchmark_helpers.metadata import read_metadata
+from brainscore_vision.benchmarks.freemanziemba2013.benchmarks.benchmark import private_benchmark
+from brainscore_vision.benchmarks.freemanziemba2013.benchmarks.public_benchmarks import public_benchmark
+from brainscore_vision.data.freemanziemba2013 import BIBTEX
 
-if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
-
-
-def _private(region: str) -> Benchmark:
-    from brainscore_vision.benchmarks.freemanziemba2013.benchmarks.benchmark import private_benchmark
-
-    return private_benchmark(region)
-
-
-def _public(region: str) -> Benchmark:
-    from brainscore_vision.benchmarks.freemanziemba2013.benchmarks.public_benchmarks import public_benchmark
-
-    return public_benchmark(region)
-
+METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
 for _region in ("V1", "V2"):
-    benchmark_registry[f"FreemanZiemba2013.{_region}-pls"] = lambda region=_region: _private(region)
-    benchmark_registry[f"FreemanZiemba2013public.{_region}-pls"] = lambda region=_region: _public(region)
+    benchmark_registry[f"FreemanZiemba2013.{_region}-pls"] = partial(private_benchmark, _region)
+    benchmark_registry[f"FreemanZiemba2013public.{_region}-pls"] = partial(public_benchmark, _region)

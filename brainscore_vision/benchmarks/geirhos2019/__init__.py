@@ -1,19 +1,10 @@
 """Whether models recognise objects by their shape, as people do, or by their texture (Geirhos et al. 2019)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from brainscore_vision import benchmark_registry
+from brainscore_vision.benchmark_helpers.metadata import read_metadata
+from brainscore_vision.benchmarks.geirhos2019.benchmark import Geirhos2019ShapeBias
+from brainscore_vision.data.geirhos2019 import BIBTEX
 
-if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
+METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
-
-def _shape_bias() -> Benchmark:
-    from brainscore_vision.benchmarks.geirhos2019.benchmark import Geirhos2019ShapeBias
-
-    return Geirhos2019ShapeBias()
-
-
-benchmark_registry["Geirhos2019-shape_bias"] = _shape_bias
+benchmark_registry["Geirhos2019-shape_bias"] = Geirhos2019ShapeBias

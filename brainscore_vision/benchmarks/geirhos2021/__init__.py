@@ -1,26 +1,13 @@
 """Error consistency with people, and accuracy, on 17 sets of out-of-distribution images (Geirhos et al. 2021)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from functools import partial
 
 from brainscore_vision import benchmark_registry
+from brainscore_vision.benchmark_helpers.metadata import read_metadata
+from brainscore_vision.benchmarks.geirhos2021.benchmark import Geirhos2021Accuracy, Geirhos2021ErrorConsistency
+from brainscore_vision.data.geirhos2021 import BIBTEX
 
-if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
-
-
-def _error_consistency(test: str) -> Benchmark:
-    from brainscore_vision.benchmarks.geirhos2021.benchmark import Geirhos2021ErrorConsistency
-
-    return Geirhos2021ErrorConsistency(test)
-
-
-def _accuracy(test: str) -> Benchmark:
-    from brainscore_vision.benchmarks.geirhos2021.benchmark import Geirhos2021Accuracy
-
-    return Geirhos2021Accuracy(test)
-
+METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
 for _name, _test in (
     ("colour", "colour"),
@@ -41,5 +28,5 @@ for _name, _test in (
     ("stylized", "stylized"),
     ("uniformnoise", "uniform-noise"),
 ):
-    benchmark_registry[f"Geirhos2021{_name}-error_consistency"] = lambda test=_test: _error_consistency(test)
-    benchmark_registry[f"Geirhos2021{_name}-top1"] = lambda test=_test: _accuracy(test)
+    benchmark_registry[f"Geirhos2021{_name}-error_consistency"] = partial(Geirhos2021ErrorConsistency, _test)
+    benchmark_registry[f"Geirhos2021{_name}-top1"] = partial(Geirhos2021Accuracy, _test)

@@ -1,19 +1,10 @@
 """Whether models take the same of three objects for the odd one as people do (Hebart et al. 2023)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from brainscore_vision import benchmark_registry
+from brainscore_vision.benchmark_helpers.metadata import read_metadata
+from brainscore_vision.benchmarks.hebart2023.benchmark import Hebart2023Match
+from brainscore_vision.data.hebart2023 import BIBTEX
 
-if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
+METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
-
-def _match() -> Benchmark:
-    from brainscore_vision.benchmarks.hebart2023.benchmark import Hebart2023Match
-
-    return Hebart2023Match()
-
-
-benchmark_registry["Hebart2023-match"] = _match
+benchmark_registry["Hebart2023-match"] = Hebart2023Match

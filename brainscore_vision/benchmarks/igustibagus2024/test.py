@@ -4,7 +4,7 @@ import pytest
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_benchmark, load_stimulus_set
 from brainscore_vision.benchmark_helpers import PrecomputedFeatures
-from brainscore_vision.benchmarks.igustibagus2024.benchmark import keep_backgrounds_apart
+from brainscore_vision.benchmarks.igustibagus2024 import keep_backgrounds_apart
 from brainscore_vision.testing import small_models
 
 SIMULATED = {

@@ -1,19 +1,10 @@
 """Accuracy on the validation images of ImageNet (Deng et al. 2009)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from brainscore_vision import benchmark_registry
+from brainscore_vision.benchmark_helpers.metadata import read_metadata
+from brainscore_vision.benchmarks.imagenet.benchmark import Imagenet2012
+from brainscore_vision.data.imagenetslim15000 import BIBTEX
 
-if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
+METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
-
-def _top1() -> Benchmark:
-    from brainscore_vision.benchmarks.imagenet.benchmark import Imagenet2012
-
-    return Imagenet2012()
-
-
-benchmark_registry["ImageNet-top1"] = _top1
+benchmark_registry["ImageNet-top1"] = Imagenet2012

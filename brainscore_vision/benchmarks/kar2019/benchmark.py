@@ -7,6 +7,7 @@ import numpy as np
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
 from brainscore_core.metric_helpers.alignment import PUBLISHED_ORDER
 from brainscore_core.metrics import Score, declare_no_error
+from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset, load_metric
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, require_coords
@@ -20,21 +21,7 @@ NUMBER_OF_TRIALS: Final = 44
 TIME_BINS: Final = [(start, start + 10) for start in range(70, 250, 10)]
 CEILING: Final = 0.79
 _STATIC = "its recordings do not change over time, so that every image is solved at the same time"
-BIBTEX: Final = """@article{Kar2019,
-  author = {Kar, Kohitij and Kubilius, Jonas and Schmidt, Kailyn and Issa, Elias B. and DiCarlo, James J.},
-  title = {Evidence that recurrent circuits are critical to the ventral stream's execution of core object recognition
-    behavior},
-  journal = {Nature Neuroscience},
-  year = {2019},
-  month = {Jun},
-  day = {01},
-  volume = {22},
-  number = {6},
-  pages = {974-983},
-  issn = {1546-1726},
-  doi = {10.1038/s41593-019-0392-5},
-  url = {https://doi.org/10.1038/s41593-019-0392-5}
-}"""
+BIBTEX = read_citation(__file__)
 
 
 class DicarloKar2019OST(BenchmarkBase):

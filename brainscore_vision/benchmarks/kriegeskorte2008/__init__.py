@@ -1,26 +1,11 @@
 """Representational dissimilarities of 92 objects in human and monkey IT (Kriegeskorte et al. 2008)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from brainscore_vision import benchmark_registry
+from brainscore_vision.benchmark_helpers.metadata import read_metadata
+from brainscore_vision.benchmarks.kriegeskorte2008.benchmark import Kriegeskorte2008HumanRDM, Kriegeskorte2008MonkeyRDM
+from brainscore_vision.data.kriegeskorte2008 import BIBTEX
 
-if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
+METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
-
-def _human() -> Benchmark:
-    from brainscore_vision.benchmarks.kriegeskorte2008.benchmark import Kriegeskorte2008HumanRDM
-
-    return Kriegeskorte2008HumanRDM()
-
-
-def _monkey() -> Benchmark:
-    from brainscore_vision.benchmarks.kriegeskorte2008.benchmark import Kriegeskorte2008MonkeyRDM
-
-    return Kriegeskorte2008MonkeyRDM()
-
-
-benchmark_registry["Kriegeskorte2008.IT-human-rdm"] = _human
-benchmark_registry["Kriegeskorte2008.IT-monkey-rdm"] = _monkey
+benchmark_registry["Kriegeskorte2008.IT-human-rdm"] = Kriegeskorte2008HumanRDM
+benchmark_registry["Kriegeskorte2008.IT-monkey-rdm"] = Kriegeskorte2008MonkeyRDM

@@ -1,22 +1,33 @@
 """Predictivity of and similarity to macaque V1, V2, V4 and IT on natural scenes (Li et al. 2026)."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
 
+from brainscore_core.benchmarks import Benchmark
 from brainscore_core.plugins.tables import table_keys
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import benchmark_registry
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow, read_metadata
+from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark, prepare_recordings
+from brainscore_vision.data.li2026 import BIBTEX
 
-if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
+METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
 
-def _make(benchmark: str) -> Benchmark:
-    from brainscore_vision.benchmarks.li2026.benchmark import make
+def make(benchmark: str) -> Benchmark:
+    """Make a benchmark of the table."""
+    return make_benchmark(__file__, benchmark, bibtex=BIBTEX, prepare=prepare)
 
-    return make(benchmark)
+
+def prepare(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembly:
+    """Select the row's reliable neurons; each animal is a subject.
+
+    `assembly`: recordings with ``animal`` on ``neuroid``. `row`: region, reliability and threshold. Result: a
+    NeuroidAssembly (presentation × neuroid) with ``subject`` on ``neuroid``.
+    """
+    selected = prepare_recordings(assembly, row)
+    selected["subject"] = "neuroid", selected["animal"].values
+    return selected
 
 
 for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(_make, _key)
+    benchmark_registry[_key] = partial(make, _key)

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from brainscore_core.metrics import Ceiling, Metric
+from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_ceiling, load_dataset, load_metric
 from brainscore_vision.benchmark_helpers.measurements import of_region, require_coords, single_time_bin
@@ -13,21 +14,7 @@ from brainscore_vision.utils import LazyLoad
 VISUAL_DEGREES: Final = 8
 NUMBER_OF_TRIALS: Final = 50
 VERSION: Final = 4
-BIBTEX: Final = """@article{Majaj13402,
-  author = {Majaj, Najib J. and Hong, Ha and Solomon, Ethan A. and DiCarlo, James J.},
-  title = {Simple Learned Weighted Sums of Inferior Temporal Neuronal Firing Rates Accurately Predict Human Core Object
-    Recognition Performance},
-  volume = {35},
-  number = {39},
-  pages = {13402--13418},
-  year = {2015},
-  doi = {10.1523/JNEUROSCI.5181-14.2015},
-  publisher = {Society for Neuroscience},
-  issn = {0270-6474},
-  url = {https://www.jneurosci.org/content/35/39/13402},
-  eprint = {https://www.jneurosci.org/content/35/39/13402.full.pdf},
-  journal = {Journal of Neuroscience}
-}"""
+BIBTEX = read_citation(__file__)
 
 _CROSS_VALIDATION: Final = {"stratification_coord": "object_name"}
 

@@ -3,6 +3,7 @@
 from typing import Final
 
 from brainscore_core.errors import UserError
+from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_ceiling, load_dataset, load_metric
 from brainscore_vision.benchmark_helpers.measurements import of_region, require_coords, single_time_bin
@@ -20,16 +21,7 @@ RELIABILITY_THRESHOLD: Final = 0.3
 NUMBER_OF_TRIALS: Final = 1
 VERSION: Final = 3
 _METRICS: Final = {"ridge": "ridge_split", "ridgecv": "ridgecv_split"}
-BIBTEX: Final = """@article{papale_extensive_2025,
-  title = {An extensive dataset of spiking activity to reveal the syntax of the ventral stream},
-  volume = {113},
-  issn = {08966273},
-  url = {https://linkinghub.elsevier.com/retrieve/pii/S089662732400881X},
-  doi = {10.1016/j.neuron.2024.12.003},
-  journal = {Neuron},
-  author = {Papale, Paolo and Wang, Feng and Self, Matthew W. and Roelfsema, Pieter R.},
-  year = {2025}
-}"""
+BIBTEX = read_citation(__file__)
 
 
 def Papale2025(region: str, metric_type: str) -> TrainTestNeuralBenchmark:  # noqa: N802 -- the published name

@@ -4,6 +4,7 @@ from typing import Final, Literal, cast
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score
 from brainscore_core.metrics import Score
+from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
@@ -12,19 +13,7 @@ from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-BIBTEX: Final = """@article{Rajalingham240614,
-  author = {Rajalingham, Rishi and Issa, Elias B. and Bashivan, Pouya and Kar, Kohitij and Schmidt, Kailyn and
-    DiCarlo, James J.},
-  title = {Large-scale, high-resolution comparison of the core visual object recognition behavior of humans, monkeys,
-    and state-of-the-art deep artificial neural networks},
-  elocation-id = {240614},
-  year = {2018},
-  doi = {10.1101/240614},
-  publisher = {Cold Spring Harbor Laboratory},
-  url = {https://www.biorxiv.org/content/early/2018/02/12/240614},
-  eprint = {https://www.biorxiv.org/content/early/2018/02/12/240614.full.pdf},
-  journal = {bioRxiv}
-}"""
+BIBTEX = read_citation(__file__)
 
 VISUAL_DEGREES: Final = 8
 NUMBER_OF_TRIALS: Final = 2
