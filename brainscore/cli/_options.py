@@ -82,8 +82,8 @@ class Filters:
 
     def _match(self, model: str, benchmark: str, state: str, run: str, created: datetime | None) -> bool:
         return (
-            _matches(model, self.models)
-            and _matches(benchmark, self.benchmarks)
+            matches(model, self.models)
+            and matches(benchmark, self.benchmarks)
             and (not self.states or state in self.states)
             and (created is None or self.since is None or created >= self.since)
             and (created is None or self.before is None or created < self.before)
@@ -95,8 +95,8 @@ class Filters:
         created = datetime.fromisoformat(assessment.created or "")
         models = [model.identifier for model in assessment.models]
         return (
-            (not self.models or any(_matches(model, self.models) for model in models))
-            and _matches(assessment.benchmark.identifier, self.benchmarks)
+            (not self.models or any(matches(model, self.models) for model in models))
+            and matches(assessment.benchmark.identifier, self.benchmarks)
             and (self.since is None or created >= self.since)
         )
 
@@ -199,7 +199,8 @@ def _only(names: tuple[str, ...]) -> str | None:
     return names[0] if len(names) == 1 and not _is_pattern(names[0]) else None
 
 
-def _matches(identifier: str, names: tuple[str, ...]) -> bool:
+def matches(identifier: str, names: Sequence[str]) -> bool:
+    """Whether an identifier is one of these names or matches one of these patterns; any does if there are none."""
     if not names:
         return True
     return any(fnmatch.fnmatchcase(identifier, n) if _is_pattern(n) else identifier == n for n in names)

@@ -39,11 +39,6 @@ def as_json(value: Any) -> Any:
     return str(value)
 
 
-def printable(text: str) -> str:
-    """Replace characters in a text from a site that could control the terminal, including line breaks."""
-    return "".join(character if character.isprintable() else "�" for character in text)
-
-
 def echo(message: object = "", *, err: bool = False, nl: bool = True) -> None:
     r"""Print a text without what could control the terminal, except for the styles of `style`.
 
@@ -132,7 +127,7 @@ def difference_lines(difference: Difference) -> Iterable[str]:
             (n.name, _number_text(n.a), _number_text(n.b), f"{n.apart:.2g}" if n.apart else "", _verdict_text(n))
             for n in difference.numbers
         ]
-        yield from _aligned([("", "first", "second", "difference", ""), *rows])
+        yield from aligned([("", "first", "second", "difference", ""), *rows])
         yield ""
     if difference.arrays:
         yield from (str(array) for array in difference.arrays)
@@ -154,7 +149,7 @@ def change_lines(changes: Sequence[Change]) -> Iterable[str]:
             texts if len(texts) <= _MAX_CHANGES else [*texts[:_MAX_CHANGES], f"… and {len(texts) - _MAX_CHANGES} more"]
         )
         rows += [("" if index else section, text) for index, text in enumerate(shown)]
-    return _aligned(rows)
+    return aligned(rows)
 
 
 def echo_lines(lines: Iterable[str]) -> None:
@@ -171,7 +166,8 @@ def echo_methods(store: ResultsStore, receipt: Receipt) -> None:
     echo(methods_of(stored_in(store, receipt)))
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterable[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> Iterable[str]:
+    """Format rows as lines of aligned columns."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

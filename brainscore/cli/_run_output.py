@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from brainscore.cli._output import echo, harmless_text, style
+from brainscore.cli._output import aligned, echo, harmless_text, style
 from brainscore_core.memory import format_size
 from brainscore_core.plurals import counted
 
@@ -404,7 +404,5 @@ def _echo_first_pairs(pairs: Sequence[tuple[str, str]]) -> None:
 
 
 def _echo_aligned(rows: Sequence[Sequence[str]]) -> None:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for number, row in enumerate(rows):
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    for number, line in enumerate(aligned(rows)):
         echo(style(line, bold=True) if number == 0 else line)

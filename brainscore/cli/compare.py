@@ -12,9 +12,9 @@ from urllib.parse import urlencode
 import click
 from click.core import ParameterSource
 
-from brainscore.cli._output import echo, echo_columns, echo_json, printable
+from brainscore.cli._output import echo, echo_columns, echo_json
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
-from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.formatting import estimate_text, number_text, printable
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brainscore.cli._options import site_option
-from brainscore.cli._output import echo, echo_json, harmless_text, printable
+from brainscore.cli._output import echo, echo_json, harmless_text
 from brainscore_core.errors import UserError
-from brainscore_core.formatting import estimate_text, harmless
+from brainscore_core.formatting import estimate_text, harmless, printable
 from brainscore_core.training_data import MARKS, explained_signs
 
 if TYPE_CHECKING:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from brainscore.cli._options import Filters, domain_option, listed, of_one_domain
+from brainscore.cli._options import Filters, domain_option, listed, matches, of_one_domain
 from brainscore.cli._output import echo, echo_json
 from brainscore_core.plurals import counted
 from brainscore_core.progress import stage
@@ -190,10 +189,4 @@ def _tree(domain: Domain, benchmarks: Sequence[str]) -> Tree:
     from brainscore_core.results.aggregates import Tree
 
     tree = domain.tree()
-    return Tree(tree[name] for name in tree if not tree[name].benchmark or _matches(name, benchmarks))
-
-
-def _matches(name: str, patterns: Sequence[str]) -> bool:
-    return not patterns or any(
-        fnmatchcase(name, pattern) if "*" in pattern or "?" in pattern else name == pattern for pattern in patterns
-    )
+    return Tree(tree[name] for name in tree if not tree[name].benchmark or matches(name, benchmarks))

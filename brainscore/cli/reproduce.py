@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import click
 
-from brainscore.cli._options import domain_option
+from brainscore.cli._options import domain_option, matches
 from brainscore.cli._output import echo, echo_columns, echo_json
 from brainscore_core.errors import UserError
 from brainscore_core.plurals import counted
@@ -56,7 +54,7 @@ def command(
         from brainscore_core.scoring import ResultsStore
 
         scores = [score for each in domains(domain and [domain]) for score in each.feature("published scores")]
-    chosen = [score for score in scores if _matches(score.model, models) and _matches(score.benchmark, benchmarks)]
+    chosen = [score for score in scores if matches(score.model, models) and matches(score.benchmark, benchmarks)]
     if not chosen:
         raise UserError("no published pair matches", remedy=f"there are {', '.join(_name(score) for score in scores)}")
     store = ResultsStore(results)
@@ -77,10 +75,6 @@ def command(
         echo(f"{scored} of {pairs} could be scored{agree}")
     if not all(reproduction.agrees for reproduction in reproductions):
         context.exit(1)
-
-
-def _matches(name: str, patterns: Sequence[str]) -> bool:
-    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _name(score: PublishedScore) -> str:

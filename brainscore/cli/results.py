@@ -22,6 +22,7 @@ from brainscore.cli._options import (
     results_option,
 )
 from brainscore.cli._output import (
+    aligned,
     difference_lines,
     echo,
     echo_json,
@@ -319,7 +320,7 @@ def trajectory(model: str, results: str | None, benchmarks: tuple[str, ...], plo
         interval = None if row["low"] is None else (row["low"], row["high"])
         seed, epoch = ("" if row[name] is None else str(row[name]) for name in ("seed", "epoch"))
         table.append((row["benchmark"], seed, epoch, estimate_text(row["score"], ci=interval, brief=True)))
-    _echo_tree(table)
+    echo_lines(aligned(table))
     if plot is not None:
         echo(f"Plot: {plot}")
 
@@ -416,7 +417,8 @@ def tree(
             for (model, benchmark), receipt in own_receipts.items()
             if model == model_aggregates.model
         }
-        _echo_tree(_tree_rows(shown, model_aggregates, benchmarks, exposure, own_of_model))
+        rows = list(_tree_rows(shown, model_aggregates, benchmarks, exposure, own_of_model))
+        echo_lines(aligned(rows))
     if benchmarks:
         for sign in explained_signs(finding.state for finding in exposure.values()):
             echo(sign, err=True)
@@ -515,13 +517,6 @@ def _state_text(node: Aggregate) -> str:
         return f"outdated: version {node.result.version}"
     state = "NaN" if node.state == "undefined" else str(node.state)
     return f"{state}: {node.result.reason}" if node.result and node.result.reason else state
-
-
-def _echo_tree(rows: Iterable[Sequence[str]]) -> None:
-    table = list(rows)
-    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
-    for row in table:
-        echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 @click.group("results", cls=Subcommands)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,141 +16,52 @@ from brainscore.cli._output import echo, echo_json
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.progress import stage
 
-
-class _WrongValueError(Exception):
-    """A value of a run file is wrong; the message says what it must be."""
+KEYS = (
+    *("models", "benchmarks", "results", "workers", "max_memory", "gpus", "isolated", "sandbox", "scheduler", "slurm"),
+    *("again", "timeout", "domain"),
+)
+"""The keys of a run file: options, which check and convert their values."""
 
 
 def read_run_file(path: Path) -> dict[str, Any]:
-    """Read a run file."""
+    """Read a run file; names of files are relative to its folder."""
     try:
         import yaml
     except ModuleNotFoundError as error:
         raise UserError("run files need PyYAML", remedy='install it: pip install "brainscore[cluster]"') from error
     try:
-        text = path.read_text(encoding="utf-8")
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    loader = yaml.SafeLoader(text)
-    try:
-        node = loader.get_single_node()
-        pairs = [(key, value, loader.construct_object(value, deep=True)) for key, value in _entries(node, path)]
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{path}:{mark.line + 1}" if mark is not None else str(path)
-        raise UserError(f"{where}: not valid YAML: {getattr(error, 'problem', None) or error}") from error
-    finally:
-        loader.dispose()
-    values: dict[str, Any] = {}
-    lines: dict[str, int] = {}
-    for key, value_node, value in pairs:
-        name, line = str(key.value), key.start_mark.line + 1
+        raise UserError(f"{path} is not valid YAML: {error}") from error
+    if values is None:
+        raise UserError(f"{path} is empty", remedy="it needs models and benchmarks")
+    if not isinstance(values, dict):
+        raise UserError(f"{path}: keys with values are needed, such as  models: [pixels, gabor]")
+    if "cage" in values:  # earlier name
+        values["sandbox"] = values.pop("cage")
+    for name in values:
         if name not in KEYS:
-            near = nearest(name, KEYS, limit=2)
+            near = nearest(str(name), KEYS, limit=2)
             remedy = f"did you mean {' or '.join(near)}?" if near else f"the keys are: {', '.join(KEYS)}"
-            raise UserError(f"{path}:{line}: unknown key {name!r}", remedy=remedy)
-        if name in values:
-            raise UserError(f"{path}:{line}: {name!r} is already on line {lines[name]}", remedy="keep one")
-        try:
-            values[name] = KEYS[name](value)
-        except _WrongValueError as error:
-            raise UserError(f"{path}:{_line_of(value_node, value, name)}: {name!r} must be {error}") from None
-        lines[name] = line
+            raise UserError(f"{path}: unknown key {name!r}", remedy=remedy)
+    for name in ("models", "benchmarks"):
+        names = values.get(name) or []
+        values[name] = [str(item) for item in (names if isinstance(names, list) else [names])]
     return {name: _placed(name, value, path.parent) for name, value in values.items()}
 
 
-def _entries(node: Any, path: Path) -> list[tuple[Any, Any]]:
-    if node is None:
-        raise UserError(f"{path} is empty", remedy="it needs models and benchmarks")
-    if node.id != "mapping":
-        raise UserError(
-            f"{path}:{node.start_mark.line + 1}: keys with values are needed, such as  models: [pixels, gabor]"
-        )
-    entries: list[tuple[Any, Any]] = node.value
-    return entries
-
-
-def _line_of(node: Any, value: Any, name: str) -> int:
-    """Line of a wrong value; in a list, of the first wrong item."""
-    if node.id == "sequence" and KEYS[name] is _names and isinstance(value, list):
-        for item, name_of_item in zip(node.value, value, strict=True):
-            if not isinstance(name_of_item, str) or not name_of_item:
-                return int(item.start_mark.line) + 1
-    return int(node.start_mark.line) + 1
-
-
-def _names(value: Any) -> list[str]:
-    items = [value] if isinstance(value, str) else value
-    if not isinstance(items, list) or not items or not all(isinstance(item, str) and item for item in items):
-        raise _WrongValueError("a name or a list of names")
-    return items
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise _WrongValueError("a text")
-    return value
-
-
-def _count(least: int) -> Callable[[Any], int]:
-    def check(value: Any) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise _WrongValueError(f"a whole number of at least {least}")
-        return value
-
-    return check
-
-
-def _seconds(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
-        raise _WrongValueError("a number of seconds above 0")
-    return float(value)
-
-
-def _size(value: Any) -> str:
-    from brainscore_core.memory import parse_size
-
-    try:
-        return str(parse_size(value))
-    except (UserError, TypeError, ValueError):
-        raise _WrongValueError("a size such as 8GB") from None
-
-
-def _switch(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise _WrongValueError("true or false")
-    return value
-
-
-def _again(value: Any) -> str:
-    if value not in ("failed", "none", "all"):
-        raise _WrongValueError("failed, none or all")
-    return str(value)
-
-
-KEYS: dict[str, Callable[[Any], Any]] = {
-    "models": _names,
-    "benchmarks": _names,
-    "results": _text,
-    "workers": _count(1),
-    "max_memory": _size,
-    "gpus": _count(0),
-    "isolated": _switch,
-    "sandbox": _switch,
-    "cage": _switch,  # earlier name
-    "scheduler": _text,
-    "slurm": _text,
-    "again": _again,
-    "timeout": _seconds,
-    "domain": _text,
-}
-"""The keys of a run file, each with the function that checks and converts its value."""
+def _use_file(ctx: click.Context, param: click.Parameter, value: Path | None) -> None:
+    """Let the values of a run file be the defaults of the options."""
+    if value is not None:
+        ctx.default_map = read_run_file(value)
 
 
 def _placed(name: str, value: Any, folder: Path) -> Any:
     """Make names of files relative to the folder of the run file."""
-    if name == "slurm" or (name == "results" and "://" not in value):
-        return str(folder / Path(value).expanduser())
+    if name == "slurm" or (name == "results" and "://" not in str(value)):
+        return str(folder / Path(str(value)).expanduser())
     if name == "models":
         return [_model(model, folder) for model in value]
     return value
@@ -211,7 +122,8 @@ def _repeated(args: Sequence[str]) -> list[str]:
     "all:simulated, all.",
 )  # fmt: skip
 @click.option(
-    "--file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    "--file", type=click.Path(exists=True, dir_okay=False, path_type=Path), is_eager=True, expose_value=False,
+    callback=_use_file,
     help="A YAML file with models, benchmarks and options; options on the command line take precedence.",
 )  # fmt: skip
 @click.option(
@@ -253,7 +165,7 @@ def _repeated(args: Sequence[str]) -> list[str]:
 @domain_option
 @click.option("--json", "json_", is_flag=True, help="Print the plan or the results as JSON.")
 @click.pass_context
-def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, **given: Any) -> None:
+def command(ctx: click.Context, dry_run: bool, json_: bool, **given: Any) -> None:
     """Score many models on many benchmarks; pairs that are scored already are skipped.
 
     \b
@@ -267,7 +179,8 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
         from brainscore.cli._run_output import Progress, echo_plan, echo_summary, plan_as_dict, summary_as_dict
         from brainscore.runs import cluster_options, execute, starting_early
 
-        how = _with_file(file, given)
+        # a missing option is None, an empty tuple, or False
+        how = {name: value for name, value in given.items() if value is not None and value is not False and value != ()}
         names = ("workers", "max_memory", "gpus", "scheduler", "slurm", "timeout")
         options = cluster_options(**{name: how[name] for name in names if name in how})
         if not dry_run:
@@ -322,20 +235,9 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
         ctx.exit(1)
 
 
-def _with_file(file: Path | None, given: dict[str, Any]) -> dict[str, Any]:
-    """Options of the command line, and of the file for those that are missing."""
-    how: dict[str, Any] = {}
-    if file is not None:
-        how = read_run_file(file)
-    # a missing option is None, an empty tuple, or False
-    return how | {
-        name: value for name, value in given.items() if value is not None and value is not False and value != ()
-    }
-
-
 def _sandbox_options(options: dict[str, Any]) -> dict[str, Any] | None:
     files = list(options.get("sandbox_shows", ()))
-    return {"files": files} if options.get("sandbox") or options.get("cage") or files else None
+    return {"files": files} if options.get("sandbox") or files else None
 
 
 def _required(how: dict[str, Any], name: str) -> Sequence[str]:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brainscore.cli._options import site_option
-from brainscore.cli._output import echo, echo_json, echo_table, printable, style
+from brainscore.cli._output import echo, echo_json, echo_table, style
 from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.formatting import printable
 from brainscore_core.plurals import counted
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from math import inf, isfinite, nan
 from pathlib import Path
 
 from brainscore.report._report import Report, Validity
-from brainscore.report._view import LETTERS, STATES, Group, Row, View, printable
+from brainscore.report._view import LETTERS, STATES, Group, Row, View
 from brainscore_core.errors import UserError
 from brainscore_core.figures import (
     COLUMN_WIDTHS,
@@ -30,7 +30,7 @@ from brainscore_core.figures import (
 from brainscore_core.figures.axes import clipped
 from brainscore_core.figures.colour_tables import Pattern
 from brainscore_core.figures.export import save_figure
-from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.formatting import estimate_text, number_text, printable
 from brainscore_core.identifiers import series_point
 from brainscore_core.numerics.correlation import Association, association
 from brainscore_core.results.validity import share_text

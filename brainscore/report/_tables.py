@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainscore.report._report import Report
-from brainscore.report._view import STATES, Group, Row, printable
+from brainscore.report._view import STATES, Group, Row
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
-from brainscore_core.formatting import estimate_text, number_text, p_text
+from brainscore_core.formatting import estimate_text, number_text, p_text, printable
 from brainscore_core.progress import track
 from brainscore_core.results.export import export_table
 from brainscore_core.results.validity import difference_text, percent_text, share_text

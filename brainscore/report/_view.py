@@ -35,17 +35,6 @@ def short(digest: str | None) -> str:
     return (digest or "unknown")[:12]
 
 
-def printable(name: str) -> str:
-    r"""Replace what has no shape, such as control characters and those that turn the direction of writing.
-
-    Examples
-    --------
-    >>> printable("a\x07b")
-    'a�b'
-    """
-    return "".join(letter if letter.isprintable() else "�" for letter in name)
-
-
 STATES = {
     "scored": "scored",
     "undetermined": "undetermined",
