@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidA
 from brainscore_language.artificial_subject import ArtificialSubject
 from brainscore_language.model_helpers.assemblies import behaviour, part_coords, recorded_units
 from brainscore_language.model_helpers.networks import (
+    AllRecorded,
     load_network,
     load_tokenizer,
     module_named,
@@ -106,7 +108,8 @@ class HuggingfaceSubject(ArtificialSubject):
     The coordinate ``context`` of a very long text holds the latest characters of each context, after an ellipsis.
 
     Contexts that begin with each other are read in one pass if the network is causal, which is checked by reading one
-    of them alone. Long passes are divided, with keys and values of earlier tokens kept.
+    of them alone. Long passes are divided, with keys and values of earlier tokens kept. If units are recorded and there
+    is no task, a pass ends after the last recorded layer, unless the first pass called a layer more than once.
 
     References
     ----------
@@ -142,6 +145,7 @@ class HuggingfaceSubject(ArtificialSubject):
         }
         self._with_heads = bool(task_heads)
         self._is_causal: bool | None = None
+        self._called_once: dict[tuple[str, ...], bool] = {}  # layers → whether a pass calls each of them once
         self._units: np.ndarray | None = None
         self._weights: str | None = None
         self.known_responses: dict[tuple[str, ...], dict[str, np.ndarray]] | None = None  # see `stored`
@@ -346,24 +350,31 @@ class HuggingfaceSubject(ArtificialSubject):
         tokens = torch.as_tensor(ids, device=self.device)
         size, past, start, last = len(ids), None, 0, None
         vocabulary = getattr(getattr(self.basemodel, "config", None), "vocab_size", None) or len(self.tokenizer)
-        if len(ids) * vocabulary > _LOGITS and not (self._with_heads or self._overridden()):
+        layers = tuple(self.recorded_layers())
+        with_outputs = self._with_heads or self._overridden()
+        records_only = self.behavioral_task is None and bool(layers) and not with_outputs
+        stops = records_only and self._called_once.get(layers, False)
+        if len(ids) * vocabulary > _LOGITS and not (stops or with_outputs):
             size = max(_SHORTEST, _LOGITS // vocabulary)
-        layers = [layer for target, _ in self.neural_recordings for layer in self._layers(target)]
-        with (
-            torch.no_grad(),
-            recorded_outputs({name: module_named(self.basemodel, name) for name in layers}) as outputs,
-        ):
+        calls: collections.Counter[str] = collections.Counter()
+        modules = {name: module_named(self.basemodel, name) for name in layers}
+        with torch.no_grad(), recorded_outputs(modules, calls=calls, stop=stops) as outputs:
             while start < len(ids):
                 end = min(start + size, len(ids))
                 extra = {} if size == len(ids) else {"past_key_values": past, "use_cache": True}
-                output = self.basemodel(input_ids=tokens[None, start:end], **extra)
-                past = getattr(output, "past_key_values", None)
-                logits = output.logits[0]
-                if self._with_heads or self._overridden():
+                with contextlib.suppress(AllRecorded):
+                    output = self.basemodel(input_ids=tokens[None, start:end], **extra)
+                    past = getattr(output, "past_key_values", None)
+                    logits = output.logits[0]
+                    if size == len(ids):
+                        self._called_once[layers] = all(calls[layer] == 1 for layer in layers)
+                if with_outputs:
                     words["output"] = output
-                rows = logits if last is None else torch.cat([last[None], logits])
-                first = 1 if last is None else start
-                bits[first:end] = bits_of(rows[: end - first], tokens[first:end])
+                if not records_only:
+                    rows = logits if last is None else torch.cat([last[None], logits])
+                    first = 1 if last is None else start
+                    bits[first:end] = bits_of(rows[: end - first], tokens[first:end])
+                    last = logits[-1]
                 for position in positions:
                     if start <= position < end and self.behavioral_task == ArtificialSubject.Task.next_word:
                         words[position] = str(self.tokenizer.decode(int(logits[position - start].argmax()))).strip()
@@ -372,7 +383,6 @@ class HuggingfaceSubject(ArtificialSubject):
                     for position in positions:
                         if start <= position < end:
                             kept[position] = outputs[layer][0, position - start].float().cpu().numpy()
-                last = logits[-1]
                 start = end
                 if past is None and size < len(ids):
                     raise UserError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -12,7 +13,15 @@ import torch
 
 from brainscore_core.errors import DataUnavailable, UserError
 
-__all__ = ["from_hub", "load_network", "load_tokenizer", "module_named", "recorded_outputs", "weights_digest"]
+__all__ = [
+    "AllRecorded",
+    "from_hub",
+    "load_network",
+    "load_tokenizer",
+    "module_named",
+    "recorded_outputs",
+    "weights_digest",
+]
 
 
 def module_named(network: torch.nn.Module, name: str) -> torch.nn.Module:
@@ -24,14 +33,27 @@ def module_named(network: torch.nn.Module, name: str) -> torch.nn.Module:
     return modules[name]
 
 
+class AllRecorded(Exception):
+    """Ends a pass: all modules have been recorded, and the rest of the network is not needed."""
+
+
 @contextmanager
-def recorded_outputs(modules: Mapping[str, torch.nn.Module]) -> Iterator[dict[str, torch.Tensor]]:
-    """Outputs of modules in the latest pass; of a tuple or list, its first element."""
+def recorded_outputs(
+    modules: Mapping[str, torch.nn.Module], *, calls: Counter[str] | None = None, stop: bool = False
+) -> Iterator[dict[str, torch.Tensor]]:
+    """Outputs of modules in the latest pass; of a tuple or list, its first element.
+
+    `calls` counts how often each module is called; `stop` raises `AllRecorded` when there is an output of each.
+    """
     outputs: dict[str, torch.Tensor] = {}
 
     def hook(name: str) -> Callable[..., None]:
         def keep(_module: Any, _inputs: Any, output: Any) -> None:
             outputs[name] = output[0] if isinstance(output, tuple | list) else output
+            if calls is not None:
+                calls[name] += 1
+            if stop and len(outputs) == len(modules):
+                raise AllRecorded
 
         return keep
 

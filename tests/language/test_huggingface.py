@@ -117,6 +117,21 @@ def test_values_of_the_definition(network, tokenizer, parts, definition, monkeyp
         assert len(passes) < len(parts)  # contexts that fit are read in one pass
 
 
+def test_recordings_alone_end_a_pass_after_the_layer(network, tokenizer):
+    reader = subject(network, tokenizer)
+    reader.region_layer_mapping = {"language_system": LAYERS[network[0]][0]}
+    reader.start_neural_recording("language_system", "fMRI")
+    first = reader.digest_text(["the quick", "brown fox"])["neural"].values  # to the end
+    later = []
+    handle = networks.module_named(network[1], LAYERS[network[0]][1]).register_forward_hook(lambda *_: later.append(1))
+    np.testing.assert_allclose(reader.digest_text(["the quick", "brown fox"])["neural"].values, first, atol=1e-6)
+    assert not later
+    reader.start_behavioral_task("next_word")
+    reader.digest_text(["the quick"])
+    handle.remove()
+    assert later
+
+
 def test_a_first_part_of_one_token_has_no_time(network, tokenizer):
     reader = subject(network, tokenizer)
     reader.start_behavioral_task("reading_times")

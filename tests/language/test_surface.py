@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from brainscore_language import model_registry
+from brainscore_core.errors import UserError
+from brainscore_language import load_model, model_registry
 from tests.optional import declare_operators, require_package
 
 require_package("transformers", "needs transformers")
@@ -92,4 +93,10 @@ def test_registered_models():
         else:
             keys.add(row["key"])
     assert len(keys) == 93
-    assert keys - set(model_registry) == {"suma", "lm1b", "earley-parser-minivocab"}
+    assert keys <= set(model_registry)
+
+
+@pytest.mark.parametrize("model", ["suma", "lm1b", "earley-parser-minivocab"])
+def test_models_of_other_plugins_say_what_they_need(model):
+    with pytest.raises(UserError, match=f"{model} needs .*\n.*BRAINSCORE_PLUGINS"):
+        load_model(model)
