@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from brainscore_core.benchmarks.metadata import BenchmarkMetadata, metadata_for
+from brainscore_core.benchmarks.metadata import longest_match
 from brainscore_core.plugins.bibtex import bibtex_entries
 from brainscore_core.receipts.environment import describe_plugin
+from brainscore_core.training_data import Finding, Stated, Training, compare, inherited
 from brainscore_language import REGISTRIES
 from brainscore_language.domain import DOMAIN
 
@@ -28,9 +29,9 @@ class Entry(NamedTuple):
     version: int | str | None = None
     parent: str | None = None
     control: bool = False
-    metadata: BenchmarkMetadata | None = None
+    metadata: Any = None  # BenchmarkMetadata or ModelMetadata
     layers: None = None
-    source: None = None
+    source: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as JSON takes them."""
@@ -77,11 +78,10 @@ def _entries(kind: str, names: str | Iterable[str], problems: list[Problem]) -> 
         code = None if folder is None else describe_plugin(folder)
         citations = [] if folder is None else bibtex_entries(folder)
         metadata, listed = None, DOMAIN.table.listed(identifier)
-        if kind == "benchmark":
-            try:
-                metadata = _metadata(place, identifier)
-            except Exception as error:  # noqa: BLE001 - one broken plugin must not hide the others
-                problems.append(Problem("benchmarks", place.package, f"{type(error).__name__}: {error}"))
+        try:
+            metadata = _metadata(place, identifier)
+        except Exception as error:  # noqa: BLE001 - one broken plugin must not hide the others
+            problems.append(Problem(f"{kind}s", place.package, f"{type(error).__name__}: {error}"))
         yield Entry(
             identifier,
             plugin="" if folder is None else folder.name,
@@ -90,8 +90,38 @@ def _entries(kind: str, names: str | Iterable[str], problems: list[Problem]) -> 
             bibtex=(metadata and metadata.bibtex) or (citations[0] if len(citations) == 1 else None),
             **({} if listed is None else listed._asdict()),
             metadata=metadata,
+            source=getattr(metadata, "source", None),
         )
 
 
-def _metadata(place: Location, identifier: str) -> BenchmarkMetadata | None:
-    return metadata_for(identifier, getattr(importlib.import_module(place.package), "METADATA", {}))
+def training_of(model: str) -> Training:
+    """Data sets of a registered model and of those that it was fine-tuned from, and whether all of these are stated."""
+    return inherited(model, _stated)
+
+
+def findings_of(pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Finding]:
+    """Whether models were trained on the texts of benchmarks, by the names of data sets.
+
+    Examples
+    --------
+    >>> pairs = [("gpt-neo-125m", "Wikitext-accuracy"), ("gpt2", "Wikitext-accuracy"), ("phi-2", "Wikitext-accuracy")]
+    >>> [finding.state for finding in findings_of(pairs).values()]
+    ['trained on it', 'clean', 'unknown']
+    """
+    pairs = list(dict.fromkeys(pairs))
+    trainings = {model: training_of(model) for model in {model for model, _ in pairs}}
+    registered = {benchmark for _, benchmark in pairs if benchmark in REGISTRIES["benchmark"]}
+    entries = catalogue(models=[], benchmarks=registered).benchmarks
+    taken_from = {entry.identifier: entry.metadata and entry.metadata.stimuli.taken_from for entry in entries}
+    return {(model, name): compare(trainings[model], taken_from.get(name)) for model, name in pairs}
+
+
+def _stated(model: str) -> Stated | None:
+    if model not in REGISTRIES["model"]:
+        return None
+    (entry,) = catalogue(models=[model], benchmarks=[]).models
+    return None if entry.metadata is None else Stated(entry.metadata.trained_on, entry.metadata.fine_tuned_from)
+
+
+def _metadata(place: Location, identifier: str) -> Any:
+    return longest_match(identifier, getattr(importlib.import_module(place.package), "METADATA", {}))

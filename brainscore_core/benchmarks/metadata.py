@@ -363,7 +363,8 @@ def read_metadata(plugin_file: str, *, bibtex: str | Mapping[str, str] | None = 
     """Metadata of a plugin's benchmarks, from the table ``metadata.csv`` next to a file of the plugin.
 
     Columns are named after fields: ``title``, ``data.species``. Empty cells are unknown; items of tuples are separated
-    by ``|``. `bibtex` is the citation of all benchmarks, or a citation for each identifier or pattern.
+    by ``|``, and ``none`` is an empty one. `bibtex` is the citation of all benchmarks, or one for each identifier or
+    pattern.
     """
     citations = bibtex if isinstance(bibtex, Mapping) else {"*": bibtex}
     result = {}
@@ -386,7 +387,7 @@ def read_metadata(plugin_file: str, *, bibtex: str | Mapping[str, str] | None = 
 
 def _value(name: str, text: str) -> Any:
     if name in _LISTS:
-        return tuple(text.split("|"))
+        return () if text == "none" else tuple(text.split("|"))
     if name in _NUMBERS:
         return float(text) if "." in text else int(text)
     return text

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from brainscore_core.benchmarks.metadata import metadata_for
+from brainscore_core.domains import domain
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_core.training_data import Training, unlisted_names
 from brainscore_language import benchmark_registry, load_benchmark
 from brainscore_language.assessment import audit, shared_texts, split_findings, untrained_twin
 from brainscore_language.benchmark_helpers.baselines import baseline_scores
 from brainscore_language.benchmarks.syntaxgym.benchmark import SyntaxGymSingleTSE
+from brainscore_language.catalogue import catalogue, training_of
 from tests.optional import declare_operators, require_package
 
 SENTENCES = [f"Sentence number {number} of a story" for number in range(48)]
@@ -121,3 +124,28 @@ def test_every_benchmark_is_described_and_shuffled_splits_are_named():
         assert metadata.title
         assert metadata.stimuli.datatype == "text"
         assert identifier.endswith("-shuffle") == any("Splits divide passages" in note for note in metadata.notes)
+
+
+def test_training_data_of_models_and_texts():
+    models = ("gpt2", "distilgpt2", "gpt3-davinci-recorded2020", "glove-6b-50d", "phi-2", "word-length", "of-nobody")
+    states = {
+        benchmark: [
+            finding.state for finding in domain("language").exposure((model, benchmark) for model in models).values()
+        ]
+        for benchmark in ("Wikitext-accuracy", "NaturalStories2021-added", "SimulatedText2026-ridge")
+    }
+    trained, clean, unknown = "trained on it", "clean", "unknown"
+    assert states["Wikitext-accuracy"] == [clean, unknown, trained, trained, unknown, clean, unknown]
+    assert states["NaturalStories2021-added"] == [*[unknown] * 5, clean, unknown]
+    assert states["SimulatedText2026-ridge"] == [clean] * 7
+    assert training_of("distilgpt2") == Training(("OpenWebText", "WebText"), True)
+    assert not training_of("smollm2-135m").complete
+
+
+def test_data_sets_of_the_tables_are_listed():
+    known = catalogue()
+    assert known.problems == ()
+    for entry in (*known.models, *known.benchmarks):
+        described = entry.metadata
+        names = described and (described.trained_on if entry in known.models else described.stimuli.taken_from)
+        assert unlisted_names(names or ()) == (), entry.identifier

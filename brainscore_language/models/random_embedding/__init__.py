@@ -4,8 +4,11 @@ from hashlib import sha256
 
 import numpy as np
 
+from brainscore_core.benchmarks.model_metadata import read_metadata
 from brainscore_language import model_registry
 from brainscore_language.model_helpers.embedding import EmbeddingSubject
+
+METADATA = read_metadata(__file__, bibtex=None)
 
 
 class WordToEmbedding:

