@@ -1,10 +1,10 @@
 """Pearson and Spearman correlations: of columns, and of benchmarks over models."""
 
-import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._matrices import Array, as_matrix
@@ -143,7 +143,6 @@ def standardised(x: Array) -> Array:
 _Z = 1.959963984540054  # for 95 %
 _FEWEST = 3  # models; with fewer, a correlation is meaningless
 _BLOCK = 64  # columns
-_CANCELLED = 1e-6  # variance as a fraction of the sum of squares below which sums of products are too inexact
 
 
 class Association(NamedTuple):
@@ -265,37 +264,19 @@ def correlation_matrix(values: ArrayLike, *, method: Literal["pearson", "spearma
     measured = np.isfinite(scores)
     scores[~measured] = np.nan
     n = (measured.T.astype(np.float64) @ measured.astype(np.float64)).astype(np.int64)
-    matrix = (_pearson_matrix if method == "pearson" else _spearman_matrix)(scores, measured, n)
+    matrix = _pearson_matrix(scores) if method == "pearson" else _spearman_matrix(scores, measured)
     np.clip(matrix, -1.0, 1.0, out=matrix)
     matrix[n < _FEWEST] = np.nan
     return matrix, n
 
 
-def _pearson_matrix(scores: Array, measured: NDArray[np.bool_], n: NDArray[np.int64]) -> Array:
-    """Correlations from sums of products, or from the scores where the sums lose too many digits."""
-    count = np.maximum(measured.sum(axis=0), 1)
-    centred = np.where(measured, scores, 0.0)
-    centred = np.where(measured, scores - centred.sum(axis=0) / count, 0.0)
-    scale = np.abs(centred).max(axis=0, initial=0.0)
-    centred /= np.where(scale > 0, scale, 1.0)  # prevents overflow and underflow of squares
-    present = measured.astype(np.float64)
-    sums, squares = (
-        centred.T @ present,
-        (centred**2).T @ present,
-    )  # of the row's scores, over models that have the column's score
-    pairs = np.maximum(n, 1)
-    variation = squares - sums**2 / pairs
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result = (centred.T @ centred - sums * sums.T / pairs) / np.sqrt(variation * variation.T)
-    inexact = variation <= _CANCELLED * squares
-    for i, j in np.argwhere(np.triu((inexact | inexact.T) & (n >= _FEWEST))):
-        both = measured[:, i] & measured[:, j]
-        exact = _correlation(scores[both, i], scores[both, j])
-        result[i, j] = result[j, i] = math.nan if exact is None else exact
-    return np.asarray(result)
+def _pearson_matrix(scores: Array) -> Array:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scale = np.fmax.reduce(np.abs(scores), axis=0, initial=0.0)  # prevents overflow and underflow of squares
+        return pd.DataFrame(scores / np.where(scale > 0, scale, 1.0)).corr(min_periods=_FEWEST).to_numpy(copy=True)
 
 
-def _spearman_matrix(scores: Array, measured: NDArray[np.bool_], n: NDArray[np.int64]) -> Array:
+def _spearman_matrix(scores: Array, measured: NDArray[np.bool_]) -> Array:
     """Correlations from twice the centred ranks, which are integers, so that all sums are exact."""
     k = scores.shape[1]
     products, squares = np.zeros((k, k)), np.zeros((k, k))

@@ -43,7 +43,7 @@ def maximal_groups(alike: NDArray[np.bool_], *, most: int | None = None) -> NDAr
 
     These are the maximal cliques of a graph, found by branching on items that are not alike a pivot [Bron & Kerbosch
     1973, doi:10.1145/362342.362367; Tomita, Tanaka & Takahashi 2006, doi:10.1016/j.tcs.2006.06.015]. Sets are bits of
-    an integer. An item that is alike all other candidates is in every set and requires no branch.
+    an integer.
     """
     k = len(alike)
     near = [int.from_bytes(row.tobytes(), "little") & ~(1 << i) for i, row in enumerate(_bits(alike))]
@@ -51,38 +51,17 @@ def maximal_groups(alike: NDArray[np.bool_], *, most: int | None = None) -> NDAr
     waiting = [(0, (1 << k) - 1, 0)] if k else []  # members, candidates to extend the set, items already tried with it
     while waiting:
         chosen, candidates, tried = waiting.pop()
-        size, pivot, most_near = candidates.bit_count(), -1, -1
-        extends = False
-        for i in _members(tried):
-            number = (candidates & near[i]).bit_count()
-            if number == size:
-                extends = True  # it belongs to each of these sets, which have been found with it
-                break
-            if number > most_near:
-                pivot, most_near = i, number
-        if extends:
-            continue
-        certain = 0
-        for i in _members(candidates):
-            number = (candidates & near[i]).bit_count()
-            if number == size - 1:
-                certain |= 1 << i
-                tried &= near[i]
-            elif number > most_near:
-                pivot, most_near = i, number
-        chosen, candidates = chosen | certain, candidates & ~certain
         if not candidates:
             if not tried:
                 groups.append(chosen)
                 if most is not None and len(groups) > most:
                     raise TooManyGroups
-        elif not (candidates | tried) >> pivot & 1:  # the pivot has been removed
-            waiting.append((chosen, candidates, tried))
-        else:
-            for i in _members(candidates & ~near[pivot]):
-                waiting.append((chosen | 1 << i, candidates & near[i], tried & near[i]))
-                candidates ^= 1 << i
-                tried |= 1 << i
+            continue
+        pivot = max(_members(candidates | tried), key=lambda i: (candidates & near[i]).bit_count())
+        for i in _members(candidates & ~near[pivot]):
+            waiting.append((chosen | 1 << i, candidates & near[i], tried & near[i]))
+            candidates ^= 1 << i
+            tried |= 1 << i
     width = (k + 7) // 8
     rows = np.frombuffer(b"".join(group.to_bytes(width, "little") for group in groups), dtype=np.uint8)
     return np.unpackbits(rows.reshape(len(groups), width), axis=1, count=k, bitorder="little").astype(bool)

@@ -99,8 +99,9 @@ def fit_effects(observations: Sequence[Observation]) -> Effects | None:
     positions = np.array(
         [(position["row", observation.row], position["column", observation.column]) for observation in observations]
     )
-    offset = elsewhere & (not elsewhere.all())
-    estimates, residuals = _solve(positions, offset, logarithms - centre, len(rows), last + 1)
+    # observations from here have no such factor: their position is that of an effect of 0
+    factors = np.where(elsewhere & (not elsewhere.all()), last, last + 1)
+    estimates, residuals = _solve(np.column_stack([positions, factors]), logarithms - centre, last + 1)
     counts = np.bincount(positions.ravel(), minlength=last)
     free = max(len(observations) - len(rows) - len(columns), 0)
     # outliers count as three standard deviations, which are estimated from the smaller residuals
@@ -118,52 +119,26 @@ def fit_effects(observations: Sequence[Observation]) -> Effects | None:
 
 
 def _solve(
-    positions: NDArray[np.int_], offset: NDArray[np.bool_], values: NDArray[np.float64], n_rows: int, width: int
+    positions: NDArray[np.int_], values: NDArray[np.float64], width: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return effects and residuals."""
+    """Return effects, which minimise weighted squares plus a little of their own, and residuals."""
     damping = (_PRIOR_RESIDUAL / _PRIOR_EFFECT / 2) ** 2
     weights = np.ones(len(values))
     estimates = np.zeros(width)
     for _ in range(_STEPS):
         before = estimates
-        estimates = _least_squares(positions, offset, values, weights, damping, n_rows, width)
-        residuals = values - estimates[positions].sum(axis=1) - offset * estimates[-1]
+        matrix, right = damping * np.eye(width + 1), np.zeros(width + 1)
+        for column in positions.T:
+            np.add.at(right, column, weights * values)
+            for other in positions.T:
+                np.add.at(matrix, (column, other), weights)
+        estimates = np.linalg.solve(matrix[:-1, :-1], right[:-1])
+        residuals = values - np.append(estimates, 0.0)[positions].sum(axis=1)
         scale = max(1.4826 * float(np.median(np.abs(residuals))), 0.05)
         weights = np.minimum(1.0, _HUBER * scale / np.maximum(np.abs(residuals), 1e-12))
         if np.max(np.abs(estimates - before)) < 1e-6:
             break
     return estimates, residuals
-
-
-def _least_squares(
-    positions: NDArray[np.int_],
-    offset: NDArray[np.bool_],
-    values: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    damping: float,
-    n_rows: int,
-    width: int,
-) -> NDArray[np.float64]:
-    """Effects that minimise weighted squares plus `damping` times their own.
-
-    No two rows have an observation in common: they are eliminated, and only the others remain in the matrix to solve.
-    SciPy's sparse least squares would take longer to import than all else that planning does.
-    """
-    row, column, n_columns = positions[:, 0], positions[:, 1] - n_rows, width - n_rows
-    with_offset = weights * offset
-    row_weights = np.bincount(row, weights, n_rows) + damping
-    shared = np.bincount(row * n_columns + column, weights, n_rows * n_columns).reshape(n_rows, n_columns)
-    shared[:, -1] = np.bincount(row, with_offset, n_rows)
-    matrix = np.diag(np.bincount(column, weights, n_columns) + damping)
-    matrix[:, -1] = matrix[-1] = np.bincount(column, with_offset, n_columns)
-    matrix[-1, -1] = with_offset.sum() + damping
-    of_rows = np.bincount(row, weights * values, n_rows)
-    of_columns = np.bincount(column, weights * values, n_columns)
-    of_columns[-1] = with_offset @ values
-    column_effects = np.linalg.solve(
-        matrix - shared.T @ (shared / row_weights[:, None]), of_columns - shared.T @ (of_rows / row_weights)
-    )
-    return np.concatenate([(of_rows - shared @ column_effects) / row_weights, column_effects])
 
 
 def _spread(effects: dict[str, float]) -> float:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.errors import UserError
-from brainscore_core.runner.costs import Observation, _least_squares, fit_effects
+from brainscore_core.runner.costs import Observation, fit_effects
 from brainscore_core.runner.plan import Costs, costs_table
 from brainscore_core.scoring import BenchmarkInfo, Memory, ModelInfo, Receipt, RunInfo, Timings
 
@@ -188,19 +188,3 @@ def test_effects_are_those_of_an_exact_table():
     assert effects.row_counts == {"a": 2, "b": 2, "c": 1}
     assert np.isnan(effects.predict_all(["z"], ["w"])[0]).all()
     assert fit_effects([]) is None
-
-
-@pytest.mark.parametrize(("n_rows", "n_columns", "n"), [(12, 4, 60), (4, 12, 9), (1, 1, 1)])
-def test_least_squares_are_those_of_numpy(n_rows, n_columns, n):
-    rng = np.random.default_rng(0)
-    positions = np.stack([rng.integers(0, n_rows, n), n_rows + rng.integers(0, n_columns, n)], axis=1)
-    offset, values, weights = rng.random(n) < 0.3, rng.standard_normal(n), rng.uniform(0.1, 1.0, n)
-    width, damping = n_rows + n_columns + 1, 0.01
-    design = np.zeros((n, width))
-    np.add.at(design, (np.arange(n)[:, None], positions), 1.0)
-    design[:, -1] = offset
-    roots = np.sqrt(weights)
-    table = np.vstack([design * roots[:, None], np.sqrt(damping) * np.eye(width)])
-    expected = np.linalg.lstsq(table, np.concatenate([values * roots, np.zeros(width)]))[0]
-    found = _least_squares(positions, offset, values, weights, damping, n_rows, width)
-    np.testing.assert_allclose(found, expected, atol=1e-10)
