@@ -1,6 +1,5 @@
 """Atomic writes of one file or of several files together, locks, and hashes."""
 
-import contextlib
 import hashlib
 import logging
 import os
@@ -90,9 +89,9 @@ def remove_abandoned_folders(prefix: str) -> int:
     return count
 
 
-def sweep(folder: Path) -> None:
+def sweep(folder: Path, prefix: str = ".") -> None:
     """Remove unfinished files and folders that have been left in `folder` for longer than `STALE`."""
-    for unfinished in folder.glob(f".*{PART_SUFFIX}"):
+    for unfinished in folder.glob(f"{prefix}*{PART_SUFFIX}"):
         try:
             age = time.time() - unfinished.lstat().st_mtime
         except FileNotFoundError:  # its process has just finished it
@@ -129,49 +128,49 @@ def sync_to_disk(path: Path) -> None:
         os.close(descriptor)
 
 
-_TOGETHER_PREFIX = ".brainscore-"
-_TOGETHER_SUFFIX = ".part"
-_KEPT_SUFFIX = ".old"
+_PACKAGES_PREFIX = ".brainscore-"  # of unfinished files in a folder that other programs use, too
 
 
 @contextmanager
 def replacing_together(targets: Sequence[Path], *, warning: type[Warning] = UserWarning) -> Iterator[list[Path]]:
     """Write several files beside their targets, and move them there together when the block ends.
 
-    If anything fails, the folder stays as it was: new files and folders are removed, and existing files keep their
-    content. A warning names each existing file whose content was replaced. The targets are in one folder, which is
-    created if it does not exist. Yields the paths to write to, one for each target.
+    If the block fails, the folder stays as it was. A warning names each existing file whose content was replaced. The
+    targets are in one folder, which is created if it does not exist. Yields the paths to write to, one for each target.
     """
     folder = targets[0].parent
     created = [path for path in (folder, *folder.parents) if not path.exists()]
-    unfinished = [_hidden_name(folder, _TOGETHER_SUFFIX) for _ in targets]
-    done = False
+    unfinished = [folder / f"{_PACKAGES_PREFIX}{uuid.uuid4().hex}{PART_SUFFIX}" for _ in targets]
     try:
         _make_writable_folder(folder)
-        _sweep_together(folder)
+        sweep(folder, _PACKAGES_PREFIX)
         yield unfinished
+        for target in targets:
+            if target.is_dir():
+                raise UserError(
+                    f"{target} is a folder, but a file must be written there", remedy="move the folder away"
+                )
         for path in unfinished:
-            with path.open("rb+") as stream:
-                os.fsync(stream.fileno())
+            sync_to_disk(path)
         with folder_lock(folder):  # otherwise two processes could mix their files
-            replaced = _move_together(unfinished, targets)
-        done = True
-    finally:
+            before = {target: file_digest(target, "sha1") for target in targets if target.exists()}
+            for path, target in zip(unfinished, targets, strict=True):
+                os.replace(path, target)
+    except BaseException:
         for path in unfinished:
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            with suppress(FileNotFoundError, NotADirectoryError):
                 path.unlink()
-        if not done:
-            _remove_empty(created)
-    for target, before in replaced:
-        warnings.warn(
-            f"{target} was replaced; its content was different (sha1 {before}): register the new hashes",
-            warning,
-            stacklevel=4,
-        )
-
-
-def _hidden_name(folder: Path, suffix: str) -> Path:
-    return folder / f"{_TOGETHER_PREFIX}{uuid.uuid4().hex}{suffix}"
+        with suppress(OSError):  # another process wrote into it, or it was never created
+            for path in created:
+                path.rmdir()
+        raise
+    for target, digest in before.items():
+        if digest != file_digest(target, "sha1"):
+            warnings.warn(
+                f"{target} was replaced; its content was different (sha1 {digest}): register the new hashes",
+                warning,
+                stacklevel=4,
+            )
 
 
 def _make_writable_folder(folder: Path) -> None:
@@ -181,62 +180,6 @@ def _make_writable_folder(folder: Path) -> None:
         raise UserError(f"cannot create the folder {folder} ({error.strerror})", remedy="choose another one") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UserError(f"cannot write into {folder}", remedy="choose another folder")
-
-
-def _move_together(written: Sequence[Path], targets: Sequence[Path]) -> list[tuple[Path, str]]:
-    """Move all files or none; return the targets whose content changed, with their previous sha1."""
-    for target in targets:
-        if target.is_dir():
-            raise UserError(f"{target} is a folder, but a file must be written there", remedy="move the folder away")
-    # target -> its previous content, kept under another name until all files are moved
-    previous_files: dict[Path, Path | None] = {}
-    replaced = []
-    try:
-        for unfinished, target in zip(written, targets, strict=True):
-            if target.exists():
-                before = file_digest(target, "sha1")
-                if before != file_digest(unfinished, "sha1"):
-                    replaced.append((target, before))
-                previous_files[target] = old = _hidden_name(target.parent, _KEPT_SUFFIX)
-                _keep_copy(target, old)
-            else:
-                previous_files[target] = None
-            os.replace(unfinished, target)
-    except BaseException:
-        for target, previous in previous_files.items():
-            if previous is None:
-                target.unlink(missing_ok=True)
-            elif previous.exists():
-                os.replace(previous, target)
-        raise
-    finally:
-        for previous in previous_files.values():
-            if previous is not None:
-                previous.unlink(missing_ok=True)
-    return replaced
-
-
-def _keep_copy(target: Path, copy: Path) -> None:
-    try:
-        os.link(target, copy)
-    except OSError:  # not every file system supports hard links
-        shutil.copy2(target, copy)
-
-
-def _sweep_together(folder: Path) -> None:
-    """Remove files of `replacing_together` that have been left here for longer than `STALE`."""
-    for remains in folder.glob(f"{_TOGETHER_PREFIX}*"):
-        with contextlib.suppress(FileNotFoundError):  # its process has just finished
-            if remains.suffix in (_TOGETHER_SUFFIX, _KEPT_SUFFIX) and time.time() - remains.stat().st_mtime > STALE:
-                remains.unlink()
-
-
-def _remove_empty(folders: Sequence[Path]) -> None:
-    for folder in folders:
-        try:
-            folder.rmdir()
-        except OSError:  # another process wrote into it, or it was never created
-            return
 
 
 @contextmanager

@@ -127,12 +127,12 @@ def _solve(
     estimates = np.zeros(width)
     for _ in range(_STEPS):
         before = estimates
-        matrix, right = damping * np.eye(width + 1), np.zeros(width + 1)
+        matrix, right = damping * np.eye(width + 1), np.zeros(width + 1)  # the last effect is 0
         for column in positions.T:
             np.add.at(right, column, weights * values)
             for other in positions.T:
                 np.add.at(matrix, (column, other), weights)
-        estimates = np.linalg.solve(matrix[:-1, :-1], right[:-1])
+        estimates = np.linalg.solve(matrix[:-1, :-1], right[:-1]).astype(np.float64)
         residuals = values - np.append(estimates, 0.0)[positions].sum(axis=1)
         scale = max(1.4826 * float(np.median(np.abs(residuals))), 0.05)
         weights = np.minimum(1.0, _HUBER * scale / np.maximum(np.abs(residuals), 1e-12))

@@ -16,7 +16,6 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from brainscore_core import files
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio import netcdf, packaging
 from brainscore_core.supported_data_standards.brainio.assemblies import (
@@ -370,42 +369,6 @@ class TestFailure:
         assert not (tmp_path / "new").exists()
         pd.testing.assert_frame_equal(stimuli, before)
         assert stimuli.stimulus_paths == paths
-
-    @pytest.mark.parametrize("linked", [True, False])
-    def test_while_moving_the_second_file(self, stimuli, tmp_path, monkeypatch, linked):
-        folder = tmp_path / "packages"
-        package = package_stimulus_set_locally(stimuli, NAME, downloads_path=folder)
-        contents = {name: (folder / name).read_bytes() for name in everything_in(folder)}
-        replace = os.replace
-
-        def fail(*_):
-            raise OSError("the disk is gone")
-
-        def replace_all_but_the_table(source, target):
-            fail() if str(target).endswith(".csv") and source.suffix == ".part" else replace(source, target)
-
-        monkeypatch.setattr(files.os, "replace", replace_all_but_the_table)
-        if not linked:
-            monkeypatch.setattr(files.os, "link", fail)
-        Image.new("RGB", (9, 9)).save(stimuli.get_stimulus("img_0"))
-        stimuli["n"] = [7, 8, 9]
-        with pytest.raises(OSError, match="the disk is gone"):
-            package_stimulus_set_locally(stimuli, NAME, downloads_path=folder)
-        assert {name: (folder / name).read_bytes() for name in everything_in(folder)} == contents
-        assert sha1(package["zip_path"]) == package["zip_sha1"]
-
-    def test_first_package_moving_fails(self, stimuli, tmp_path, monkeypatch):
-        replace = os.replace
-
-        def fail(source, target):
-            if str(target).endswith(".csv"):
-                raise OSError("the disk is gone")
-            replace(source, target)
-
-        monkeypatch.setattr(files.os, "replace", fail)
-        with pytest.raises(OSError, match="the disk is gone"):
-            package_stimulus_set_locally(stimuli, NAME, downloads_path=tmp_path / "packages")
-        assert not (tmp_path / "packages").exists()
 
     def test_while_writing_the_assembly(self, assembly, tmp_path, monkeypatch):
         write = netcdf._write_values
