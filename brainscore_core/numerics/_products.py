@@ -349,6 +349,7 @@ def scaled_features(
     X: NDArray, rows: NDArray[np.intp] | slice, mean: Array, scale: float, device: "torch.device | None"
 ) -> Any:
     """Return (X − mean) / scale for some rows in float64, on the device."""
-    block = np.subtract(X[rows], mean, dtype=np.float64)
+    block = X[rows].astype(np.float64, copy=isinstance(rows, slice))  # a second new array would take longer to allocate
+    block -= mean
     block /= scale
     return on_device(block, device)

@@ -181,9 +181,13 @@ class LeftOut(ABC):
             hat -= hat.mean(axis=0)
             for _, rows, own in same:
                 hat[np.ix_(rows, own)] = 0.0
-            pairs = [hat * product(slopes[:, half], residuals[:, half].T) for half in halves]
-            members = _members(trained).T
-            return TrainingEffects(values, np.stack([half @ members for half in pairs]))
+            members = csr_array((np.ones(len(trained)), (np.arange(len(trained)), trained)))
+            pairs = []
+            for half in halves:
+                of_rows = product(slopes[:, half], residuals[:, half].T)
+                of_rows *= hat
+                pairs.append(of_rows @ members)
+            return TrainingEffects(values, np.stack(pairs))
 
 
 class SplitFit(NamedTuple):
@@ -206,13 +210,11 @@ class SplitFit(NamedTuple):
 
 def sums_of_groups(values: Array, groups: NDArray[np.intp]) -> Array:
     """Sums of the rows of each group, numbered from 0 on: groups × columns."""
-    return np.asarray(_members(groups) @ values)
-
-
-def _members(groups: NDArray[np.intp]) -> csr_array:
-    """1 where a row (columns of the matrix) is in a group (rows of the matrix)."""
-    n = len(groups)
-    return csr_array((np.ones(n), (groups, np.arange(n))), shape=(groups.max(initial=-1) + 1, n))
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    if len(starts) == len(groups):
+        return values[order]
+    return np.asarray(np.add.reduceat(values[order], starts, axis=0))
 
 
 def scaled_residuals(

@@ -466,8 +466,9 @@ class _Primal:
         """Predictions of each split's test rows, their number of components, and the scores of all rows."""
         tests = iter([test for _, test in splits])
         for weights, count, x_mean, y_mean, directions in self._fitted([train for train, _ in splits], n_components):
-            fit = LinearFit(x_mean, y_mean, weights)
-            yield fit.predict(self._X[next(tests)]), count, partial(self._scores, directions)
+            centred = scaled_features(self._X, next(tests), x_mean, 1.0, None)
+            predicted = require_finite(centred @ weights + y_mean, centred)
+            yield predicted, count, partial(self._scores, directions)
 
     def _scores(self, directions: Any) -> Array:
         weights = to_numpy(directions).T / self._x_scale
