@@ -1,4 +1,4 @@
-"""Checks of models of vision."""
+"""Checks of models of vision, and what `brainscore info` shows of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from brainscore_core import plugins
 from brainscore_core.plugins import Check
+from brainscore_vision.model_helpers.activations.preprocessing import describe_preprocessing
 
 
 def check_model(make: Callable[[], Any]) -> tuple[Check, ...]:
@@ -36,3 +37,20 @@ def _check_visual_angle(model: Any, checks: Iterable[Check]) -> Iterator[Check]:
         explanation += f": {dependence_in_words(model)}"
     remedy = "pass visual_degrees, the angle that its input spans: docs/visual_angle.md says how to choose it"
     yield Check(name, "warning", explanation, remedy)
+
+
+def model_details(model: Any, *, registered: bool) -> dict[str, Any]:
+    """Visual angle, layers, preprocessing, and what is recorded of each layer.
+
+    `registered`: whether a plugin registers the model: the layers of others were found automatically, and are shown.
+    """
+    details: dict[str, Any] = {"visual_degrees": model.visual_degrees()}
+    if not registered:
+        details["regions"] = dict(getattr(model, "region_layer_map", {})) or "a layer is selected for each"
+        details |= {"layers": list(getattr(model, "layers", [])), "remarks": list(getattr(model, "remarks", []))}
+    network: Any = getattr(model, "activations_model", None)
+    if hasattr(network, "preprocessing"):
+        details["preprocessing"] = describe_preprocessing(network.preprocessing)
+    if hasattr(network, "describe_layers"):
+        details["recorded"] = network.describe_layers(list(getattr(model, "layers", [])))
+    return details

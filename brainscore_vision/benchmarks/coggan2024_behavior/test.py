@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_vision import benchmark_registry, load_benchmark, load_dataset, load_model, load_stimulus_set
 from brainscore_vision.benchmark_helpers import RecordedDecisions
-from brainscore_vision.benchmarks.coggan2024_behavior.accuracies import consistency, mean_by_condition, similarity
+from brainscore_vision.benchmarks.coggan2024_behavior.benchmark import consistency, mean_by_condition, similarity
 from brainscore_vision.model_helpers.images import load_grey
 from brainscore_vision.model_helpers.static_features import FeatureModel
 

@@ -19,8 +19,7 @@ from brainscore_vision import (
 from brainscore_vision.benchmark_helpers import PrecomputedFeatures, RecordedDecisions
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.benchmarks.geirhos2021 import benchmark as module
-from brainscore_vision.benchmarks.geirhos2021.benchmark import DATASETS, cast_coordinate_type
-from brainscore_vision.benchmarks.geirhos2021.conditions import EXCLUDED, is_excluded
+from brainscore_vision.benchmarks.geirhos2021.benchmark import DATASETS, EXCLUDED, cast_coordinate_type, is_excluded
 from brainscore_vision.data.geirhos2019.data_packaging import STIMULI_VARIABLE as STIMULI_VARIABLE_2019
 from brainscore_vision.data.geirhos2021.data_packaging import STIMULI_VARIABLE
 from brainscore_vision.model_interface import BrainModel

@@ -9,9 +9,8 @@ from brainscore_core.errors import DataUnavailable, NotApplicable
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import benchmark_registry, load_benchmark, load_model
 from brainscore_vision.benchmark_helpers import RecordedDecisions
-from brainscore_vision.benchmarks.imagenet import images as module
-from brainscore_vision.benchmarks.imagenet.benchmark import NUMBER_OF_TRIALS, Imagenet2012
-from brainscore_vision.benchmarks.imagenet.images import IMAGES_VARIABLE
+from brainscore_vision.benchmarks.imagenet import benchmark as module
+from brainscore_vision.benchmarks.imagenet.benchmark import IMAGES_VARIABLE, NUMBER_OF_TRIALS, Imagenet2012
 from brainscore_vision.data_sources.tables import Source
 from brainscore_vision.model_helpers.images import load_rgb
 from brainscore_vision.model_helpers.static_features import FeatureModel

@@ -23,7 +23,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_core.supported_data_standards.brainio.fetch import SeveralFailures
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.data.geirhos2019 import data_packaging as geirhos2019
-from brainscore_vision.data.geirhos2019.folder import stimuli_in_folder
+from brainscore_vision.data.geirhos2019.data_packaging import stimuli_in_folder
 from brainscore_vision.data.geirhos2019.trials import behavior, read_trials, stimulus_table
 from brainscore_vision.data.geirhos2021.published import (
     load_published_assembly,

@@ -7,7 +7,7 @@ from scipy.spatial.distance import squareform
 from scipy.stats import pearsonr, spearmanr
 
 from brainscore_vision import data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
-from brainscore_vision.data.kriegeskorte2008.images import write_images
+from brainscore_vision.data.kriegeskorte2008.data_packaging import write_images
 
 DATA = ("IT-human", "IT-monkey", "judgements", "models")
 

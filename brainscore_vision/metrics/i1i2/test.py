@@ -8,7 +8,7 @@ from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.numerics.discrimination import masked_correlation, pairwise_probabilities
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metrics.i1i2.trials import probabilities, trials_of
+from brainscore_vision.metrics.i1i2.metric import probabilities, trials_of
 
 KINDS = ["i1", "i1n", "i2", "i2n", "o1", "o2"]
 

@@ -4,7 +4,7 @@ import pytest
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metrics.shape_bias.numerics import CueCounts, bootstrap_similarity, shape_bias
+from brainscore_vision.metrics.shape_bias.metric import CueCounts, bootstrap_similarity, shape_bias
 
 CATEGORIES = np.array(["bear", "cat", "clock", "oven"])
 

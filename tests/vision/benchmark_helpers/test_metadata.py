@@ -137,7 +137,7 @@ def test_access(entries, pattern, access):
 
 def test_numbers_of_geirhos2021_are_those_of_the_trials(mirror, entries):
     from brainscore_vision import load_dataset
-    from brainscore_vision.benchmarks.geirhos2021.conditions import EXCLUDED, scored
+    from brainscore_vision.benchmarks.geirhos2021.benchmark import EXCLUDED, scored
 
     for test in ("colour", "cue-conflict", "edge", "false-colour", "high-pass", "sketch", "uniform-noise"):
         trials = scored(load_dataset(f"Geirhos2021_{test}"), EXCLUDED.get(test, ()))

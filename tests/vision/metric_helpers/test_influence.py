@@ -4,7 +4,7 @@ import pytest
 from brainscore_core.metric_helpers.uncertainty import attach_influence
 from brainscore_core.metrics import Score
 from brainscore_vision import load_metric
-from brainscore_vision.metrics.shape_bias.numerics import CueCounts, bias_influence, shape_bias
+from brainscore_vision.metrics.shape_bias.metric import CueCounts, bias_influence, shape_bias
 
 
 def test_units_and_ids():

@@ -372,7 +372,7 @@ def test_kriegeskorte_halves(mirror, network_of):
     from scipy.stats import spearmanr
 
     from brainscore_vision import load_benchmark
-    from brainscore_vision.model_helpers.brain_transformation.halves import part_scorer
+    from brainscore_vision.model_helpers.brain_transformation.selection import part_scorer
 
     benchmark = load_benchmark("Kriegeskorte2008.IT-human-rdm")
     stimuli, score = part_scorer(benchmark)
