@@ -17,7 +17,15 @@ from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_language.utils import s3
 
-__all__ = ["list_stand_ins", "sentences", "serve_stand_ins", "simulated_recordings", "stand_in", "word_vectors"]
+__all__ = [
+    "in_context",
+    "list_stand_ins",
+    "sentences",
+    "serve_stand_ins",
+    "simulated_recordings",
+    "stand_in",
+    "word_vectors",
+]
 
 Array = NDArray[np.float64]
 
@@ -56,6 +64,17 @@ def word_vectors() -> dict[str, Array]:
     return {word: random.standard_normal(_UNITS) for kind in (*_WORDS, ("the",)) for word in kind}
 
 
+def in_context(meanings: Array) -> Array:
+    """What a reader of a story has in mind at each sentence: half of its meaning, and the meaning of the one before.
+
+    Examples
+    --------
+    >>> in_context(np.array([[2.0], [4.0], [6.0]])).ravel().tolist()
+    [1.0, 4.0, 7.0]
+    """
+    return 0.5 * meanings + np.concatenate([np.zeros_like(meanings[:1]), meanings[:-1]])
+
+
 def simulated_recordings(
     texts: Sequence[str],
     presentation: Mapping[str, Any],
@@ -63,15 +82,21 @@ def simulated_recordings(
     *,
     noise: float = 1.0,
     seed: int = 0,
+    context: str | None = None,
 ) -> NeuroidAssembly:
     """Responses to texts, presentation × neuroid; `noise` is their noise relative to the signal.
 
-    `presentation`, `neuroid`: coordinates besides ``stimulus``.
+    `presentation`, `neuroid`: coordinates besides ``stimulus``. `context`: coordinate of stories that are read
+    :func:`in_context`; without it each text is read alone.
     """
     random, vectors = np.random.default_rng(seed), word_vectors()
     number = len(next(iter(neuroid.values())))
     words = [text.lower().strip(".").split() for text in texts]
     meanings = np.stack([np.mean([vectors[word] for word in text], axis=0) for text in words])
+    if context is not None:
+        for story in np.unique(presentation[context]):
+            rows = presentation[context] == story
+            meanings[rows] = in_context(meanings[rows])
     signal = meanings @ random.standard_normal((_UNITS, number))
     signal = (signal - signal.mean(axis=0)) / signal.std(axis=0)
     coords: dict[str, Any] = {"stimulus": ("presentation", np.array(texts, dtype=object))}

@@ -26,6 +26,14 @@ def test_the_known_subject_is_recovered():
     assert score.attrs["ci_estimates"].startswith("new groups of stimuli (story) and new groups of neuroids (subject)")
 
 
+def test_word_vectors_without_context_are_far_below_the_subject_with_context():
+    benchmark = load_benchmark("SimulatedContext2026-ridge")
+    names = ("simulated-context-truth", "simulated-text-truth", "randomembedding-100")
+    truth, words, other = (float(benchmark(load_model(name))) for name in names)
+    assert 0.93 < truth <= 1
+    assert max(words, other) < 0.6
+
+
 @pytest.mark.parametrize("name", ["Pereira2018.243", "Pereira2018.384", "Blank2014", "Fedorenko2016", "Tuckute2024"])
 def test_published_recordings_have_stand_ins(name):
     ridge = next(key for key in benchmark_registry if key.startswith(name) and key.endswith("-ridge"))

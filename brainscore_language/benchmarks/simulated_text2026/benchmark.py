@@ -9,18 +9,22 @@ from brainscore_language.data.simulated_text2026.data_packaging import NOISE
 
 
 class SimulatedText2026(RecordingBenchmark):
-    """``simulated-text-truth`` must come near 1, and everything else stay below it."""
+    """``simulated-text-truth`` must come near 1, and everything else stay below it.
+
+    Of `data_set` ``'SimulatedContext2026'``, ``simulated-context-truth`` must, and word vectors without context be far
+    below it.
+    """
 
     control = True
 
-    def __init__(self) -> None:
+    def __init__(self, data_set: str = "SimulatedText2026") -> None:
         options = {"splits": 8, "split_coord": "story", "kfold": "group", "random_state": 1}
         super().__init__(
-            "SimulatedText2026-ridge",
+            f"{data_set}-ridge",
             version=1,
             parent=None,
             bibtex=None,
-            load_data=lambda: load_dataset("SimulatedText2026"),
+            load_data=lambda: load_dataset(data_set),
             metric=load_metric("ridge_pearsonr", crossvalidation_kwargs=options),
             text_coord="story",
             copied=("stimulus_id", "story"),

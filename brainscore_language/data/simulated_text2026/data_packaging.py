@@ -18,3 +18,15 @@ def recordings() -> NeuroidAssembly:
         noise=NOISE,
         seed=2026,
     )
+
+
+def recordings_in_context() -> NeuroidAssembly:
+    """Responses to stories of unlike sentences, which depend most on the sentence before."""
+    return simulated_recordings(
+        sentences(192, topics=192, seed=2027),
+        {"stimulus_id": np.arange(192), "story": np.repeat(np.arange(24), 8)},
+        {"neuroid_id": np.arange(40), "subject": np.repeat(list("abcde"), 8)},
+        noise=NOISE,
+        seed=2027,
+        context="story",
+    )

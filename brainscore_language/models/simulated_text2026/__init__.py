@@ -1,4 +1,6 @@
-"""The subject that `SimulatedText2026` was made from."""
+"""The subjects that `SimulatedText2026` and `SimulatedContext2026` were made from."""
+
+from functools import partial
 
 from brainscore_core.benchmarks.model_metadata import read_metadata
 from brainscore_language import model_registry
@@ -6,10 +8,11 @@ from brainscore_language import model_registry
 METADATA = read_metadata(__file__, bibtex=None)
 
 
-def _subject():
-    from brainscore_language.models.simulated_text2026.model import simulated_text_truth
+def _subject(identifier, **options):
+    from brainscore_language.models.simulated_text2026.model import truth
 
-    return simulated_text_truth()
+    return truth(identifier, **options)
 
 
-model_registry["simulated-text-truth"] = _subject
+model_registry["simulated-text-truth"] = partial(_subject, "simulated-text-truth")
+model_registry["simulated-context-truth"] = partial(_subject, "simulated-context-truth", context=True)
