@@ -124,4 +124,7 @@ def _stated(model: str) -> Stated | None:
 
 
 def _metadata(place: Location, identifier: str) -> Any:
-    return longest_match(identifier, getattr(importlib.import_module(place.package), "METADATA", {}))
+    importlib.import_module(place.package)
+    apart = place.folder is not None and (place.folder / "metadata.py").is_file()
+    module = importlib.import_module(f"{place.package}.metadata" if apart else place.package)
+    return longest_match(identifier, getattr(module, "METADATA", {}))
