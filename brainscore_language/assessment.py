@@ -11,8 +11,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks.measurements import Measurements, measurements_of
-from brainscore_core.benchmarks.overlaps import Overlap, find_overlaps, finding_of, percent
+from brainscore_core.benchmarks.measurements import (
+    Measurements,
+    Overlap,
+    find_overlaps,
+    finding_of,
+    measurements_of,
+    percent,
+)
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.metric_helpers.transformations import SplitRows
 from brainscore_core.plugins import Check

@@ -59,7 +59,7 @@ def measure(where, folder):
     import numpy as np
     from PIL import Image
 
-    from brainscore_core.plugins.file_references import load_file_reference
+    from brainscore_core.plugins.loading import load_file_reference
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
     from brainscore_vision.model_sources.isolation import isolated_model
 

@@ -193,7 +193,7 @@ def _requirements(model: str) -> tuple[Path, ...]:
     if path.is_dir() and (path / "__init__.py").is_file():
         return plugin_requirements(path)
     from brainscore_core.domains import domain, find
-    from brainscore_core.plugins.file_references import is_file_reference
+    from brainscore_core.plugins.loading import is_file_reference
 
     if is_file_reference(model):
         return plugin_requirements(Path(model.rpartition(":")[0]).expanduser().resolve().parent)

@@ -62,7 +62,7 @@ def command(
     assessments say. Without --load, --ceiling and --attainable,
     nothing is loaded: neither weights nor data are read.
     """
-    from brainscore_core.plugins.file_references import is_file_reference
+    from brainscore_core.plugins.loading import is_file_reference
 
     wrapped = is_file_reference(identifier)
     entries = [_wrapped(identifier, domain_named(domain or FIRST))] if wrapped else _find(identifier, domain)

@@ -68,7 +68,7 @@ def _placed(name: str, value: Any, folder: Path) -> Any:
 
 
 def _model(one: str, folder: Path) -> str:
-    from brainscore_core.plugins.file_references import is_file_reference
+    from brainscore_core.plugins.loading import is_file_reference
 
     if not is_file_reference(one):
         return one

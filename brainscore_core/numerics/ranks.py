@@ -114,7 +114,7 @@ def significantly_better(
     """
     estimates, one_sided = _one_sided(values, p_values)
     if simultaneous:
-        return _significant_by_holm(one_sided, 1 - level)
+        return np.asarray(np.nan_to_num(corrected(one_sided), nan=1.0) <= 1 - level)
     better = np.zeros(one_sided.shape, dtype=bool)
     for row in range(len(estimates)):
         above, below = _better_and_worse(one_sided, row, level)
@@ -189,17 +189,6 @@ def _better_and_worse(
     family = np.stack([one_sided[:, row], one_sided[row]])
     above, below = np.nan_to_num(corrected(family), nan=1.0) <= 1 - level
     return above, below
-
-
-def _significant_by_holm(p: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
-    """``corrected(p) <= alpha``, sorting only the candidates for significance."""
-    small = p <= alpha  # False for NaN
-    ordered = np.sort(p[small])
-    stepped = (np.count_nonzero(~np.isnan(p)) - np.arange(ordered.size)) * ordered
-    beyond = np.flatnonzero(stepped > alpha)
-    if not beyond.size:
-        return small
-    return small & (p < ordered[beyond[0]])
 
 
 class Ranks(NamedTuple):

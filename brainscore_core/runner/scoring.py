@@ -26,7 +26,7 @@ from uuid import uuid4
 from brainscore_core.domains import Domain, domain_of
 from brainscore_core.domains import domain as domain_named
 from brainscore_core.errors import UserError
-from brainscore_core.plugins.file_references import is_file_reference, referenced_file
+from brainscore_core.plugins.loading import is_file_reference, referenced_file
 from brainscore_core.plugins.public_variants import suggesting_public_variants
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.progress import stage
@@ -70,7 +70,7 @@ def run_pair(
     itself. `benchmark_identifier`: key of `benchmark_registry`, or a name that its resolver knows. `identifier`, `how`:
     name in the results and further options, for a model that is not registered. `isolated`: whether the model runs in a
     process of its own, in an environment with the packages of its ``requirements.txt``. `cage`: runs it isolated and in
-    a sandbox without network, with these options of :func:`~brainscore_core.isolation.models.sandbox_for`.
+    a sandbox without network, with these options of :func:`~brainscore_core.isolation.process.sandbox_for`.
     `other_angles`: whether to score also at half and double the visual angle of the model. `products`: whether
     products of the recorded features are stored in `results`. `raise_errors`, `run`,
     `log`: as for :func:`brainscore_core.runner.pair.run_pair`.
@@ -195,7 +195,7 @@ class ScoredModel:
         A model that is not registered and runs in this process is loaded.
         """
         if self._isolated:
-            from brainscore_core.isolation.models import require_reference
+            from brainscore_core.isolation.process import require_reference
             from brainscore_core.isolation.sandbox import require_sandbox
 
             require_reference(self.domain, self._reference, self._identifier, self._how)
@@ -266,7 +266,7 @@ class ScoredModel:
     @functools.cached_property
     def _environment(self) -> tuple[Environment | None, UserError | None]:
         """Environment of the process, or why there is none: this error fails the pair when its model is loaded."""
-        from brainscore_core.isolation.models import environment_for
+        from brainscore_core.isolation.process import environment_for
 
         try:
             return environment_for(self.domain, self._reference), None
@@ -284,7 +284,7 @@ class ScoredModel:
         return unregistered.model
 
     def _start_process(self) -> Any:
-        from brainscore_core.isolation.models import SANDBOX_REMARK, isolated_model
+        from brainscore_core.isolation.process import SANDBOX_REMARK, isolated_model
 
         self.check()
         environment, error = self._environment
@@ -397,7 +397,7 @@ def score_pair(
     model runs in a process and an environment of its own. `files`: for models that are not registered: name →
     ``/path/to/file.py:make_model``. `regions`: regions that all benchmarks of this run record with the same stimuli, by
     :func:`data_name`; one pass records all of them. `cage`: runs the model isolated and in a sandbox, with these
-    options of :func:`~brainscore_core.isolation.models.sandbox_for`. Plain JSON values. `forget_after`: benchmarks
+    options of :func:`~brainscore_core.isolation.process.sandbox_for`. Plain JSON values. `forget_after`: benchmarks
     after which the model's process ends, so that the model cannot reveal their stimuli to a later benchmark.
     `products`: as for :func:`run_pair`. `domain`: that of both; by default it is found by the benchmark's name. Result:
     its state is *failed* if a plugin raised an error.

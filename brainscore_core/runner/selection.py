@@ -14,7 +14,7 @@ from brainscore_core.domain_names import FIRST, split_name
 from brainscore_core.domains import Domain, domains, find
 from brainscore_core.domains import domain as domain_named
 from brainscore_core.errors import UserError, nearest
-from brainscore_core.plugins.file_references import is_file_reference
+from brainscore_core.plugins.loading import is_file_reference
 
 if TYPE_CHECKING:
     from brainscore_core.results.store import ResultsStore

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from brainscore_core.errors import UserError
 from brainscore_core.isolation.values import SubjectFailed
-from brainscore_core.plugins.file_references import UnregisteredModel, is_file_reference, load_file_reference
+from brainscore_core.plugins.loading import UnregisteredModel, is_file_reference, load_file_reference
 from brainscore_language import load_model
 from brainscore_language.artificial_subject import ArtificialSubject
 

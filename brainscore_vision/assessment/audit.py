@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks.measurements import measurements_of
-from brainscore_core.benchmarks.overlaps import Overlap, find_overlaps, percent
+from brainscore_core.benchmarks.measurements import Overlap, find_overlaps, measurements_of, percent
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.formatting import number_text, range_text
 from brainscore_core.metric_helpers.alignment import coord_values

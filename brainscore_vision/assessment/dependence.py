@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks.measurements import measurements_of
-from brainscore_core.benchmarks.overlaps import find_overlaps, finding_of
+from brainscore_core.benchmarks.measurements import find_overlaps, finding_of, measurements_of
 from brainscore_core.errors import UserError
 from brainscore_core.lazy import content_of
 from brainscore_core.metric_helpers.alignment import coord_values

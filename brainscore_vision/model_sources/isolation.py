@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 import xarray as xr
 
 from brainscore_core.domains import domain
-from brainscore_core.isolation import TIMEOUT, ModelProcess, SubjectFailed, models
-from brainscore_core.plugins.file_references import is_file_reference
+from brainscore_core.isolation import TIMEOUT, ModelProcess, SubjectFailed, process
+from brainscore_core.plugins.loading import is_file_reference
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures, RecordedDecisions
 from brainscore_vision.model_interface import BehavioralAssembly, BrainModel, NeuroidAssembly
@@ -120,7 +120,7 @@ def isolated_model(
     timeout : float
         Limit for loading and for each call, in seconds.
     cage : mapping, optional
-        Runs the model in a sandbox with these options of :func:`brainscore_core.isolation.models.sandbox_for`. An empty
+        Runs the model in a sandbox with these options of `brainscore_core.isolation.process.sandbox_for`. An empty
         mapping: the defaults.
 
     Returns
@@ -141,7 +141,7 @@ def isolated_model(
     ...     model.identifier, model.visual_degrees()
     ('pixels', 8)
     """
-    made: IsolatedModel = models.isolated_model(
+    made: IsolatedModel = process.isolated_model(
         domain("vision"), model, identifier=identifier, how=how, environment=environment, timeout=timeout, cage=cage
     )
     return made

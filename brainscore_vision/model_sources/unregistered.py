@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError, nearest
-from brainscore_core.plugins.file_references import UnregisteredModel, is_file_reference, load_file_reference
+from brainscore_core.plugins.loading import UnregisteredModel, is_file_reference, load_file_reference
 from brainscore_core.provenance import note
 from brainscore_vision.model_sources.libraries import build_network, parse_library_model, published_layers
 

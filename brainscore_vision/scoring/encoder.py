@@ -19,7 +19,7 @@ from brainscore_core.lazy import content_of
 from brainscore_core.metric_helpers.alignment import as_table, finite_values, match_rows
 from brainscore_core.metric_helpers.xarray_utils import Defaults, XarrayRegression
 from brainscore_core.numerics.linear_regression import LinearFit
-from brainscore_core.plugins.file_references import is_file_reference
+from brainscore_core.plugins.loading import is_file_reference
 from brainscore_core.provenance import recording
 from brainscore_core.receipts.environment import current_environment, describe_plugin
 from brainscore_core.strict_json import dumps, loads, plain

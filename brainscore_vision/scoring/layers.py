@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from brainscore_core.errors import UserError
-from brainscore_core.plugins.file_references import is_file_reference, load_file_reference
+from brainscore_core.plugins.loading import is_file_reference, load_file_reference
 from brainscore_core.results.layer_profile import LayerProfile
 from brainscore_vision.model_helpers.brain_transformation import LayerSelection, ModelCommitment
 from brainscore_vision.model_helpers.brain_transformation.selection import load_selection_benchmark

@@ -17,7 +17,7 @@ from brainscore_core.errors import NotApplicable, UnknownIdentifier, UserError
 from brainscore_core.isolation import SubjectFailed, SubjectOutOfMemory
 from brainscore_core.metrics import Score
 from brainscore_core.plugins import check_model
-from brainscore_core.plugins.file_references import load_file_reference
+from brainscore_core.plugins.loading import load_file_reference
 from brainscore_core.provenance import recording
 from brainscore_core.scoring import ResultsStore, RunInfo
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet

@@ -18,7 +18,7 @@ from brainscore_core.benchmarks import BenchmarkBase, ceil_score
 from brainscore_core.domains import domain
 from brainscore_core.errors import UserError
 from brainscore_core.isolation import sandbox as cages
-from brainscore_core.isolation.models import SANDBOX_REMARK, environment_for
+from brainscore_core.isolation.process import SANDBOX_REMARK, environment_for
 from brainscore_core.isolation.sandbox import require_sandbox
 from brainscore_core.metrics import Score
 from brainscore_core.runner.scoring import forget_model, score_pair

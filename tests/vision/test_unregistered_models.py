@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.errors import UserError
-from brainscore_core.plugins.file_references import is_file_reference, load_file_reference
+from brainscore_core.plugins.loading import is_file_reference, load_file_reference
 from brainscore_core.provenance import recording
 from brainscore_vision import run_pair
 from brainscore_vision.model_helpers.static_features import FeatureModel

@@ -128,7 +128,7 @@ def test_what_a_caged_model_says_of_itself_is_left_out(receipt):
     """It has seen what is withheld, and may name its weights, seeds and files as it likes."""
     from dataclasses import replace
 
-    from brainscore_core.isolation.models import SANDBOX_REMARK
+    from brainscore_core.isolation.process import SANDBOX_REMARK
     from brainscore_web.leaderboard.reasons import withheld_document
 
     said = {
