@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from brainscore_core.domain_names import FIRST
 from brainscore_core.formatting import number_text, range_text
 from brainscore_core.plugins.bibtex import BibtexError, parse_bibtex, reference
 from brainscore_core.plurals import counted, plural
@@ -183,19 +184,19 @@ def _plugins(receipt: Receipt) -> Iterator[tuple[str, str, PluginCode | None]]:
 def _unknown(receipt: Receipt, facts: Facts, unread: Sequence[str]) -> str:
     """One sentence on what a paper needs and the receipt does not hold."""
     stimuli, data = (facts.about(name) for name in ("stimuli", "data"))
-    scored = receipt.state == "scored"
+    scored, images = receipt.state == "scored", receipt.domain == FIRST
     missing = {
         "how stimuli were divided for fitting and testing, if they were": scored and not facts.splits,
         "the number of stimuli": not stimuli.get("n") and not receipt.features,
-        "the visual angle of the stimuli": not stimuli.get("visual_degrees"),
+        "the visual angle of the stimuli": images and not stimuli.get("visual_degrees"),
         "the number of subjects": not data.get("n_subjects"),
         "the number of repetitions": not re.search("repetition|session|trial", _listed(data.get("preprocessing"))),
         "layers": not any(item.layers for item in receipt.features),
-        "the visual angle of the model": receipt.model.visual_angle is None,
-        "the preprocessing of its images": True,
+        "the visual angle of the model": images and receipt.model.visual_angle is None,
+        "the preprocessing of its images": images,
     }
     items = [name for name, absent in missing.items() if absent] + [f"references of {name}" for name in unread]
-    return f"Not stated by the receipt: {', '.join(items)}."
+    return f"Not stated by the receipt: {', '.join(items)}." if items else ""
 
 
 def _formula(score: Estimate, raw: Estimate | None, ceiling: CeilingEstimate) -> str | None:

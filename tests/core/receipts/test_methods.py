@@ -41,6 +41,10 @@ def test_what_is_known_is_written_and_what_is_not_is_listed():
     for name in known:
         assert name in unknown
         assert name not in text.split("Not stated by the receipt: ")[1]
+    assert "visual angle of the model" in unknown
+    of_texts = methods_text(receipt(domain="language"), Facts(**NOTHING))
+    assert "angle" not in of_texts
+    assert "images" not in of_texts
 
 
 @pytest.mark.parametrize(
