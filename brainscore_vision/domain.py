@@ -53,6 +53,7 @@ DOMAIN = Domain(
         "wrap_model": "brainscore_vision.model_sources.unregistered:wrap_model",
         "published scores": "brainscore_vision.scoring.reproduction:PUBLISHED_SCORES",
         "pictures of stimuli": "brainscore_vision.assessment.audit:pictures_of_stimuli",
+        "recordings of stimuli": "brainscore_vision.benchmark_helpers.neural_common:record",
         "regions recorded together": "brainscore_vision.scoring.pairs:regions_by_data",
         "scores at other visual angles": "brainscore_vision.model_helpers.visual_angle:scores_at_other_angles",
         "findings of splits": "brainscore_vision.assessment.dependence:split_findings",

@@ -76,6 +76,7 @@ _CARDS = [
     path("model/<path:identifier>/", cards.model, name="model"),
     path("benchmark/<path:identifier>/", cards.benchmark, name="benchmark"),
     path("benchmark/<path:identifier>/croissant.json", cards.benchmark_croissant, name="benchmark-croissant"),
+    path("design/<str:digest>/", cards.design, name="design"),
     path("receipt/<str:receipt>/", cards.receipt, name="receipt"),
     path("receipt/<str:receipt>/receipt.json", cards.receipt_json, name="receipt-json"),
     path("sample/<int:pk>/<str:name>", cards.sample, name="sample"),

@@ -19,8 +19,9 @@ from brainscore_core.progress import stage
     help="Presentations of each stimulus in the new experiment.",
 )  # fmt: skip
 @click.option(
-    "--pool", metavar="EXPRESSION",
-    help="Stimuli of the benchmark to choose from; maps are fitted to all others. Default: a random half.",
+    "--pool", metavar="FOLDER|NAME|EXPRESSION",
+    help="Stimuli to choose from: a folder of pictures or a registered stimulus set, on which the models are run; or "
+    "stimuli of the benchmark, maps being fitted to all others. Default: a random half of these.",
 )  # fmt: skip
 @click.option("--neuroids", metavar="EXPRESSION", help="Neuroids that will be recorded again. Default: all.")
 @click.option(
@@ -31,6 +32,12 @@ from brainscore_core.progress import stage
     "--output", type=click.Path(path_type=Path, file_okay=False), default="design", show_default=True,
     help="Folder for stimuli.csv, predictions.csv and design.json.",
 )  # fmt: skip
+@click.option(
+    "--store",
+    "stores",
+    is_flag=True,
+    help="Also store the design beside scores, for sites, without its predictions.",
+)
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(
     benchmark: str,
@@ -41,6 +48,7 @@ def command(
     neuroids: str | None,
     results: str | None,
     output: Path,
+    stores: bool,
     json_: bool,
 ) -> None:
     """Choose the stimuli whose responses decide best between models that were scored on a benchmark.
@@ -50,6 +58,8 @@ def command(
     """
     with stage("starting"):
         from brainscore_core.questions.designed import design_stimuli
+        from brainscore_core.questions.stored import store_design
+        from brainscore_core.results.store import ResultsStore
 
     design = design_stimuli(
         benchmark, models, number, repetitions=repetitions, pool=pool, neuroids=neuroids, results=results
@@ -57,6 +67,8 @@ def command(
     with stage("simulating experiments"):
         power = design.power()
     digest = design.write(output)
+    if stores:
+        store_design(design, power, ResultsStore(results))
     if json_:
         echo_json({"stimuli": design.stimuli, "power": power.to_dict("records"), "sha256": digest, "output": output})
         return

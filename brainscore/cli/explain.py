@@ -61,17 +61,18 @@ def command(
     store = ResultsStore(results)
     if unexplained:
         atlas = unexplained_by(benchmark, models or None, stimuli=stimuli, neuroids=neuroids, results=store)
-        text, draw = atlas.text(margin=margin), atlas.plot
+        text, drawn = atlas.text(margin=margin), None if plot is None else atlas.plot(margin=margin)
         tables = {"neuroids": atlas.neuroids(margin=margin), "stimuli": atlas.stimuli(margin=margin)}
         if stores:
             store_atlas(atlas, store, margin=margin)
     else:
         explanation = explain_models(benchmark, models, stimuli=stimuli, neuroids=neuroids, results=store)
-        text, draw, tables = explanation.text(), explanation.plot, {"shares": explanation.to_pandas()}
+        text, drawn = explanation.text(), None if plot is None else explanation.plot()
+        tables = {"shares": explanation.to_pandas()}
         if stores:
             store_explanation(explanation, store)
-    if plot is not None:
-        draw().save(plot)
+    if plot is not None and drawn is not None:
+        drawn.save(plot)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():

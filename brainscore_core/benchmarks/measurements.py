@@ -105,6 +105,13 @@ class Measurements:
             )
         return assembly
 
+    @property
+    def stimuli_were_designed(self) -> bool:
+        """Whether the stimuli were chosen to decide between models, so that scores on them belong to no average."""
+        measured = content_of(self.measured)
+        stimuli = measured if isinstance(measured, StimulusSet) else getattr(measured, "attrs", {}).get("stimulus_set")
+        return isinstance(stimuli, StimulusSet) and "designed_for" in stimuli.columns
+
     def single_repetitions(self) -> DataAssembly:
         """Load the measurements before averaging.
 

@@ -41,7 +41,7 @@ from brainscore_core.figures.line_plot import (
     specification,
     training_plot,
 )
-from brainscore_core.figures.picture_plot import Picture, Pictures, pictures
+from brainscore_core.figures.picture_plot import Picture, Pictures, draw_pictures, pictures
 from brainscore_core.figures.point_plots import (
     Dots,
     DotsRow,
@@ -101,7 +101,7 @@ class Panel:
 
     Attributes
     ----------
-    chart : Dots, HeatMap, Matrix or Scatter
+    chart : Dots, HeatMap, Matrix, Pictures or Scatter
         Content; its title is not drawn.
     heading : str
         Line above the chart.
@@ -109,7 +109,7 @@ class Panel:
         Smaller lines between heading and chart.
     """
 
-    chart: Dots | HeatMap | Matrix | Scatter
+    chart: Dots | HeatMap | Matrix | Pictures | Scatter
     heading: str = ""
     notes: Sequence[str] = ()
 
@@ -156,6 +156,8 @@ def _draw(panel: Panel) -> Drawing:
         drawing = draw_dots(chart)
     elif isinstance(chart, Scatter):
         drawing = draw_scatter(chart)
+    elif isinstance(chart, Pictures):
+        drawing = draw_pictures(chart)
     elif isinstance(chart, Matrix):
         drawing = draw_matrix(chart)
     else:

@@ -60,6 +60,17 @@ def pictures(content: Pictures) -> Svg:
     >>> "cat.png" in made, "<rect" in made
     (True, True)
     """
+    return axes.figure(
+        draw_pictures(content),
+        title=content.title,
+        description=content.description,
+        kind="pictures",
+        identifier=content.identifier,
+    )
+
+
+def draw_pictures(content: Pictures) -> axes.Drawing:
+    """Draw the elements of a figure of pictures."""
     columns = max((len(row) for _, row in content.rows), default=1)
     side = (content.width - 8 - _GAP * (columns - 1)) / max(columns, 1)
     shapes, top = [], 0.0
@@ -82,7 +93,4 @@ def pictures(content: Pictures) -> Svg:
                 y = top + side + 11 + 12 * line
                 shapes.append(axes.element("text", short, class_="chart-tick", x=left, y=y))
         top += side + _CAPTION + _GAP
-    drawing = axes.Drawing(axes.join(shapes), content.width, top)
-    return axes.figure(
-        drawing, title=content.title, description=content.description, kind="pictures", identifier=content.identifier
-    )
+    return axes.Drawing(axes.join(shapes), content.width, top)

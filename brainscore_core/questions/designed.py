@@ -4,41 +4,52 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.benchmarks.measurements import measurements_of
+from brainscore_core.domains import Domain, domain, find
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 from brainscore_core.numerics.correlation import pearson
 from brainscore_core.numerics.stimulus_design import FittedMaps, choose_stimuli, fit_maps, probability_of_truth
 from brainscore_core.progress import track
+from brainscore_core.provenance import recording
 from brainscore_core.questions.explained import Selected, load_selected
 from brainscore_core.questions.expressions import rows_matching
 from brainscore_core.questions.question import Question
+from brainscore_core.results.products import Products, collecting
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from brainscore_core.results.store import ResultsStore
 
-_PREDICTIONS, _STIMULI, _DESIGN = "predictions.csv", "stimuli.csv", "design.json"
+_PREDICTIONS, _STIMULI, _DESIGN, _FILES = "predictions.csv", "stimuli.csv", "design.json", "stimuli"
+_PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp")
+_FILE_COLUMNS = ("image_filename", "stimulus_filename", "filename", "image_file_name", "designed_for")
 
 
 @dataclass(frozen=True)
 class Design:
     """Stimuli whose responses tell models apart.
 
-    - `models`: the models to decide between, followed by all others with stored products.
+    - `models`: the models to decide between, followed by others whose predictions are known.
     - `compared`: how many of them are to be decided between.
     - `selected`: recordings of the benchmark.
-    - `training`, `pool`, `chosen`: rows of its stimuli that maps were fitted to, that were chosen from, and that were
-      chosen.
+    - `training`: number of its stimuli that maps were fitted to.
+    - `stimulus_set`: of the pool, with its columns and files.
+    - `pool`: identifiers of the stimuli that were chosen from.
+    - `chosen`: their places in the pool, in the order of their choice.
     - `maps`: for the pool, one for each model.
     - `repetitions`: presentations of each stimulus in the new experiment.
     - `noise`, `training_noise`: variance of the mean responses in the new experiment, and in the benchmark.
@@ -47,8 +58,9 @@ class Design:
     models: tuple[str, ...]
     compared: int
     selected: Selected
-    training: NDArray[np.intp]
-    pool: NDArray[np.intp]
+    training: int
+    stimulus_set: Any
+    pool: NDArray[np.str_]
     chosen: NDArray[np.intp]
     maps: tuple[FittedMaps, ...]
     repetitions: int
@@ -58,22 +70,24 @@ class Design:
     @property
     def stimuli(self) -> list[str]:
         """Identifiers of the chosen stimuli, in the order of their choice."""
-        return self.selected.stimuli[self.chosen].tolist()
+        return self.pool[self.chosen].tolist()
+
+    @property
+    def differences(self) -> NDArray[np.float64]:
+        """Expected differences at the chosen stimuli over the noise: root mean square over neuroids and pairs."""
+        predicted = [side.predictions[self.chosen] for side in self.maps[: self.compared]]
+        noise = np.maximum(self.noise, np.finfo(np.float64).tiny)
+        squares = [np.mean((one - other) ** 2 / noise, axis=1) for one, other in combinations(predicted, 2)]
+        return np.asarray(np.sqrt(np.mean(squares, axis=0)))
 
     @property
     def predictions(self) -> pd.DataFrame:
         """Predicted responses: a row for each model and chosen stimulus, a column for each neuroid."""
         import pandas as pd
 
-        rows = self._rows
         index = pd.MultiIndex.from_product([self.models, self.stimuli], names=["model", "stimulus_id"])
-        values = np.concatenate([side.predictions[rows] for side in self.maps])
+        values = np.concatenate([side.predictions[self.chosen] for side in self.maps])
         return pd.DataFrame(values, index=index, columns=self.selected.neuroids)
-
-    @property
-    def _rows(self) -> NDArray[np.intp]:
-        position = {row: number for number, row in enumerate(self.pool.tolist())}
-        return np.array([position[row] for row in self.chosen.tolist()])
 
     def power(self, *, draws: int = 200) -> pd.DataFrame:
         """How often the true model is found, with these stimuli and with as many random ones of the pool.
@@ -86,7 +100,7 @@ class Design:
         maps = self.maps[: self.compared]
         random = np.random.default_rng(0).choice(len(self.pool), len(self.chosen), replace=False)
         columns = {}
-        for name, rows in (("designed", self._rows), ("random", random)):
+        for name, rows in (("designed", self.chosen), ("random", random)):
             shares, none = probability_of_truth(
                 maps, rows, noise=self.noise, training_noise=self.training_noise, draws=draws
             )
@@ -96,39 +110,58 @@ class Design:
     def write(self, folder: str | os.PathLike[str]) -> str:
         """Write stimuli, predictions and what they are from into a folder, and return the hash of the predictions.
 
-        Publish the hash before the experiment, so that everybody can see that the predictions preceded it. A folder
-        with other predictions is refused, with a UserError: their hash may be published.
+        ``stimuli.csv`` and the files in ``stimuli`` are a stimulus set for ``brainscore package stimuli``; its column
+        ``designed_for`` keeps scores on it out of averages. Publish the hash before the experiment, so that everybody
+        can see that the predictions preceded it. A folder with other predictions is refused, with a UserError: their
+        hash may be published.
         """
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        content = self.predictions.to_csv().encode()
-        digest = sha256(content).hexdigest()
+        content, about = self.sealed()
         earlier = target / _PREDICTIONS
+        digest = about["predictions"]["sha256"]
         if earlier.exists() and sha256(earlier.read_bytes()).hexdigest() != digest:
             raise UserError(f"{earlier} holds the predictions of another design", remedy="name another folder")
-        lines = "\n".join(["stimulus_id", *map(_csv_field, self.stimuli)]) + "\n"
+        for name, data in (
+            (_PREDICTIONS, content),
+            (_STIMULI, self._table(target / _FILES).to_csv(index=False).encode()),
+            (_DESIGN, json.dumps(about, indent=1).encode() + b"\n"),
+        ):
+            with replacing(target / name) as file:
+                file.write(data)
+        return str(digest)
+
+    def sealed(self) -> tuple[bytes, dict[str, Any]]:
+        """Return the file of predictions, and what it is about, with its hash."""
+        content = self.predictions.to_csv().encode()
         about = {
             "benchmark": self.selected.question.benchmark,
             "question": self.selected.question.as_dict(),
             "models": list(self.models[: self.compared]),
             "stimuli": len(self.chosen),
             "repetitions": self.repetitions,
-            "training stimuli": len(self.training),
+            "training stimuli": self.training,
             "pool": len(self.pool),
-            "predictions": {"file": _PREDICTIONS, "sha256": digest},
+            "pool of": str(self.stimulus_set.identifier),
+            "predictions": {"file": _PREDICTIONS, "sha256": sha256(content).hexdigest()},
         }
-        for name, data in (
-            (_PREDICTIONS, content),
-            (_STIMULI, lines.encode()),
-            (_DESIGN, json.dumps(about, indent=1).encode() + b"\n"),
-        ):
-            with replacing(target / name) as file:
-                file.write(data)
-        return digest
+        return content, about
 
-
-def _csv_field(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n\r') else text
+    def _table(self, folder: Path) -> pd.DataFrame:
+        """Rows of the chosen stimuli in their stimulus set; their files, if they have any, are copied into a folder."""
+        table = self.stimulus_set.drop_duplicates("stimulus_id")
+        table = table.set_index(table["stimulus_id"].astype(str)).loc[self.stimuli]
+        table = table.drop(columns=[name for name in _FILE_COLUMNS if name in table.columns]).assign(
+            designed_for=" ".join(self.models[: self.compared])
+        )
+        paths = {str(name): Path(path) for name, path in self.stimulus_set.stimulus_paths.items()}
+        if paths:
+            folder.mkdir(exist_ok=True)
+            names = [f"{number:04d}_{paths[name].name}" for number, name in enumerate(self.stimuli)]
+            for name, stimulus in zip(names, self.stimuli, strict=True):
+                shutil.copyfile(paths[stimulus], folder / name)
+            table["image_filename"] = names
+        return table
 
 
 def design_stimuli(
@@ -137,19 +170,20 @@ def design_stimuli(
     k: int,
     *,
     repetitions: int = 1,
-    pool: str | None = None,
+    pool: str | os.PathLike[str] | None = None,
     neuroids: str | None = None,
     diversity: float = 0.5,
     results: ResultsStore | str | os.PathLike[str] | None = None,
 ) -> Design:
-    """Choose the stimuli of a benchmark whose responses decide best between models.
+    """Choose the stimuli whose responses decide best between models.
 
     - `benchmark`: a benchmark on recordings, whose neuroids will be recorded again.
     - `models`: two or more models with stored products.
     - `k`: number of stimuli.
     - `repetitions`: presentations of each stimulus in the new experiment.
-    - `pool`: expression that selects the stimuli to choose from; maps are fitted to all others. By default, a random
-      half, of whole groups.
+    - `pool`: stimuli to choose from: a folder of pictures or the name of a registered stimulus set, on which the models
+      are then run; or an expression that selects stimuli of the benchmark. Maps are fitted to all other stimuli of the
+      benchmark. By default, a random half of them, of whole groups.
     - `neuroids`: expression that selects the neuroids to be recorded.
     - `diversity`: see :func:`~brainscore_core.numerics.stimulus_design.choose_stimuli`.
     - `results`: where the models were scored.
@@ -159,41 +193,86 @@ def design_stimuli(
     if len(models) < 2 or len(set(models)) < len(models):
         raise UserError(f"the models are {', '.join(models) or 'missing'}", remedy="name two or more different models")
     question = Question(benchmark=benchmark, neuroids=neuroids)
-    selected, products, columns = load_selected(question, None, results, required=models)
+    described = domain(find("benchmark", benchmark).domain)
+    others = None if pool is None else stimuli_of_pool(pool, described)
+    selected, products, columns = load_selected(question, None if others is None else models, results, required=models)
     if not selected.noise.any():
         raise UserError(f"single repetitions of {benchmark!r} are not known, from which the noise is estimated")
-    if pool is None:
+    if others is not None:
+        in_pool = np.zeros(len(selected.stimuli), dtype=bool)
+        products = {
+            name: products_with_pool(described, name, selected, others)
+            for name in track(models, "running models on the pool", len(models), unit="models")
+        }
+    elif pool is None:
         units = np.random.default_rng(0).permutation(int(selected.groups.max()) + 1)
         in_pool = np.isin(selected.groups, units[: len(units) // 2])
     else:
-        in_pool = rows_matching(pool, columns, what="stimuli")
+        in_pool = rows_matching(os.fspath(pool), columns, what="stimuli")
     rows, training = np.flatnonzero(in_pool), np.flatnonzero(~in_pool)
+    if others is not None:
+        names = others["stimulus_id"].to_numpy().astype(str)
+        rows = len(selected.stimuli) + np.arange(len(names))
+    else:
+        names, others = selected.stimuli[rows], selected.stimulus_set
     if not 2 <= k <= len(rows) or len(training) < 3:
         raise UserError(
             f"{k} stimuli cannot be chosen from a pool of {len(rows)}, with {len(training)} stimuli to fit maps to",
             remedy="choose 2 or more, and fewer than the pool has; or select another pool",
         )
     order = np.concatenate([training, rows])
-    names = (*models, *(name for name in products if name not in models))
+    fitted = (*models, *(name for name in products if name not in models))
     maps = tuple(
         fit_maps(products[name][np.ix_(order, order)], selected.responses[training])
-        for name in track(names, "fitting maps", len(names), unit="models")
+        for name in track(fitted, "fitting maps", len(fitted), unit="models")
     )
-    training_noise = selected.noise[training].mean(axis=0)
     noise = selected.single_noise / repetitions
-    chosen = choose_stimuli(maps[: len(models)], k, noise=noise, diversity=diversity)
     return Design(
-        models=names,
+        models=fitted,
         compared=len(models),
         selected=selected,
-        training=training,
-        pool=rows,
-        chosen=rows[chosen],
+        training=len(training),
+        stimulus_set=others,
+        pool=names,
+        chosen=choose_stimuli(maps[: len(models)], k, noise=noise, diversity=diversity),
         maps=maps,
         repetitions=repetitions,
         noise=noise,
-        training_noise=training_noise,
+        training_noise=selected.noise[training].mean(axis=0),
     )
+
+
+def stimuli_of_pool(pool: str | os.PathLike[str], described: Domain) -> Any:
+    """Return the stimulus set of a folder of pictures, or of that name; None if the pool is neither."""
+    folder = Path(pool)
+    if not folder.is_dir():
+        known = "stimulus_set" in described.registries and os.fspath(pool) in described.registries["stimulus_set"]
+        return described.load("stimulus_set", os.fspath(pool)) if known else None
+    paths = {path.stem: path for path in sorted(folder.iterdir()) if path.suffix.lower() in _PICTURES}
+    if len(paths) < 2:
+        raise UserError(f"{folder} has {len(paths)} pictures", remedy=f"put pictures there: {', '.join(_PICTURES)}")
+    stimuli = StimulusSet({"stimulus_id": list(paths)})
+    stimuli.stimulus_paths = paths
+    stimuli.identifier = folder.name or "pool"
+    return stimuli
+
+
+def products_with_pool(described: Domain, model: str, selected: Selected, pool: Any) -> NDArray[np.float64]:
+    """Run a model on the stimuli of the benchmark and on those of a pool, and multiply its features."""
+    names = [*selected.stimuli.tolist(), *pool["stimulus_id"].astype(str)]
+    if len(set(names)) < len(names):
+        raise UserError("stimuli of the pool have names of stimuli of the benchmark", remedy="rename them")
+    record = described.feature("recordings of stimuli")
+    measurements = measurements_of(described.load_benchmark(find("benchmark", selected.question.benchmark).identifier))
+    with recording(), collecting() as collected:
+        record(described.load_model(find("model", model).identifier), measurements, [measurements.averaged(), pool])
+    if not collected.files:
+        reason = collected.notes[0] if collected.notes else "it recorded no features of one time bin"
+        raise UserError(f"{model}: {reason}")
+    products = Products.from_bytes(collected.files[0][1])
+    place = {name: row for row, name in enumerate(products.stimuli)}
+    features = products.values.equivalent_features(np.array([place[name] for name in names]))
+    return np.asarray(features @ features.T)
 
 
 def compare_with_predictions(folder: str | os.PathLike[str], measured: Any) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.benchmarks.measurements import measurements_of
+from brainscore_core.domains import domain, find
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.numerics.explained_variance import Explained, Unexplained, explain, unexplained
@@ -19,16 +20,26 @@ from brainscore_core.progress import track
 from brainscore_core.questions.answers import features_of, sources_of
 from brainscore_core.questions.asked import Asked, apply_question, columns_of
 from brainscore_core.questions.question import Question
+from brainscore_core.receipts.assessment import NeuroidShares, StimulusShown
+from brainscore_core.receipts.assessment import Unexplained as AtlasResult
 from brainscore_core.results.store import ResultsStore
+from brainscore_core.results.validity import is_small_picture
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import grouping_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from brainscore_core.figures import Plot
+    from brainscore_core.figures import Pictures, Plot, Svg
     from brainscore_core.numerics.resampling import Interval
 
 Rows = NDArray[np.intp]
+
+MOST_POINTS, MOST_STIMULI = 1_000, 40
+"""Numbers of neuroids and of stimuli that are stored with an atlas."""
+
+_PICTURE_SIDE = 96  # pixels
+_IN_A_ROW = 5
 
 FOLDS = 10
 """Number of parts that stimuli, or groups of them, are divided into; each is predicted once."""
@@ -44,6 +55,7 @@ class Selected:
     - `stimuli`, `neuroids`: their identifiers.
     - `groups`: groups of stimuli, whose members are predicted together.
     - `group_name`: coordinate of the groups; None if each stimulus varies on its own.
+    - `stimulus_set`: columns and files of the stimuli.
     """
 
     question: Question
@@ -54,6 +66,7 @@ class Selected:
     neuroids: NDArray[np.str_]
     groups: Rows
     group_name: str | None
+    stimulus_set: Any
 
     @property
     def splits(self) -> list[tuple[Rows, Rows]]:
@@ -198,29 +211,38 @@ class Atlas:
         )
         return table.sort_values("unexplained", ascending=False, ignore_index=True)
 
-    def plot(self) -> Plot:
-        """Draw what the best model and the best combination explain of each neuroid with a reliable signal."""
-        from brainscore_core.figures import Plot, Point, Scatter, scatter
-
-        table = self.neuroids()
-        table = table[table["reliable"]]
-        title = f"Explained and unexplained variance of {self.selected.question.benchmark}"
-        kinds = {"best": f"best of {counted(len(self.models), 'model')}", "combined": "best combination, where chosen"}
-        points = [
-            Point(x=row["signal"], y=row[column], label=f"{row['neuroid_id']}, {name}", kind=kind)
-            for kind, (column, name) in enumerate(kinds.items())
-            for row in table.to_dict("records")
-            if column == "best" or row["combined"] != row["best"]
-        ]
-        chart = Scatter(
-            points=points,
-            title=title,
-            description=self.selected.condition,
-            x_title="signal, share of the variance of the mean response",
-            y_title="share of the signal that is explained",
-            kinds=list(kinds.values()),
+    def result(self, *, margin: float = 0.1) -> AtlasResult:
+        """Return what is stored and drawn: numbers, neuroids with a signal, and stimuli, with pictures if public."""
+        table = self.neuroids(margin=margin)
+        reliable = table[table["reliable"]]
+        columns = [reliable[name].tolist()[:MOST_POINTS] for name in ("signal", "best", "combined", "found")]
+        stimuli = self.stimuli(margin=margin)
+        stimuli_found = int(stimuli["found"].sum())
+        stimuli = stimuli[stimuli["found"]].head(MOST_STIMULI)
+        names, question = stimuli["stimulus_id"].tolist(), self.selected.question
+        return AtlasResult(
+            question=question.text(),
+            neuroids=len(table),
+            reliable=len(reliable),
+            found=int(table["found"].sum()),
+            margin=margin,
+            best=reliable["best"].median(),
+            combined=reliable["combined"].median(),
+            condition=self.selected.condition,
+            points=tuple(
+                NeuroidShares(signal=signal, best=best, combined=combined, found=found)
+                for signal, best, combined, found in zip(*columns, strict=True)
+            ),
+            stimuli_found=stimuli_found,
+            stimuli=stimuli_shown(question, names, stimuli["unexplained"].tolist()),
         )
-        return Plot(scatter(chart), title)
+
+    def plot(self, *, margin: float = 0.1) -> Plot:
+        """Draw what the best combination explains of each neuroid's signal, and the stimuli that none explains."""
+        from brainscore_core.figures import Plot
+
+        title = f"Unexplained variance of {self.selected.question.benchmark}"
+        return Plot(draw_atlas(self.result(margin=margin), title=title), title)
 
     def text(self, *, margin: float = 0.1) -> str:
         """How many neuroids have a signal, and in how many of them much is unexplained."""
@@ -238,6 +260,65 @@ class Atlas:
                 f"{reliable['combined'].median():.3f} by the best combination"
             )
         return "\n".join([*lines, f"({self.selected.condition})"])
+
+
+def stimuli_shown(question: Question, names: Sequence[str], values: Sequence[float]) -> tuple[StimulusShown, ...]:
+    """Stimuli with a number each, and with small pictures if those of the benchmark are public."""
+    name = find("benchmark", question.benchmark)
+    described, pictures = domain(name.domain), {}
+    if names and described.offers("pictures of stimuli"):
+        load = described.feature("pictures of stimuli")
+        pictures = load(described.load_benchmark(name.identifier), names[:MOST_STIMULI], side=_PICTURE_SIDE)[0]
+    return tuple(
+        StimulusShown(stimulus=stimulus, value=value, picture=pictures.get(stimulus, ""))
+        for stimulus, value in zip(names, values, strict=True)
+    )
+
+
+def draw_atlas(atlas: AtlasResult, *, title: str, identifier: str = "") -> Svg:
+    """Draw what no model explains: a point for each neuroid with a signal, and pictures of stimuli if there are any."""
+    from brainscore_core.figures import Panel, Point, Scatter, panels
+
+    share = "" if atlas.margin is None else f"{100 * atlas.margin:.0f} %"
+    points = [
+        Point(
+            x=point.signal,
+            y=point.combined,
+            kind=int(point.found),
+            label=f"signal {number_text(point.signal)}, explained {number_text(point.combined)} by the best combination"
+            + ("" if point.best is None else f", {number_text(point.best)} by the best model"),
+        )
+        for point in atlas.points
+        if point.signal is not None and point.combined is not None
+    ]
+    chart = Scatter(
+        points=points,
+        title=title,
+        x_title="signal, as a share of all variance",
+        y_title="explained share of the signal",
+        kinds=("other neuroids", f"more than {share} unexplained") if atlas.found else (),
+    )
+    rows = [[Panel(chart=chart)]]
+    if (pictures := stimulus_pictures(atlas.stimuli, title=title)) is not None:
+        notes = ("in units of a neuroid's signal, most first",)
+        rows.append([Panel(chart=pictures, heading="Unexplained signal of stimuli", notes=notes)])
+    return panels(rows, title=title, description=atlas.condition, identifier=identifier)
+
+
+def stimulus_pictures(stimuli: Sequence[StimulusShown], *, title: str, most: int = 15) -> Pictures | None:
+    """Small pictures of stimuli in rows, each with its number; None if no picture is known."""
+    from brainscore_core.figures import Picture, Pictures
+
+    shown = [
+        Picture(address=each.picture, name=each.stimulus, text="" if each.value is None else number_text(each.value))
+        for each in stimuli
+        if is_small_picture(each.picture)
+    ][:most]
+    rows = [("", shown[start : start + _IN_A_ROW]) for start in range(0, len(shown), _IN_A_ROW)]
+    if rows:  # the last row is as wide as the others
+        missing = _IN_A_ROW - len(rows[0][1])
+        return Pictures(rows=rows, title=title, width=400 * (1 - missing / _IN_A_ROW))
+    return None
 
 
 def explain_models(
@@ -362,6 +443,7 @@ def _selected(asked: Asked, question: Question) -> Selected:
         neuroids=target["neuroid_id"].values.astype(str)[used],
         groups=groups,
         group_name=grouping.name,
+        stimulus_set=target.attrs.get("stimulus_set", StimulusSet({"stimulus_id": names})),
     )
 
 

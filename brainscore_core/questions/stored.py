@@ -10,16 +10,18 @@ from brainscore_core.errors import UserError
 from brainscore_core.formatting import estimate_text
 from brainscore_core.plurals import counted
 from brainscore_core.questions.answers import Answers
+from brainscore_core.questions.explained import stimuli_shown
 from brainscore_core.questions.question import Question
 from brainscore_core.receipts.assessment import (
     Answered,
     AnsweredModel,
     Assessment,
-    NeuroidShares,
+    Designed,
+    MeasuredModel,
     Part,
+    Power,
     SignalShare,
     SignalShares,
-    Unexplained,
     Used,
 )
 from brainscore_core.receipts.environment import current_environment, platform_code
@@ -29,10 +31,10 @@ from brainscore_core.results.store import ResultsStore
 from brainscore_core.strict_json import plain
 
 if TYPE_CHECKING:
-    from brainscore_core.questions.explained import Atlas, Explanation
+    import pandas as pd
 
-MOST_POINTS = 1_000
-"""Number of neuroids whose shares are stored with an atlas."""
+    from brainscore_core.questions.designed import Design
+    from brainscore_core.questions.explained import Atlas, Explanation
 
 
 def store_answers(answers: Answers, results: ResultsStore) -> Assessment:
@@ -98,28 +100,50 @@ def store_explanation(explanation: Explanation, results: ResultsStore) -> Assess
 
 def store_atlas(atlas: Atlas, results: ResultsStore, *, margin: float = 0.1) -> Assessment:
     """Store what no model explains, and return it as it is stored."""
-    selected, table = atlas.selected, atlas.neuroids(margin=margin)
-    reliable = table[table["reliable"]]
-    columns = [reliable[name].tolist()[:MOST_POINTS] for name in ("signal", "best", "combined", "found")]
-    result = Unexplained(
-        question=selected.question.text(),
-        neuroids=len(table),
-        reliable=len(reliable),
-        found=int(table["found"].sum()),
-        margin=margin,
-        best=reliable["best"].median(),
-        combined=reliable["combined"].median(),
-        condition=selected.condition,
-        points=tuple(
-            NeuroidShares(signal=signal, best=best, combined=combined, found=found)
-            for signal, best, combined, found in zip(*columns, strict=True)
+    result, text = atlas.result(margin=margin), atlas.text(margin=margin)
+    return _store("atlas", atlas.selected.question, atlas.models, result, text, results)
+
+
+def store_design(
+    design: Design, power: pd.DataFrame, results: ResultsStore, *, measured: pd.DataFrame | None = None
+) -> Assessment:
+    """Store a design, and what :func:`~brainscore_core.questions.designed.compare_with_predictions` found later."""
+    _, about = design.sealed()
+    question, digest = design.selected.question, about["predictions"]["sha256"]
+    result = Designed(
+        question=question.text(),
+        compared=tuple(about["models"]),
+        neuroids=len(design.selected.neuroids),
+        training=design.training,
+        pool=len(design.pool),
+        pool_of=about["pool of"],
+        repetitions=design.repetitions,
+        stimuli=stimuli_shown(question, design.stimuli, design.differences.tolist()),
+        power=tuple(
+            Power(true=str(true), designed=designed, random=random)
+            for true, designed, random in power[["true", "designed", "random"]].to_numpy().tolist()
+        ),
+        sha256=digest,
+        measured=()
+        if measured is None
+        else tuple(
+            MeasuredModel(model=str(model), correlation=correlation)
+            for model, correlation in measured[["model", "correlation"]].to_numpy().tolist()
         ),
     )
-    return _store("atlas", selected.question, atlas.models, result, atlas.text(margin=margin), results)
+    text = f"{counted(len(design.stimuli), 'stimulus')}; predictions with the SHA-256 {digest}"
+    settings = {"sha256": digest, "stimuli": len(design.stimuli)}
+    return _store("design", question, design.models, result, text, results, **settings)
 
 
 def _store(
-    part: Part, question: Question, models: Iterable[str], result: Any, text: str, results: ResultsStore
+    part: Part,
+    question: Question,
+    models: Iterable[str],
+    result: Any,
+    text: str,
+    results: ResultsStore,
+    **settings: Any,
 ) -> Assessment:
     receipts = {
         receipt.model.identifier: receipt for receipt in results.listing(benchmark=question.benchmark).newest_of_each()
@@ -138,7 +162,7 @@ def _store(
                 sha256=None if benchmark.plugin is None else benchmark.plugin.sha256,
             ),
             models=tuple(map(_used, used)),
-            settings={name: value for name, value in question.as_dict().items() if name != "benchmark"},
+            settings={name: value for name, value in question.as_dict().items() if name != "benchmark"} | settings,
             state="assessed",
             result=plain(asdict(result)),
             text=text,

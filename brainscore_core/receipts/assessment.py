@@ -358,6 +358,15 @@ class NeuroidShares:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StimulusShown:
+    """A stimulus, a number about it, and a small picture if it is public."""
+
+    stimulus: str
+    value: float | None = None  # of an atlas: unexplained signal; of a design: expected difference over the noise
+    picture: str = ""  # data URI of a JPEG
+
+
+@dataclass(frozen=True, kw_only=True)
 class Unexplained:
     """What no model explains."""
 
@@ -371,11 +380,49 @@ class Unexplained:
     combined: float | None = None
     condition: str = ""
     points: tuple[NeuroidShares, ...] = ()  # neuroids with a signal
+    stimuli_found: int = 0  # number of stimuli of which more than `margin` is unexplained
+    stimuli: tuple[StimulusShown, ...] = ()  # the first of these, most unexplained first
 
     outcome = ""
 
 
-Result = Audit | Controls | Recovery | Answered | SignalShares | Unexplained
+@dataclass(frozen=True, kw_only=True)
+class Power:
+    """How often the true model is found by an experiment; of no true model, how often the first one wins."""
+
+    true: str  # a model, or 'none'
+    designed: float | None = None  # with the chosen stimuli
+    random: float | None = None  # with as many random ones
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredModel:
+    """Correlation of a model's sealed predictions with what was measured."""
+
+    model: str
+    correlation: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Designed:
+    """Stimuli that decide between models, with the hash of sealed predictions."""
+
+    question: str = ""
+    compared: tuple[str, ...] = ()  # the models to decide between
+    neuroids: int = 0
+    training: int = 0  # number of stimuli that maps were fitted to
+    pool: int = 0  # number of stimuli that were chosen from
+    pool_of: str = ""
+    repetitions: int = 1
+    stimuli: tuple[StimulusShown, ...] = ()
+    power: tuple[Power, ...] = ()
+    sha256: str = ""  # of the file of predictions
+    measured: tuple[MeasuredModel, ...] = ()  # after the experiment
+
+    outcome = ""
+
+
+Result = Audit | Controls | Recovery | Answered | SignalShares | Unexplained | Designed
 _KINDS: Mapping[str, type[Result]] = {
     "audit": Audit,
     "controls": Controls,
@@ -383,6 +430,7 @@ _KINDS: Mapping[str, type[Result]] = {
     "question": Answered,
     "explanation": SignalShares,
     "atlas": Unexplained,
+    "design": Designed,
 }
 
 
@@ -468,10 +516,10 @@ def _value(hint: Any, value: Any, path: str) -> Any:
 
 SCHEMA_VERSION = 1
 
-Part = Literal["audit", "controls", "recovery", "question", "explanation", "atlas"]
+Part = Literal["audit", "controls", "recovery", "question", "explanation", "atlas", "design"]
 PARTS: tuple[Part, ...] = ("audit", "controls", "recovery")
 """Parts of an assessment of a benchmark's validity, in the order in which they are computed."""
-QUESTION_PARTS: tuple[Part, ...] = ("question", "explanation", "atlas")
+QUESTION_PARTS: tuple[Part, ...] = ("question", "explanation", "atlas", "design")
 """Results of questions about stored scores; only visitors who may see the benchmark's data see them."""
 
 

@@ -17,6 +17,7 @@ from brainscore_core.receipts.assessment import (
     Assessment,
     Audit,
     Controls,
+    Designed,
     Interval,
     Part,
     Recovery,
@@ -152,7 +153,7 @@ ASSESSMENT_COLUMNS: tuple[Column, ...] = (
     Column("created", "time", "when it was made (UTC)"),
     Column("benchmark", "text", "identifier of the benchmark"),
     Column("version", "text", "version of the benchmark"),
-    Column("part", "text", "`audit`, `controls`, `recovery`, `question`, `explanation` or `atlas`"),
+    Column("part", "text", "`audit`, `controls`, `recovery`, `question`, `explanation`, `atlas` or `design`"),
     Column("models", "text", "models that take part, separated by `; `"),
     Column("state", "text", "`assessed`, `not applicable` or `failed`"),
     Column("reason", "text", "why there is no result, or no number"),
@@ -240,6 +241,8 @@ def _lines(result: Result) -> Iterator[Row]:
             return _answered(result)
         case SignalShares():
             return _shares(result)
+        case Designed():
+            return _designed(result)
     return _unexplained(result)
 
 
@@ -261,6 +264,18 @@ def _shares(shares: SignalShares) -> Iterator[Row]:
     for share in shares.shares:
         limits = _limits(share.ci, "ci")
         yield {"kind": "share", "name": share.label, "value": share.share, **limits, "question": shares.question}
+
+
+def _designed(designed: Designed) -> Iterator[Row]:
+    for stimulus in designed.stimuli:
+        row = {"kind": "chosen stimulus", "name": stimulus.stimulus, "value": stimulus.value}
+        yield {**row, "question": designed.question}
+    for power in designed.power:
+        for group, share in (("designed", power.designed), ("random", power.random)):
+            yield {"kind": "power", "name": power.true, "group": group, "value": share, "question": designed.question}
+    for model in designed.measured:
+        row = {"kind": "measured", "name": model.model, "value": model.correlation}
+        yield {**row, "question": designed.question}
 
 
 def _unexplained(atlas: Unexplained) -> Iterator[Row]:

@@ -256,12 +256,13 @@ def pair_pictures(pairs: Iterable[StimulusPair]) -> tuple[PairPictures, ...]:
         for pair in _near_duplicates_first(pairs)
         if pair.first_picture is not None
         and pair.second_picture is not None
-        and all(map(_is_picture, (pair.first_picture, pair.second_picture)))
+        and all(map(is_small_picture, (pair.first_picture, pair.second_picture)))
     ]
     return tuple(shown[:_MOST_PICTURES])
 
 
-def _is_picture(address: str) -> bool:
+def is_small_picture(address: str) -> bool:
+    """Whether an address is the data URI of a small JPEG."""
     return len(address) <= _LONGEST_PICTURE and _PICTURE.fullmatch(address) is not None
 
 

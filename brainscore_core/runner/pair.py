@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from brainscore_core.benchmarks.measurements import measurements_or_none
 from brainscore_core.domain_names import FIRST
 from brainscore_core.errors import BrainScoreError, DataUnavailable, NotApplicable, UserError
 from brainscore_core.plugins.loading import MissingRequirementError, missing_package
@@ -127,6 +128,7 @@ class PairRecorder:
         self.state: State = "scored"
         self._domain = domain
         self._model = ModelInfo(identifier=model_identifier, plugin=_code(model_code))
+        self._scored_on: Any = None
         self._benchmark = BenchmarkInfo(identifier=benchmark_identifier, plugin=_code(benchmark_code))
         self._result: Score | None = None
         self._reason: str | None = None
@@ -174,6 +176,7 @@ class PairRecorder:
 
     def set_benchmark(self, benchmark: Any) -> None:
         """Describe the benchmark in the receipt."""
+        self._scored_on = benchmark
         self._benchmark = replace(
             self._benchmark,
             version=_version(getattr(benchmark, "version", None)),
@@ -201,6 +204,10 @@ class PairRecorder:
         Raises BrainScoreError if it is not a single finite value or NaN.
         """
         score = _single(result, self._benchmark.identifier)
+        measurements = measurements_or_none(self._scored_on)
+        if measurements is not None and measurements.stimuli_were_designed:
+            self._benchmark = replace(self._benchmark, parent=None)
+            self._notes.append("the stimuli were designed to decide between models: the score counts in no average")
         ceiling = score.attrs.get("ceiling", self._estimated_ceiling)
         if ceiling is not self._estimated_ceiling:  # the one that was applied counts
             self._set_ceiling(ceiling)

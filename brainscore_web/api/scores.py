@@ -440,8 +440,8 @@ def list_assessments(request: HttpRequest, query: Query[AssessmentsPaged]) -> di
     """List assessments of benchmarks, oldest first: of each benchmark, part and choice of models the newest.
 
     An assessment is listed if you may see all models that take part. If the benchmark's data are withheld, texts that
-    may reveal them are removed: single stimuli, reasons, notes. The parts question, explanation and atlas are answers
-    to questions, of each question the newest; they are listed if you may see the benchmark's data.
+    may reveal them are removed: single stimuli, reasons, notes. The parts question, explanation, atlas and design are
+    answers to questions, of each question the newest; they are listed if you may see the benchmark's data.
     """
     refuse_unknown_parameters(request, AssessmentsPaged)
     visitor = caller_of(request).visitor

@@ -430,6 +430,7 @@ class StoredAssessment(models.Model):
         QUESTION = "question"
         EXPLANATION = "explanation"
         ATLAS = "atlas"
+        DESIGN = "design"
 
     class State(models.TextChoices):
         """The states of assessments."""

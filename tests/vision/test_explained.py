@@ -159,13 +159,16 @@ def test_commands_write_tables(store, tmp_path, capsys):
     app(["explain", BENCHMARK, "first", "second", "--plot", str(plots[0]), *arguments], standalone_mode=False)
     app(["explain", BENCHMARK, "--unexplained", "--store", "--plot", str(plots[1]), *arguments], standalone_mode=False)
     assert "only first" in plots[0].read_text()
-    assert plots[1].read_text().count(", best of 3 models") == NEUROIDS - 2
-    app(["design", BENCHMARK, "first", "second", "-k", "8", *arguments], standalone_mode=False)
+    assert plots[1].read_text().count("by the best combination") == NEUROIDS - 2
+    app(["design", BENCHMARK, "first", "second", "-k", "8", "--store", *arguments], standalone_mode=False)
     assert "publish it before the experiment" in capsys.readouterr().out
     names = {"figures", "shares.csv", "neuroids.csv", "stimuli.csv", "predictions.csv", "design.json"}
     assert {file.name for file in Path(tmp_path).iterdir()} == names
     stored = {entry.part: entry.typed_result for entry in AssessmentStore(store).newest(BENCHMARK)[0]}
-    shares, atlas = stored["explanation"], stored["atlas"]
+    shares, atlas, design = stored["explanation"], stored["atlas"], stored["design"]
+    assert (len(design.stimuli), design.power[-1].true, design.compared) == (8, "none", ("first", "second"))
+    assert design.sha256 in (tmp_path / "design.json").read_text()
+    assert all(each.value > 0 for each in design.stimuli)
     assert [share.label for share in shares.shares][:2] == ["only first", "only second"]
     assert (atlas.neuroids, atlas.reliable, atlas.found) == (NEUROIDS, 10, 2)
     assert [point.found for point in atlas.points] == [False] * 8 + [True] * 2

@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 
-from brainscore_core.figures import Point, Scatter, Svg, scatter
+from brainscore_core.figures import pictures as pictures_figure
 from brainscore_core.formatting import count_text, number_text, p_text
 from brainscore_core.plurals import counted
+from brainscore_core.questions.explained import draw_atlas, stimulus_pictures
 from brainscore_core.receipts.assessment import (
     QUESTION_PARTS,
     Answered,
     AnsweredModel,
+    Designed,
     Result,
     SignalShares,
+    StimulusShown,
     Unexplained,
     result_of,
 )
@@ -31,6 +35,7 @@ MOST: Final = 20
 
 _MOST_ROWS: Final = 100
 _MOST_NAMES: Final = 20
+_MOST_STIMULI: Final = 1_000
 
 
 def load_questions(benchmark: Benchmark, data: BenchmarkData) -> dict[str, Any] | None:
@@ -68,6 +73,8 @@ def questions_of(
                 panel = _shares(result)
             case Unexplained():
                 panel = _unexplained(result, names, f"atlas-{number}")
+            case Designed():
+                panel = _designed(result)
             case _:
                 continue
         panels.append({"origin": origin, "question": text(result.question, 500), **panel})
@@ -149,31 +156,51 @@ def _unexplained(atlas: Unexplained, names: Sequence[str], identifier: str) -> d
             f"Median share of the signal that is explained: {number_text(atlas.best)} by the best model, "
             f"{number_text(atlas.combined)} by the best combination."
         )
+    figure = draw_atlas(atlas, title="What no model explains", identifier=identifier) if atlas.points else None
+    if atlas.stimuli:
+        names = [text(each.stimulus, 200) for each in atlas.stimuli[:_MOST_NAMES]]
+        others = f" and {atlas.stimuli_found - len(names)} more" if atlas.stimuli_found > len(names) else ""
+        count = counted(atlas.stimuli_found, "stimulus")
+        sentences.append(f"Of {count}, more than {share} of the signal is not explained: {', '.join(names)}{others}.")
     sentences.append(f"Shares are those of {text(atlas.condition, 500)}.")
-    return {"part": "atlas", "sentences": tuple(sentences), "figure": _atlas_figure(atlas, share, identifier)}
+    return {"part": "atlas", "sentences": tuple(sentences), "figure": figure}
 
 
-def _atlas_figure(atlas: Unexplained, share: str, identifier: str) -> Svg | None:
-    """Draw the share that the best combination explains of each neuroid's signal."""
-    points = [
-        Point(
-            x=point.signal,
-            y=point.combined,
-            kind=int(point.found),
-            label=f"signal {number_text(point.signal)}, explained {number_text(point.combined)}",
-        )
-        for point in atlas.points
-        if point.signal is not None and point.combined is not None
-    ]
-    if not points:
-        return None
-    return scatter(
-        Scatter(
-            points=points,
-            title="Signal of neuroids, and what the best combination explains",
-            x_title="signal, as a share of all variance",
-            y_title="explained share of the signal",
-            kinds=("other neuroids", f"more than {share} unexplained") if atlas.found else (),
-            identifier=identifier,
-        )
+def _designed(designed: Designed) -> dict[str, Any]:
+    models = text(" and ".join(designed.compared[:_MOST_NAMES]), 500)
+    pictures = stimulus_pictures(designed.stimuli, title="Chosen stimuli", most=40)
+    return {
+        "part": "design",
+        "sentences": (
+            f"{counted(len(designed.stimuli), 'stimulus').capitalize()} of {count_text(designed.pool)} "
+            f"({text(designed.pool_of, 200)}), whose responses decide best between {models}, if each is shown "
+            f"{counted(designed.repetitions, 'time')}. Scores on them count in no average.",
+            f"Maps to {counted(designed.neuroids, 'neuroid')} were fitted to {counted(designed.training, 'stimulus')}.",
+        ),
+        "power": tuple(
+            {
+                "true": "no model" if row.true == "none" else text(row.true, 500),
+                "designed": _percent(row.designed),
+                "random": _percent(row.random),
+            }
+            for row in designed.power[:_MOST_ROWS]
+        ),
+        "stimuli": _stimuli(designed.stimuli),
+        "figure": None if pictures is None else pictures_figure(pictures),
+        "sha256": text(designed.sha256, 64),
+        "measured": tuple(
+            {"model": text(row.model, 500), "correlation": number_text(row.correlation)}
+            for row in designed.measured[:_MOST_ROWS]
+        ),
+    }
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f} %"
+
+
+def _stimuli(stimuli: Iterable[StimulusShown]) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (text(each.stimulus, 200), "" if each.value is None else number_text(each.value))
+        for each in islice(stimuli, _MOST_STIMULI)
     )

@@ -43,12 +43,12 @@ from brainscore_web.leaderboard.cards.model import (
     rank_days,
     training_of,
 )
-from brainscore_web.leaderboard.cards.questions import load_questions
+from brainscore_web.leaderboard.cards.questions import load_questions, questions_of
 from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
 from brainscore_web.leaderboard.cards.validity import load_validity
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
 from brainscore_web.leaderboard.http import answer, cached_for_visitors, conditional, user_errors
-from brainscore_web.leaderboard.models import Score, StimulusSample, Visibility
+from brainscore_web.leaderboard.models import Score, StimulusSample, StoredAssessment, Visibility
 from brainscore_web.leaderboard.snapshot import load_models, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
@@ -182,6 +182,19 @@ def benchmark(request: HttpRequest, domain: Domain, identifier: str) -> HttpResp
     parts = (_fields(row), owner, data.scores, versions, data.samples, data.shows_data, data.packaged, data.assessments)
     tag = conditional(snapshot, "benchmark", *parts, source, query.urlencode(), only_snapshot=True)
     return answer(request, tag, make)
+
+
+@require_safe
+@cached_for_visitors
+def design(request: HttpRequest, domain: Domain, digest: str) -> HttpResponse:
+    """Stimuli that decide between models, with power, hash of the predictions, and what was measured later."""
+    rows = StoredAssessment.objects.visible_to(request.user).newest().select_related("benchmark")
+    of_domain = rows.filter(part=StoredAssessment.Part.DESIGN, benchmark__domain=domain.name)
+    row = of_domain.filter(document__settings__sha256=digest).first()
+    panels = [] if row is None else questions_of(row.benchmark, [row.document or {}], {})["panels"]
+    if row is None or not panels:
+        raise Http404("no such design")
+    return render(request, "cards/design.html", {"benchmark": row.benchmark, "design": panels[0]})
 
 
 @require_safe

@@ -23,6 +23,7 @@ def answer(*names, asked=2, source="", question='stimuli: kind != "face"'):
     return {"question": question, "asked": asked, "models": rows, "refused": 1}
 
 
+PICTURE = "data:image/jpeg;base64,/9j/4AAQ"
 SHARES = {
     "question": "as the benchmark", "neuroids": 40, "condition": "maps fitted to 72 of 80 stimuli",
     "shares": [{"label": "only a", "share": 0.2, "ci": [0.1, 0.3]}, {"label": "only b", "share": -0.1, "ci": None}],
@@ -33,6 +34,14 @@ ATLAS = {
     "points": [
         {"signal": 0.4, "best": 0.8, "combined": 0.9}, {"signal": 0.5, "best": 0.1, "combined": 0.2, "found": True}
     ],
+    "stimuli_found": 3,
+    "stimuli": [{"stimulus": "s3", "value": 0.7, "picture": PICTURE}, {"stimulus": "s4", "picture": "https://x.example"}],
+}  # fmt: skip
+DESIGN = {
+    "question": "as the benchmark", "compared": ["a", "b"], "neuroids": 40, "training": 40, "pool": 40,
+    "pool_of": "Simulated2026", "repetitions": 10, "sha256": "5" * 64,
+    "stimuli": [{"stimulus": "s1", "value": 2.5, "picture": PICTURE}, {"stimulus": "<s2>", "value": 1.5}],
+    "power": [{"true": name, "designed": 0.9, "random": 0.7} for name in ("a", "b", "none")],
 }  # fmt: skip
 
 
@@ -63,6 +72,10 @@ def test_a_card_shows_answers_apart_from_validity(board, get, read):
     assert "only b −0.100" in panel
     assert "Shares of the signal of 40 neuroids; maps fitted to 72 of 80 stimuli." in panel
     assert f"2 models: {first}, {second}. 2 of 40 neuroids" in panel
+    assert "Of 3 stimuli, more than 10 % of the signal is not explained: s3, s4 and 1 more." in panel
+    content = get(address).content.decode()
+    assert PICTURE in content
+    assert "x.example" not in content
     assert "In 1 of them, more than 10 % of the signal is not explained" in panel
     assert "has not been assessed yet" in page
     parts = get("/api/v1/assessments?part=question").json()["items"]
@@ -81,6 +94,25 @@ def test_each_question_has_its_newest_answer_and_p_counts_all_questions():
     assert panel.panels[1].sentences[0].startswith("Ranges of ranks hold for all models and all questions asked until")
     assert [len(each.rows) for each in panel.panels] == [2, 3]
     assert [each.rows[1].p for each in panel.panels] == ["p = 0.01", "p = 0.02"]
+
+
+def test_a_page_shows_a_design_and_what_was_measured_later(board, get, read, live_server, page):
+    names = board.models[:2]
+    about = {"models": names, "benchmark": FIRST, "settings": {"sha256": "5" * 64}}
+    ingest(make_assessment("design", DESIGN, **about))
+    address = f"/vision/design/{'5' * 64}/"
+    assert f'href="{address}"' in get(f"/vision/benchmark/{FIRST}/").content.decode()
+    shown = read(get(address))
+    for part in ("5" * 64, "no model 90 % 70 %", "s1 2.500", "<s2> 1.500", "No measurements were compared"):
+        assert part in shown
+    assert get(address).content.decode().count(PICTURE) == 1
+    assert barriers(page, address) == []
+    measured = [{"model": "a", "correlation": 0.4}, {"model": "b", "correlation": 0.1}]
+    ingest(make_assessment("design", {**DESIGN, "measured": measured}, day=1, **about))
+    assert "a 0.400 b 0.100" in read(get(address))
+    VisionModel.objects.filter(identifier=names[1]).update(visibility="private")
+    get(address, status=404)
+    get("/vision/design/unknown/", status=404)
 
 
 def test_the_panel_in_a_browser(board, live_server, page):
