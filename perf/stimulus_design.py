@@ -16,13 +16,10 @@ from brainscore_core.numerics.correlation import pearson
 from brainscore_core.numerics.stimulus_design import choose_stimuli, fit_maps, probability_of_truth
 
 PAGE = Path(__file__).parent.parent / "docs" / "stimulus_design.md"
-TRAINING, POOL, NEUROIDS, FEATURES = 160, 200, 40, 60
-CASES = {
-    "10 stimuli": {"k": 10, "noise": 12.0},
-    "40 stimuli": {"k": 40, "noise": 25.0},
-    "80 stimuli": {"k": 80, "noise": 40.0},
-}
-EXPERIMENTS = 10
+TRAINING, POOL, FEATURES, NOISE = 160, 200, 60, 48.0
+CASES = [(10, 4, 40), (40, 2, 40), (80, 1, 80)]
+"""Stimuli, repetitions and neuroids; the signal's mean variance is 1, and single presentations have `NOISE` more."""
+EXPERIMENTS = 40
 """Simulated second experiments with the stimuli that were chosen in each world."""
 
 
@@ -38,18 +35,18 @@ def best(maps, rows, responses):
     return int(np.argmax([np.mean(pearson(side.predictions[rows], responses)) for side in maps]))
 
 
-def measured(seed, worlds, k, noise, unexplained=0.5):
+def measured(seed, worlds, k, repetitions, neuroids, unexplained=0.5):
     """Predicted and simulated shares of experiments that find the truth: chosen stimuli, random ones, and no truth."""
     totals = {kind: np.zeros(3) for kind in ("chosen", "random")}
     for number in range(worlds):
         rng = np.random.default_rng([seed, k, number])
         models = world(rng)
         true = number % 2
-        signal = models[true] @ rng.standard_normal((2 * FEATURES, NEUROIDS))
-        signal = math.sqrt(1 - unexplained) * signal / signal.std(axis=0)
+        signal = models[true] @ rng.standard_normal((2 * FEATURES, neuroids))
+        signal *= math.sqrt((1 - unexplained) / np.mean(np.sum(models[true] ** 2, axis=1)))
         signal += math.sqrt(unexplained) * rng.standard_normal(signal.shape)
-        variance = np.full(NEUROIDS, noise)
-        Y = signal[:TRAINING] + np.sqrt(variance) * rng.standard_normal((TRAINING, NEUROIDS))
+        variance = np.full(neuroids, NOISE / repetitions)
+        Y = signal[:TRAINING] + np.sqrt(variance) * rng.standard_normal((TRAINING, neuroids))
         maps = [fit_maps(features @ features.T, Y) for features in models]
         for kind, total in totals.items():
             rows = choose_stimuli(maps, k, noise=variance) if kind == "chosen" else rng.choice(POOL, k, replace=False)
@@ -57,7 +54,7 @@ def measured(seed, worlds, k, noise, unexplained=0.5):
                 maps, rows, noise=variance, training_noise=variance, draws=40, seed=number
             )
             found = [
-                best(maps, rows, signal[TRAINING + rows] + np.sqrt(variance) * rng.standard_normal((k, NEUROIDS)))
+                best(maps, rows, signal[TRAINING + rows] + np.sqrt(variance) * rng.standard_normal((k, neuroids)))
                 == true
                 for _ in range(EXPERIMENTS)
             ]
@@ -68,19 +65,19 @@ def measured(seed, worlds, k, noise, unexplained=0.5):
 def main():
     """Simulate, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--worlds", type=int, default=200)
+    parser.add_argument("--worlds", type=int, default=100)
     options = parser.parse_args()
-    rows = []
-    for name, case in CASES.items():
-        for seed in range(3):
-            totals = measured(seed, options.worlds, **case)
-            print(name, seed, totals, flush=True)
-            cells = [f"{100 * value:.0f}" for kind in ("chosen", "random") for value in totals[kind]]
-            rows.append([name, str(seed), *cells])
-    head = ["shown", "seed"] + [
+    head = ["stimuli", "repetitions", "neuroids", "seed"] + [
         f"{kind}, {what}" for kind in ("chosen", "random") for what in ("predicted", "simulated", "no model true")
     ]
-    write_section("power", table(head, rows), PAGE)
+    rows = []
+    for case in CASES:
+        for seed in range(3):
+            totals = measured(seed, options.worlds, *case)
+            print(*case, seed, totals, flush=True)
+            cells = [f"{100 * value:.0f}" for kind in ("chosen", "random") for value in totals[kind]]
+            rows.append([*map(str, case), str(seed), *cells])
+            write_section("power", table(head, rows), PAGE)
 
 
 if __name__ == "__main__":

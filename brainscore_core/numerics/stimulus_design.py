@@ -1,6 +1,6 @@
 """Stimuli whose responses tell models apart, and how likely they do."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,11 +12,11 @@ from brainscore_core.numerics.correlation import pearson
 
 Rows = NDArray[np.intp]
 
-_PENALTIES = 10.0 ** np.arange(-3, 5, 0.5)
+_PENALTIES = 10.0 ** np.arange(-3, 5, 0.25)
 """Penalties, as multiples of the mean squared distance of the features of the training stimuli from their mean."""
 
-_ROUNDS = 2000
-"""How often the shares of the penalties are improved."""
+_SPREADS = (0.01, 0.25, 0.5, 1.0, 2.0)
+"""Possible standard deviations of the penalties' decimal logarithms over neuroids; with the first, all are alike."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,24 +60,32 @@ class FittedMaps:
         remaining = np.maximum(self.products.diagonal()[:, None] - known, 0)
         return np.asarray(remaining @ (self.probabilities.T * self.scale))
 
-    def draw(self, rows: Rows, rng: np.random.Generator, training_noise: Array, noise: Array) -> Array:
-        """Responses to stimuli of the pool (rows × neuroids), as they are expected if the model is true.
+    def draws(
+        self, rows: Rows, rng: np.random.Generator, *, training_noise: Array, noise: Array, number: int
+    ) -> Iterator[Array]:
+        """Yield responses to stimuli of the pool (rows × neuroids), as they are expected if the model is true.
 
-        `training_noise`: variance of the training responses due to noise; `noise`: that of the new ones.
+        `training_noise`: variance of the training responses due to noise; `noise`: that of the new ones; `number`: how
+        many are drawn.
         """
         cumulated = self.probabilities.cumsum(axis=1)
-        chosen = np.minimum((rng.random((len(cumulated), 1)) > cumulated).sum(axis=1), len(self.penalties) - 1)
-        result = rng.standard_normal((len(rows), len(chosen)))
-        for number in np.unique(chosen):
-            columns, penalty = np.flatnonzero(chosen == number), self.penalties[number]
-            shrinkage, scale = 1 / (self.values + penalty), self.scale[number, columns]
-            unexplained = np.maximum(penalty * scale - training_noise[columns], 0)
-            result[:, columns] *= np.sqrt(unexplained + noise[columns])
-            covariance = self.products[np.ix_(rows, rows)] - product(self.basis[rows] * shrinkage, self.basis[rows].T)
-            errors = _root(covariance) @ rng.standard_normal((len(rows), len(columns)))
-            expected = product(self.basis[rows] * shrinkage, self.Q[:, columns])
-            result[:, columns] += self.mean[columns] + expected + np.sqrt(scale) * errors
-        return result
+        distributions: dict[int, tuple[Array, Array]] = {}
+        for _ in range(number):
+            chosen = np.minimum((rng.random((len(cumulated), 1)) > cumulated).sum(axis=1), len(self.penalties) - 1)
+            result = rng.standard_normal((len(rows), len(chosen)))
+            for index in np.unique(chosen).tolist():
+                columns, penalty = np.flatnonzero(chosen == index), self.penalties[index]
+                if index not in distributions:
+                    known = self.basis[rows] * (1 / (self.values + penalty))
+                    root = _root(self.products[np.ix_(rows, rows)] - product(known, self.basis[rows].T))
+                    distributions[index] = product(known, self.Q), root
+                expected, root = distributions[index]
+                scale = self.scale[index, columns]
+                unexplained = np.maximum(penalty * scale - training_noise[columns], 0)
+                result[:, columns] *= np.sqrt(unexplained + noise[columns])
+                errors = product(root, rng.standard_normal((len(rows), len(columns))))
+                result[:, columns] += self.mean[columns] + expected[:, columns] + np.sqrt(scale) * errors
+            yield result
 
 
 def fit_maps(kernel: ArrayLike, Y: ArrayLike) -> FittedMaps:
@@ -88,8 +96,11 @@ def fit_maps(kernel: ArrayLike, Y: ArrayLike) -> FittedMaps:
 
     A ridge regression is the posterior mean of weights that are drawn from a normal distribution; the penalty is the
     ratio of the residual variance and the variance of the weights [1]_. Each penalty of a grid has a probability for
-    each neuroid, from its likelihood and from how many neuroids it fits (empirical Bayes), so that predictions of
-    neuroids that are hardly predictable are not too large.
+    each neuroid, from its likelihood and that of other neuroids, so that predictions of neuroids that are hardly
+    predictable are not too large: penalties are log-normal over neuroids, whatever their mean and spread are. Before
+    the experiment, each share of variance that the model explains of a typical neuroid is equally likely. (If each
+    penalty were, small signals would be; and a free distribution over penalties would be wider than the true one, which
+    lowers the power that is predicted, because correlations grow with the root of the signal.)
 
     References
     ----------
@@ -111,11 +122,15 @@ def fit_maps(kernel: ArrayLike, Y: ArrayLike) -> FittedMaps:
         len(values) * np.log(np.maximum(squares, np.finfo(np.float64).tiny)) + np.log(shifted).sum(axis=0)
     )
     likelihood = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
-    share = np.full(len(penalties), 1 / len(penalties))
-    for _ in range(_ROUNDS):
-        probabilities = likelihood * share
-        probabilities /= probabilities.sum(axis=1, keepdims=True)
-        share = probabilities.mean(axis=0)
+    logs = np.log10(_PENALTIES)
+    spread = np.repeat(_SPREADS, len(logs))[:, None]
+    distributions = np.exp(-0.5 * ((logs - np.tile(logs, len(_SPREADS))[:, None]) / spread) ** 2)
+    distributions /= distributions.sum(axis=1, keepdims=True)
+    of_neuroids = np.maximum(likelihood @ distributions.T, np.finfo(np.float64).tiny)
+    density = np.tile(_PENALTIES / (1 + _PENALTIES) ** 2, len(_SPREADS))  # of log penalties, if shares are uniform
+    weights = np.log(of_neuroids).sum(axis=0) + np.log(density)
+    weights = np.exp(weights - weights.max())
+    probabilities = likelihood * (weights / weights.sum() / of_neuroids @ distributions)
     return FittedMaps(K[n:, n:], product(outer, vectors), values, Q, y_mean, penalties, probabilities)
 
 
@@ -209,8 +224,7 @@ def probability_of_truth(
     wins = np.zeros(len(maps))
     spread = np.zeros(shown[0].shape[1])
     for number, side in enumerate(maps):
-        for _ in range(draws):
-            responses = side.draw(rows, rng, old_noise, new_noise)
+        for responses in side.draws(rows, rng, training_noise=old_noise, noise=new_noise, number=draws):
             spread += responses.var(axis=0) / (draws * len(maps))
             wins[number] += _best(shown, responses) == number
     none = sum(_best(shown, np.sqrt(spread) * rng.standard_normal(shown[0].shape)) == 0 for _ in range(draws))

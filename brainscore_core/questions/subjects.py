@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from brainscore_core.questions.question import Question
 
 if TYPE_CHECKING:
     from brainscore_core.results.store import ResultsStore
+    from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
 FEWEST = 3
 """Number of subjects from which one subject's prediction of another says something about subjects."""
@@ -76,7 +77,7 @@ def compare_subjects(
     asked_of = replace(asked_of, ceiling="none")
     asked = apply_question(asked_of)
     names = _subjects(asked)
-    pairs = _predictions(asked, names)
+    pairs = predictions_of_pairs(asked.targets[0], asked.metric, names)
     scores: dict[str, dict[str, Score]] = {}
     if models:
         for name in names:
@@ -85,7 +86,7 @@ def compare_subjects(
             for item in ask(replace(asked_of, neuroids=neuroids), results=results).items:
                 scores.setdefault(item.model, {})[name] = item.score.attrs.get("raw", item.score)
     differences = [
-        _between(model, first, second, by_subject)
+        difference_between(model, first, second, by_subject)
         for model, by_subject in scores.items()
         for first, second in combinations([name for name in names if name in by_subject], 2)
     ]
@@ -129,18 +130,21 @@ def _subjects(asked: Asked) -> list[str]:
     return names
 
 
-def _predictions(asked: Asked, names: Sequence[str]) -> NDArray[np.float64]:
-    """Score of each subject's prediction of each other one."""
-    target = asked.targets[0]
+def predictions_of_pairs(
+    target: DataAssembly, metric: Callable[[DataAssembly, DataAssembly], Any], names: Sequence[str]
+) -> NDArray[np.float64]:
+    """Score of each subject's prediction of each other one; rows predict, columns are predicted."""
     of_neuroid = target["subject"].values.astype(str)
     parts = {name: target.isel(neuroid=np.flatnonzero(of_neuroid == name)) for name in names}
+    compare = getattr(metric, "value", metric)  # some metrics compute scores alone, without their intervals
     pairs = np.full((len(names), len(names)), np.nan)
     for first, second in permutations(range(len(names)), 2):
-        pairs[first, second] = float(asked.metric(parts[names[first]], parts[names[second]]))
+        pairs[first, second] = float(compare(parts[names[first]], parts[names[second]]))
     return pairs
 
 
-def _between(model: str, first: str, second: str, scores: Mapping[str, Score]) -> Between:
+def difference_between(model: str, first: str, second: str, scores: Mapping[str, Score]) -> Between:
+    """Difference of a model's scores for two subjects."""
     values = [float(scores[name]) for name in (first, second)]
     errors = [Uncertainty.of(scores[name]).error for name in (first, second)]
     width = 1.96 * float(np.sqrt(sum(np.nan if error is None else float(error) ** 2 for error in errors)))

@@ -36,7 +36,8 @@ def test_a_map_with_one_penalty_is_a_gaussian_process(rng):
     covariance -= residual * np.eye(len(covariance))
     np.testing.assert_allclose(one.uncertainty[:, 0], covariance.diagonal(), rtol=1e-6)
     zero = np.zeros(Y.shape[1])
-    draws = np.array([one.draw(np.arange(12), rng, np.full(6, residual), zero)[:, 0] for _ in range(4000)])
+    drawn = one.draws(np.arange(12), rng, training_noise=np.full(6, residual), noise=zero, number=4000)
+    draws = np.array([responses[:, 0] for responses in drawn])
     np.testing.assert_allclose(draws.mean(axis=0), one.predictions[:, 0], atol=0.1)
     np.testing.assert_allclose(np.cov(draws.T), covariance, atol=0.1 * covariance.max())
 
