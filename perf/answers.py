@@ -3,19 +3,23 @@
     python perf/answers.py equality   # minutes; simulated V1 and IT, and models that compute features of its stimuli
     python perf/answers.py speed      # 100 models × 640 stimuli × 100 neuroids
     python perf/answers.py coverage   # of intervals of subset scores, N = 200 experiments for each regime
+    python perf/answers.py subjects   # the same of subjects' predictions of each other, and of differences between them
 
 Each part replaces its entry in ``perf/answers.json``.
 """
 
 import argparse
 import json
+import math
 import resource
 import tempfile
 import time
 import warnings
+import zlib
 from pathlib import Path
 
 import numpy as np
+from _tables import table, write_section
 
 import brainscore_vision
 from brainscore_core.benchmarks.measurements import measurements_of
@@ -23,6 +27,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.questions.answers import ask
 from brainscore_core.questions.asked import apply_question
 from brainscore_core.questions.question import Question
+from brainscore_core.questions.subjects import difference_between, mean_of_pairs, predictions_of_pairs
 from brainscore_core.results.products import Products, collect_products
 from brainscore_core.runner.pair import PairRecorder
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
@@ -194,13 +199,97 @@ def coverage():
     return result
 
 
+SUBJECTS = {
+    "3 subjects": {"count": 3},
+    "5 subjects": {"count": 5},
+    "9 subjects": {"count": 9},
+    "3 subjects, noise common to their neuroids": {"count": 3, "common": 0.7},
+    "5 subjects, noise common to their neuroids": {"count": 5, "common": 0.7},
+    "9 subjects, noise common to their neuroids": {"count": 9, "common": 0.7},
+}
+STIMULI_OF_SUBJECTS, NEUROIDS_OF_SUBJECTS, NOISE_OF_SUBJECTS = 100, 12, 1.5
+
+
+def recorded(rng, latent, gains, common):
+    """Recordings of some subjects; each has its own gain of each latent dimension."""
+    size = NEUROIDS_OF_SUBJECTS
+    values = [latent @ (gain[:, None] * rng.standard_normal((latent.shape[1], size))) for gain in gains]
+    noise = rng.standard_normal((len(gains), len(latent), size)) * math.sqrt(1 - common)
+    noise += rng.standard_normal((len(gains), len(latent), 1)) * math.sqrt(common)
+    names = np.repeat([f"subject {number}" for number in range(len(gains))], size)
+    return NeuroidAssembly(
+        np.concatenate(values, axis=1) / math.sqrt(latent.shape[1]) + NOISE_OF_SUBJECTS * np.concatenate(noise, axis=1),
+        coords={
+            "stimulus_id": ("presentation", [f"s{number}" for number in range(len(latent))]),
+            "neuroid_id": ("neuroid", np.arange(len(names))),
+            "subject": ("neuroid", names),
+        },
+        dims=["presentation", "neuroid"],
+        attrs={"stimulus_groups": "none"},
+    )
+
+
+def subjects():
+    """How often intervals hold what is expected over new subjects, or for two of them over new stimuli and neuroids."""
+    metric = brainscore_vision.load_metric("ridge")
+    weights = np.random.default_rng(7).standard_normal((12, 100))
+    result = {}
+    for name, regime in SUBJECTS.items():
+        typical, differences = [], []
+        count, common = regime["count"], regime.get("common", 0.0)
+        fixed = np.random.default_rng(5).standard_normal((STIMULI_OF_SUBJECTS, 12))
+        two = np.exp(0.5 * np.random.default_rng(6).standard_normal((2, 12)))
+        for seed in range(EXPERIMENTS):
+            rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+            # the same stimuli, and new subjects
+            target = recorded(rng, fixed, np.exp(0.5 * rng.standard_normal((count, 12))), common)
+            mean = mean_of_pairs(predictions_of_pairs(target, metric, sorted(set(target["subject"].values))))
+            typical.append((float(mean), *mean.attrs["ci"]))
+            if count == 3:  # the same two subjects, and new stimuli and neuroids
+                latent = rng.standard_normal((STIMULI_OF_SUBJECTS, 12))
+                target = recorded(rng, latent, two, common)
+                values = np.maximum(latent @ weights, 0)
+                source = NeuroidAssembly(
+                    values,
+                    coords={
+                        "stimulus_id": ("presentation", target["stimulus_id"].values),
+                        "neuroid_id": ("neuroid", np.arange(100)),
+                    },
+                    dims=["presentation", "neuroid"],
+                )
+                scores = {
+                    each: metric(source, target.isel(neuroid=np.flatnonzero(target["subject"].values == each)))
+                    for each in ("subject 0", "subject 1")
+                }
+                between = difference_between("model", "subject 0", "subject 1", scores)
+                differences.append((between.difference, between.low, between.high))
+        for what, kept in (("prediction of a subject by another", typical), ("difference between two", differences)):
+            if kept:
+                value, low, high = np.array(kept).T
+                covered = float(np.mean((low <= value.mean()) & (value.mean() <= high)))
+                result[f"{what}, {name}" if what[0] == "p" else f"{what} of {name}"] = {
+                    "n": len(kept),
+                    "expected": float(value.mean()),
+                    "coverage": covered,
+                    "standard_error": float(np.sqrt(covered * (1 - covered) / len(kept))),
+                }
+                print(list(result)[-1], list(result.values())[-1], flush=True)
+    rows = [
+        [key, f"{each['expected']:.3f}", f"{100 * each['coverage']:.1f} ± {100 * each['standard_error']:.1f}"]
+        for key, each in result.items()
+    ]
+    head = ["interval", "expected", f"coverage, % of {EXPERIMENTS}"]
+    write_section("subjects", table(head, rows), RESULT.parent.parent / "docs" / "questions.md")
+    return result
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["equality", "speed", "coverage"])
+    parser.add_argument("part", choices=["equality", "speed", "coverage", "subjects"])
     part = parser.parse_args().part
     warnings.simplefilter("ignore")
     results = json.loads(RESULT.read_text()) if RESULT.exists() else {}
-    results[part] = {"equality": equality, "speed": speed, "coverage": coverage}[part]()
+    results[part] = {"equality": equality, "speed": speed, "coverage": coverage, "subjects": subjects}[part]()
     RESULT.write_text(json.dumps(results, indent=1) + "\n")
 
 
