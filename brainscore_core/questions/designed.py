@@ -192,6 +192,11 @@ def design_stimuli(
     """
     if len(models) < 2 or len(set(models)) < len(models):
         raise UserError(f"the models are {', '.join(models) or 'missing'}", remedy="name two or more different models")
+    if repetitions < 1 or not 0 <= diversity <= 1:
+        raise UserError(
+            f"repetitions are {repetitions}, and diversity is {diversity}",
+            remedy="present each stimulus at least once, and choose a diversity from 0 to 1",
+        )
     question = Question(benchmark=benchmark, neuroids=neuroids)
     described = domain(find("benchmark", benchmark).domain)
     others = None if pool is None else stimuli_of_pool(pool, described)

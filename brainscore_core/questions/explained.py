@@ -44,6 +44,9 @@ _IN_A_ROW = 5
 FOLDS = 10
 """Number of parts that stimuli, or groups of them, are divided into; each is predicted once."""
 
+FEWEST = 5
+"""Number of stimuli, or groups of them, from which maps are fitted."""
+
 
 @dataclass(frozen=True)
 class Selected:
@@ -72,6 +75,9 @@ class Selected:
     def splits(self) -> list[tuple[Rows, Rows]]:
         """Training and test rows: whole groups, in a fixed random order."""
         units = np.random.default_rng(0).permutation(int(self.groups.max()) + 1)
+        if len(units) < FEWEST:
+            what = counted(len(units), "stimulus" if self.group_name is None else "group of stimuli")
+            raise UserError(f"{what} cannot be divided into parts to fit and to test", f"select at least {FEWEST}")
         tested = [np.isin(self.groups, part) for part in np.array_split(units, min(FOLDS, len(units)))]
         return [(np.flatnonzero(~rows), np.flatnonzero(rows)) for rows in tested]
 

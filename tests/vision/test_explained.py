@@ -140,6 +140,14 @@ def test_a_design_is_sealed_and_finds_the_truth_that_is_measured_later(store, ex
         (lambda store: explain_models(BENCHMARK, ["first", "absent"], results=store), "absent: it was not scored"),
         (lambda store: explain_models(BENCHMARK, ["first", "first"], results=store), "2 models are named"),
         (lambda store: unexplained_by(BENCHMARK, stimuli="colour > 1", results=store), "no column 'colour'"),
+        (
+            lambda store: explain_models(BENCHMARK, ["first", "copy"], stimuli="stimulus_id == 's1'", results=store),
+            "1 stimulus cannot be divided",
+        ),
+        (
+            lambda store: design_stimuli(BENCHMARK, ["first", "copy"], 5, repetitions=0, results=store),
+            "repetitions are 0",
+        ),
         (lambda store: design_stimuli(BENCHMARK, ["first"], 5, results=store), "two or more different models"),
         (lambda store: design_stimuli(BENCHMARK, ["first", "copy"], 41, results=store), "from a pool of 40"),
         (lambda store: design_stimuli(BENCHMARK, ["first", "absent"], 5, results=store), "absent: it was not scored"),
