@@ -79,16 +79,8 @@ class Analysis:
 class Multiverse:
     """Scores of models in many analyses of one benchmark.
 
-    Attributes
-    ----------
-    benchmark : str
-        Identifier of the benchmark.
-    models : tuple of str
-        Names of the models.
-    reference : dict of str to str
-        The analysis that others are compared with: the first value of each choice.
-    analyses : tuple of Analysis
-        One for each analysis and model.
+    `benchmark`: identifier of the benchmark. `models`: names of the models. `reference`: the analysis that others are
+    compared with: the first value of each choice. `analyses`: one for each analysis and model.
     """
 
     benchmark: str
@@ -121,13 +113,10 @@ class Multiverse:
     def flips(self) -> pd.DataFrame:
         """How often a single choice changes the order of two models.
 
-        Returns
-        -------
-        DataFrame
-            For each choice, two of its values and two models: ``compared``, the number of pairs of analyses that are
-            equal but for this choice and in which both models have different scores; ``flipped``, the number of these
-            in which the order differs; ``from_reference``, whether it differs in the pair with the reference (None if
-            that was not compared). Pairs of analyses that were not compared at all are left out.
+        Result: for each choice, two of its values and two models: ``compared``, the number of pairs of analyses that
+        are equal but for this choice and in which both models have different scores; ``flipped``, the number of these
+        in which the order differs; ``from_reference``, whether it differs in the pair with the reference (None if that
+        was not compared). Pairs of analyses that were not compared at all are left out.
         """
         wide = self.scores.reset_index()
         rows = []
@@ -209,15 +198,8 @@ class Multiverse:
         Analyses are sorted by the number of pairs of models whose order differs from the reference, then by choices.
         Those that are undefined for a model are left out.
 
-        Parameters
-        ----------
-        width : float
-            Width in units; by default 174 mm (:func:`~brainscore_core.figures.column_width`).
-
-        Raises
-        ------
-        UserError
-            If no analysis is defined for all models.
+        `width`: width in units; by default 174 mm (:func:`~brainscore_core.figures.column_width`). A UserError if no
+        analysis is defined for all models.
         """
         return _figure(self, width)
 

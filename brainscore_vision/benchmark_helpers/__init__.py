@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark, bound_score
+    from brainscore_core.benchmarks import bound_score
     from brainscore_vision.benchmark_helpers.precomputed import (
         PrecomputedFeatures,
         RecordedDecisions,
@@ -20,7 +20,6 @@ __all__ = [
     "bound_score",
     "check_standard_format",
     "run_test",
-    "table_benchmark",
 ]
 
 _MODULES = {
@@ -36,9 +35,3 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULES:  # imported on first use: submissions are examined by processes that need no arrays
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_MODULES[name]), name)
-
-
-def table_benchmark(plugin_file: str, benchmark: str, **options: Any) -> Benchmark:
-    """Make the benchmark of a row by ``table_benchmarks.make_benchmark``, whose arguments these are."""
-    table_benchmarks = importlib.import_module("brainscore_vision.benchmark_helpers.table_benchmarks")
-    return table_benchmarks.make_benchmark(plugin_file, benchmark, **options)

@@ -35,17 +35,8 @@ def mean_of_fixed(scores: Sequence[Score], *, units: str) -> Score:
     The scores vary independently, with their own ``error`` and ``ci``; the units are not resampled. The interval is
     computed by the method of variance estimates recovery [1]_.
 
-    Parameters
-    ----------
-    scores : sequence of Score
-        Single values.
-    units : str
-        Name of the units, in the plural.
-
-    Returns
-    -------
-    Score
-        With ``error`` and ``ci``; NaN with a reason if one of `scores` has none. ``undetermined`` if one of them is.
+    `scores`: single values. `units`: name of the units, in the plural. Result: with ``error`` and ``ci``; NaN with a
+    reason if one of `scores` has none. ``undetermined`` if one of them is.
 
     References
     ----------
@@ -86,16 +77,8 @@ def _of_fixed(estimates: str, k: int, units: str) -> str:
 def mean_of_sampled(values: Score, *, units: str, error: float | None = None, note: str = "") -> Score:
     """Mean over units that are a sample of a population, such as subjects (t interval).
 
-    Parameters
-    ----------
-    values : Score
-        One value per unit.
-    units : str
-        Name of the units, in the plural.
-    error : float, optional
-        Standard error, instead of that of the t interval.
-    note : str
-        Added to ``ci_estimates``.
+    `values`: one value per unit. `units`: name of the units, in the plural. `error`: standard error, instead of that of
+    the t interval. `note`: added to ``ci_estimates``.
     """
     numbers = np.asarray(values.values, dtype=np.float64)
     interval = bootstrap_interval(numbers, "mean", method="t", units=units)
@@ -186,25 +169,10 @@ def neuroid_wise_explained_var(score: Score, ceiling: Score, aggregate_func: Cal
 def ceiling_of_neuroids(ceiling: Score, coord: str, value: Any) -> Score:
     """Ceiling of the neuroids with a given value of a coordinate.
 
-    Parameters
-    ----------
-    ceiling : Score
-        Its ``raw`` has one value per neuroid, perhaps for each of several splits.
-    coord : str
-        Coordinate of the neuroids.
-    value
-        Value of the coordinate.
-
-    Returns
-    -------
-    Score
-        Mean over splits of the median over these neuroids, with ``raw``, ``error`` and ``ci``, and the meaning of
-        `ceiling`.
-
-    Raises
-    ------
-    MetricInputError
-        If the ceiling has no values per neuroid, or they lack the coordinate.
+    `ceiling`: its ``raw`` has one value per neuroid, perhaps for each of several splits. `coord`: coordinate of the
+    neuroids. `value`: value of the coordinate. Result: mean over splits of the median over these neuroids, with
+    ``raw``, ``error`` and ``ci``, and the meaning of `ceiling`. A MetricInputError if the ceiling has no values per
+    neuroid, or they lack the coordinate.
     """
     raw = ceiling.attrs.get(Score.RAW_VALUES_KEY)
     if raw is None or "neuroid" not in getattr(raw, "dims", ()) or coord not in raw.coords:

@@ -38,11 +38,8 @@ class _StimuliShown(BaseException):
 class _StimulusRecorder(BrainModel):
     """A subject that stops the benchmark at its first stimuli.
 
-    Parameters
-    ----------
-    measurements : Measurements or None
-        On a screen as wide as its stimuli, these need not be placed on another one. Samples are of the original files,
-        so that they are the same for any other angle.
+    `measurements`: on a screen as wide as its stimuli, these need not be placed on another one. Samples are of the
+    original files, so that they are the same for any other angle.
     """
 
     def __init__(self, measurements: Measurements | None) -> None:

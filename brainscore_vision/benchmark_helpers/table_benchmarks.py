@@ -54,30 +54,11 @@ def make_benchmark(
 ) -> Benchmark:
     """Make the benchmark of a row; its data are loaded when they are first needed.
 
-    Parameters
-    ----------
-    plugin_file : str
-        ``__file__`` of the plugin, next to whose file the table is.
-    benchmark : str
-        First column of the row.
-    bibtex : str or None
-        Citation.
-    prepare : callable, optional
-        Function of a loaded assembly and the row that returns what is compared, with repetitions; by default
-        :func:`prepare_recordings`.
-    kinds : dict, optional
-        Kinds of the plugin's own: name → function of the row and the citation that makes the benchmark.
-    **options
-        Further arguments of the kind, such as the `alphas` of a regression.
-
-    Returns
-    -------
-    Benchmark
-
-    Raises
-    ------
-    UserError
-        If the row names an unknown kind or ceiling, or a cell is malformed.
+    `plugin_file`: ``__file__`` of the plugin, next to whose file the table is. `benchmark`: first column of the row.
+    `bibtex`: citation. `prepare`: function of a loaded assembly and the row that returns what is compared, with
+    repetitions; by default :func:`prepare_recordings`. `kinds`: kinds of the plugin's own: name → function of the row
+    and the citation that makes the benchmark. `**options`: further arguments of the kind, such as the `alphas` of a
+    regression. A UserError if the row names an unknown kind or ceiling, or a cell is malformed.
     """
     cells = table_row(plugin_file, TABLE, benchmark)
     try:
@@ -119,17 +100,8 @@ def _check(row: BenchmarkRow, kinds: Sequence[str]) -> None:
 def prepare_recordings(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembly:
     """Select the row's region, its reliable neuroids and the first time bin.
 
-    Parameters
-    ----------
-    assembly : NeuroidAssembly
-        Recordings with ``region`` on ``neuroid``.
-    row : BenchmarkRow
-        Region, reliability and threshold.
-
-    Returns
-    -------
-    NeuroidAssembly
-        presentation × neuroid.
+    `assembly`: recordings with ``region`` on ``neuroid``. `row`: region, reliability and threshold. Result:
+    presentation × neuroid.
     """
     assembly = of_region(assembly, row.region)
     if row.reliability:
@@ -140,15 +112,7 @@ def prepare_recordings(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembl
 def first_time_bin(assembly: DataAssembly) -> DataAssembly:
     """Select the time bin that is numbered 0 in ``time_bin_id``; without these numbers, there must be only one.
 
-    Parameters
-    ----------
-    assembly : NeuroidAssembly
-        Recordings.
-
-    Returns
-    -------
-    NeuroidAssembly
-        Without the dimension ``time_bin``.
+    `assembly`: recordings. Result: without the dimension ``time_bin``.
 
     Examples
     --------
@@ -171,16 +135,8 @@ def constant_ceiling(
 ) -> Score:
     """A ceiling that was published as a number.
 
-    Parameters
-    ----------
-    value : float
-        The ceiling.
-    error : float, optional
-        Its published error.
-    meaning : str
-        ``'human-human'``, ``'reliability'`` or ``'upper bound'``.
-    reason : str, optional
-        Why the error is unknown, if it is.
+    `value`: the ceiling. `error`: its published error. `meaning`: ``'human-human'``, ``'reliability'`` or ``'upper
+    bound'``. `reason`: why the error is unknown, if it is.
 
     Examples
     --------
@@ -335,21 +291,12 @@ def _concatenated(parts: Sequence[DataAssembly], identifier: str) -> DataAssembl
 class ChoiceBenchmark(BenchmarkBase):
     """A model chooses a category for each stimulus, and is compared with people, or with the truth.
 
-    Parameters
-    ----------
-    row : BenchmarkRow
-        With the kind ``'label'`` (the model names stimuli with the categories in the column `truth`, or with ImageNet's
-        classes) or ``'probabilities'`` (it learns the categories from ``fitting_stimuli``).
-    bibtex : str or None
-        Citation.
-    truth : str
-        Column of the stimulus set with the right category. It is hidden from the model for ImageNet's classes.
-    choices : sequence of str or 'imagenet', optional
-        Categories to choose from; by default all values of `truth`.
-    as_choices : bool
-        Whether the metric compares choices; otherwise it takes probabilities.
-    translate : callable, optional
-        Function of the model's answers and the people's that returns what the metric takes instead of the former.
+    `row`: with the kind ``'label'`` (the model names stimuli with the categories in the column `truth`, or with
+    ImageNet's classes) or ``'probabilities'`` (it learns the categories from ``fitting_stimuli``). `bibtex`: citation.
+    `truth`: column of the stimulus set with the right category. It is hidden from the model for ImageNet's classes.
+    `choices`: categories to choose from; by default all values of `truth`. `as_choices`: whether the metric compares
+    choices; otherwise it takes probabilities. `translate`: function of the model's answers and the people's that
+    returns what the metric takes instead of the former.
 
     Notes
     -----
@@ -397,15 +344,7 @@ class ChoiceBenchmark(BenchmarkBase):
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` choose.
 
-        Returns
-        -------
-        Score
-            In [0, 1].
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate cannot do the task.
+        Result: in [0, 1]. A NotApplicable if the candidate cannot do the task.
         """
         row = self._row
         if self._choices == "imagenet":
@@ -468,15 +407,8 @@ class ChoiceBenchmark(BenchmarkBase):
 def most_probable(probabilities: DataAssembly) -> BehavioralAssembly:
     """The most probable choice for each stimulus.
 
-    Parameters
-    ----------
-    probabilities : BehavioralAssembly, presentation × choice
-        As a model returns them for the task ``probabilities``.
-
-    Returns
-    -------
-    BehavioralAssembly, presentation
-        With the presentation's coordinates.
+    `probabilities`: as a model returns them for the task ``probabilities``. Result: with the presentation's
+    coordinates.
 
     Examples
     --------

@@ -14,14 +14,8 @@ _SOURCES = ("error_over", "ci_estimates")
 class ValidationResult:
     """Result of a validation.
 
-    Attributes
-    ----------
-    ok : bool
-        Whether there are no problems.
-    problems : list of str
-        Reasons why the uncertainty is unusable.
-    warnings : list of str
-        Unusual values.
+    `ok`: whether there are no problems. `problems`: reasons why the uncertainty is unusable. `warnings`: unusual
+    values.
     """
 
     ok: bool
@@ -34,20 +28,9 @@ def validate_score_uncertainty(
 ) -> ValidationResult:
     """Check that a score's standard error can be used.
 
-    Parameters
-    ----------
-    score : Score
-        Score of a benchmark.
-    require_raw : bool
-        Whether the values before the ceiling or before aggregation are required (``attrs['raw']``).
-    allow_nan_with_reason : bool
-        Whether NaN is accepted with a reason in ``attrs``.
-
-    Returns
-    -------
-    ValidationResult
-        Problems: an error that is missing, not a number, NaN without a reason, negative or infinite; no raw values.
-        Warnings: an error much larger than the score, which may be on another scale; no source of variation.
+    Problems are an error that is missing, not a number, NaN without a reason (`allow_nan_with_reason`), negative or
+    infinite, and no raw values (`require_raw`). Warnings are an error much larger than the score, which may be on
+    another scale, and no source of variation.
 
     Examples
     --------

@@ -119,22 +119,10 @@ def default_ceiling(metric: Any) -> str:
 def compose(identifier: str) -> Benchmark:
     """Make a benchmark from its name.
 
-    Parameters
-    ----------
-    identifier : str
-        ``<data set>.<region>:<metric>[@<ceiling>]``. Without a ceiling, a correlation or share of variance is ceiled by
-        ``internal_consistency``; other scores are not ceiled.
-
-    Returns
-    -------
-    Benchmark
-        With the version, parent and citation of the registered benchmark.
-
-    Raises
-    ------
-    UserError
-        If the parts do not fit together. What only the recordings show, such as a single neuroid, raises when the
-        benchmark is called, before the model is run.
+    `identifier`: ``<data set>.<region>:<metric>[@<ceiling>]``. Without a ceiling, a correlation or share of variance is
+    ceiled by ``internal_consistency``; other scores are not ceiled. Result: with the version, parent and citation of
+    the registered benchmark. A UserError if the parts do not fit together. What only the recordings show, such as a
+    single neuroid, raises when the benchmark is called, before the model is run.
 
     Examples
     --------

@@ -297,10 +297,7 @@ def fit_encoder(model: Any, benchmark: str, *, split: int | None = None, **how: 
 def stimuli_of_folder(folder: str | os.PathLike[str]) -> StimulusSet:
     """Make a stimulus set of the pictures in a folder; the ``stimulus_id`` of each is the name of its file.
 
-    Raises
-    ------
-    UserError
-        If the folder has no pictures, or the name of one is not valid Unicode.
+    A UserError if the folder has no pictures, or the name of one is not valid Unicode.
     """
     place = Path(folder)
     files = sorted(file for file in place.iterdir() if file.suffix.lower() in PICTURE_ENDINGS) if place.is_dir() else []

@@ -19,21 +19,9 @@ def layer_profile(
 ) -> LayerProfile:
     """Score the layers of a model on a benchmark, and on random halves of its stimuli.
 
-    Parameters
-    ----------
-    model : str
-        Identifier, or ``path/to/file.py:make_model``.
-    benchmark : str
-        Identifier.
-    layers : sequence of str
-        Names or patterns; by default the model's candidate layers.
-    halves, seed : int
-        Number of random divisions of the stimuli, and their seed.
-
-    Raises
-    ------
-    UserError
-        If the model has no layers.
+    `model`: identifier, or ``path/to/file.py:make_model``. `benchmark`: identifier. `layers`: names or patterns; by
+    default the model's candidate layers. `halves`, `seed`: number of random divisions of the stimuli, and their seed. A
+    UserError if the model has no layers.
     """
     if is_file_reference(model):
         network, path = load_file_reference(model)

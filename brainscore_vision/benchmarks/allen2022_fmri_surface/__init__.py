@@ -4,11 +4,11 @@ from functools import partial
 
 from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import benchmark_registry
-from brainscore_vision.benchmark_helpers import table_benchmark
 from brainscore_vision.benchmark_helpers.metadata import read_metadata
+from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
 from brainscore_vision.data.allen2022_fmri_surface import BIBTEX
 
 METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
 for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(table_benchmark, __file__, _key, bibtex=BIBTEX)
+    benchmark_registry[_key] = partial(make_benchmark, __file__, _key, bibtex=BIBTEX)

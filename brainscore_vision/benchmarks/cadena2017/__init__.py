@@ -18,12 +18,6 @@ BIBTEX = read_citation(__file__)
 METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
 
-def make(benchmark: str) -> Benchmark:
-    """Make a benchmark of the table."""
-    kinds = {"complete presentations": _benchmark}
-    return make_benchmark(__file__, benchmark, bibtex=BIBTEX, kinds=kinds)
-
-
 def _benchmark(row: BenchmarkRow, bibtex: str) -> Benchmark:
     """Only stimuli that all neuroids were recorded for are compared.
 
@@ -70,4 +64,6 @@ def complete_presentations(assembly: DataAssembly) -> DataAssembly:
 
 
 for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(make, _key)
+    benchmark_registry[_key] = partial(
+        make_benchmark, __file__, _key, bibtex=BIBTEX, kinds={"complete presentations": _benchmark}
+    )

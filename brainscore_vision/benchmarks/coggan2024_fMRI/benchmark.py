@@ -38,10 +38,7 @@ class Coggan2024_fMRI_Benchmark(BenchmarkBase):  # noqa: N801 -- the published n
     off the diagonal) with each subject's; the raw score is the mean. The score is (raw / ceiling)², the ceiling the
     mean correlation of a subject's matrix with the mean of the others': the lower bound of the noise ceiling [2]_.
 
-    Parameters
-    ----------
-    region : str
-        ``'V1'``, ``'V2'``, ``'V4'`` or ``'IT'``.
+    `region`: ``'V1'``, ``'V2'``, ``'V4'`` or ``'IT'``.
 
     Notes
     -----
@@ -82,15 +79,9 @@ class Coggan2024_fMRI_Benchmark(BenchmarkBase):  # noqa: N801 -- the published n
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate` and compare with each subject.
 
-        Returns
-        -------
-        Score
-            In [0, 1]; ``attrs['raw']`` is the mean correlation, whose own ``attrs['raw']`` has that of each subject.
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate has no such region, or fewer than two of its units respond strongly enough.
+        Result: in [0, 1]; ``attrs['raw']`` is the mean correlation, whose own ``attrs['raw']`` has that of each
+        subject. A NotApplicable if the candidate has no such region, or fewer than two of its units respond strongly
+        enough.
         """
         assembly = self._assembly.content
         (recordings,) = record(candidate, self.measurements(), [assembly.stimulus_set])
@@ -183,17 +174,8 @@ def similarities(patterns: _Array) -> _Array:
 def between_subjects(matrices: _Array, subjects: list[str]) -> Score:
     """Mean correlation of each subject's similarities with the mean of the others'.
 
-    Parameters
-    ----------
-    matrices : array, subjects × stimuli × stimuli
-        Similarities.
-    subjects : list of str
-        Their names.
-
-    Returns
-    -------
-    Score
-        With ``raw`` (subject); ``error`` and ``ci`` from the jackknife over subjects.
+    `matrices`: similarities. `subjects`: their names. Result: with ``raw`` (subject); ``error`` and ``ci`` from the
+    jackknife over subjects.
     """
     from brainscore_core.numerics import jackknife_interval
 

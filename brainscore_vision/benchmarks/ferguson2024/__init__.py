@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, normalise
+from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.plugins.tables import read_citation, table_keys
@@ -26,12 +26,6 @@ METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
 DISTRACTORS: Final = (1.0, 5.0, 11.0)
 SCALE: Final = 0.75
-
-
-def make(benchmark: str) -> Benchmark:
-    """Make a benchmark of the table."""
-    kinds = {"search": SearchAsymmetry}
-    return make_benchmark(__file__, benchmark, bibtex=BIBTEX, kinds=kinds)
 
 
 class SearchAsymmetry(BenchmarkBase):
@@ -141,4 +135,4 @@ def _trials(people: DataAssembly) -> pd.DataFrame:
 
 
 for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(make, _key)
+    benchmark_registry[_key] = partial(make_benchmark, __file__, _key, bibtex=BIBTEX, kinds={"search": SearchAsymmetry})

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, normalise
+from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
@@ -23,11 +23,6 @@ METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
 _CUES: Final = (("shape", "texture"), ("original_image_category", "conflict_image_category"))
 """Columns with the categories of the two cues: of the authors' files, and of the Brain-Score platform's."""
-
-
-def make(benchmark: str) -> Benchmark:
-    """Make a benchmark of the table."""
-    return make_benchmark(__file__, benchmark, bibtex=BIBTEX, kinds={"shape": CueConflict})
 
 
 class CueConflict(BenchmarkBase):
@@ -94,4 +89,4 @@ def _assembly(stimuli: StimulusSet, values: Any) -> BehavioralAssembly:
 
 
 for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(make, _key)
+    benchmark_registry[_key] = partial(make_benchmark, __file__, _key, bibtex=BIBTEX, kinds={"shape": CueConflict})

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, normalise
+from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
 from brainscore_core.errors import UserError
 from brainscore_core.metric_helpers.alignment import require_same
 from brainscore_core.metrics import Score
@@ -26,12 +26,6 @@ METADATA = read_metadata(__file__, bibtex=BIBTEX)
 TIME_BIN: Final = (70, 170)
 SEED: Final = 1751
 """Of the pairs, which are the same for all models, as published."""
-
-
-def make(benchmark: str) -> Benchmark:
-    """Make a benchmark of the table."""
-    kinds = {"dimensionality": Dimensionality}
-    return make_benchmark(__file__, benchmark, bibtex=BIBTEX, kinds=kinds)
 
 
 class Dimensionality(BenchmarkBase):
@@ -136,4 +130,6 @@ def draw_pairs(stimuli: StimulusSet) -> tuple[np.ndarray, np.ndarray]:
 
 
 for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(make, _key)
+    benchmark_registry[_key] = partial(
+        make_benchmark, __file__, _key, bibtex=BIBTEX, kinds={"dimensionality": Dimensionality}
+    )

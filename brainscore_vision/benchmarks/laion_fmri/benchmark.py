@@ -24,9 +24,7 @@ from brainscore_vision.benchmark_helpers.measurements import (
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.benchmark_helpers.multi_subject import MultiSubjectNeuralBenchmark
 from brainscore_vision.benchmark_helpers.neural_common import RSABenchmark, TrainTestNeuralBenchmark, record
-from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, make_benchmark
-from brainscore_vision.benchmarks import laion_fmri
-from brainscore_vision.data.laion_fmri import BIBTEX
+from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -37,13 +35,7 @@ ALPHAS: Final = tuple(10.0**exponent for exponent in range(-10, 11))
 TIME_BIN: Final = (0, 0)  # the responses are not resolved in time
 
 
-def make(benchmark: str) -> Benchmark:
-    """Make a benchmark of the table."""
-    kinds = {"subjects predicted": _predicted, "subjects compared": _compared, "subjects aligned": Alignment}
-    return make_benchmark(laion_fmri.__file__, benchmark, bibtex=BIBTEX, kinds=kinds)
-
-
-def _predicted(row: BenchmarkRow, bibtex: str) -> Benchmark:
+def subjects_predicted(row: BenchmarkRow, bibtex: str) -> Benchmark:
     """Fit on the split's training pictures and predict the responses to its test pictures."""
 
     def of_subject(subject: str) -> TrainTestNeuralBenchmark:
@@ -65,7 +57,7 @@ def _predicted(row: BenchmarkRow, bibtex: str) -> Benchmark:
     return MultiSubjectNeuralBenchmark(row.identifier, SUBJECTS, of_subject)
 
 
-def _compared(row: BenchmarkRow, bibtex: str) -> Benchmark:
+def subjects_compared(row: BenchmarkRow, bibtex: str) -> Benchmark:
     """Compare dissimilarities of all pictures of the split."""
 
     def of_subject(subject: str) -> RSABenchmark:

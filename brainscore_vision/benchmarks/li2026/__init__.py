@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from brainscore_core.benchmarks import Benchmark
 from brainscore_core.plugins.tables import table_keys
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import benchmark_registry
@@ -11,11 +10,6 @@ from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark,
 from brainscore_vision.data.li2026 import BIBTEX
 
 METADATA = read_metadata(__file__, bibtex=BIBTEX)
-
-
-def make(benchmark: str) -> Benchmark:
-    """Make a benchmark of the table."""
-    return make_benchmark(__file__, benchmark, bibtex=BIBTEX, prepare=prepare)
 
 
 def prepare(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembly:
@@ -30,4 +24,4 @@ def prepare(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembly:
 
 
 for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(make, _key)
+    benchmark_registry[_key] = partial(make_benchmark, __file__, _key, bibtex=BIBTEX, prepare=prepare)

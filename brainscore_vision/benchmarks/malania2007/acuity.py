@@ -59,15 +59,8 @@ class VernierAcuity(BenchmarkBase):
     def __call__(self, candidate: BrainModel) -> Score:
         """Measure `candidate`'s threshold after each way to learn the task.
 
-        Returns
-        -------
-        Score
-            In [0, 1]; ``attrs['raw']`` is the mean closeness, before it is divided by the ceiling and limited.
-
-        Raises
-        ------
-        NotApplicable
-            If the candidate cannot give probabilities.
+        Result: in [0, 1]; ``attrs['raw']`` is the mean closeness, before it is divided by the ceiling and limited. A
+        NotApplicable if the candidate cannot give probabilities.
         """
         stimuli = load_test_stimuli(BASELINE_CONDITION)
         variable = independent_variable(stimuli)

@@ -254,17 +254,10 @@ class _Consistency(Metric):
     def ceil_score(self, score: Score, ceiling: Score) -> Score:
         """Divide by the square root of the ceiling, half by half [1]_.
 
-        Parameters
-        ----------
-        score, ceiling : Score
-            From this metric and its :meth:`ceiling`, with the same ``repetitions`` and ``seed``.
-
-        Returns
-        -------
-        Score
-            Mean over halves; ``error``, ``ci`` and ``undetermined`` as of
-            :func:`~brainscore_core.benchmarks.ceil_score` with the square root. NaN with a reason where the ceiling of
-            a half is not positive.
+        `score`, `ceiling`: from this metric and its :meth:`ceiling`, with the same ``repetitions`` and ``seed``.
+        Result: mean over halves; ``error``, ``ci`` and ``undetermined`` as of
+        :func:`~brainscore_core.benchmarks.ceil_score` with the square root. NaN with a reason where the ceiling of a
+        half is not positive.
 
         References
         ----------

@@ -49,23 +49,11 @@ class OddOneOutMatch(Metric):
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare a model's choices with people's.
 
-        Parameters
-        ----------
-        source : BehavioralAssembly, presentation
-            One choice a triplet: its position (0, 1 or 2), or the ``stimulus_id`` chosen. Matched to the target by the
-            coordinates ``stimulus_id_0`` … ``stimulus_id_2``, the images shown; without them in the target's order.
-        target : BehavioralAssembly, presentation
-            Triplets, with the coordinates ``image_1``, ``image_2`` and ``image_3``, the last of which people chose.
-
-        Returns
-        -------
-        Score
-            In [0, 1].
-
-        Raises
-        ------
-        MetricInputError
-            If the triplets differ in number or kind, or a choice is not in its triplet.
+        `source`: one choice a triplet: its position (0, 1 or 2), or the ``stimulus_id`` chosen. Matched to the target
+        by the coordinates ``stimulus_id_0`` … ``stimulus_id_2``, the images shown; without them in the target's order.
+        `target`: triplets, with the coordinates ``image_1``, ``image_2`` and ``image_3``, the last of which people
+        chose. Result: in [0, 1]. A MetricInputError if the triplets differ in number or kind, or a choice is not in its
+        triplet.
         """
         target = as_table(target, ("presentation",), role="target")
         source = as_table(source, ("presentation",), role="source")
@@ -89,26 +77,11 @@ class OddOneOutMatch(Metric):
     def ceil_score(self, score: Score, ceiling: Score | float, *, chance: float = 1 / 3) -> Score:
         """(score − chance) / (ceiling − chance).
 
-        Parameters
-        ----------
-        score : Score
-            From this metric.
-        ceiling : Score or float
-            Share of choices that the best model would match; 0.6767 for Hebart et al. (2023).
-        chance : float
-            Share that a random model matches.
-
-        Returns
-        -------
-        Score
-            Not clipped: below 0 the model does worse than chance. ``error`` and ``ci`` are those of
-            :func:`~brainscore_core.benchmarks.ceil_score`: a plain number is exact, and where the ceiling's interval
-            includes chance, ``undetermined`` is the reason why the value says nothing.
-
-        Raises
-        ------
-        MetricInputError
-            If the ceiling is not above chance.
+        `score`: from this metric. `ceiling`: share of choices that the best model would match; 0.6767 for Hebart et al.
+        (2023). `chance`: share that a random model matches. Result: not clipped: below 0 the model does worse than
+        chance. ``error`` and ``ci`` are those of :func:`~brainscore_core.benchmarks.ceil_score`: a plain number is
+        exact, and where the ceiling's interval includes chance, ``undetermined`` is the reason why the value says
+        nothing. A MetricInputError if the ceiling is not above chance.
         """
         if not float(ceiling) > chance:
             raise MetricInputError(

@@ -10,8 +10,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
 from brainscore_vision import load_metric
-from brainscore_vision.metrics.ost.metric import _resampled, solution_times
-from brainscore_vision.metrics.ost.readout import LogisticReadout, SoftmaxReadout
+from brainscore_vision.metrics.ost.metric import LogisticReadout, SoftmaxReadout, _resampled, solution_times
 
 STARTS = np.array([70, 80, 90, 100, 120])
 

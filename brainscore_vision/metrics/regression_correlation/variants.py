@@ -76,14 +76,8 @@ class SpanTimeCrossRegressedCorrelation(CrossRegressedCorrelation):
     The map is fitted on the presentations of all time bins together; responses are predicted and correlated bin by
     bin.
 
-    Parameters
-    ----------
-    regression : XarrayRegression
-        Maps features to responses.
-    correlation : callable
-        ``correlation(prediction, target) -> Score`` with one value a neuroid.
-    **kwargs : dict
-        Further arguments of :class:`CrossRegressedCorrelation`.
+    `regression`: maps features to responses. `correlation`: ``correlation(prediction, target) -> Score`` with one value
+    a neuroid. `**kwargs`: further arguments of :class:`CrossRegressedCorrelation`.
 
     Notes
     -----
