@@ -18,8 +18,9 @@ from brainscore_core.lazy import LazyLoad, content_of
 from brainscore_core.metrics import Uncertainty
 from brainscore_core.metrics.score_display import value_text
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.rdm_plot import rdm_panel
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_core.supported_data_standards.brainio.summaries import assembly_rows, rdm_panel
+from brainscore_core.supported_data_standards.brainio.summaries import assembly_rows
 
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import BenchmarkBase

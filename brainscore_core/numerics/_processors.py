@@ -17,8 +17,9 @@ import ctypes
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Lock
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -122,8 +123,32 @@ def on_device(values: NDArray[np.float64], device: "torch.device | None") -> Any
     return values if device is None else to_device(values, device)
 
 
+Result = TypeVar("Result")
+
 _FEW_NUMBERS = 50_000
 """Numbers that functions process, below which starting threads takes longer than the functions (about 0.2 ms)."""
+
+
+def in_parallel(functions: Sequence[Callable[[], Result]], *, numbers: int) -> list[Result]:
+    """Results of functions that are called at the same time, each with one thread of BLAS.
+
+    They are called one after the other if :func:`worker_threads` has one thread, for example because each function
+    processes few `numbers`.
+    """
+    with worker_threads(numbers, most=len(functions)) as threads:
+        return threads.run(functions)
+
+
+_BLOCK_BYTES = 2**19
+"""Size of the rows of a matrix that are changed together, so that they stay in the cache."""
+
+
+def in_blocks(change: Callable[[slice], None], shape: tuple[int, int]) -> None:
+    """Call a function for all rows of a float64 matrix, some at a time, in :func:`worker_threads`."""
+    n, p = shape
+    step = max(1, _BLOCK_BYTES // (8 * max(p, 1)))
+    with worker_threads(n * p // 10) as threads:  # each number takes little time
+        threads.run([partial(change, slice(start, min(start + step, n))) for start in range(0, n, step)])
 
 
 @dataclass(frozen=True)
@@ -141,7 +166,7 @@ class WorkerThreads:
 
 
 @contextmanager
-def worker_threads(numbers: int) -> Iterator[WorkerThreads]:
+def worker_threads(numbers: int, *, most: int | None = None) -> Iterator[WorkerThreads]:
     """As many threads as BLAS has, whose functions use one thread of BLAS each.
 
     There is one thread, that of the caller, if BLAS has one in all (``OMP_NUM_THREADS=1``), if the functions process
@@ -149,6 +174,7 @@ def worker_threads(numbers: int) -> Iterator[WorkerThreads]:
     :mod:`scipy.linalg` wait for each other.
     """
     count = 1 if numbers < _FEW_NUMBERS else blas_threads()
+    count = count if most is None else min(most, count)
     # the number of threads is that of the process: what another thread set must not become what is restored here
     if count <= 1 or not _threads_are_set.acquire(blocking=False):
         yield WorkerThreads(1, lambda functions: [function() for function in functions])

@@ -14,6 +14,7 @@ from brainscore_core.numerics import _matrices
 from brainscore_core.numerics._matrices import Array, chunk_columns, chunks
 from brainscore_core.numerics._processors import (
     SHORT_PRODUCT,
+    in_blocks,
     on_device,
     one_thread,
     to_device,
@@ -274,10 +275,14 @@ def _recentred(products: _Products, p: int, row_mean: Array | None) -> Array | N
     if not (squares + 2 * np.abs(shift) + removed**2 <= _LOST * (squares + 2 * shift - removed**2)).all():
         return None
 
-    K += shift
-    K += shift[:, None]
-    if row_mean is not None:
-        K -= removed[:, None] * removed
+    def change(rows: slice) -> None:
+        block, columns = K[rows, rows.start :], slice(rows.start, None)
+        block += shift[columns]
+        block += shift[rows, None]
+        if row_mean is not None:
+            block -= removed[rows, None] * removed[columns]
+
+    in_blocks(change, K.shape)
     return K
 
 

@@ -1,30 +1,145 @@
 """Pearson and Spearman correlations: of columns, and of benchmarks over models."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._matrices import Array, as_matrix
 
+Ties = tuple[NDArray[np.intp], NDArray[np.intp]] | None
+"""Start and end of each distinct value in an order; None if all values are distinct."""
 
-def mean_ranks(values: ArrayLike) -> Array:
+BLOCK = 2**14
+"""Number of observations that are processed together, so that they stay in the cache."""
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Observations in order.
+
+    Attributes
+    ----------
+    order : array of int
+        Positions of the observations, from the least to the largest.
+    places : array of int
+        Place of each observation in the order.
+    ties : tuple of array of int, or None
+    """
+
+    order: NDArray[np.intp]
+    places: NDArray[np.integer]
+    ties: Ties
+
+    @property
+    def doubled(self) -> NDArray[np.integer]:
+        """For each observation, twice the number of observations below it, plus that of its ties (including itself)."""
+        return self._doubled(self.places.copy())
+
+    def in_order_of(self, other: "Ranks") -> NDArray[np.integer]:
+        """Return `doubled`, for the observations in another order."""
+        positions = np.empty_like(self.places)
+        return self._doubled(np.take(self.places, other.order, out=positions, mode="clip"))  # other modes make a copy
+
+    def _doubled(self, positions: NDArray[np.integer]) -> NDArray[np.integer]:
+        if self.ties is None:
+            positions *= 2
+            positions += 1
+            return positions
+        return around_ties(np.arange(len(positions) + 1, dtype=positions.dtype), self.ties)[positions]
+
+    def blocks(self) -> Iterator[tuple[slice, Ties, Array]]:
+        """Places in the order, some at a time, which do not divide ties; the ties; and what `in_order_of` returns."""
+        n = len(self.order)
+        distinct = n if self.ties is None else len(self.ties[0])
+        for first in range(0, distinct, BLOCK):
+            positions, ties = slice(first, min(first + BLOCK, n)), None
+            if self.ties is not None:
+                starts, ends = (bounds[first : first + BLOCK] for bounds in self.ties)
+                positions = slice(int(starts[0]), int(ends[-1]))
+                ties = starts - starts[0], ends - starts[0]
+            yield positions, ties, around_ties(np.arange(positions.start, positions.stop + 1.0), ties)
+
+
+def around_ties(totals: NDArray, ties: Ties) -> NDArray:
+    """For each place in an order, the running total before it and its ties, plus the one after them."""
+    if ties is None:
+        return np.asarray(totals[:-1] + totals[1:])
+    starts, ends = ties
+    return np.repeat(totals[starts] + totals[ends], ends - starts)
+
+
+def rank_observations(values: Array) -> Ranks:
+    """Order `values`, which must not contain NaN."""
+    n = len(values)
+    order, equal = _sorted(values)
+    ties = None
+    if len(equal):
+        starts = np.delete(np.arange(n), equal + 1)
+        ties = starts, np.append(starts[1:], n)
+    positions: NDArray[np.integer] = np.empty(n, dtype=np.int32 if n < 2**30 else np.int64)
+    for start in range(0, n, BLOCK):
+        block = order[start : start + BLOCK]
+        positions[block] = np.arange(start, start + len(block), dtype=positions.dtype)
+    return Ranks(order, positions, ties)
+
+
+def mean_ranks(values: NDArray) -> Array:
     """Ranks along the first axis, from 1; ties share their mean rank, and a NaN makes the whole column NaN."""
-    from scipy.stats import rankdata
+    columns = np.asarray(values, dtype=np.float64).reshape(len(values), int(np.prod(np.shape(values)[1:])))
+    result = np.full(columns.shape, np.nan)
+    for number in np.flatnonzero(~np.isnan(columns).any(axis=0)):
+        result[:, number] = (rank_observations(np.ascontiguousarray(columns[:, number])).doubled + 1) / 2
+    return result.reshape(np.shape(values))
 
-    return np.asarray(rankdata(values, axis=0, nan_policy="propagate"), dtype=np.float64)
+
+_MANY = 20_000
+"""Number of values from which keys with their numbers are sorted."""
+
+_SWAPS = 8
 
 
-def rank_fractions(values: Array) -> Array:
-    """Fraction of the values below each one, ties counted half: ½ on average; `values` must not contain NaN."""
+def _sorted(values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Order of values, ties in any order; and the places in it whose value equals the next one.
+
+    NumPy sorts integers several times faster than it finds the order of numbers. The first bits of an integer are those
+    of a value, the others its number; values that agree in these bits are compared and swapped afterwards.
+    """
+    n = len(values)
+    low, high = (values.min(), values.max()) if n else (0.0, 0.0)
+    if n >= _MANY and low < high < np.inf:
+        bits = (n - 1).bit_length()
+        scale, keys = 2.0 ** (62 - bits) / (high - low), np.empty(n, dtype=np.int64)
+        for start in range(0, n, BLOCK):
+            scaled = values[start : start + BLOCK] - low
+            scaled *= scale
+            block = keys[start : start + BLOCK]
+            block[:] = scaled
+            block <<= bits
+            block += np.arange(start, start + len(block))
+        keys.sort()
+        equal_positions = []
+        for start in range(0, n, BLOCK):
+            block, after = keys[start : start + BLOCK], keys[start + 1 : start + BLOCK + 1]
+            equal_positions.append(start + np.flatnonzero((block[: len(after)] ^ after) < 1 << bits))
+            block &= (1 << bits) - 1
+        near = np.concatenate(equal_positions)
+        for _ in range(_SWAPS):
+            here, following = values[keys[near]], values[keys[near + 1]]
+            wrong = near[following < here]
+            if not len(wrong):
+                return keys, near[following == here]
+            if len(wrong) > n // 100:  # most values are close to each other, compared with the largest
+                break
+            first = wrong[np.diff(wrong, prepend=-2) > 1]
+            keys[first], keys[first + 1] = keys[first + 1], keys[first]
+        del keys
     order = np.argsort(values)
     ordered = values[order]
-    below, upto = (np.searchsorted(ordered, ordered, side) for side in ("left", "right"))
-    result = np.empty(len(values))
-    result[order] = (below + upto) / (2 * len(values))
-    return result
+    return order, np.flatnonzero(ordered[1:] == ordered[:-1])
 
 
 _ROUNDING = 1e-13
@@ -143,6 +258,7 @@ def standardised(x: Array) -> Array:
 _Z = 1.959963984540054  # for 95 %
 _FEWEST = 3  # models; with fewer, a correlation is meaningless
 _BLOCK = 64  # columns
+_CANCELLED = 1e-6  # variance as a fraction of the sum of squares below which sums of products are too inexact
 
 
 class Association(NamedTuple):
@@ -264,19 +380,37 @@ def correlation_matrix(values: ArrayLike, *, method: Literal["pearson", "spearma
     measured = np.isfinite(scores)
     scores[~measured] = np.nan
     n = (measured.T.astype(np.float64) @ measured.astype(np.float64)).astype(np.int64)
-    matrix = _pearson_matrix(scores) if method == "pearson" else _spearman_matrix(scores, measured)
+    matrix = (_pearson_matrix if method == "pearson" else _spearman_matrix)(scores, measured, n)
     np.clip(matrix, -1.0, 1.0, out=matrix)
     matrix[n < _FEWEST] = np.nan
     return matrix, n
 
 
-def _pearson_matrix(scores: Array) -> Array:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        scale = np.fmax.reduce(np.abs(scores), axis=0, initial=0.0)  # prevents overflow and underflow of squares
-        return pd.DataFrame(scores / np.where(scale > 0, scale, 1.0)).corr(min_periods=_FEWEST).to_numpy(copy=True)
+def _pearson_matrix(scores: Array, measured: NDArray[np.bool_], n: NDArray[np.int64]) -> Array:
+    """Correlations from sums of products, or from the scores where the sums lose too many digits."""
+    count = np.maximum(measured.sum(axis=0), 1)
+    centred = np.where(measured, scores, 0.0)
+    centred = np.where(measured, scores - centred.sum(axis=0) / count, 0.0)
+    scale = np.abs(centred).max(axis=0, initial=0.0)
+    centred /= np.where(scale > 0, scale, 1.0)  # prevents overflow and underflow of squares
+    present = measured.astype(np.float64)
+    sums, squares = (
+        centred.T @ present,
+        (centred**2).T @ present,
+    )  # of the row's scores, over models that have the column's score
+    pairs = np.maximum(n, 1)
+    variation = squares - sums**2 / pairs
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result = (centred.T @ centred - sums * sums.T / pairs) / np.sqrt(variation * variation.T)
+    inexact = variation <= _CANCELLED * squares
+    for i, j in np.argwhere(np.triu((inexact | inexact.T) & (n >= _FEWEST))):
+        both = measured[:, i] & measured[:, j]
+        exact = _correlation(scores[both, i], scores[both, j])
+        result[i, j] = result[j, i] = math.nan if exact is None else exact
+    return np.asarray(result)
 
 
-def _spearman_matrix(scores: Array, measured: NDArray[np.bool_]) -> Array:
+def _spearman_matrix(scores: Array, measured: NDArray[np.bool_], n: NDArray[np.int64]) -> Array:
     """Correlations from twice the centred ranks, which are integers, so that all sums are exact."""
     k = scores.shape[1]
     products, squares = np.zeros((k, k)), np.zeros((k, k))

@@ -1,12 +1,14 @@
 """Similarities of representations without some of the stimuli or neuroids: how they vary with either."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._matrices import Array, as_matrix, chunk_columns
-from brainscore_core.numerics.correlation import mean_ranks, rank_fractions, spearman, standardised
+from brainscore_core.numerics._matrices import Array, as_matrix, chunk_columns, chunks
+from brainscore_core.numerics._processors import in_parallel
+from brainscore_core.numerics.correlation import Ranks, mean_ranks, rank_observations, spearman, standardised
 from brainscore_core.numerics.dissimilarity import Dissimilarity, expanded, number_of_stimuli, rdm
 from brainscore_core.numerics.similarity import centred_kernel
 
@@ -52,14 +54,22 @@ def cka_without_stimuli(K: ArrayLike, L: ArrayLike, codes: ArrayLike) -> Array:
     group = np.asarray(codes, dtype=np.intp)
     number = int(group.max()) + 1
     kernels = [np.asarray(kernel, dtype=np.float64) for kernel in (K, L)]
-    first, second = (centred_kernel(kernel) for kernel in kernels)
+    first, second = in_parallel([partial(centred_kernel, kernel) for kernel in kernels], numbers=kernels[0].size)
     sizes = np.bincount(group, minlength=number)
     member = np.zeros((len(group), number))
     member[np.arange(len(group)), group] = 1.0
     to_groups = [kernel @ member for kernel in (first, second)]
-    pairs = ((0, 1), (0, 0), (1, 1))
-    centred = (first, second)
-    hsic = [_without(centred[i], centred[j], (to_groups[i], to_groups[j]), group, sizes) for i, j in pairs]
+    hsic = in_parallel(
+        [
+            partial(_without, left_kernel, right_kernel, (ours, theirs), group, sizes)
+            for left_kernel, right_kernel, ours, theirs in (
+                (first, second, *to_groups),
+                (first, first, to_groups[0], to_groups[0]),
+                (second, second, to_groups[1], to_groups[1]),
+            )
+        ],
+        numbers=first.size,
+    )
     return _aligned(*hsic)
 
 
@@ -197,7 +207,7 @@ def rdm_without_stimuli(a: ArrayLike, b: ArrayLike, codes: ArrayLike) -> Array:
         pairs_left = ((group[rows] != code) & (group[columns] != code) for code in range(number))
         return np.array([float(spearman(*sides[:, there])) for there in pairs_left])
     pair = [np.asarray(side, dtype=np.float64) for side in (a, b)]
-    first, second = (_classes(side) for side in pair)
+    first, second = in_parallel([partial(_classes, side) for side in pair], numbers=len(pair[0]))
     pairs = len(first)
     size = int(max(first.max(), second.max())) + 1
     joint = np.bincount(first * size + second, minlength=size * size).reshape(size, size).astype(np.float64)
@@ -223,9 +233,8 @@ def rdm_without_stimuli(a: ArrayLike, b: ArrayLike, codes: ArrayLike) -> Array:
 
 def _classes(values: Array) -> NDArray[np.intp]:
     """Class of each value among classes in ascending order; ties share a class."""
-    return np.minimum(rank_fractions(values) * min(len(values), _CLASSES), min(len(values), _CLASSES) - 1).astype(
-        np.intp
-    )
+    order = rank_observations(values).doubled / (2 * len(values))
+    return np.minimum(order * min(len(values), _CLASSES), min(len(values), _CLASSES) - 1).astype(np.intp)
 
 
 def rdm_without_neuroids(
@@ -291,7 +300,7 @@ def rdm_neuroid_influence(
     angles = dissimilarity in ("correlation", "cosine")
     if dissimilarity == "euclidean":
         second = second**2
-    slope = expanded(_slopes(rank_fractions(np.asarray(a, dtype=np.float64)), second))
+    slope = expanded(_slopes(rank_observations(np.asarray(a, dtype=np.float64)), rank_observations(second), second))
     if angles:
         slope_sums = slope.sum(axis=1) - np.einsum("ij,ij->i", slope, expanded(second))  # Σ slope · similarity
         mean = values.mean(axis=1, dtype=np.float64) if dissimilarity == "correlation" else np.zeros(n)
@@ -314,16 +323,23 @@ def rdm_neuroid_influence(
     return np.asarray(m * (result - result.mean()))
 
 
-def _slopes(x: Array, values: Array) -> Array:
-    """Derivative of Spearman's rho by each of some values; `x` are the fractions of the other side's ranks."""
-    n, order, y = len(values), np.argsort(values), rank_fractions(values)
-    ranks = (x[order] - 0.5) / np.sqrt((x @ x / n - 0.25) * (y @ y / n - 0.25))
-    ordered = values[order]
+def _slopes(x: Ranks, y: Ranks, values: Array) -> Array:
+    """Derivative of Spearman's rho by each of y's values."""
+    n = len(values)
+    spread_x, spread_y = (float(cdf @ cdf) / n - 0.25 for cdf in (side.doubled / (2 * n) for side in (x, y)))
+    ranks = x.in_order_of(y) / (2 * n)
+    ranks -= 0.5
+    ranks /= np.sqrt(spread_x * spread_y)
+    ordered = values[y.order]
     half = max(2, round(n**0.75 / 4))
-    low, high = np.maximum(np.arange(n) - half, 0), np.minimum(np.arange(n) + half, n - 1)
-    total = np.append(0.0, np.cumsum(ranks))
-    local = (total[high + 1] - total[low]) / (high + 1 - low)
-    span = ordered[high] - ordered[low]
+    upto = np.zeros(n + 1)
+    np.cumsum(ranks, out=upto[1:])
     result = np.empty(n)
-    result[order] = (high - low) / np.where(span > 0, span, np.inf) / n * (ranks - local) / n
+    for positions in chunks(n, 128):  # several arrays of all pairs would take most of the memory
+        low = np.maximum(np.arange(positions.start, positions.stop) - half, 0)
+        high = np.minimum(np.arange(positions.start, positions.stop) + half, n - 1)
+        local = (upto[high + 1] - upto[low]) / (high + 1 - low)
+        span = ordered[high] - ordered[low]
+        density = (high - low) / np.where(span > 0, span, np.inf) / n
+        result[y.order[positions]] = density * (ranks[positions] - local) / n
     return result

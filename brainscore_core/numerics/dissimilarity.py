@@ -4,10 +4,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import squareform
 
 from brainscore_core.numerics._matrices import Array, as_matrix
-from brainscore_core.numerics._processors import resolve_device
+from brainscore_core.numerics._processors import in_blocks, resolve_device
 from brainscore_core.numerics._products import FLAT, centred_gram, mirrored, row_gram
 
 Dissimilarity = Literal["correlation", "cosine", "euclidean", "sqeuclidean"]
@@ -83,10 +82,14 @@ def _upper_rdm(X: ArrayLike, dissimilarity: Dissimilarity, device: Any) -> Array
         largest = np.abs(X[few]).max(axis=1, initial=0.0)
         length[few] = np.where(length[few] > tolerance * largest, length[few], np.nan)
 
-    result /= -length
-    result /= length[:, None]
-    np.clip(result, -1.0, 1.0, out=result)
-    result += 1.0
+    def divide(rows: slice) -> None:
+        block = result[rows, rows.start :]
+        block /= -length[rows.start :]
+        block /= length[rows, None]
+        np.clip(block, -1.0, 1.0, out=block)
+        block += 1.0
+
+    in_blocks(divide, result.shape)
     np.fill_diagonal(result, 0.0)
     return result
 
@@ -104,13 +107,25 @@ def squared_distances(gram: Array) -> Array:
 
 def condensed(square: Array) -> Array:
     """Row-major upper triangle of a symmetric matrix, without its diagonal."""
-    return np.asarray(squareform(square, checks=False))
+    n = len(square)
+    result = np.empty(n * (n - 1) // 2)
+    start = 0
+    for row in range(n - 1):
+        result[start : start + n - 1 - row] = square[row, row + 1 :]
+        start += n - 1 - row
+    return result
 
 
 def expanded(pairs: Array) -> Array:
     """Symmetric matrix with a diagonal of 0 from its row-major upper triangle."""
-    number_of_stimuli(len(pairs))
-    return np.asarray(squareform(pairs))
+    n = number_of_stimuli(len(pairs))
+    result = np.zeros((n, n), dtype=pairs.dtype)
+    start = 0
+    for row in range(n - 1):
+        values = pairs[start : start + n - 1 - row]
+        result[row, row + 1 :] = values
+        start += len(values)
+    return mirrored(result.T)
 
 
 def number_of_stimuli(pairs: int) -> int:

@@ -13,6 +13,12 @@ from brainscore_core.numerics.correlation import pearson
 
 Half = NDArray[np.intp]
 
+_FAINT = 1e-6
+"""Repetitions that vary by less than this fraction of the values' size are computed separately for each half."""
+
+_CANCELLED = 1e-4
+"""The same applies to halves whose sum has less than this fraction of the largest possible variance."""
+
 
 def spearman_brown(r: ArrayLike, *, factor: float = 2.0) -> Array:
     """Reliability of a measurement that is `factor` times as long as a measurement with reliability r.
@@ -77,11 +83,17 @@ def split_half_reliability(
     """
     matrix, cells, membership, n = _checked(values, stimuli, repetitions, halves)
     r = membership.shape[2]
+    complete = len(matrix) == n * r and np.bincount(cells, minlength=n * r).all()
     result = np.empty((len(halves), matrix.shape[1]))
     # memory of one chunk of neuroids: sums of each stimulus × repetition, and means of both halves of each split
     width = max(1, CHUNK_BYTES // (8 * max(1, n) * (2 * len(halves) + r)))
     for start in range(0, matrix.shape[1], width):
-        chunk = slice(start, start + width)
+        chunk = np.arange(start, min(start + width, matrix.shape[1]))
+        if complete:
+            result[:, chunk], precise = _from_products(matrix[:, chunk], cells, membership)
+            chunk = chunk[~precise]
+            if not len(chunk):
+                continue
         first, second = _half_means(matrix[:, chunk], cells, membership, n, r)
         for split in range(len(halves)):
             result[split, chunk] = _correlate(first[split], second[split])
@@ -125,6 +137,31 @@ def _checked(
         for side, labels in enumerate(pair):
             membership[side, split, labels] = 1.0
     return matrix, repetition * n + stimulus, membership, n
+
+
+def _from_products(values: NDArray, cells: NDArray[np.intp], membership: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Correlations of the halves (splits × neuroids) if every stimulus has every repetition.
+
+    Covariances of halves are sums of the repetitions' covariances, which are computed once for all splits.
+    """
+    flat = np.empty((values.shape[1], len(cells)))
+    flat[:, cells] = values.T
+    size = np.maximum(flat.max(axis=1), -flat.min(axis=1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        flat /= size[:, None]  # prevents overflow and underflow of squares
+        cube = flat.reshape(len(flat), membership.shape[2], -1)
+        cube -= cube.mean(axis=2, keepdims=True)
+        products = cube @ cube.transpose(0, 2, 1)
+        spread = np.sqrt(np.diagonal(products, axis1=1, axis2=2))
+        first, second = membership
+        covariance, *variances = (
+            np.einsum("qsr,sr->sq", first_members @ products, second_members)
+            for first_members, second_members in ((first, second), (first, first), (second, second))
+        )
+        precise = spread.min(axis=1) > _FAINT * np.sqrt(cube.shape[2])
+        for side, variance in zip(membership, variances, strict=True):
+            precise &= (variance > _CANCELLED * (side @ spread.T) ** 2).all(axis=0)
+        return np.clip(covariance / np.sqrt(variances[0] * variances[1]), -1.0, 1.0), precise
 
 
 def _half_means(values: NDArray, cells: NDArray[np.intp], membership: Array, n: int, r: int) -> Array:

@@ -1,14 +1,15 @@
 """Similarity of representations: comparison of RDMs, and centered kernel alignment (CKA)."""
 
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._matrices import Array, as_matrix, require_same_rows
-from brainscore_core.numerics._processors import resolve_device, to_numpy
+from brainscore_core.numerics._processors import WorkerThreads, in_parallel, resolve_device, to_numpy, worker_threads
 from brainscore_core.numerics._products import FLAT, centred_gram, fast_gram
-from brainscore_core.numerics.correlation import mean_ranks, rank_fractions, spearman
+from brainscore_core.numerics.correlation import BLOCK, Ranks, around_ties, mean_ranks, rank_observations
 from brainscore_core.numerics.dissimilarity import condensed, expanded, number_of_stimuli, squared_distances
 
 
@@ -88,7 +89,9 @@ def compare_rdms(a: ArrayLike, b: ArrayLike) -> Similarity:
             return Similarity(np.nan, np.full(n, np.nan), _with_nan(which))
         if len(values) < 2 or least == largest:
             return Similarity(np.nan, np.full(n, np.nan), f"all dissimilarities of the {which} RDM are equal")
-    return Similarity(*_spearman(rank_fractions(first), rank_fractions(second)))
+    with worker_threads(len(first), most=2) as threads:
+        x, y = threads.run([partial(rank_observations, values) for values in (first, second)])
+        return Similarity(*_spearman(x, y, threads))
 
 
 def compare_rdms_whitened(a: ArrayLike, b: ArrayLike) -> Similarity:
@@ -174,6 +177,8 @@ def noise_ceiling(rdms: ArrayLike, *, rank: bool = True) -> NoiseCeiling:
     >>> round(bounds.lower, 3), round(bounds.upper, 3)
     (0.744, 0.833)
     """
+    from brainscore_core.numerics.correlation import spearman
+
     stack = as_matrix(rdms, "rdms")
     m = len(stack)
     if m < 2:
@@ -199,31 +204,75 @@ def _pair(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, int]:
     return first, second, number_of_stimuli(len(first))
 
 
-def _spearman(x: Array, y: Array) -> tuple[float, Array]:
-    """Spearman's rho of two RDMs, given as fractions of ranks, and its derivative by the weight of each stimulus."""
-    pairs = len(x)
-    cross, spread_x, spread_y = float(x @ y) / pairs, float(x @ x) / pairs - 0.25, float(y @ y) / pairs - 0.25
+def _sums_of_stimuli(pairs: Array, n: int) -> Array:
+    """Sum of the values over all pairs with each stimulus."""
+    lengths = np.arange(n - 1, 0, -1)
+    starts = np.cumsum(lengths) - lengths
+    sums = np.append(np.add.reduceat(pairs, starts), 0.0)
+    for row, start in enumerate(starts.tolist()):
+        sums[row + 1 :] += pairs[start : start + n - 1 - row]
+    return sums
+
+
+def _spearman(x: Ranks, y: Ranks, threads: WorkerThreads) -> tuple[float, Array]:
+    """Spearman's rho of two RDMs and its derivative by the weight of each stimulus."""
+    pairs = len(x.order)
+    seen = threads.run([partial(y.in_order_of, x), partial(x.in_order_of, y)])
+    moments = threads.run([partial(_rank_moments, *side) for side in zip((x, y), seen, strict=True)])
+    cross = moments[0][0]
+    spread_x, spread_y = (square - 0.25 for _, square in moments)
     size = np.sqrt(spread_x * spread_y)
     rho = (cross - 0.25) / size
-    influence = _through_ranks(x, y, -rho * size / spread_x) + _through_ranks(y, x, -rho * size / spread_y)
+    weights = (-rho * size / spread for spread in (spread_x, spread_y))
+    contributions = threads.run([partial(_influence, *side) for side in zip((x, y), seen, weights, strict=True)])
+    influence = np.empty(pairs)
+
+    def add(some: slice) -> None:
+        for start in range(some.start, some.stop, BLOCK):
+            block = slice(start, min(start + BLOCK, some.stop))
+            np.take(contributions[0], x.places[block], out=influence[block], mode="clip")
+            influence[block] += np.take(contributions[1], y.places[block], mode="clip")
+
+    threads.run([partial(add, some) for some in threads.parts(pairs)])
+    n = number_of_stimuli(pairs)
     mean = 3 * (cross / size - rho / 2 * ((spread_x + 0.25) / spread_x + (spread_y + 0.25) / spread_y))
-    square = expanded(influence)
-    return float(np.clip(rho, -1.0, 1.0)), 2 * (square.sum(axis=1) / (size * (len(square) - 1)) - mean)
+    sums = _sums_of_stimuli(influence, n) / (8 * pairs**2)
+    return float(np.clip(rho, -1.0, 1.0)), 2 * (sums / (size * (n - 1)) - mean)
 
 
-def _through_ranks(own: Array, other: Array, weight: float) -> Array:
-    """What each pair contributes through the ranks of one side, and half of what it does through their product."""
-    order = np.argsort(own)
-    ordered, slope = own[order], (weight * own + other)[order]
-    total = np.append(0.0, np.cumsum(slope))
-    # a weight changes the ranks of the pairs above it, and half of those of its ties
-    before, after = (total[np.searchsorted(ordered, ordered, side)] for side in ("left", "right"))
-    result = np.empty(len(own))
-    result[order] = slope * ordered / 2 + (total[-1] - (before + after) / 2) / len(own)
+def _rank_moments(ranks: Ranks, other_ranks: NDArray[np.integer]) -> tuple[float, float]:
+    """Mean product of two ranks as fractions, and mean square of the first; both are in the order of `ranks`."""
+    cross = square = 0.0
+    for positions, _, doubled in ranks.blocks():
+        cross += float(doubled @ other_ranks[positions])
+        square += float(doubled @ doubled)
+    return cross / (4 * len(other_ranks) ** 3), square / (4 * len(other_ranks) ** 3)
+
+
+def _influence(ranks: Ranks, other_ranks: NDArray[np.integer], weight: float) -> Array:
+    """What each pair contributes through the ranks of one side, and half of what it does through their product.
+
+    The result is in the order of `ranks`, as `other_ranks` is, and multiplied by 8 · pairs².
+    """
+    result = np.empty(len(other_ranks))
+    above = len(other_ranks) ** 2 * (1 + weight)
+    for positions, ties, doubled in ranks.blocks():
+        slope = doubled * weight
+        slope += other_ranks[positions]
+        below = np.zeros(len(slope) + 1)
+        np.cumsum(slope, out=below[1:])
+        slope *= doubled
+        slope += 4 * above  # effect of a weight on the ranks of the observations above it
+        slope -= 2 * around_ties(below, ties)
+        above -= below[-1]
+        result[positions] = slope
     return result
 
 
 Kernel = Literal["linear", "rbf"]
+
+_CENTRED = 1e-6
+"""Means below this fraction of a kernel's size cause no relevant loss of digits."""
 
 
 def cka(
@@ -387,8 +436,20 @@ def compare_kernels(K: ArrayLike, L: ArrayLike, *, unbiased: bool = True) -> Sim
     if first.shape != (n, n) or second.shape != (n, n):
         raise ValueError(f"the kernels have the shapes {first.shape} and {second.shape}; they must be equal squares")
     fewest = _require_stimuli(n, unbiased=unbiased)
-    first, second = (centred_kernel(kernel, unbiased=unbiased) for kernel in (first, second))
-    results = [_hsic(*pair, unbiased=unbiased) for pair in ((first, first), (second, second), (first, second))]
+    sides = in_parallel([partial(_side, kernel, unbiased=unbiased) for kernel in (first, second)], numbers=n * n)
+    starts = np.arange(0, n, _BLOCK_ROWS)
+    sums_of_blocks = in_parallel(
+        [partial(_sums_of_rows, sides[0], sides[1], some.tolist()) for some in np.array_split(starts, 2)], numbers=n * n
+    )
+    products, through = (np.concatenate([block[i] for block in sums_of_blocks]) for i in range(2))
+    scales = [_inverse_norm(side, float(products[:, i].sum())) for i, side in enumerate(sides)]
+    sums = [side.sums * scale for side, scale in zip(sides, scales, strict=True)]
+    diagonals = [side.diagonal * scale for side, scale in zip(sides, scales, strict=True)]
+    results = []
+    for column, (i, j) in enumerate(((0, 0), (1, 1), (0, 1))):
+        scale = scales[i] * scales[j]
+        shared, both = products[:, column] * scale, (through[:, i, j] + through[:, j, i]) * scale
+        results.append(_hsic(shared, (sums[i], sums[j]), (diagonals[i], diagonals[j]), both, unbiased=unbiased))
     values = np.array([result[0] for result in results])
     nothing = np.full(n, np.nan)
     for name, hsic in (("first", values[0]), ("second", values[1])):
@@ -397,7 +458,7 @@ def compare_kernels(K: ArrayLike, L: ArrayLike, *, unbiased: bool = True) -> Sim
     value = float(values[2] / np.sqrt(values[0] * values[1]))
     if not unbiased and n > 4:
         # the jackknife's own estimate of the bias is too small for few stimuli
-        centre = compare_kernels(K, L)
+        centre = compare_kernels(first, second)
         return Similarity(value, centre.influence, bias=0.0 if centre.reason else value - centre.value)
     if n <= fewest or not unbiased:
         return Similarity(value, nothing)
@@ -419,25 +480,85 @@ def centred_kernel(kernel: Array, *, unbiased: bool = True) -> Array:
 
     `unbiased` sets the diagonal to 0.
     """
-    square = float(np.vdot(kernel, kernel))
+    side, result = _side(kernel, unbiased=unbiased), np.empty_like(kernel)
+    for start in range(0, len(kernel), _BLOCK_ROWS):
+        result[start : start + _BLOCK_ROWS] = side.rows(start)
+    result *= _inverse_norm(side, float(np.vdot(result, result)))
+    return result
+
+
+_BLOCK_ROWS = 32
+"""Rows of kernels that are centred and multiplied together, so that they stay in the cache."""
+
+
+class _Side(NamedTuple):
+    """A kernel, and what centring it takes."""
+
+    kernel: Array  # n × n
+    square: float  # sum of squares
+    shift: Array | None  # (n,): subtracted from rows and columns; None if the kernel is centred
+    # (n,): sums of rows and diagonal, after centring
+    sums: Array
+    diagonal: Array
+    unbiased: bool  # whether the diagonal is set to 0
+
+    def rows(self, start: int) -> Array:
+        """Some rows of the centred kernel."""
+        block = self.kernel[start : start + _BLOCK_ROWS].copy()
+        if self.shift is not None:
+            block -= self.shift
+            block -= self.shift[start : start + _BLOCK_ROWS, None]
+        if self.unbiased:
+            np.fill_diagonal(block[:, start:], 0.0)
+        return block
+
+
+def _side(kernel: Array, *, unbiased: bool) -> _Side:
+    n = len(kernel)
+    sums, square = np.empty(n), 0.0
+    for start in range(0, n, _BLOCK_ROWS):
+        block = kernel[start : start + _BLOCK_ROWS]
+        block.sum(axis=1, out=sums[start : start + _BLOCK_ROWS])
+        square += float(np.einsum("ij,ij->", block, block))  # without threads of BLAS, which wait for each other
     if not np.isfinite(square):
         raise ValueError("a kernel is not finite")
-    mean = kernel.mean(axis=1)
-    result = kernel - (mean - mean.mean())
-    result -= mean[:, None]
+    diagonal, shift = kernel.diagonal().copy(), None
+    if not float(sums @ sums) / n <= _CENTRED**2 * square:
+        mean = sums / n
+        shift = mean - mean.mean() / 2
+        diagonal -= 2 * shift
+        sums[:] = 0.0
     if unbiased:
-        np.fill_diagonal(result, 0.0)
-    size = float(np.vdot(result, result))
-    return np.asarray(result / np.sqrt(size) if size > FLAT**2 * square else np.zeros_like(result))
+        sums -= diagonal
+        diagonal[:] = 0.0
+    return _Side(kernel, square, shift, sums, diagonal, unbiased)
 
 
-def _hsic(K: Array, L: Array, *, unbiased: bool) -> tuple[float, Array]:
+def _inverse_norm(side: _Side, square: float) -> float:
+    """1 / norm of a centred kernel with this sum of squares, which keeps the precision of CKA; 0 for rounding."""
+    return float(1 / np.sqrt(square)) if square > FLAT**2 * side.square else 0.0
+
+
+def _sums_of_rows(first: _Side, second: _Side, starts: list[int]) -> tuple[Array, Array]:
+    """Sums of products of rows (first · first, second · second, first · second), and kernels times sums."""
+    sums = np.stack([first.sums, second.sums], axis=1)
+    products, through = [np.empty((0, 3))], [np.empty((0, 2, 2))]
+    for start in starts:
+        rows = first.rows(start), second.rows(start)
+        pairs = ((rows[0], rows[0]), (rows[1], rows[1]), rows)
+        products.append(np.stack([np.einsum("ij,ij->i", *pair) for pair in pairs], axis=1))
+        through.append(np.stack([block @ sums for block in rows], axis=1))
+    return np.concatenate(products), np.concatenate(through)
+
+
+def _hsic(
+    products: Array, sums: tuple[Array, Array], diagonals: tuple[Array, Array], through: Array, *, unbiased: bool
+) -> tuple[float, Array]:
     """HSIC of all stimuli, and without each stimulus."""
-    n, a, b, own_K, own_L = len(K), K.sum(axis=1), L.sum(axis=1), K.diagonal(), L.diagonal()
-    products = np.einsum("ij,ij->i", K, L)
+    n, (a, b), (own_K, own_L) = len(products), sums, diagonals
     inner, sum_a, sum_b = float(a @ b), float(a.sum()), float(b.sum())
     whole = _hsic_of_sums(float(products.sum()), inner, sum_a * sum_b, n, unbiased=unbiased)
-    inner_left = inner - K @ b - L @ a + products - (a - own_K) * (b - own_L)
+    inner_left = inner - through + products - (a - own_K) * (b - own_L)
     without_each = _hsic_of_sums(
         products.sum() - 2 * products + own_K * own_L,
         inner_left,

@@ -285,7 +285,7 @@ class DataAssembly(xr.DataArray):
         UserError
             If there are no stimuli to compare.
         """
-        from brainscore_core.supported_data_standards.brainio.summaries import rdm_plot
+        from brainscore_core.supported_data_standards.brainio.rdm_plot import rdm_plot
 
         return rdm_plot(self, most=most)
 

@@ -351,21 +351,19 @@ def test_functions_in_several_threads():
     if not _processors.blas_libraries().info():
         pytest.skip("this version of threadpoolctl does not know NumPy's BLAS")
 
-    def together(functions, numbers=10**6):
-        with _processors.worker_threads(numbers) as threads:
-            return threads.run(functions)
-
     def inner(i):
-        return together([partial(pow, i, power) for power in (1, 2, 3)])
+        return _processors.in_parallel([partial(pow, i, power) for power in (1, 2, 3)], numbers=10**6)
 
     with threadpool_limits(2):
-        assert together([partial(inner, i) for i in range(4)]) == [[i, i**2, i**3] for i in range(4)]
+        assert _processors.in_parallel([partial(inner, i) for i in range(4)], numbers=10**6) == [
+            [i, i**2, i**3] for i in range(4)
+        ]
         with pytest.raises(ZeroDivisionError):
-            together([partial(divmod, 1, i) for i in range(2)])
+            _processors.in_parallel([partial(divmod, 1, i) for i in range(2)], numbers=10**6)
         assert _processors.blas_threads() == 2  # as before
         here = threading.get_ident()
-        assert together([threading.get_ident] * 2, numbers=100) == [here] * 2
-        assert here not in together([threading.get_ident] * 2)
+        assert _processors.in_parallel([threading.get_ident] * 2, numbers=100) == [here] * 2
+        assert here not in _processors.in_parallel([threading.get_ident] * 2, numbers=10**6)
 
 
 @pytest.mark.parametrize("p", [150, 60])

@@ -7,10 +7,12 @@ from brainscore_core.numerics import (
     _matrices,
     cka,
     compare_rdms,
+    correlation,
     influence_interval,
     noise_ceiling,
     rdm,
     shape_similarity,
+    similarity,
 )
 
 
@@ -63,6 +65,18 @@ def test_influence_agrees_with_jackknife_and_bootstrap_over_stimuli(pair, digits
     rng = np.random.default_rng(0)
     bootstrap = np.std([_resampled(a, b, rng.integers(0, n, n)) for _ in range(300)])
     assert influence_interval(similarity.value, similarity.influence).error == pytest.approx(bootstrap, rel=0.2)
+
+
+@pytest.mark.parametrize("digits", [1, 3, 12])
+def test_blocks_of_ranks_change_only_rounding(pair, digits, monkeypatch):
+    a, b = (np.round(rdm(x), digits) for x in pair)
+    whole = compare_rdms(a, b)
+    for module in (correlation, similarity):
+        monkeypatch.setattr(module, "BLOCK", 10)
+    found = compare_rdms(a, b)
+    assert found.value == pytest.approx(whole.value, abs=1e-14)
+    np.testing.assert_allclose(found.influence, whole.influence, atol=1e-12)
+    assert compare_rdms(a, a**3).value == 1
 
 
 def test_undefined_comparison_says_why(pair):
