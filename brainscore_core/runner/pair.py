@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from brainscore_core.benchmarks.measurements import measurements_or_none
 from brainscore_core.domain_names import FIRST
 from brainscore_core.errors import BrainScoreError, DataUnavailable, NotApplicable, UserError
 from brainscore_core.plugins.loading import MissingRequirementError, missing_package
@@ -203,6 +202,8 @@ class PairRecorder:
 
         Raises BrainScoreError if it is not a single finite value or NaN.
         """
+        from brainscore_core.benchmarks.measurements import measurements_or_none
+
         score = _single(result, self._benchmark.identifier)
         measurements = measurements_or_none(self._scored_on)
         if measurements is not None and measurements.stimuli_were_designed:

@@ -11,5 +11,5 @@ METADATA = read_metadata(
     __file__, bibtex={identifier: STUDIES[row["study"]].bibtex for identifier, row in rows().items()}
 )
 
-for _key in table_keys(__file__, "benchmarks.csv"):
+for _key in table_keys(__file__, "properties.csv"):
     benchmark_registry[_key] = partial(property_benchmark, _key)

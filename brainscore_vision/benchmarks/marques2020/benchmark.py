@@ -35,7 +35,7 @@ STUDIES = {
 
 def rows() -> dict[str, dict[str, str]]:
     """Study, property and parent of each benchmark, by its identifier."""
-    return {row["benchmark"]: row for row in read_table(__file__, "benchmarks.csv")}
+    return {row["benchmark"]: row for row in read_table(__file__, "properties.csv")}
 
 
 def property_benchmark(identifier: str) -> PropertiesBenchmark:

@@ -15,6 +15,8 @@ def test_what_the_apps_register():
         "submissions.pipeline.runner.close_scored",
         "submissions.pipeline.runner.withdraw_of_deleted_accounts",
         "submissions.pipeline.assessing.resume_assessments",
+        "questions.answering.delete_old_questions",
+        "questions.answering.resume_questions",
         "scoring.stimulus_samples.store_samples",
         "submissions.plugin_folders.delete_unused_folders",
         "submissions.steps.resume_steps",
