@@ -58,6 +58,7 @@ def barriers(page, address=None, *, looks=LOOKS, opened=False, without=(), optio
         page.evaluate(_OPEN)
     page.evaluate(_ONCE)
     page.evaluate(axe)
+    page.wait_for_function("!document.querySelector('.busy') && !document.getAnimations().length")  # paler meanwhile
     context = {"include": [["html"]], "exclude": [[selector] for selector in without]}
     options = {"resultTypes": ["violations"], **(options or {})}
     lines = []
