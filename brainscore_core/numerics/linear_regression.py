@@ -119,6 +119,9 @@ class TrainingEffects(NamedTuple):
 class LeftOut(ABC):
     """Effects of a split's training rows on the predictions of its test rows, for fits linear in the responses."""
 
+    def prepare(self) -> None:  # noqa: B027 # most have nothing to do
+        """Compute what takes long enough for several threads."""
+
     @abstractmethod
     def hat(self) -> Array:
         """The hat matrix (n_test × n_train); its mean if responses have penalties of their own."""
@@ -164,6 +167,7 @@ class LeftOut(ABC):
         """
         slopes = slopes - slopes.mean(axis=0)  # rounding would count where predictions are nearly constant
         short = slopes.size * len(trained) < SHORT_PRODUCT
+        self.prepare()
         with one_thread() if short else nullcontext():
             hat, residuals = self.hat(), self.residuals(trained)
             values = sums_of_groups(self.hat_transposed(slopes) * residuals, trained)

@@ -206,6 +206,9 @@ class _LeftOutOfAll(LeftOut):
         self._held_out, self._rest, self._train = held_out, rest, train
         self._tested = np.searchsorted(rest, test)
 
+    def prepare(self) -> None:
+        self._solved, self._held_out.square_diagonal  # noqa: B018 # both are kept
+
     @cached_property
     def _solved(self) -> Array:
         rows = self._held_out.rows(self._rest)
