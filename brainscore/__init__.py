@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import brainscore_core  # noqa: F401 - so that earlier paths of modules work
+
+if TYPE_CHECKING:
+    from brainscore.runs import run
 
 _OF_VISION = ("get_assembly", "get_stimulus_set", "multiverse", "score", "wrap_model")
 
