@@ -58,7 +58,8 @@ def barriers(page, address=None, *, looks=LOOKS, opened=False, without=(), optio
         page.evaluate(_OPEN)
     page.evaluate(_ONCE)
     page.evaluate(axe)
-    page.wait_for_function("!document.querySelector('.busy') && !document.getAnimations().length")  # paler meanwhile
+    page.wait_for_selector(".busy", state="detached")  # paler meanwhile
+    page.evaluate("() => Promise.allSettled(document.getAnimations().map((one) => one.finished))")
     context = {"include": [["html"]], "exclude": [[selector] for selector in without]}
     options = {"resultTypes": ["violations"], **(options or {})}
     lines = []
