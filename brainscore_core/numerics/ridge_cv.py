@@ -5,13 +5,13 @@ One stimulus or one fold is held out at a time. The predictions for a fold are c
 about thirty penalties determine those with all others to rounding.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import qr, solve_triangular
 
 from brainscore_core.numerics._matrices import (
     CONDITION_LIMIT,
@@ -28,9 +28,11 @@ from brainscore_core.numerics._matrices import (
 )
 from brainscore_core.numerics._processors import (
     import_torch,
+    in_parallel,
     resolve_device,
     to_device,
     to_numpy,
+    worker_threads,
 )
 from brainscore_core.numerics._products import gram_on
 from brainscore_core.numerics.linear_regression import (
@@ -46,6 +48,21 @@ Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 _EXACT = 1e-10
 """Relative precision with which functions of the penalty are interpolated."""
+
+_WELL_CONDITIONED = 1e-11, 0.1
+"""As `_EXACT`, for the entries of systems, and the smallest pivot (entries are at most 1) with which this suffices."""
+
+_ROUNDING = 1e-15
+"""As `_EXACT`, for the entries of systems with any pivots, which amplify errors."""
+
+_SMALLER = 4
+"""Chunks on a CPU are smaller by this, as the system hands out larger blocks of memory anew each time."""
+
+_GRID = 100
+"""Points of a range of eigenvalues at which functions of these are compared."""
+
+_COMBINED = 2
+"""Adding a weighted matrix to another takes as long as its product of about this many eigenvalues."""
 
 _EIGH = 10
 """An eigendecomposition takes about this times n³ operations."""
@@ -93,24 +110,41 @@ def errors_dual(K: Any, Y: Any, whole: Decomposition, Q: Any, folds: Folds, alph
     `K`, `Y`: XXᵀ and responses, both centred. `whole`: of K. `Q`: product of its transposed vectors with Y. `folds`:
     training and test rows; both are centred by the mean of the training rows. `alphas`: Penalties.
     """
-    n = len(K)
+    n, vectors, eigenvalues = len(K), whole.vectors, to_numpy(whole.values)
     low, high = whole.limits
     condition = (high + alphas.min()) / (low + alphas.min())
-    few, mixing = _support_penalties(alphas, low, high)
+    with worker_threads(n * n):
+        few, mixing = _support_penalties(alphas, low, high)
+        pieces, smallest = _placed(_pieces(eigenvalues, few, _WELL_CONDITIONED[0]), vectors, xp), _WELL_CONDITIONED[1]
+
     errors = np.zeros((len(alphas), Y.shape[1]))
+    systems = None  # of one fold; the next one uses the same memory
     for train, test in folds:
-        rest, y_mean = len(train), Y[train].mean(0)
+        part = None
+        y_mean = Y[train].mean(0)
         targets = (Y[test] - y_mean).T
+        rest = len(train)
         cheaper = len(few) * len(test) ** 2 * n < _EIGH * rest**3
         complete = rest + len(test) == n == len(np.union1d(train, test))
         if cheaper and complete and condition * n / rest < CONDITION_LIMIT:
-            predictions = _left_out(whole, test, Q, targets, few, xp)
-        else:
+            basis, shape = vectors.T[:, _run(test)], (len(few), len(test) + Q.shape[1], len(test))
+            if systems is None or systems.shape != shape:
+                systems = np.zeros(shape) if xp is np else vectors.new_zeros(shape)  # as not all of it is written
+            part = _left_out(basis, Q, targets, pieces, smallest, systems, xp)
+            if part is None and smallest:
+                pieces, smallest = _placed(_pieces(eigenvalues, few, _ROUNDING), vectors, xp), 0.0
+                part = _left_out(basis, Q, targets, pieces, smallest, systems, xp)
+        if part is None:
             inner, outer = centred_blocks(K, train, test)
-            values, basis = eigh(inner, xp)
-            predictions = _predicted(outer @ basis, values, basis.T @ (Y[train] - y_mean), few, xp)
-        errors += _squared(predictions, targets, mixing, xp)
+            own, basis = eigh(inner, xp)
+            part = _predicted(outer @ basis, own, basis.T @ (Y[train] - y_mean), few, xp)
+        errors += _squared(part, targets, mixing, xp)
     return errors / len(folds)
+
+
+def _run(rows: NDArray[np.intp]) -> NDArray[np.intp] | slice:
+    """Rows as a slice if each follows the one before, so that they are not copied."""
+    return slice(int(rows[0]), int(rows[-1]) + 1) if (np.diff(rows) == 1).all() else rows
 
 
 def errors_primal(X: Any, Y: Any, folds: Folds, alphas: Array, xp: Any) -> Array:
@@ -133,13 +167,74 @@ def _support_penalties(alphas: Array, low: float, high: float) -> tuple[Array, A
     low = max(low, 1e-4 * alphas.min())
     grid = np.geomspace(low, max(high, 2 * low), 400)[:, None]
     # predictions are sums of these functions, each at most 1, with coefficients of about the size of the responses
-    _, R, order = qr(np.sqrt(grid * (grid + alphas.min())) / (grid + alphas), mode="economic", pivoting=True)
+    chosen, mixing = _independent(np.sqrt(grid * (grid + alphas.min())) / (grid + alphas), _EXACT)
+    return alphas[chosen], mixing
+
+
+def _independent(functions: Array, precision: float) -> tuple[NDArray[np.intp], Array]:
+    """Columns that determine all others, and the weights (chosen × all) that combine them into all."""
+    from scipy.linalg import qr, solve_triangular
+
+    _, R, order = qr(functions, mode="economic", pivoting=True)
     diagonal = np.abs(R.diagonal())
-    rank = int((diagonal > _EXACT * diagonal[0]).sum())
-    mixing = np.empty((rank, len(alphas)))
+    rank = int((diagonal > precision * diagonal[0]).sum())
+    mixing = np.empty((rank, functions.shape[1]))
     mixing[:, order[:rank]] = np.eye(rank)
     mixing[:, order[rank:]] = solve_triangular(R[:rank, :rank], R[:rank, rank:])
-    return alphas[order[:rank]], mixing
+    return order[:rank], mixing
+
+
+class _Piece(NamedTuple):
+    """Neighbouring eigenvalues, whose weights with some penalties determine those with all.
+
+    - `eigenvalues`: which of all eigenvalues, in ascending order.
+    - `weights` (eigenvalues × k): 1 / (eigenvalue + penalty) for k penalties, times the smallest of all eigenvalues +
+      penalty; at most 1.
+    - `mixing` (penalties × k): combines these weights into those with all penalties.
+    """
+
+    eigenvalues: slice
+    weights: Any
+    mixing: Any
+
+
+def _placed(pieces: list[_Piece], other: Any, xp: Any) -> list[_Piece]:
+    """Copy the arrays of pieces to the device of another array."""
+    return [
+        piece._replace(weights=as_array_like(piece.weights, other, xp), mixing=as_array_like(piece.mixing, other, xp))
+        for piece in pieces
+    ]
+
+
+def _pieces(values: Array, alphas: Array, precision: float) -> list[_Piece]:
+    """Halves of the eigenvalues (in ascending order), halves of these and so on, as long as this saves operations."""
+    smallest = alphas.min()
+
+    def functions(points: Array) -> Array:
+        return np.asarray((values[0] + alphas) / (points[:, None] + alphas))
+
+    def piece(start: int, stop: int) -> _Piece:
+        own = values[start:stop]
+        few = len(own) <= _GRID
+        grid = own if few else np.geomspace(own[0] + smallest, own[-1] + smallest, _GRID) - smallest
+        chosen, mixing = _independent(functions(grid), precision)
+        return _Piece(slice(start, stop), functions(own)[:, chosen], mixing.T)
+
+    def cost(some: _Piece) -> int:
+        size, k = some.weights.shape
+        return k * (size + _COMBINED * len(alphas))
+
+    def divided(whole: _Piece) -> list[_Piece]:
+        start, stop = whole.eigenvalues.start, whole.eigenvalues.stop
+        if stop - start < 2:
+            return [whole]
+        middle = (start + stop) // 2
+        halves = [piece(start, middle), piece(middle, stop)]
+        if sum(map(cost, halves)) >= cost(whole):
+            return [whole]
+        return [part for half in halves for part in divided(half)]
+
+    return divided(piece(0, len(values))) if len(values) else []
 
 
 def _predicted(outer: Any, values: Any, Q: Any, alphas: Array, xp: Any) -> Any:
@@ -149,29 +244,101 @@ def _predicted(outer: Any, values: Any, Q: Any, alphas: Array, xp: Any) -> Any:
     return xp.stack([(Q.T / (values + float(alpha))) @ outer.T for alpha in alphas])
 
 
-def _left_out(whole: Decomposition, test: NDArray[np.intp], Q: Any, targets: Any, alphas: Array, xp: Any) -> Any:
-    """Predictions (alphas × q × n_test) for rows by fits to all others, from the decomposition for all rows.
+def _left_out(basis: Any, Q: Any, targets: Any, pieces: list[_Piece], smallest: float, systems: Any, xp: Any) -> Any:
+    """Predictions (penalties × q × n_test) for rows by fits to all others; None if a pivot is below `smallest`, or 0.
 
-    With M = (K + alpha · I)⁻¹ on the space orthogonal to the constant, the residuals are M_RR⁻¹ (M Y)_R.
+    With M = (K + alpha · I)⁻¹ on the space orthogonal to the constant, the residuals are M_RR⁻¹ (M Y)_R. Eigenvalues of
+    similar size contribute combinations of what they contribute with a few penalties.
     """
-    rows = whole.vectors[test]
-    predictions = []
-    for alpha in alphas:
-        weighted = rows / (whole.values + float(alpha))
-        predictions.append(targets - xp.linalg.solve(weighted @ rows.T, weighted @ Q).T)
-    return xp.stack(predictions)
+    m, n = basis.shape
+    mixing = xp.concatenate([piece.mixing for piece in pieces], axis=1)
+    few, total = mixing.shape
+
+    def fill(target: Any, left: Any, rows: slice, width: int) -> None:
+        parts, start = _empty((total, rows.stop - rows.start, width), basis, xp), 0
+        for own, weights, _ in pieces:
+            stop = start + weights.shape[1]
+            scaled = xp.einsum("ik,ir->ikr", weights, left[own, rows]).reshape(len(weights), -1)
+            xp.matmul(scaled.T, basis[own, :width], out=parts[start:stop].reshape(-1, width))
+            start = stop
+        if xp is np:
+            for i in range(parts.shape[1]):  # a row of all parts stays in the cache
+                target[:, rows.start + i, :width] = mixing @ parts[:, i]
+        else:
+            target[:, rows, :width] = (mixing @ parts.reshape(total, -1)).reshape(few, -1, width)
+
+    def slices(length: int) -> Iterator[slice]:
+        return _columns((_SMALLER if xp is np else 1) * total * n, length, basis, xp)
+
+    tasks = [partial(fill, systems[:, n:], Q, rows, n) for rows in slices(Q.shape[1])]
+    tasks += [partial(fill, systems, basis, rows, rows.stop) for rows in reversed(list(slices(n)))]
+    together = partial(in_parallel, numbers=m * n) if xp is np else _in_turn
+    together(tasks)
+
+    def solved(some: slice) -> bool:
+        residuals = systems[some, n:]
+        result = (_solve if xp is np else _solve_on)(systems[some], smallest)
+        xp.subtract(targets, residuals, out=residuals)
+        return result
+
+    chunks = _columns((2 * _SMALLER if xp is np else 1) * n * n, few, basis, xp)
+    results = together([partial(solved, some) for some in chunks])
+    return systems[:, n:] if all(results) else None
 
 
-def _squared(predictions: Any, targets: Any, mixing: Array, xp: Any) -> Array:
+def _in_turn(functions: Sequence[Callable[[], Any]]) -> list[Any]:
+    return [function() for function in functions]
+
+
+def _empty(shape: tuple[int, ...], other: Any, xp: Any) -> Any:
+    return np.empty(shape) if xp is np else other.new_empty(shape)
+
+
+def _solve(systems: Array, smallest: float) -> bool:
+    """Replace right sides by solutions, if all pivots are at least `smallest`, and say whether they are."""
+    n = systems.shape[2]
+    for system in systems:
+        # by NumPy, as SciPy keeps other threads from running
+        try:
+            factor = np.linalg.cholesky(system[:n])
+        except np.linalg.LinAlgError:
+            return False
+        if factor.diagonal().min() ** 2 < smallest:
+            return False
+        system[n:] = np.linalg.solve(factor @ factor.T, system[n:].T).T
+    return True
+
+
+def _solve_on(systems: Any, smallest: float) -> bool:
+    """As :func:`_solve`, in PyTorch."""
+    torch = import_torch()
+    n = systems.shape[2]
+    factors, info = torch.linalg.cholesky_ex(systems[:, :n])
+    if bool(info.any() | (factors.diagonal(dim1=-2, dim2=-1).min() ** 2 < smallest)):
+        return False
+    rights = systems[:, n:]
+    rights.copy_(torch.cholesky_solve(rights.mT, factors).mT)
+    return True
+
+
+def _squared(part: Any, targets: Any, mixing: Array, xp: Any) -> Array:
     """Mean squared error (alphas × q) of predictions (few × q × n) that are combined from a few."""
     q, n = targets.shape
     weights = as_array_like(mixing.T, targets, xp)
     errors = np.empty((len(weights), q))
-    for columns in chunk_columns(len(weights) * n, q, None if xp is np else targets.device):
-        deviations = (weights @ predictions[:, columns].reshape(len(predictions), -1)).reshape(len(weights), -1, n)
+
+    def fill(columns: slice) -> None:
+        deviations = xp.matmul(weights, part[:, columns].reshape(len(part), -1)).reshape(len(weights), -1, n)
         deviations -= targets[columns]
         errors[:, columns] = to_numpy(xp.einsum("aji,aji->aj", deviations, deviations)) / n
+
+    together = partial(in_parallel, numbers=part.size) if xp is np else _in_turn
+    together([partial(fill, columns) for columns in _columns(_SMALLER * len(weights) * n, q, targets, xp)])
     return errors
+
+
+def _columns(height: int, q: int, reference: Any, xp: Any) -> Iterator[slice]:
+    return chunk_columns(height, q, None if xp is np else reference.device)
 
 
 class _Solution(NamedTuple):
@@ -274,7 +441,8 @@ class RidgeCV:
     [2]_ in float64, which prefers larger penalties if errors differ by less than about 10⁻⁹. If training and test
     stimuli together are all stimuli, the residuals of the test stimuli follow from the eigendecomposition of all: they
     solve a system with the test stimuli's block of (XXᵀ + alpha · I)⁻¹ and the same rows of its product with the
-    responses.
+    responses. What eigenvalues of similar size contribute to both with five to fifteen penalties determines what they
+    contribute with all others: within 10⁻¹¹ where the systems hardly amplify errors, otherwise to rounding.
 
     References
     ----------

@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics import RidgeCV, _matrices, ridge_cv
+from brainscore_core.numerics import RidgeCV, ridge_cv
 from brainscore_vision.metrics.regression_correlation.metric import ALPHA_LIST
 
 torch = pytest.importorskip("torch")
@@ -103,8 +103,19 @@ def test_errors_with_eigenvalues_of_very_different_size(errors, strong, device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_errors_in_several_chunks(errors, monkeypatch, device):
-    monkeypatch.setattr(_matrices, "CHUNK_BYTES", 2**18)
+def test_systems_that_amplify_errors_are_computed_to_rounding(errors, monkeypatch, device):
+    """Whatever the precision of the others, which is made low here."""
+    monkeypatch.setattr(ridge_cv, "_WELL_CONDITIONED", (1e-2, 0.1))
+    X, Y = _data(90)
+    X *= np.geomspace(1e3, 1e-1, 90)
+    RidgeCV(ALPHA_LIST, cv=5, device=device).fit(X, Y)
+    np.testing.assert_allclose(errors[0], _refitted(X, Y, 5, ALPHA_LIST), rtol=1e-9)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_errors_of_many_stimuli(errors, monkeypatch, device):
+    """More eigenvalues than are compared one by one, more test stimuli than one block has, and several chunks."""
+    monkeypatch.setattr(ridge_cv, "_SMALLER", 32)
     rng = np.random.default_rng(5)
     X = rng.standard_normal((400, 500)) / np.sqrt(np.arange(1, 501)) * np.where(np.arange(500) < 9, 30, 1)
     Y = X[:, :20] @ rng.standard_normal((20, 4)) + rng.standard_normal((400, 4))
