@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import resources
 from typing import Any
 
 from csp.constants import NONE, SELF
@@ -201,6 +202,7 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = SITE_HOME / "static"
+STATICFILES_DIRS = [("identity", str(resources.files("brainscore_core") / "identity"))]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "brainscore_web.static_files.CompressedStaticFilesStorage"},

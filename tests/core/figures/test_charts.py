@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import brainscore_core
 import brainscore_web
 from brainscore_core.figures import (
     HEAT,
@@ -40,6 +41,7 @@ from brainscore_core.figures.export import STYLE
 SVG = "{http://www.w3.org/2000/svg}"
 NAN = math.nan
 CSS = Path(brainscore_web.__file__).parent / "pages/static/site/charts.css"
+PALETTE = Path(brainscore_core.__file__).parent / "identity/colours.css"
 NASTY = "<b>\"A\" & 'B'</b> \x00\x1b ]]> é"
 
 
@@ -180,20 +182,16 @@ def test_each_class_has_colours_on_the_page_and_in_files(kind):
         assert re.search(rf"\.{name}(?![\w-])", css), name
 
 
-def test_what_files_look_like_is_also_on_the_page_and_dark_has_all_colours():
+def test_the_page_has_the_style_of_files():
     css = CSS.read_text(encoding="utf-8")
     for name in STYLE.keys() - {"chart-paper"}:
         assert re.search(rf"\.{name}(?![\w-])", css), name
-    light, dark = (
-        re.findall(r"(--chart-[\w-]+):", part) for part in css.split("@media (prefers-color-scheme: dark)", 1)
-    )
-    assert set(light) == set(dark)
-    assert set(re.findall(r"var\((--chart-[\w-]+)\)", css)) == set(light)
+    assert set(re.findall(r"var\((--chart-[\w-]+)\)", css)) == set(re.findall(r"(--chart-[\w-]+):", css))
 
 
 def test_the_page_in_light_has_the_colours_of_files():
-    css = CSS.read_text(encoding="utf-8").split("@media")[0]
-    for name, colour in re.findall(r"--(chart-(?:cell|kind)-\w+): (#\w+);", css):
+    css = CSS.read_text(encoding="utf-8")
+    for name, colour in re.findall(r"--(chart-(?:cell|kind)-\w+): light-dark\((#\w+),", css):
         assert colour in STYLE[name], name
 
 
@@ -210,13 +208,9 @@ def _contrast(one, other):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_and_marks_can_be_told_from_what_is_behind_them(scheme):
-    def colours(name):
-        screen = (CSS.parent / name).read_text(encoding="utf-8").partition("@media print")[0]
-        parts = screen.split("@media (prefers-color-scheme: dark)", 1)
-        found = [dict(re.findall(r"--([\w-]+): (#\w+);", part)) for part in parts]
-        return found[0] if scheme == "light" else {**found[0], **found[1]}
-
-    of = {**colours("site.css"), **colours("charts.css")}
+    css = PALETTE.read_text(encoding="utf-8") + CSS.read_text(encoding="utf-8")
+    pairs = re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\);", css)
+    of = {name: light if scheme == "light" else dark for name, light, dark in pairs}
     values = np.linspace(-1, 1, 41)
     grid = np.resize(values, (7, 7))
     texts, cells = [], []
@@ -230,6 +224,12 @@ def test_texts_and_marks_can_be_told_from_what_is_behind_them(scheme):
         assert _contrast(of[cell], of["chart-on-strong" if strong else "ink"]) >= 4.5, cell
     for kind in range(8):
         assert _contrast(of[f"chart-kind-{kind}"], of["paper"]) >= 3
+    for text in ("ink", "quiet", "accent", "good", "warn", "bad"):
+        assert min(_contrast(of[text], of[back]) for back in ("paper", "surface", "accent-surface")) >= 4.5, text
+    for state in ("good", "warn", "bad"):
+        assert _contrast(of[state], of[f"{state}-surface"]) >= 4.5, state
+    assert _contrast(of["on-accent"], of["accent"]) >= 4.5
+    assert _contrast(of["strong-line"], of["paper"]) >= 3
 
 
 def test_points_stand_where_their_values_are():
