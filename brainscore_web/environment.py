@@ -1,4 +1,4 @@
-"""Settings that are read from environment variables: folders, secret key, database, e-mail."""
+"""Settings that are read from environment variables: folders, secret key, database, e-mail, log-in."""
 
 from __future__ import annotations
 
@@ -138,6 +138,19 @@ def _is_web_address(text: str) -> bool:
     except ValueError:
         return False
     return address.scheme in ("https", "http") and bool(address.hostname) and not any(map(str.isspace, text))
+
+
+def login_providers() -> dict[str, Any]:
+    """Read with which providers users may log in: those for which a client is configured."""
+    providers = {}
+    for provider, name in (("github", "GitHub"), ("orcid", "ORCID")):
+        variables = [f"BRAINSCORE_SITE_{provider.upper()}_{part}" for part in ("CLIENT", "SECRET")]
+        client, secret = (os.environ.get(variable, "").strip() for variable in variables)
+        if bool(client) != bool(secret):
+            raise UserError(f"only one of {' and '.join(variables)} is set", remedy="set both, or none")
+        if client:
+            providers[provider] = {"APP": {"name": name, "client_id": client, "secret": secret}}
+    return providers
 
 
 _EMAIL_FORMATS = "smtp://user:password@host:587?tls=1, smtps://user:password@host, file:///folder, or console:"

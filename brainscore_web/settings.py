@@ -15,6 +15,7 @@ from brainscore_web.environment import (
     database_settings,
     email_settings,
     flag,
+    login_providers,
     positive_integer,
     secret_key,
     site_address,
@@ -57,6 +58,9 @@ INSTALLED_APPS = [
     "allauth",  # after accounts, whose templates take precedence
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.github",
+    "allauth.socialaccount.providers.orcid",
 ]
 
 MIDDLEWARE = [
@@ -164,6 +168,7 @@ ACCOUNT_RATE_LIMITS = {  # besides django-allauth's own: no flooding of mailboxe
     "login_failed_elsewhere": "100/h/key",  # key: the account; over all IP addresses without an earlier login to it
     "reset_password": "20/m/ip,5/h/key",
     "confirm_email": "1/3m/key,10/d/key",
+    "provider_login": "20/m/ip",
 }
 ACCOUNT_FORMS = {
     "signup": "brainscore_web.accounts.adapter.SignupForm",
@@ -175,6 +180,11 @@ ACCOUNT_FORMS = {
     "reset_password_from_key": "brainscore_web.accounts.adapter.ResetPasswordKeyForm",
     "reauthenticate": "brainscore_web.accounts.adapter.ReauthenticateForm",
 }
+SOCIALACCOUNT_PROVIDERS = login_providers()
+SOCIALACCOUNT_ADAPTER = "brainscore_web.accounts.providers.ProviderAdapter"
+SOCIALACCOUNT_FORMS = {"signup": "brainscore_web.accounts.providers.ProviderSignUpForm"}
+SOCIALACCOUNT_AUTO_SIGNUP = False  # new users agree to the terms, and confirm an address
+SOCIALACCOUNT_QUERY_EMAIL = False
 MFA_ADAPTER = "brainscore_web.accounts.adapter.SecondFactorAdapter"
 MFA_FORMS = {
     "authenticate": "brainscore_web.accounts.adapter.AuthenticateForm",

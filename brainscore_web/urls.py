@@ -233,6 +233,8 @@ urlpatterns = [
     path("accounts/", include((_PROFILE, "accounts"))),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),
+    path("accounts/providers/", include("allauth.socialaccount.urls")),
+    path("accounts/providers/", include("brainscore_web.accounts.providers")),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),
     path("robots.txt", search_engines.robots, name="robots"),

@@ -198,10 +198,9 @@ class _Plain(forms.Form):
             field.label = _LABELS.get(str(field.label), field.label)
 
 
-class SignupForm(_Plain, account.SignupForm):
-    """Sign up. The response and its timing do not reveal whether an address already has an account."""
+class SignUp(_Plain):
+    """What every new account needs. The response and its timing do not reveal whether an address has an account."""
 
-    field_order = ("email", "display_name", "password1", "consent")
     account_already_exists: bool
     display_name = forms.CharField(
         label="Display name", max_length=100, required=False, help_text="Shown with your models and benchmarks."
@@ -223,11 +222,17 @@ class SignupForm(_Plain, account.SignupForm):
         if not self.account_already_exists:
             try:
                 with transaction.atomic():
-                    return super().try_save(request)
+                    return super().try_save(request)  # type: ignore[misc]  # of django-allauth's form
             except IntegrityError:  # another request created the account first
                 self.account_already_exists = True
-        User().set_password(self.cleaned_data["password1"])  # takes as long as creating a user
-        return super().try_save(request)
+        User().set_password(self.cleaned_data.get("password1"))  # takes as long as creating a user
+        return super().try_save(request)  # type: ignore[misc]
+
+
+class SignupForm(SignUp, account.SignupForm):
+    """Sign up with a password."""
+
+    field_order = ("email", "display_name", "password1", "consent")
 
 
 class LoginForm(_Plain, account.LoginForm):

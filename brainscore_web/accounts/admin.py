@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from allauth.account.decorators import secure_admin_login
 from allauth.account.models import EmailAddress
+from allauth.socialaccount.admin import SocialApp, SocialToken
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
@@ -15,6 +16,7 @@ from django.http import HttpRequest
 from brainscore_web.accounts.models import SCOPES, ApiToken, User
 
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign] # throttled, and with second factor
+admin.site.unregister((SocialApp, SocialToken))  # clients of providers are settings, and their tokens are not stored
 
 
 class ReadOnlyAdmin:

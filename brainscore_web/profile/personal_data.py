@@ -8,6 +8,7 @@ from typing import Any
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.models import Session
@@ -190,6 +191,7 @@ SECTIONS: dict[str, tuple[type[Model], Callable[[User], Any]]] = {
     "addresses": (EmailAddress, lambda user: exported_rows(EmailAddress.objects.filter(user=user))),
     "tokens": (ApiToken, lambda user: exported_rows(ApiToken.objects.filter(user=user), "digest")),
     "second_factors": (Authenticator, lambda user: exported_rows(Authenticator.objects.filter(user=user), "data")),
+    "accounts_of_providers": (SocialAccount, lambda user: exported_rows(SocialAccount.objects.filter(user=user))),
     "models": (VisionModel, lambda user: exported_rows(VisionModel.objects.filter(owner=user), "synced")),
     "benchmarks": (Benchmark, lambda user: exported_rows(Benchmark.objects.filter(owner=user), "synced")),
     "ingestions": (Ingestion, lambda user: exported_rows(Ingestion.objects.filter(by=user))),

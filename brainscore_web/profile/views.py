@@ -11,6 +11,7 @@ from allauth.account.adapter import get_adapter
 from allauth.account.models import EmailAddress
 from allauth.mfa.utils import is_mfa_enabled
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
@@ -150,6 +151,7 @@ def profile(request: HttpRequest) -> HttpResponse:
         "uploads": Upload.objects.filter(owner=user).exclude(state=Upload.State.WITHDRAWN).count(),
         "uploaded": {"bytes": bytes_used(user), "limit": limits().person},
         "tokens": user.tokens.filter(Q(expires=None) | Q(expires__gt=timezone.now()), revoked=False),
+        "providers": bool(settings.SOCIALACCOUNT_PROVIDERS),
         "second_factor": is_mfa_enabled(user, ["totp"]),
         "pending": pending.email if pending and pending.email != user.email else "",
     }

@@ -139,6 +139,11 @@ TABLE = {
     "mfa_view_recovery_codes": ({}, {}, NO_FACTOR, MEMBERS_READ_ONLY),
     "mfa_generate_recovery_codes": ({}, {}, FIRST_PASSWORD, FIRST_PASSWORD, None),
     "mfa_download_recovery_codes": ({}, {}, NO_FACTOR, NO_FACTOR, None),
+    **{f"{name}_{view}": ({}, {}, NOWHERE, NOWHERE) for name in ("github", "orcid") for view in ("login", "callback")},
+    "socialaccount_login_cancelled": ({}, {}, OPEN, READ_ONLY),
+    "socialaccount_login_error": ({}, {}, TOKEN, READ_ONLY),
+    "socialaccount_signup": ({}, {}, (LOGIN,) * 6, (LOGIN,) * 6, None),
+    "socialaccount_connections": ({}, {}, MEMBERS, MEMBERS, None),
     "/admin/password_change/ (RedirectView)": ("/admin/password_change/", {}, (PASSWORD,) * 6, (PASSWORD,) * 6),
 }  # fmt: skip
 PARTS = [
