@@ -186,7 +186,12 @@ SOCIALACCOUNT_FORMS = {"signup": "brainscore_web.accounts.providers.ProviderSign
 SOCIALACCOUNT_AUTO_SIGNUP = False  # new users agree to the terms, and confirm an address
 SOCIALACCOUNT_QUERY_EMAIL = False
 MFA_ADAPTER = "brainscore_web.accounts.adapter.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["recovery_codes", "totp", "webauthn"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PUBLIC  # without HTTPS, browsers use passkeys on localhost only
 MFA_FORMS = {
+    "add_webauthn": "brainscore_web.accounts.adapter.AddPasskeyForm",
+    "edit_webauthn": "brainscore_web.accounts.adapter.RenamePasskeyForm",
     "authenticate": "brainscore_web.accounts.adapter.AuthenticateForm",
     "reauthenticate": "brainscore_web.accounts.adapter.ReauthenticateCodeForm",
     "activate_totp": "brainscore_web.accounts.adapter.ActivateTOTPForm",

@@ -19,6 +19,7 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.base import forms as second_factor
 from allauth.mfa.recovery_codes import forms as recovery_codes
 from allauth.mfa.totp import forms as totp
+from allauth.mfa.webauthn import forms as passkeys
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django import forms
 from django.conf import settings
@@ -281,3 +282,18 @@ class DeactivateTOTPForm(_Plain, totp.DeactivateTOTPForm):
 
 class GenerateRecoveryCodesForm(_Plain, recovery_codes.GenerateRecoveryCodesForm):
     """Generate new recovery codes."""
+
+
+class AddPasskeyForm(_Plain, passkeys.AddWebAuthnForm):
+    """Add a passkey; it suffices to log in unless the user wants a second factor only."""
+
+    passwordless = forms.BooleanField(
+        label="Log in with it alone, without the password",
+        required=False,
+        initial=True,
+        help_text="It then asks for a fingerprint, your face or a PIN.",
+    )
+
+
+class RenamePasskeyForm(_Plain, passkeys.EditWebAuthnForm):
+    """Rename a passkey."""

@@ -152,7 +152,7 @@ def profile(request: HttpRequest) -> HttpResponse:
         "uploaded": {"bytes": bytes_used(user), "limit": limits().person},
         "tokens": user.tokens.filter(Q(expires=None) | Q(expires__gt=timezone.now()), revoked=False),
         "providers": bool(settings.SOCIALACCOUNT_PROVIDERS),
-        "second_factor": is_mfa_enabled(user, ["totp"]),
+        "second_factor": is_mfa_enabled(user),
         "pending": pending.email if pending and pending.email != user.email else "",
     }
     return render(request, "accounts/profile.html", context)

@@ -105,6 +105,8 @@ PATHS = {
     "account_confirm_email": [{"key": "MQ:1abc:def"}],
     "account_reset_password_from_key": [{"uidb36": "1", "key": "abc-def"}],
     "accounts:revoke_token": [{"key": 1}],
+    "mfa_edit_webauthn": [{"pk": 1}],
+    "mfa_remove_webauthn": [{"pk": 1}],
 }
 UNSAFE = {
     "competitions:close", "competitions:reopen", "api:take_work", "api:renew_work", "api:release_work",

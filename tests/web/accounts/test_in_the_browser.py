@@ -19,7 +19,7 @@ ADDRESSES = {
     ],
     True: [
         "profile/", "name/", "tokens/", "delete/", "email/", "password/change/", "logout/", "2fa/",
-        "2fa/totp/activate/", "reauthenticate/",
+        "2fa/totp/activate/", "2fa/webauthn/", "2fa/webauthn/add/", "providers/", "reauthenticate/",
     ],
 }  # fmt: skip
 
@@ -115,3 +115,72 @@ def test_what_forms_answer_with(somebody, logged_in, new_page, settings):
     wrong += barriers(visitor, "/accounts/signup/", looks=dark)
     assert visitor.is_visible("text=not accept new registrations")
     assert not wrong, "\n".join(wrong)
+
+
+def test_passkeys(somebody, logged_in):
+    """Create one, log in with it alone, then with the password and it, in a virtual authenticator of Chromium."""
+    page = logged_in
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("WebAuthn.enable")
+    options = {"protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True}
+    authenticator = {**options, "isUserVerified": True, "automaticPresenceSimulation": True}
+    key = devtools.send("WebAuthn.addVirtualAuthenticator", {"options": authenticator})["authenticatorId"]
+
+    page.goto("/accounts/2fa/webauthn/add/")
+    page.fill("[name=name]", "laptop")
+    follow(page.locator("#add-passkey"))
+    page.wait_for_selector("h1:has-text('Recovery codes')")
+    wrong = barriers(page, "/accounts/2fa/webauthn/")
+    assert "laptop logs in alone" in page.inner_text(".rows li")
+    (remove,) = page.locator("a:has-text('Remove')").all()
+    wrong += barriers(page, remove.get_attribute("href"), looks=LOOKS[:1])
+
+    page.context.clear_cookies()
+    page.goto("/accounts/login/")
+    follow(page.locator("#use-passkey"))
+    page.wait_for_url("**/accounts/profile/")
+
+    page.context.clear_cookies()
+    page.goto("/accounts/login/")
+    page.fill("[name=login]", somebody.email)
+    page.fill("[name=password]", PASSWORD)
+    follow(page.locator("main button.main"))
+    page.wait_for_url("**/2fa/authenticate/")
+    wrong += barriers(page, looks=[(PHONE, "dark")])
+    follow(page.locator("#use-passkey"))
+    page.wait_for_url("**/accounts/profile/")
+    page.goto("/accounts/2fa/webauthn/add/")  # asks again who it is
+    page.wait_for_selector("text=Use a passkey instead")
+    wrong += barriers(page, page.locator("text=Use a passkey instead").get_attribute("href"), looks=LOOKS[:1])
+    follow(page.locator("#use-passkey"))
+    page.wait_for_selector("h1:has-text('New passkey')")
+
+    page.context.clear_cookies()
+    devtools.send("WebAuthn.clearCredentials", {"authenticatorId": key})
+    page.goto("/accounts/login/")
+    page.locator("#use-passkey").click()
+    page.wait_for_selector("#passkey-failed", state="visible")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_colours_are_chosen(page, db):
+    """They stay on the next page, hold before it is drawn, and nothing is offered without scripts."""
+    page.emulate_media(color_scheme="light")
+    page.goto("/about/")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(paper)
+    page.select_option("#theme", "dark")
+    dark = page.evaluate(paper)
+    page.goto("/faq/", wait_until="commit")
+    page.wait_for_selector("body", state="attached")
+    assert (page.evaluate(paper), dark != light) == (dark, True)
+    assert page.input_value("#theme") == "dark"
+    page.select_option("#theme", "system")
+    assert page.evaluate(paper) == light
+
+
+def test_without_scripts_the_system_decides(new_page, db):
+    page = new_page(java_script_enabled=False)
+    page.goto("/accounts/login/")
+    assert not page.is_visible("#theme")
+    assert not page.is_visible("#use-passkey")

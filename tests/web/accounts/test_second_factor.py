@@ -117,7 +117,7 @@ def test_a_forgotten_password_does_not_get_around_it(client, ada, mailoutbox, li
 
 
 def test_turn_it_off(client, ada, mailoutbox, log_in):
-    assert "Second factor</a>: on" in client.get("/accounts/profile/").content.decode()
+    assert "passkeys</a>: on" in client.get("/accounts/profile/").content.decode()
     client.post("/accounts/2fa/totp/deactivate/")
     assert not Authenticator.objects.exists()
     assert "deactivated" in mailoutbox[-1].body
