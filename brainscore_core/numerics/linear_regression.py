@@ -185,12 +185,11 @@ class LeftOut(ABC):
             hat -= hat.mean(axis=0)
             for _, rows, own in same:
                 hat[np.ix_(rows, own)] = 0.0
-            members = csr_array((np.ones(len(trained)), (np.arange(len(trained)), trained)))
             pairs = []
             for half in halves:
                 of_rows = product(slopes[:, half], residuals[:, half].T)
                 of_rows *= hat
-                pairs.append(of_rows @ members)
+                pairs.append(of_rows @ _members(trained))
             return TrainingEffects(values, np.stack(pairs))
 
 
@@ -214,11 +213,12 @@ class SplitFit(NamedTuple):
 
 def sums_of_groups(values: Array, groups: NDArray[np.intp]) -> Array:
     """Sums of the rows of each group, numbered from 0 on: groups × columns."""
-    order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    if len(starts) == len(groups):
-        return values[order]
-    return np.asarray(np.add.reduceat(values[order], starts, axis=0))
+    return np.asarray(_members(groups).T @ values)
+
+
+def _members(groups: NDArray[np.intp]) -> csr_array:
+    """1 where a row belongs to a group: rows × groups."""
+    return csr_array((np.ones(len(groups)), groups, np.arange(len(groups) + 1)))
 
 
 def scaled_residuals(
@@ -349,7 +349,9 @@ class LeftOutOfScores(LeftOut):
 
     def hat(self) -> Array:
         trained, tested = self._parts
-        return product(tested, trained.T) + 1 / len(trained)
+        hat = product(tested, trained.T)
+        hat += 1 / len(trained)
+        return hat
 
     def hat_transposed(self, slopes: Array) -> Array:
         trained, tested = self._parts

@@ -188,7 +188,7 @@ class PrimalForm:
                 cross, total, square = (
                     block.T @ on_device(Y[left_out], self._device),
                     block.sum(0),
-                    float((block * block).sum()),
+                    float(block.ravel() @ block.ravel()),
                 )
                 removed, own_C = block, None
             else:
@@ -236,7 +236,7 @@ class PrimalForm:
         return size <= self._rounding * self._x_size * dot(V, V)
 
     def products(self, images: Any, loadings: Any) -> Any:
-        B = self._B - images.mT @ loadings
+        B = self._B - images.mT @ loadings if images.shape[1] else self._B
         return B.mT @ B
 
 
