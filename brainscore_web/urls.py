@@ -14,6 +14,7 @@ from brainscore_web.leaderboard import views as leaderboard
 from brainscore_web.leaderboard.cards import views as cards
 from brainscore_web.operations import health as operations
 from brainscore_web.pages import views as pages
+from brainscore_web.profile import people
 from brainscore_web.profile import views as profile
 from brainscore_web.questions import views as questions
 from brainscore_web.scoring import views as scoring
@@ -167,6 +168,9 @@ _SCORING = [
     path("<int:pk>/retry/", scoring.retry, name="retry"),
     path("<int:pk>/cancel/", scoring.cancel, name="cancel"),
 ]
+_PEOPLE = [
+    path("<int:key>/", people.person, name="person"),
+]
 _PROFILE = [
     path("", profile.home, name="home"),
     path("profile/", profile.profile, name="profile"),
@@ -230,6 +234,7 @@ urlpatterns = [
     path("submissions/", include((_SUBMISSIONS, "submissions"))),
     path("review/", include((_REVIEW, "review"))),
     path("scoring/", include((_SCORING, "scoring"))),
+    path("people/", include((_PEOPLE, "people"))),
     path("accounts/", include((_PROFILE, "accounts"))),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),

@@ -55,7 +55,7 @@ class PersonAdmin(UserAdmin):
     search_fields = ("email", "display_name")
     readonly_fields = ("last_login", "date_joined")
     fieldsets = (
-        (None, {"fields": ("email", "password", "display_name")}),
+        (None, {"fields": ("email", "password", "display_name", "affiliation", "orcid", "public_page")}),
         ("Permissions", {"fields": ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")}),
         ("Dates", {"fields": ("last_login", "date_joined")}),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 import unicodedata
 from datetime import datetime
@@ -13,6 +14,7 @@ from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, Permis
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models.functions import Lower
+from django.urls import reverse
 from django.utils import timezone
 
 REVIEWERS = "reviewers"
@@ -43,6 +45,23 @@ def clean_address(email: str) -> str:
         character for character in email if unicodedata.category(character) != "Cf" and ord(character) not in _INVISIBLE
     )
     return unicodedata.normalize("NFKC", "".join(visible)).strip()
+
+
+def check_orcid(identifier: str) -> None:
+    """Raise a validation error unless an ORCID iD has the right form and check digit (ISO 7064, mod 11-2).
+
+    Examples
+    --------
+    >>> check_orcid("0000-0002-1825-0097")
+    """
+    digits = identifier.replace("-", "")
+    total = 0
+    if re.fullmatch(r"([0-9]{4}-){3}[0-9]{3}[0-9X]", identifier):
+        for digit in digits[:-1]:
+            total = 2 * (total + int(digit))
+        if "0123456789X"[(12 - total % 11) % 11] == digits[-1]:
+            return
+    raise ValidationError("An ORCID iD has the form 0000-0002-1825-0097. Please check its digits.")
 
 
 class UserManager(BaseUserManager["User"]):
@@ -85,6 +104,13 @@ class User(AbstractBaseUser, PermissionsMixin):
     display_name = models.CharField(
         max_length=100, blank=True, help_text="Shown to others instead of the e-mail address, which is never shown."
     )
+    affiliation = models.CharField(max_length=200, blank=True, help_text="Such as your institute.")
+    orcid = models.CharField("ORCID iD", max_length=19, blank=True, validators=[check_orcid])
+    public_page = models.BooleanField(
+        "have a public page",
+        default=False,
+        help_text="With your display name, affiliation, ORCID iD, public models and benchmarks, and labs.",
+    )
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField("may use the administration", default=False)
     date_joined = models.DateTimeField(default=timezone.now, editable=False)
@@ -126,6 +152,11 @@ class User(AbstractBaseUser, PermissionsMixin):
     def public_name(self) -> str:
         """The name that others see; never the e-mail address."""
         return self.display_name or f"member {self.pk}"
+
+    @property
+    def page(self) -> str:
+        """The address of the user's public page; empty without one."""
+        return reverse("people:person", args=[self.pk]) if self.public_page and self.is_active else ""
 
     @property
     def role(self) -> str:

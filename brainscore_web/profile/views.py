@@ -38,17 +38,21 @@ _MOST_TOKENS = 50
 
 
 class NameForm(forms.ModelForm):
-    """Change the display name."""
+    """Change the display name, and what else others see."""
 
     class Meta:
-        """The editable field."""
+        """The editable fields."""
 
         model = User
-        fields = ("display_name",)
+        fields = ("display_name", "affiliation", "orcid", "public_page")
 
     def clean_display_name(self) -> str:
         """Normalise the display name."""
         return clean_name(self.cleaned_data["display_name"])
+
+    def clean_affiliation(self) -> str:
+        """Normalise the affiliation."""
+        return clean_name(self.cleaned_data["affiliation"])
 
 
 class TokenForm(forms.Form):
@@ -168,10 +172,10 @@ def _numbers_of_submissions(user: User) -> dict[str, int]:
 
 @login_required
 def name(request: HttpRequest) -> HttpResponse:
-    """Change the display name."""
+    """Change the display name, and what the user's public page shows."""
     form = NameForm(request.POST or None, instance=User.objects.get(pk=current_user(request).pk), label_suffix="")
     if request.method == "POST" and form.is_valid():
-        form.instance.save(update_fields=["display_name"])
+        form.instance.save(update_fields=list(form.fields))
         return redirect("accounts:profile")
     return render(request, "accounts/name.html", {"form": form})
 

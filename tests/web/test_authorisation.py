@@ -105,6 +105,7 @@ TABLE = {
     "uploads:receive": ("draft csv", {}, MEMBERS_READ_ONLY, SENT, MEMBERS_READ_ONLY),
     "uploads:grant": ("draft csv", {}, MEMBERS_READ_ONLY, SENT, MEMBERS_READ_ONLY),
     "uploads:arrived": ("draft csv", {}, MEMBERS_READ_ONLY, (LOGIN, 404, 409, 404, 404, 404), MEMBERS_READ_ONLY),
+    "people:person": ({"key": 1}, {}, NOWHERE, READ_ONLY),  # nobody has chosen to be shown
     "accounts:home": ({}, {}, TO_PROFILE, TO_PROFILE),
     "accounts:profile": ({}, {}, MEMBERS, MEMBERS),
     "accounts:name": ({}, {"display_name": "New"}, MEMBERS, TO_PROFILE, MEMBERS),

@@ -104,6 +104,7 @@ PATHS = {
     "uploads:file": [{"bucket": BUCKET, "key": KEY}, {"bucket": BUCKET, "key": f"{KEY}x"}],
     "account_confirm_email": [{"key": "MQ:1abc:def"}],
     "account_reset_password_from_key": [{"uidb36": "1", "key": "abc-def"}],
+    "people:person": [{"key": key} for key in range(1, 9)],
     "accounts:revoke_token": [{"key": 1}],
     "mfa_edit_webauthn": [{"pk": 1}],
     "mfa_remove_webauthn": [{"pk": 1}],

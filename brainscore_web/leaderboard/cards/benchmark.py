@@ -189,7 +189,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> d
         "description": benchmark.description,
         "credit": benchmark.credit,
         "distribution": distribution_of(benchmark.details) if data.packaged else "",
-        "owner": benchmark.owner.public_name if benchmark.owner else "",
+        "owner": benchmark.owner,
         "source": web_address(benchmark.source),
         "is_mean": mean,
         "control": benchmark.control,

@@ -325,7 +325,7 @@ def model_card(
     return {
         "identifier": model.identifier,
         "title": str(model),
-        "owner": model.owner.public_name if model.owner else "",
+        "owner": model.owner,
         "private": model.visibility != "public",
         "facts": model_facts(model, _training(model, board), data.angle),
         "notes": notes_of(model.details),

@@ -132,7 +132,7 @@ def model(request: HttpRequest, domain: Domain, identifier: str) -> HttpResponse
         }
         return render(request, "cards/model.html", context)
 
-    owner = row.owner.public_name if row.owner else ""
+    owner = (row.owner.public_name, row.owner.page) if row.owner else ""
     tag = conditional(snapshot, "model", _fields(row), owner, data, source, opened.urlencode(), only_snapshot=True)
     return answer(request, tag, make)
 
@@ -177,7 +177,7 @@ def benchmark(request: HttpRequest, domain: Domain, identifier: str) -> HttpResp
         }
         return render(request, "cards/benchmark.html", context)
 
-    owner = row.owner.public_name if row.owner else ""
+    owner = (row.owner.public_name, row.owner.page) if row.owner else ""
     versions = [_fields(version) for version in data.versions]
     parts = (_fields(row), owner, data.scores, versions, data.samples, data.shows_data, data.packaged, data.assessments)
     tag = conditional(snapshot, "benchmark", *parts, source, query.urlencode(), only_snapshot=True)
