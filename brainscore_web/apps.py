@@ -161,6 +161,19 @@ class QuestionsConfig(AppConfig):
         register(answering.delete_old_questions, every=3600.0)
 
 
+class SearchConfig(AppConfig):
+    """One search over models, benchmarks, people, texts and competitions."""
+
+    name = "brainscore_web.search"
+
+    def ready(self) -> None:
+        """Let the sweep bring the index up to date."""
+        from brainscore_web.jobs.workers import register
+        from brainscore_web.search.index import refresh
+
+        register(refresh, every=5.0)
+
+
 class OperationsConfig(AppConfig):
     """Health checks, metrics, logs, backups, retention."""
 

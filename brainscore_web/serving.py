@@ -92,6 +92,7 @@ def _prepare(results: str | None, *, demonstration: Demonstration | None, say: S
 
     from brainscore_web.leaderboard.models import Score
     from brainscore_web.leaderboard.simulation import simulate_leaderboard
+    from brainscore_web.search.index import refresh
 
     require_database()
     call_command("migrate", verbosity=0)
@@ -99,6 +100,8 @@ def _prepare(results: str | None, *, demonstration: Demonstration | None, say: S
     if demonstration == "simulated" and not Score.objects.exists():
         simulate_leaderboard(models=40, benchmarks=60, versions=2, private=0, units=100)
         simulate_leaderboard(models=12, benchmarks=18, versions=2, private=0, units=100, domain="language")
+    if demonstration == "simulated":
+        refresh()  # without a worker, nothing else indexes what was simulated
     if demonstration == "example":
         _plan_example()
     if demonstration or results is None:

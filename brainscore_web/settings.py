@@ -51,6 +51,7 @@ INSTALLED_APPS = [
     "brainscore_web.apps.SubmissionsConfig",
     "brainscore_web.apps.ScoringConfig",
     "brainscore_web.apps.QuestionsConfig",
+    "brainscore_web.apps.SearchConfig",
     "brainscore_web.apps.OperationsConfig",
     "django_htmx",
     "django_tasks",

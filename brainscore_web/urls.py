@@ -18,6 +18,7 @@ from brainscore_web.profile import people
 from brainscore_web.profile import views as profile
 from brainscore_web.questions import views as questions
 from brainscore_web.scoring import views as scoring
+from brainscore_web.search import views as search
 from brainscore_web.search_engines import SITEMAPS
 from brainscore_web.submissions import published
 from brainscore_web.submissions import views as submissions
@@ -56,6 +57,10 @@ _PAGES = [
     path("tutorials/", pages.tutorials, name="tutorials"),
     path("tutorials/files/<path:name>", pages.file, name="file"),
     path("tutorials/<path:name>/", pages.tutorial, name="tutorial"),
+]
+_SEARCH = [
+    path("", search.page, name="page"),
+    path("suggestions.json", search.suggestions, name="suggestions"),
 ]
 _OPERATIONS = [
     path("health/live", operations.live, name="live"),
@@ -221,6 +226,7 @@ _EARLIER_ADDRESSES = [
 
 urlpatterns = [
     path("", include((_PAGES, "pages"))),
+    path("search/", include((_SEARCH, "search"))),
     path("", include((_OPERATIONS, "operations"))),
     path("<domain:domain>/leaderboard/", include((_LEADERBOARD, "leaderboard"))),
     path("<domain:domain>/", include((_CARDS, "cards"))),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils.safestring import SafeString, mark_safe
 
@@ -119,6 +119,37 @@ def document_names() -> tuple[tuple[str, str], ...]:
         for path in folder.glob(pattern)
     )
     return tuple(sorted(((name, title) for name, title in pages if name != "index"), key=lambda item: item[1].lower()))
+
+
+class Chapter(NamedTuple):
+    """A chapter of the documentation, with names and titles of its pages."""
+
+    title: str
+    pages: tuple[tuple[str, str], ...]
+
+
+@lru_cache(maxsize=1)
+def chapters() -> tuple[Chapter, ...]:
+    """Return the chapters of the documentation in the order of its navigation, without start pages."""
+    import yaml
+
+    settings = yaml.safe_load((_folder().parent / "mkdocs.yml").read_text(encoding="utf-8"))
+    return tuple(
+        chapter
+        for entry in settings["nav"]
+        for title, content in entry.items()
+        for chapter in _chapters(title, content)
+    )
+
+
+def _chapters(title: str, content: list[Any]) -> Iterator[Chapter]:
+    """Iterate over a list of pages as a chapter, and over the lists in it."""
+    entries = [item for entry in content if isinstance(entry, dict) for item in entry.items()]
+    if pages := tuple((page.removesuffix(".md"), text) for text, page in entries if isinstance(page, str)):
+        yield Chapter(title, pages)
+    for text, nested in entries:
+        if not isinstance(nested, str):
+            yield from _chapters(text, nested)
 
 
 def document(name: str) -> Document | None:

@@ -27,7 +27,16 @@ from brainscore_web.leaderboard.http import answer, conditional
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
-from brainscore_web.pages.documents import document, document_names, moved_to, page_for, picture, render_text, state_of
+from brainscore_web.pages.documents import (
+    chapters,
+    document,
+    document_names,
+    moved_to,
+    page_for,
+    picture,
+    render_text,
+    state_of,
+)
 from brainscore_web.pages.models import News, address_of
 
 _LEADERS = 5
@@ -152,9 +161,8 @@ def tutorial(request: HttpRequest, name: str) -> HttpResponse:
         if (present := moved_to(name)) is not None:
             return redirect("pages:tutorial", present, permanent=True)
         raise Http404(f"there is no tutorial {name!r}")
-    return render(
-        request, "pages/text.html", {"document": page, "in_tutorials": True, "manual": name.startswith(_OPERATORS)}
-    )
+    context = {"document": page, "chapters": chapters(), "manual": name.startswith(_OPERATORS)}
+    return render(request, "pages/tutorial.html", context)
 
 
 @require_safe

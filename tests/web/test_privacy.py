@@ -13,6 +13,7 @@ from django.urls import reverse
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import clear_caches
 from brainscore_web.leaderboard.models import Benchmark, Ingestion, Score, StimulusSample, VisionModel
+from brainscore_web.search.index import refresh
 from brainscore_web.uploads.models import Upload
 
 from ._people import (
@@ -56,6 +57,7 @@ MODELS = (
     "", "search=zanzibar", "search=quetzal", "family=okapi", "architecture=axolotl network",
     "training_data=narwhal set", "limit=1&offset=7", "limit=1&offset=8", "runnable=true",
 )  # fmt: skip
+SEARCHES = ("", "q=zanzibar", "q=zanzibra secrtnet", "q=quetzal", "q=simulated", "q=zanzibar&kind=model", "q=not yet")
 NEAR = (SECRET, SECRET[:-1], SECRET.upper(), "Quetzal Confidential", "quetzal", "zanzibar")
 RECEIPTS = (RECEIPT.format(1), RECEIPT.format(7), ABOUT_FILES, FAILED, RECEIPT.format(1)[:-1], "c0ffee")
 
@@ -78,6 +80,7 @@ VARIANTS = {
     "scoring:submission": ["", "pairs=failed", "pairs_page=2"],
     "review:queue": ["", "state=all", "text=tamandua"], "review:file": ["path=models/serval/model.py"],
     "accounts:profile": ["", "models=2"], "uploads:new": ["", "as={upload}"],
+    **dict.fromkeys(("search:page", "search:suggestions"), SEARCHES),
 }  # fmt: skip
 PATHS = {
     "cards:model": [{"identifier": name} for name in NEAR],
@@ -234,6 +237,7 @@ def site(db, settings, tmp_path):
     made = build()
     made.keys |= add_private(made)
     revision.bump()
+    refresh()
     return made
 
 

@@ -17,6 +17,7 @@ def test_what_the_apps_register():
         "submissions.pipeline.assessing.resume_assessments",
         "questions.answering.delete_old_questions",
         "questions.answering.resume_questions",
+        "search.index.refresh",
         "scoring.stimulus_samples.store_samples",
         "submissions.plugin_folders.delete_unused_folders",
         "submissions.steps.resume_steps",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brainscore_web.pages.documents import document, document_names, picture, rendered, shipped
+from brainscore_web.pages.documents import chapters, document, document_names, picture, rendered, shipped
 
 from .._html import html_problems
 
@@ -17,6 +17,14 @@ def test_every_page_of_the_documentation_is_found():
     assert names == {path.relative_to(DOCS).as_posix().removesuffix(".md") for path in DOCS.rglob("*.md")} - {"index"}
     assert any("/" in name for name in names)
     assert all(title for _, title in document_names())
+
+
+def test_chapters_have_every_page_once(client, db):
+    pages = [name for chapter in chapters() for name, _ in chapter.pages]
+    assert sorted(pages) == sorted(name for name, _ in document_names() if not name.endswith("index"))
+    text = client.get("/tutorials/certainty/").content.decode()
+    assert text.count("<details open>") == 1
+    assert '<a href="/tutorials/certainty/" aria-current="page">How certain is a score</a><ul>' in text
 
 
 def test_links_between_pages_become_the_sites():
