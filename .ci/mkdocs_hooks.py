@@ -5,6 +5,8 @@ import os
 import re
 from pathlib import Path
 
+from mkdocs.structure.files import File
+
 PAGE = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Moved</title><meta http-equiv="refresh" content="0; url={0}"></head>
@@ -17,6 +19,13 @@ def on_page_content(html, **_):
     """Leave out what docstrings tell editors about names: roles such as ``:func:``, and the path after ``~``."""
     html = re.sub(r":(?:attr|class|data|exc|func|meth|mod):(?=<code>|<a )", "", html)
     return re.sub(r"<code>~(?:\w+\.)*(\w+)</code>", r"<code>\1</code>", html)
+
+
+def on_files(files, config):
+    """Add the colours, the typeface and the marks of site and report."""
+    for path in sorted((Path(config.config_file_path).parent / "brainscore_core" / "identity").iterdir()):
+        files.append(File.generated(config, f"identity/{path.name}", abs_src_path=str(path)))
+    return files
 
 
 def on_post_build(config):

@@ -23,7 +23,6 @@ from brainscore.report._report import Report, layer_rows, sources_of
 from brainscore.report._view import LETTERS, STATES, duration, scale_of
 from brainscore_core.errors import UserError
 from brainscore_core.figures.colour_tables import HEAT, cell_text, dark_text, heat_class
-from brainscore_core.figures.export import STYLE
 from brainscore_core.files import replacing
 from brainscore_core.formatting import estimate_text, number_text, p_text
 from brainscore_core.memory import format_size
@@ -213,11 +212,9 @@ def render_report(report: Report) -> str:
     packed = pairs > _WRITTEN_OUT
     pack = _packed if packed else Markup
     as_table = len(board.models) * len(board.benchmarks) <= _MOST_CELLS
-    style = (
-        _file("report.css")
-        + _heat_colours()
-        + (_chart_style() if report.validity or any(card["states"] for card in report.cards) else "")
-    )
+    with_charts = bool(report.validity) or any(card["states"] for card in report.cards)
+    sheets = ("colours.css", "charts.css") if with_charts else ("colours.css",)
+    style = "".join(_identity(name) for name in sheets) + _file("report.css") + _heat_colours()
     script = '"use strict";\n(() => {\n' + "\n".join(_file(name) for name in _SCRIPTS) + "})();\n"
     benchmark, card = environment.get_template("benchmark.html.j2"), environment.get_template("card.html.j2")
     assessed = environment.get_template("validity.html.j2")
@@ -236,6 +233,7 @@ def render_report(report: Report) -> str:
         view=report.view,
         board=board,
         style=Markup(style),  # noqa: S704 (this package's own file)
+        mark=f"data:image/svg+xml;base64,{base64.b64encode(_identity('mark.svg').encode()).decode()}",
         script=Markup(script),  # noqa: S704 (this package's own files)
         policy=f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'",
@@ -338,19 +336,13 @@ def _heat_colours() -> str:
     )
 
 
-_COLOURS = {"#1b1f24": "ink", "#57606a": "muted", "#e3e6ea": "grid", "#ffffff": "paper"}
-
-
-def _chart_style() -> str:
-    """Style of figures, with the colours of the page's theme."""
-    rules = "".join(f".{name}{{{properties}}}\n" for name, properties in STYLE.items() if "cell" not in name)
-    for colour, name in _COLOURS.items():
-        rules = rules.replace(colour, f"var(--{name})")
-    return rules
-
-
 def _file(name: str) -> str:
     return resources.files("brainscore.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _identity(name: str) -> str:
+    """Read a style sheet that site and documentation use, too."""
+    return resources.files("brainscore_core").joinpath("identity", name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:

@@ -38,7 +38,9 @@ class Page(HTMLParser):
         if tag == "a":
             self.links.append(attrs["href"])
         for name in ("src", "href", "xlink:href", "action", "data"):
-            assert re.match(r"#|data:image/png;base64,", attrs.get(name) or "#"), f"{tag} {name}={attrs[name]}"
+            assert re.match(r"#|data:image/(png|svg\+xml);base64,", attrs.get(name) or "#"), (
+                f"{tag} {name}={attrs[name]}"
+            )
         if tag == "script":
             self.scripts.append(attrs.get("type", ""))
         if tag not in VOID | SHAPES:

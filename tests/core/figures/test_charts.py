@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import brainscore_core
-import brainscore_web
 from brainscore_core.figures import (
     HEAT,
     CellState,
@@ -40,8 +39,7 @@ from brainscore_core.figures.export import STYLE
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAN = math.nan
-CSS = Path(brainscore_web.__file__).parent / "pages/static/site/charts.css"
-PALETTE = Path(brainscore_core.__file__).parent / "identity/colours.css"
+CSS = Path(brainscore_core.__file__).parent / "identity/charts.css"
 NASTY = "<b>\"A\" & 'B'</b> \x00\x1b ]]> é"
 
 
@@ -208,7 +206,7 @@ def _contrast(one, other):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_and_marks_can_be_told_from_what_is_behind_them(scheme):
-    css = PALETTE.read_text(encoding="utf-8") + CSS.read_text(encoding="utf-8")
+    css = CSS.with_name("colours.css").read_text(encoding="utf-8") + CSS.read_text(encoding="utf-8")
     pairs = re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\);", css)
     of = {name: light if scheme == "light" else dark for name, light, dark in pairs}
     values = np.linspace(-1, 1, 41)
