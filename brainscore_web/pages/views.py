@@ -6,7 +6,6 @@ import re
 from datetime import datetime
 from typing import Any
 
-import numpy as np
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.syndication.views import Feed
 from django.core.paginator import Paginator
@@ -19,10 +18,8 @@ from django.utils.feedgenerator import Atom1Feed
 from django.views.decorators.http import require_safe
 
 from brainscore_core.domain_names import DOMAINS
-from brainscore_core.domains import domain
 from brainscore_core.numerics.means import ASSUMPTION
-from brainscore_web.leaderboard.board import Board, board_for
-from brainscore_web.leaderboard.cards.formatting import estimate
+from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.http import answer, conditional
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
@@ -37,9 +34,9 @@ from brainscore_web.pages.documents import (
     render_text,
     state_of,
 )
+from brainscore_web.pages.home import front_of, recent_plugins, recent_scores
 from brainscore_web.pages.models import News, address_of
 
-_LEADERS = 5
 _NEWS_AT_HOME = 3
 _NEWS_PER_PAGE = 20
 _OPERATORS = "operators/"
@@ -48,20 +45,25 @@ _OPERATORS = "operators/"
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Home page: a welcome text, the highest-ranked models, and news."""
+    """Home page: a welcome text, the highest-ranked models, news, recent scores and published plugins."""
     snapshots = [snapshot_for(request.user, name) for name in DOMAINS]
     page = page_for("home", request.user)
     assert page is not None  # included in the package
     welcome, written = page
     news = tuple(News.objects.published()[:_NEWS_AT_HOME])
+    scores = recent_scores(request.user)
+    plugins = recent_plugins(snapshots)
 
     def make() -> HttpResponse:
         fronts = [front_of(board_for(snapshot, BoardState())) for snapshot in snapshots]
         fronts = [front for front in fronts if front["models"]] or fronts[:1]
         context = {
             "fronts": fronts,
+            "totals": {name: sum(front[name] for front in fronts) for name in ("models", "benchmarks", "scores")},
             "welcome": welcome,
             "news": news,
+            "scores": scores,
+            "plugins": plugins,
             "assumption": ASSUMPTION,
             "domains": list(DOMAINS),
         }
@@ -69,41 +71,8 @@ def home(request: HttpRequest) -> HttpResponse:
 
     first, *others = snapshots
     parts = (state_of(written, *news), *(snapshot.digest for snapshot in others))
-    return answer(request, conditional(first, "home", *parts, only_snapshot=True), make)
-
-
-def front_of(board: Board) -> dict[str, Any]:
-    """Return counts and the highest-ranked models of a board without filters."""
-    snapshot = board.snapshot
-    first = next((place for place, node in enumerate(board.nodes) if node.kind == "mean"), None)
-    ranked = [] if first is None else [place for place in np.argsort(board.rank, kind="stable") if board.rank[place]]
-    return {
-        "domain": domain(snapshot.domain),
-        "models": len(snapshot.models),
-        "benchmarks": len(snapshot.benchmarks),
-        "scores": int(np.count_nonzero(snapshot.state == 0)),
-        "pairs": snapshot.state.size,
-        "mean": "" if first is None else board.nodes[first].title,
-        "ranked": len(ranked),
-        "tested": bool(board.best.any()),
-        "simulated": bool(snapshot.models)
-        and all(model.identifier.startswith("simulated-") for model in snapshot.models),
-        "condition": "" if first is None else board.condition(first),
-        "leaders": tuple(_leader(board, place, first) for place in ranked[:_LEADERS] if first is not None),
-    }
-
-
-def _leader(board: Board, place: int, node: int) -> dict[str, Any]:
-    model = board.models[place]
-    return {
-        "identifier": model.identifier,
-        "title": model.title or model.identifier,
-        "rank": int(board.rank[place]),
-        "best": int(board.best[place]),
-        "worst": int(board.worst[place]),
-        "coverage": f"{board.n_scored[place, node]} of {board.n_all[place, node]}",
-        "mean": estimate(*(float(part[place, node]) for part in (board.values, board.errors, board.low, board.high))),
-    }
+    recent = ([score.row.pk for score in scores], [(plugin.title, plugin.published) for plugin in plugins])
+    return answer(request, conditional(first, "home", *parts, recent, only_snapshot=True), make)
 
 
 @require_safe

@@ -1,15 +1,18 @@
 """Home, texts."""
 
 import re
+from xml.etree import ElementTree
 
 import pytest
 from django.contrib.auth.models import Permission
+from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.environment import contact_address, web_address
 from brainscore_web.leaderboard.board import clear_caches
+from brainscore_web.leaderboard.models import Score, VisionModel
 from brainscore_web.operations.health import footer_complete
-from brainscore_web.submissions.models import Submission
+from brainscore_web.submissions.models import Plugin, Revision, Submission
 
 ADDRESSES = ["/", "/about/", "/citation/", "/tutorials/", "/tutorials/receipts/", "/competitions/"]
 
@@ -50,6 +53,35 @@ def test_home_ranks_as_the_leaderboard_does(client, board):
     assert leaders[0]["identifier"] == first
     assert [one["rank"] for one in leaders] == sorted(one["rank"] for one in leaders)
     assert leaders[0]["rank"] == 1
+
+
+def test_home_draws_intervals_and_which_models_no_other_one_beats(client, board):
+    front = client.get("/").context["fronts"][0]
+    leads = [leader["leads"] for leader in front["leaders"]]
+    assert 0 < sum(leads) < len(leads) <= 10
+    root = ElementTree.fromstring(str(front["figure"]))
+    rows = root.findall("{http://www.w3.org/2000/svg}a")
+    kinds = [re.search(r"chart-kind-(\d)", ElementTree.tostring(row, encoding="unicode"))[1] for row in rows]
+    assert kinds == ["0" if lead else "1" for lead in leads]
+    assert [row.get("href") for row in rows] == [f"/vision/model/{one['identifier']}/" for one in front["leaders"]]
+
+
+def test_home_shows_the_newest_scores_and_submissions_that_the_visitor_may_see(client, board, owner):
+    hidden, seen = VisionModel.objects.get(identifier=board.models[-1]), board.models[0]
+    Score.objects.filter(model=hidden, state="scored").update(created=timezone.now(), undetermined="")
+    submission = Submission.objects.create(owner=owner)
+    revision = Revision.objects.create(submission=submission, number=1, archive=b"", digest="", size=0)
+    Plugin.objects.create(kind="models", name="pair", revision=revision, identifiers=[seen, hidden.identifier, "gone"])
+    for visitor in (None, owner):
+        if visitor:
+            client.force_login(visitor)
+        context = client.get("/").context
+        assert (context["scores"][0].row.model == hidden) is bool(visitor)
+        titles = {plugin.href for plugin in context["plugins"]}
+        assert titles == {f"/vision/model/{name}/" for name in (seen, *([hidden.identifier] if visitor else []))}
+    newest = context["scores"][0]
+    assert f"{newest.row.value:.3f}" in newest.text
+    assert f'href="/vision/receipt/{newest.row.receipt}/"' in client.get("/").content.decode()
 
 
 def test_home_of_an_empty_site(client, db):
