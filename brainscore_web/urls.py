@@ -54,6 +54,7 @@ _PAGES = [
     path("news/", pages.news, name="news"),
     path("news/feed/", pages.feed, name="feed"),
     path("news/<slug:slug>/", pages.news_item, name="news-one"),
+    path("style/", pages.style, name="style"),
     path("tutorials/", pages.tutorials, name="tutorials"),
     path("tutorials/files/<path:name>", pages.file, name="file"),
     path("tutorials/<path:name>/", pages.tutorial, name="tutorial"),

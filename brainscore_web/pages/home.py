@@ -16,11 +16,12 @@ from brainscore_web.leaderboard.board import Board, range_text
 from brainscore_web.leaderboard.cards.formatting import estimate
 from brainscore_web.leaderboard.models import Score, Visitor
 from brainscore_web.leaderboard.snapshot import Snapshot
-from brainscore_web.submissions.models import Plugin, PluginKind
+from brainscore_web.submissions.models import Plugin
 
 _LEADERS = 10
 _SCORES = 6
 _PLUGINS = 6
+_SINGULAR = {"models": "model", "benchmarks": "benchmark"}
 _PLUGINS_READ = 60  # of which the visitor may not see all
 _KINDS = ("no model is significantly better", "another model is significantly better")
 
@@ -108,6 +109,7 @@ def _figure(leaders: Sequence[dict[str, Any]], name: str, mean: str, tested: boo
             description="\n".join(row.hint for row in rows),
             x_title=f"{mean}, with 95 % interval",
             kinds=_KINDS if tested else (),
+            width=440,
             identifier=f"leaders-{name}",
         )
     )
@@ -133,18 +135,17 @@ def recent_scores(visitor: Visitor) -> list[RecentScore]:
 def recent_plugins(snapshots: Sequence[Snapshot]) -> list[PublishedPlugin]:
     """Return models and benchmarks of submissions, those published last first, that the snapshots' visitor may see."""
     visible: dict[tuple[str, str, str], PublishedPlugin] = {}
-    kinds: dict[str, str] = {PluginKind.MODELS: "model", PluginKind.BENCHMARKS: "benchmark"}
     titles = {
         (snapshot.domain, kind, row.identifier): row.title or row.identifier
         for snapshot in snapshots
-        for kind, rows in ((PluginKind.MODELS, snapshot.models), (PluginKind.BENCHMARKS, snapshot.benchmarks))
+        for kind, rows in (("models", snapshot.models), ("benchmarks", snapshot.benchmarks))
         for row in rows  # type: ignore[attr-defined] # of either kind
     }
-    plugins = Plugin.objects.filter(kind__in=kinds).order_by("-published")[:_PLUGINS_READ]
+    plugins = Plugin.objects.filter(kind__in=_SINGULAR).order_by("-published")[:_PLUGINS_READ]
     for plugin in plugins:
         for name in plugin.identifiers:
             key = (plugin.domain, plugin.kind, name)
             if key in titles and len(visible) < _PLUGINS:
-                href = reverse(f"cards:{kinds[plugin.kind]}", args=[plugin.domain, name])
-                visible[key] = PublishedPlugin(kinds[plugin.kind], titles[key], href, plugin.published)
+                href = reverse(f"cards:{_SINGULAR[plugin.kind]}", args=[plugin.domain, name])
+                visible[key] = PublishedPlugin(_SINGULAR[plugin.kind], titles[key], href, plugin.published)
     return list(visible.values())

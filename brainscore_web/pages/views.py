@@ -36,6 +36,7 @@ from brainscore_web.pages.documents import (
 )
 from brainscore_web.pages.home import front_of, recent_plugins, recent_scores
 from brainscore_web.pages.models import News, address_of
+from brainscore_web.pages.style import COLOURS, example_figure
 
 _NEWS_AT_HOME = 3
 _NEWS_PER_PAGE = 20
@@ -111,6 +112,12 @@ def _own(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     response["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ["Cookie"])
     return response
+
+
+@require_safe
+def style(request: HttpRequest) -> HttpResponse:
+    """Every component of the pages, for those who write pages."""
+    return render(request, "pages/style.html", {"figure": example_figure(), "colours": COLOURS})
 
 
 @require_safe

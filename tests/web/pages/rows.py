@@ -21,6 +21,7 @@ ROWS = {
     "pages:sponsors": ({}, {}, OPEN, READ_ONLY),
     "pages:privacy": ({}, {}, OPEN, READ_ONLY),
     "pages:terms": ({}, {}, OPEN, READ_ONLY),
+    "pages:style": ({}, {}, OPEN, READ_ONLY),
     "robots": ({}, {}, OPEN, READ_ONLY),
     "sitemap": ({}, {}, OPEN, OPEN),
     "sitemap-section": ({"section": "models"}, {}, OPEN, OPEN),

@@ -14,7 +14,7 @@ from brainscore_web.leaderboard.models import Score, VisionModel
 from brainscore_web.operations.health import footer_complete
 from brainscore_web.submissions.models import Plugin, Revision, Submission
 
-ADDRESSES = ["/", "/about/", "/citation/", "/tutorials/", "/tutorials/receipts/", "/competitions/"]
+ADDRESSES = ["/", "/about/", "/citation/", "/tutorials/", "/tutorials/receipts/", "/style/", "/competitions/"]
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
