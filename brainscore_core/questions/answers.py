@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from brainscore_core.errors import BrainScoreError, UserError
+from brainscore_core.memory import memory_limit
 from brainscore_core.metrics import Score
 from brainscore_core.numerics.influence import comparable, joint_influence
 from brainscore_core.numerics.ranks import ranks_from_influence
+from brainscore_core.parallel import evaluate
 from brainscore_core.progress import track
 from brainscore_core.questions.asked import Asked, apply_question
 from brainscore_core.questions.question import SEPARATOR, Question
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
     from brainscore_core.numerics.significance import Correction
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+
+_MATRICES = 30
+"""About how many matrices of all pairs of stimuli a process needs for one model."""
 
 
 @dataclass(frozen=True)
@@ -202,12 +207,19 @@ def ask(
     sources, refused = sources_of(store, asked, models)
     answers_store = answers_of(store)
     scores, stored = [], []
+
+    def score_of(source: Receipt) -> Score | str:
+        try:
+            return asked.score(features_of(asked, source, store))
+        except BrainScoreError as error:
+            return error.message if isinstance(error, UserError) else str(error)
+
+    needed = _MATRICES * 8 * sum(map(len, asked.stimuli)) ** 2
+    scores_of = evaluate(score_of, sources, most=max(1, memory_limit() // needed))
     with ThreadPoolExecutor(1) as writer:  # a file is on the disk only some milliseconds after it was written
-        for source in track(sources, "asking", len(sources), unit="models"):
-            try:
-                score = asked.score(features_of(asked, source, store))
-            except BrainScoreError as error:
-                refused[source.model.identifier] = error.message if isinstance(error, UserError) else str(error)
+        for source, score in zip(track(sources, "asking", len(sources), unit="models"), scores_of, strict=True):
+            if isinstance(score, str):
+                refused[source.model.identifier] = score
                 continue
             scores.append(score)
             stored.append(writer.submit(_stored, _receipt(asked, source, score), answers_store))

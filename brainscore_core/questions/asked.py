@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +17,7 @@ from brainscore_core.benchmarks.measurements import Measurements, measurements_o
 from brainscore_core.domains import Domain, domain, find
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.lazy import content_of
+from brainscore_core.metric_helpers.alignment import listed
 from brainscore_core.metric_helpers.transformations import CrossValidation, TestedStimuli
 from brainscore_core.metrics import Ceiling, Declarations, Score, declarations_of, declare_no_error
 from brainscore_core.questions.expressions import rows_matching
@@ -55,6 +56,15 @@ class Asked:
         """Values of ``stimulus_id`` that each part needs, each once."""
         return [list(dict.fromkeys(target["stimulus_id"].values.tolist())) for target in self.targets]
 
+    @cached_property
+    def _named(self) -> list[NeuroidAssembly]:
+        """Assemblies of `stimuli` without features: their coordinates are made once for all models."""
+        dims = ["presentation", "neuroid"]
+        return [
+            NeuroidAssembly(np.empty((len(part), 0)), coords={"stimulus_id": ("presentation", part)}, dims=dims)
+            for part in self.stimuli
+        ]
+
     def score(self, sources: Sequence[DataAssembly]) -> Score:
         """Compare features of the stimuli, one assembly for each of `targets`, with the measurements."""
         if len(sources) == 1:
@@ -81,7 +91,10 @@ class Asked:
         rows = [np.array([positions[name] for name in part]) for part in names]
         features = products.values.equivalent_features(np.concatenate(rows))
         parts = np.split(features, np.cumsum([len(part) for part in rows])[:-1])
-        return [_assembly(values, names) for values, names in zip(parts, self.stimuli, strict=True)]
+        return [
+            NeuroidAssembly(values, coords=named.coords, dims=named.dims)
+            for values, named in zip(parts, self._named, strict=True)
+        ]
 
 
 def apply_question(question: Question) -> Asked:
@@ -117,6 +130,14 @@ def apply_question(question: Question) -> Asked:
             remedy="use a metric that divides them",
         )
     parts = [selected.target(), *([] if selected.training is None else [content_of(selected.training)])]
+    known = {str(stimulus) for part in parts for stimulus in part["stimulus_id"].values}
+    unknown = [stimulus for stimulus in question.stimulus_ids if stimulus not in known]
+    if unknown:
+        raise UserError(
+            f"{question.benchmark!r} has no stimuli {listed(unknown)}: {len(unknown)} of {len(question.stimulus_ids)} "
+            "named ones are unknown",
+            remedy="leave them out",
+        )
     keep = _neuroids(question, parts[0])
     targets = [_selected(question, part, keep) for part in parts]
     if question.split is not None:
@@ -264,11 +285,3 @@ def _has_repetitions(measurements: Measurements) -> bool:
     except UserError:
         return False
     return True
-
-
-def _assembly(features: NDArray[Any], names: Sequence[Any]) -> NeuroidAssembly:
-    coords: Mapping[str, Any] = {
-        "stimulus_id": ("presentation", list(names)),
-        "neuroid_id": ("neuroid", np.arange(features.shape[1])),
-    }
-    return NeuroidAssembly(features, coords=coords, dims=["presentation", "neuroid"])

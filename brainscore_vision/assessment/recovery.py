@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import gc
 import math
-import multiprocessing
-import os
-import sys
-import time
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.metric_helpers.alignment import MetricInputError
+from brainscore_core.parallel import evaluate
 from brainscore_core.progress import Stage, stage
 from brainscore_vision.assessment.recovery_result import (
     POWER,
@@ -48,95 +41,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GENERATORS",
-    "WORTHWHILE",
-    "Argument",
     "Confusion",
     "MixturePower",
     "Progress",
     "Recovery",
-    "Result",
     "Share",
     "SizeRecovery",
-    "evaluate",
     "recover",
 ]
-
-Argument = TypeVar("Argument")
-Result = TypeVar("Result")
-
-WORTHWHILE: Final = 5.0
-"""Seconds that the remaining evaluations must take, as far as is known, before processes are started."""
-
-
-def evaluate(
-    function: Callable[[Argument], Result], arguments: Sequence[Argument], *, together: int = 1
-) -> Iterator[Result]:
-    """Evaluate a function for each argument, in their order.
-
-    There are as many processes as a numerical library may use threads here, each with one thread: small matrices do not
-    profit from more. They are copies of this one (``fork``), so nothing but results is transferred. Where processes
-    cannot be copied safely (other systems than Linux, workers of a cluster), evaluations follow one another.
-
-    The function must give the same result in any process and order; `together` successive arguments are best evaluated
-    by the same process.
-
-    Examples
-    --------
-    >>> list(evaluate(abs, [-1, 2, -3]))
-    [1, 2, 3]
-    """
-    start = time.perf_counter()
-    done = 0
-    for argument in arguments:
-        if done and _processes() > 1 and len(arguments) - done > together:
-            remaining = (time.perf_counter() - start) / done * (len(arguments) - done)
-            if remaining > WORTHWHILE:
-                break
-        yield function(argument)
-        done += 1
-    if done < len(arguments):
-        yield from _in_processes(function, arguments[done:], together)
-
-
-def _processes() -> int:
-    """Number of processes that are of use."""
-    if sys.platform != "linux" or multiprocessing.current_process().daemon:
-        return 1
-    threads = max((int(library["num_threads"]) for library in threadpool_info()), default=1)
-    return min(threads, len(os.sched_getaffinity(0)))
-
-
-_call: list[Callable[[int], Any]] = []  # of this process: a copy has what its original had when it was copied
-
-
-def _in_processes(
-    function: Callable[[Argument], Result], arguments: Sequence[Argument], together: int
-) -> Iterator[Result]:
-    count = min(_processes(), -(-len(arguments) // together))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*fork", DeprecationWarning)  # of threads, which wait while it is copied
-        pool = ProcessPoolExecutor(
-            count,
-            mp_context=multiprocessing.get_context("fork"),
-            initializer=_begin,
-            initargs=(lambda place: function(arguments[place]),),
-        )
-        results = pool.map(_evaluated, range(len(arguments)), chunksize=together)
-    try:
-        yield from results
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _begin(call: Callable[[int], Any]) -> None:
-    gc.freeze()  # what belongs to the original is not to be released here
-    _call[:] = [call]
-    threadpool_limits(1)
-
-
-def _evaluated(place: int) -> Any:
-    return _call[0](place)
-
 
 _SAME = 1e-9  # relative difference of scores that counts as none
 _MAIN, _MIXTURE, _SIZE, _PAIRS = range(4)  # first number of the seeds of each part

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from brainscore.cli.ask import command
+from brainscore_core import parallel
 from brainscore_core.errors import UserError
 from brainscore_core.questions import Question, ask
 from brainscore_core.questions.answers import answers_of, questions_asked, verify_answer
@@ -127,6 +128,17 @@ def test_answers_are_counted_compared_and_kept_apart(store):
     assert p < corrected
     assert corrected >= min(1, 2 * p)
     assert {row.state for row in again.to_pandas().itertuples()} == {"scored"}
+
+
+def test_processes_give_the_same_answers(store, monkeypatch):
+    models = ["model-3", "model-5", "model-8", "unknown"]
+    alone = ask(BENCHMARK, results=store, models=models)
+    monkeypatch.setattr(parallel, "_processes", lambda: 2)
+    monkeypatch.setattr(parallel, "WORTHWHILE", 0)
+    copies = ask(BENCHMARK, results=store, models=models)
+    assert copies.refused == alone.refused
+    assert [item.receipt for item in copies.items] == [item.receipt for item in alone.items]
+    assert [each.p for each in copies.compare()] == [each.p for each in alone.compare()]
 
 
 def test_answers_are_stored_for_sites_one_of_each_question(store):

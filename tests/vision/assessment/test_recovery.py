@@ -352,8 +352,8 @@ def test_processes_give_the_same_result(monkeypatch):
     benchmark, candidates = _benchmark(), _nested(40, seed=1)
     options = {"repetitions": 3, "stimuli": [20], "weights": [0.5]}
     alone = recover(benchmark, candidates, **options)
-    monkeypatch.setattr(recovery, "_processes", lambda: 2)
-    monkeypatch.setattr(recovery, "WORTHWHILE", 0)
+    monkeypatch.setattr(parallel, "_processes", lambda: 2)
+    monkeypatch.setattr(parallel, "WORTHWHILE", 0)
     states = []
     assert recover(benchmark, candidates, **options, on_progress=states.append) == alone
     assert [state.done for state in states] == list(range(states[0].total))

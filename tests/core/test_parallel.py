@@ -4,16 +4,16 @@ import os
 
 import pytest
 
-from brainscore_vision.assessment import recovery
-from brainscore_vision.assessment.recovery import evaluate
+from brainscore_core import parallel
+from brainscore_core.parallel import evaluate
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are copied")
 
 
 @pytest.fixture
 def two(monkeypatch):
-    monkeypatch.setattr(recovery, "_processes", lambda: 2)
-    monkeypatch.setattr(recovery, "WORTHWHILE", 0)
+    monkeypatch.setattr(parallel, "_processes", lambda: 2)
+    monkeypatch.setattr(parallel, "WORTHWHILE", 0)
 
 
 def test_several_processes_evaluate_in_order(two):
@@ -28,7 +28,7 @@ def test_several_processes_evaluate_in_order(two):
 
 
 def test_short_work_stays_in_this_process(two, monkeypatch):
-    monkeypatch.setattr(recovery, "WORTHWHILE", 100)
+    monkeypatch.setattr(parallel, "WORTHWHILE", 100)
     assert set(evaluate(lambda number: os.getpid(), range(20))) == {os.getpid()}
 
 
