@@ -352,10 +352,12 @@ def explain_models(
     >>> import tempfile
     >>> from brainscore_vision import score
     >>> store = tempfile.mkdtemp()
-    >>> for model in ("pixels", "gabor"):
-    ...     outcome = score(model, "Simulated2026.V1-pls", results=store)
-    >>> sorted(explain_models("Simulated2026.V1-pls", ["pixels", "gabor"], results=store).shares())
-    ['all together', 'gabor, alone', 'only gabor', 'only pixels', 'pixels and gabor', 'pixels, alone']
+    >>> models = ["gabor", "simulated-truth"]
+    >>> for model in models:
+    ...     outcome = score(model, "Simulated2026.V1-rdm", results=store)
+    >>> explanation = explain_models("Simulated2026.V1-rdm", models, stimuli="orientation < 60", results=store)
+    >>> list(explanation.shares())[:3]
+    ['only gabor', 'only simulated-truth', 'gabor and simulated-truth']
     """
     if not 2 <= len(models) <= 4 or len(set(models)) < len(models):
         number = counted(len(models), "model")
