@@ -47,6 +47,16 @@ class UserError(BrainScoreError):
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.message, self.remedy), self.__dict__
 
+    def line(self) -> str:
+        """Message and remedy in one line.
+
+        Examples
+        --------
+        >>> UserError("no model is named", remedy="name one").line(), UserError("no model is named").line()
+        ('no model is named: name one', 'no model is named')
+        """
+        return ": ".join(filter(None, (self.message, self.remedy)))
+
 
 class UnknownIdentifier(UserError, KeyError):
     """An identifier that no plugin registers."""

@@ -8,6 +8,7 @@ Client('https://www.example.org')
 from brainscore.client.client import Client
 from brainscore.client.leaderboard import Compared, Leaderboard, Node, RankedModel
 from brainscore.client.records import (
+    AskedQuestion,
     Assessment,
     Benchmark,
     BenchmarkCard,
@@ -32,6 +33,7 @@ from brainscore.client.submissions import (
 )
 
 __all__ = [
+    "AskedQuestion",
     "Assessment",
     "Benchmark",
     "BenchmarkCard",

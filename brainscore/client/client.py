@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
@@ -20,7 +21,17 @@ from brainscore.client.leaderboard import (
     public_identifier,
     query_for_models,
 )
-from brainscore.client.records import Assessment, Benchmark, BenchmarkCard, Me, Model, ModelCard, Score, read_record
+from brainscore.client.records import (
+    AskedQuestion,
+    Assessment,
+    Benchmark,
+    BenchmarkCard,
+    Me,
+    Model,
+    ModelCard,
+    Score,
+    read_record,
+)
 from brainscore.client.submissions import Posted, Submission, SubmissionCard, submit
 from brainscore.client.submissions import post_receipts as post
 from brainscore_core.domain_names import FIRST
@@ -115,6 +126,20 @@ class Client:
         ``'recovery'``, ``'question'``, ``'explanation'`` or ``'atlas'``), ``state``.
         """
         return self._pages("assessments", Assessment, filters, most=50)
+
+    def ask(self, benchmark: str, **asked: Any) -> AskedQuestion:
+        """Ask about the scores of a benchmark, without running models; needs a token with the scope ``submit``.
+
+        Arguments: ``part`` (``'question'``, ``'explanation'`` or ``'atlas'``), ``models``, ``stimuli``, ``neuroids``,
+        ``subjects``, ``regions``, ``metric``, ``split``, as for :func:`brainscore_core.questions.ask`. A worker answers
+        later: :meth:`question` has the state.
+        """
+        body = json.dumps({"benchmark": benchmark, **asked}).encode()
+        return read_record(AskedQuestion, self._connection.post("questions", body))
+
+    def question(self, identifier: str) -> AskedQuestion:
+        """Read one of your questions; its ``answer`` is the ``id`` of one of :meth:`assessments`."""
+        return read_record(AskedQuestion, self._connection.get(f"questions/{quote(identifier, safe='')}"))
 
     def leaderboard(self, **state: Any) -> Leaderboard:
         """Read the leaderboard of a domain, by default vision.

@@ -169,6 +169,22 @@ class Assessment:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AskedQuestion:
+    """A question about the scores of a benchmark, and its state."""
+
+    id: str
+    benchmark: str
+    part: str  # 'question', 'explanation' or 'atlas'
+    question: dict[str, Any]  # what differs from the benchmark
+    models: tuple[str, ...]  # empty for all public ones
+    state: str  # 'waiting', 'running', 'answered' or 'failed'
+    created: datetime
+    ended: datetime | None
+    reason: str  # why there is no answer
+    answer: str  # `id` of the assessment with the answer
+
+
+@dataclass(frozen=True, kw_only=True)
 class Token:
     """A token without its secret; `prefix` is its beginning."""
 

@@ -112,10 +112,10 @@ def match_rows(
         If the coordinate is missing, repeats a value, or holds different values in the two; names the first ones.
     """
     sides = zip((source, target), roles, strict=True)
-    values = [coord_values(assembly, coord, role=role) for assembly, role in sides]
-    if np.array_equal(*values) and len(set(values[0].tolist())) == len(values[0]):
-        return np.arange(len(values[0]))
-    pair = [pd.Index(each) for each in values]
+    first, second = (coord_values(assembly, coord, role=role) for assembly, role in sides)
+    if np.array_equal(first, second) and len(set(first.tolist())) == len(first):
+        return np.arange(len(first))
+    pair = [pd.Index(values) for values in (first, second)]
     for index, role in zip(pair, roles, strict=True):
         if not index.is_unique:
             repeated = index[index.duplicated()].unique()

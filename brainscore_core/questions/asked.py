@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import bound_score, normalise
 from brainscore_core.benchmarks.measurements import Measurements, measurements_of
 from brainscore_core.domains import Domain, domain, find
-from brainscore_core.errors import UserError, nearest
+from brainscore_core.errors import UserError
 from brainscore_core.lazy import content_of
 from brainscore_core.metric_helpers.alignment import listed
 from brainscore_core.metric_helpers.transformations import CrossValidation, TestedStimuli
 from brainscore_core.metrics import Ceiling, Declarations, Score, declarations_of, declare_no_error
-from brainscore_core.questions.expressions import rows_matching
+from brainscore_core.questions.expressions import rows_matching, unknown_column
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 
 if TYPE_CHECKING:
@@ -227,9 +227,7 @@ def _with_split(split: str, metric: Any, target: DataAssembly) -> tuple[Any, Dat
         splits: CrossValidation = TestedStimuli(_TESTED)
     else:
         if detail not in columns:
-            near = nearest(detail, list(columns))
-            known = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(sorted(columns))}"
-            raise UserError(f"stimuli have no column {detail[:100]!r}", known)
+            raise unknown_column(detail, columns, what="stimuli")
         groups = len(set(columns[detail].tolist()))
         if groups < 2:
             raise UserError(f"all stimuli have the same {detail!r}", remedy="split by another column")

@@ -7,7 +7,7 @@ called, looked up or imported.
 import ast
 import operator
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,13 @@ def parse_expression(expression: str) -> ast.Expression:
         raise UserError(f"the expression {expression!r} cannot be read", _FORM) from error
 
 
+def unknown_column(name: str, columns: Iterable[str], *, what: str) -> UserError:
+    """Say that entries have no such column, and which ones they have, the nearest first."""
+    near = nearest(name, list(columns))
+    others = sorted(set(columns) - set(near))
+    return UserError(f"{what} have no column {name[:100]!r}", f"there are {', '.join([*near, *others]) or 'none'}")
+
+
 class _Reader:
     """Evaluates the parts of one expression."""
 
@@ -139,9 +146,7 @@ class _Reader:
 
     def _column(self, name: str) -> NDArray[Any]:
         if name not in self._columns:
-            near = nearest(name, list(self._columns))
-            known = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(sorted(self._columns)) or 'none'}"
-            raise UserError(f"{self._what} have no column {name!r}", known)
+            raise unknown_column(name, self._columns, what=self._what)
         return self._columns[name]
 
     def _constant(self, node: ast.expr) -> Any:

@@ -142,8 +142,7 @@ def _answer(lease: Lease[AskedQuestion]) -> None:
                 keep_answer(assessment)
                 lease.finish(state=_State.ANSWERED, ended=timezone.now(), answer=assessment.id)
     except UserError as error:
-        reason = ": ".join(filter(None, (error.message, error.remedy)))
-        lease.finish(state=_State.FAILED, ended=timezone.now(), reason=text(reason, _LONGEST_REASON) or "")
+        lease.finish(state=_State.FAILED, ended=timezone.now(), reason=text(error.line(), _LONGEST_REASON) or "")
     except Exception as error:  # noqa: BLE001 # it is logged, and the question is asked once more
         _log.exception("Question %s", lease.row.pk)
         if not lease.retry() and lease.finish(state=_State.FAILED, ended=timezone.now(), reason=_GAVE_UP):

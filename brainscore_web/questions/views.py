@@ -63,7 +63,7 @@ class QuestionForm(forms.Form):
             try:
                 values["question"] = Question.about(self.benchmark.identifier, **content)
             except UserError as error:
-                raise forms.ValidationError(f"{error.message}: {error.remedy}.") from error
+                raise forms.ValidationError(f"{error.line()}.") from error
         return values
 
 
@@ -87,7 +87,7 @@ def ask(request: HttpRequest, domain: Domain, identifier: str) -> HttpResponse:
                 ask_question(user, benchmark, values["part"], values["question"], values["models"])
             except UserError as error:
                 status = 429 if isinstance(error, TooMany) else 400
-                form.add_error(None, f"{error.message}: {error.remedy}.")
+                form.add_error(None, f"{error.line()}.")
             else:
                 messages.success(request, "The question will be answered.")
                 return redirect(request.path)

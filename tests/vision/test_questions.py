@@ -194,6 +194,7 @@ def test_models_whose_products_cannot_be_used_are_refused(store, experiment, tmp
         ({"stimuli": 'knd == "face"'}, "stimuli have no column 'knd'"),
         ({"neuroids": "depth > 3"}, "neuroids have no column 'depth'"),
         ({"stimuli": "size > 100"}, "no stimulus is selected"),
+        ({"stimulus_ids": ("s1", "face 7", "s2")}, "no stimuli 'face 7': 1 of 3"),
         ({"neuroids": 'subject == "Di"'}, "no neuroid matches"),
         ({"split": "each:colour"}, "stimuli have no column 'colour'"),
         ({"split": "each:__class__"}, "stimuli have no column '__class__'"),

@@ -9,12 +9,12 @@ from scipy.stats import binomtest
 from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import ShuffleSplit
 
+from brainscore_core import parallel
 from brainscore_core.errors import UserError
 from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_ceiling, load_metric, load_model
-from brainscore_vision.assessment import recovery
 from brainscore_vision.assessment.recovery import recover
 from brainscore_vision.assessment.simulation import Candidate, Experiment, Generator, Mixture, Units
 from brainscore_vision.benchmark_helpers.neural_common import (

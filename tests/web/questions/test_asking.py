@@ -1,10 +1,13 @@
 """Questions from pages and the API: who may ask, limits, the queue, and answers on the card."""
 
 import html
+from dataclasses import replace
 
 import pytest
 from allauth.account.models import EmailAddress
 
+from brainscore.client import Client
+from brainscore_core.errors import UserError
 from brainscore_vision import score
 from brainscore_web.accounts.models import ApiToken
 from brainscore_web.leaderboard.ingest import ingest_store
@@ -122,6 +125,16 @@ def test_the_interface_asks_and_shows(asker, client, member, owner):
     assert client.get(address, headers=headers).json()["state"] == "waiting"
     client.force_login(owner)
     assert client.get(address).status_code == 404
+
+
+def test_the_client_asks_and_shows(asker, member, live_server):
+    with Client(live_server.url, ApiToken.issue(member, "asks", ["submit", "read"])[1]) as client:
+        asked = client.ask(SIMULATED, metric="cka", stimuli="size > 3")
+        assert (asked.state, asked.question["metric"]) == ("waiting", "cka")
+        AskedQuestion.objects.update(state="failed", reason="no column")
+        assert client.question(asked.id) == replace(asked, state="failed", reason="no column")
+        with pytest.raises(UserError, match="unknown splits"):
+            client.ask(SIMULATED, split="x")
 
 
 def test_without_a_choice_all_public_models_are_asked(asker, board, owner, monkeypatch):
