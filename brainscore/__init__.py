@@ -8,6 +8,18 @@ import brainscore_core  # noqa: F401 - so that earlier paths of modules work
 
 if TYPE_CHECKING:
     from brainscore.runs import run
+    from brainscore_core.metrics import Score
+
+    def score(
+        model_identifier: Any,
+        benchmark_identifier: str,
+        *,
+        results: Any = None,
+        identifier: str | None = None,
+        isolated: bool = False,
+        conda_active: bool | None = None,
+        **how: Any,
+    ) -> Score: ...
 
 _OF_VISION = ("get_assembly", "get_stimulus_set", "multiverse", "score", "wrap_model")
 

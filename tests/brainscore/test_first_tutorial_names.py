@@ -1,6 +1,9 @@
 """The first tutorial's names below `brainscore`."""
 
+import ast
 import importlib
+import inspect
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -59,3 +62,12 @@ def test_data_by_name():
     assert brainscore.get_assembly is brainio.get_assembly
     assert brainscore.get_stimulus_set is brainio.get_stimulus_set
     assert {"get_assembly", "get_stimulus_set", "score"} <= set(dir(brainscore))
+
+
+def test_type_checkers_see_the_signature_of_score():
+    tree = ast.parse(Path(brainscore.__file__).read_text())
+    (declared,) = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "score"]
+    names = {}
+    exec(f"from __future__ import annotations\n{ast.unparse(declared)}", names)
+    assert inspect.signature(names["score"]) == inspect.signature(brainscore.score)
+    assert (Path(brainscore.__file__).parent / "py.typed").is_file()  # without it, they read no signature

@@ -123,6 +123,7 @@ def test_every_benchmark_is_described_and_shuffled_splits_are_named():
         assert metadata is not None, identifier
         assert metadata.title
         assert metadata.stimuli.datatype == "text"
+        assert metadata.data.access is not None, identifier
         assert identifier.endswith("-shuffle") == any("Splits divide passages" in note for note in metadata.notes)
 
 
