@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         **how: Any,
     ) -> Score: ...
 
+
 _OF_VISION = ("get_assembly", "get_stimulus_set", "multiverse", "score", "wrap_model")
 
 __all__ = ["__version__", "run", *_OF_VISION]
