@@ -11,8 +11,8 @@ from brainscore_core.progress import stage
 
 
 @click.command("design")
-@click.argument("benchmark")
-@click.argument("models", nargs=-1, required=True, metavar="MODEL MODEL...")
+@click.argument("benchmark", required=False)
+@click.argument("models", nargs=-1, metavar="MODEL MODEL...")
 @click.option("--number", "-k", type=int, default=40, show_default=True, help="Number of stimuli.")
 @click.option(
     "--repetitions", type=click.IntRange(1), default=1, show_default=True,
@@ -33,6 +33,11 @@ from brainscore_core.progress import stage
     help="Folder for stimuli.csv, predictions.csv and design.json.",
 )  # fmt: skip
 @click.option(
+    "--measured", type=click.Path(path_type=Path, dir_okay=False, exists=True), metavar="FILE.csv",
+    help="Compare the design in --output with mean responses that were measured later, instead of making one: a table "
+    "with the column stimulus_id, and a column for each neuroid.",
+)  # fmt: skip
+@click.option(
     "--store",
     "stores",
     is_flag=True,
@@ -40,7 +45,7 @@ from brainscore_core.progress import stage
 )
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(
-    benchmark: str,
+    benchmark: str | None,
     models: tuple[str, ...],
     number: int,
     repetitions: int,
@@ -48,19 +53,33 @@ def command(
     neuroids: str | None,
     results: str | None,
     output: Path,
+    measured: Path | None,
     stores: bool,
     json_: bool,
 ) -> None:
     """Choose the stimuli whose responses decide best between models that were scored on a benchmark.
 
     Prints how often the true model would be found, with these stimuli and with random ones, and writes the predictions
-    of all models with their hash, to be published before the experiment.
+    of all models with their hash, to be published before the experiment. Afterwards, --measured compares them with what
+    was measured.
     """
     with stage("starting"):
-        from brainscore_core.questions.designed import design_stimuli
+        from brainscore_core.questions.designed import compare_with_predictions, design_stimuli, read_responses
         from brainscore_core.questions.stored import store_design
         from brainscore_core.results.store import ResultsStore
 
+    if measured is not None:
+        if benchmark is not None:
+            raise click.UsageError("--measured compares the design in --output: leave out benchmark and models.")
+        compared = compare_with_predictions(output, read_responses(measured))
+        if json_:
+            echo_json(compared.to_dict("records"))
+        else:
+            table = [(str(row["model"]), f"{row['correlation']:.3f}") for _, row in compared.iterrows()]
+            echo_columns(("Model", "Correlation of predicted and measured responses"), table)
+        return
+    if benchmark is None:
+        raise click.UsageError("Name a benchmark and two or more models.")
     design = design_stimuli(
         benchmark, models, number, repetitions=repetitions, pool=pool, neuroids=neuroids, results=results
     )

@@ -27,6 +27,7 @@ from brainscore_core.questions.explained import Selected, load_selected
 from brainscore_core.questions.expressions import rows_matching
 from brainscore_core.questions.question import Question
 from brainscore_core.results.products import Products, collecting
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
 if TYPE_CHECKING:
@@ -280,6 +281,26 @@ def products_with_pool(described: Domain, model: str, selected: Selected, pool: 
     return np.asarray(features @ features.T)
 
 
+def read_responses(path: str | os.PathLike[str]) -> NeuroidAssembly:
+    """Read mean responses from a table: the column ``stimulus_id``, and a column of numbers for each neuroid.
+
+    Raises UserError if the table lacks the column, lists a stimulus twice, or has other values than numbers.
+    """
+    import pandas as pd
+
+    remedy = "write mean responses: the column stimulus_id, and a column of numbers for each neuroid"
+    try:
+        table = pd.read_csv(path, dtype={"stimulus_id": str}).set_index("stimulus_id")
+        values = table.to_numpy(dtype=np.float64)
+    except (OSError, KeyError, ValueError) as error:
+        raise UserError(f"{path} has no table of responses: {error}", remedy) from error
+    if not table.index.is_unique or not np.isfinite(values).all():
+        problem = "missing values" if table.index.is_unique else "a stimulus twice"
+        raise UserError(f"{path} has {problem}", remedy)
+    coords = {"stimulus_id": ("presentation", table.index), "neuroid_id": ("neuroid", table.columns)}
+    return NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
+
+
 def compare_with_predictions(folder: str | os.PathLike[str], measured: Any) -> pd.DataFrame:
     """Correlate what was measured later with the predictions of a design.
 
@@ -292,8 +313,11 @@ def compare_with_predictions(folder: str | os.PathLike[str], measured: Any) -> p
 
     import pandas as pd
 
-    content = (Path(folder) / _PREDICTIONS).read_bytes()
-    about = json.loads((Path(folder) / _DESIGN).read_text())
+    try:
+        content = (Path(folder) / _PREDICTIONS).read_bytes()
+        about = json.loads((Path(folder) / _DESIGN).read_text())
+    except FileNotFoundError as error:
+        raise UserError(f"{folder} has no design: {error}", remedy="name a folder of brainscore design") from error
     if sha256(content).hexdigest() != about["predictions"]["sha256"]:
         raise UserError(f"{_PREDICTIONS} in {folder} is not the file that {_DESIGN} names: its hash differs")
     predictions = pd.read_csv(io.BytesIO(content), index_col=[0, 1], dtype={"model": str, "stimulus_id": str})

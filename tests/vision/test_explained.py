@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from brainscore.cli import app
 from brainscore_core.errors import UserError
 from brainscore_core.questions import Question
 from brainscore_core.questions.asked import apply_question
-from brainscore_core.questions.designed import compare_with_predictions, design_stimuli
+from brainscore_core.questions.designed import compare_with_predictions, design_stimuli, read_responses
 from brainscore_core.questions.explained import explain_models, unexplained_by
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.results.products import collect_products
@@ -105,7 +106,7 @@ def test_the_atlas_names_neuroids_that_no_model_explains(store):
     assert "in 2 of them more than 10 %" in atlas.text()
 
 
-def test_a_design_is_sealed_and_finds_the_truth_that_is_measured_later(store, experiment, tmp_path):
+def test_a_design_is_sealed_and_finds_the_truth_that_is_measured_later(store, experiment, tmp_path, capsys):
     design = design_stimuli(BENCHMARK, ["first", "second"], 10, pool="size >= 50", results=store)
     assert {int(name[1:]) for name in design.stimuli} <= set(range(50, 80))
     power = design.power(draws=50)
@@ -125,6 +126,16 @@ def test_a_design_is_sealed_and_finds_the_truth_that_is_measured_later(store, ex
     measured = NeuroidAssembly(signal, coords=coords, dims=["presentation", "neuroid"])
     compared = compare_with_predictions(tmp_path, measured.isel(neuroid=slice(4)))
     assert compared["model"].tolist()[-1] == "second"
+    table = tmp_path / "measured.csv"
+    columns = [f"n{number}" for number in range(4)]
+    pd.DataFrame(signal[:, :4], index=pd.Index(design.stimuli, name="stimulus_id"), columns=columns).to_csv(table)
+    capsys.readouterr()
+    app(["design", "--output", str(tmp_path), "--measured", str(table), "--json"], standalone_mode=False)
+    assert pd.DataFrame(json.loads(capsys.readouterr().out)).round(9).equals(compared.round(9))
+    for content, message in (("id,n1\ns1,2\n", "stimulus_id"), ("stimulus_id,n1\ns1,2\ns1,3\n", "a stimulus twice")):
+        table.write_text(content)
+        with pytest.raises(UserError, match=message):
+            read_responses(table)
     with pytest.raises(UserError, match="share 2 stimuli"):
         compare_with_predictions(tmp_path, measured.isel(presentation=slice(2)))
     with (tmp_path / "predictions.csv").open("a") as file:
