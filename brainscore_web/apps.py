@@ -174,6 +174,19 @@ class SearchConfig(AppConfig):
         register(refresh, every=5.0)
 
 
+class FollowsConfig(AppConfig):
+    """Models and benchmarks that members follow, with e-mails and feeds."""
+
+    name = "brainscore_web.follows"
+
+    def ready(self) -> None:
+        """Let the sweep queue the e-mails that are due."""
+        from brainscore_web.follows.digests import queue_digests
+        from brainscore_web.jobs.workers import register
+
+        register(queue_digests, every=300.0)
+
+
 class OperationsConfig(AppConfig):
     """Health checks, metrics, logs, backups, retention."""
 

@@ -52,6 +52,8 @@ INSTALLED_APPS = [
     "brainscore_web.apps.ScoringConfig",
     "brainscore_web.apps.QuestionsConfig",
     "brainscore_web.apps.SearchConfig",
+    "brainscore_web.apps.FollowsConfig",
+    "brainscore_web.snapshots",
     "brainscore_web.apps.OperationsConfig",
     "django_htmx",
     "django_tasks",
@@ -209,6 +211,7 @@ CONTACT = contact_address(
 SECURITY_CONTACT = contact_address("BRAINSCORE_SITE_SECURITY_CONTACT") or CONTACT
 REPOSITORY = web_address("BRAINSCORE_SITE_REPOSITORY")
 ISSUES = web_address("BRAINSCORE_SITE_ISSUES")
+DISCUSSIONS = web_address("BRAINSCORE_SITE_DISCUSSIONS")  # of each model and benchmark; may contain {identifier}
 DEMONSTRATION = os.environ.get("BRAINSCORE_SITE_DEMONSTRATION", "")  # "simulated" or "example", as serving.py sets it
 
 LANGUAGE_CODE = "en"

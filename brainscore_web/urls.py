@@ -10,6 +10,8 @@ from brainscore_web import search_engines
 from brainscore_web.compare import views as compare
 from brainscore_web.competitions import views as competitions
 from brainscore_web.domains import DomainConverter
+from brainscore_web.follows import feeds
+from brainscore_web.follows import views as follows
 from brainscore_web.leaderboard import views as leaderboard
 from brainscore_web.leaderboard.cards import views as cards
 from brainscore_web.operations import health as operations
@@ -20,6 +22,7 @@ from brainscore_web.questions import views as questions
 from brainscore_web.scoring import views as scoring
 from brainscore_web.search import views as search
 from brainscore_web.search_engines import SITEMAPS
+from brainscore_web.snapshots import views as snapshots
 from brainscore_web.submissions import published
 from brainscore_web.submissions import views as submissions
 from brainscore_web.submissions.review import views as review
@@ -38,7 +41,14 @@ class KindConverter:
         return value
 
 
+class FollowedConverter(KindConverter):
+    """URL converter of kinds of rows that can be followed."""
+
+    regex = "model|benchmark"
+
+
 register_converter(KindConverter, "kind_of_upload")
+register_converter(FollowedConverter, "kind_of_follow")
 register_converter(DomainConverter, "domain")
 
 _PAGES = [
@@ -52,7 +62,7 @@ _PAGES = [
     path("terms/", pages.text, {"name": "terms"}, name="terms"),
     path("pages/<slug:name>/", pages.text, name="page"),
     path("news/", pages.news, name="news"),
-    path("news/feed/", pages.feed, name="feed"),
+    path("news/feed/", feeds.news, name="feed"),
     path("news/<slug:slug>/", pages.news_item, name="news-one"),
     path("style/", pages.style, name="style"),
     path("tutorials/", pages.tutorials, name="tutorials"),
@@ -82,11 +92,31 @@ _CARDS = [
     path("benchmarks/", cards.benchmarks, name="benchmarks"),
     path("model/<path:identifier>/", cards.model, name="model"),
     path("benchmark/<path:identifier>/", cards.benchmark, name="benchmark"),
+    path("model/<path:identifier>/badge.svg", cards.model_badge, name="model-badge"),
+    path("benchmark/<path:identifier>/badge.svg", cards.benchmark_badge, name="benchmark-badge"),
     path("benchmark/<path:identifier>/croissant.json", cards.benchmark_croissant, name="benchmark-croissant"),
     path("design/<str:digest>/", cards.design, name="design"),
     path("receipt/<str:receipt>/", cards.receipt, name="receipt"),
     path("receipt/<str:receipt>/receipt.json", cards.receipt_json, name="receipt-json"),
     path("sample/<int:pk>/<str:name>", cards.sample, name="sample"),
+]
+_FEEDS = [
+    path("scores/", feeds.scores, name="scores"),
+    path("benchmarks/", feeds.benchmarks, name="benchmarks"),
+]
+_FOLLOWS = [
+    path("", follows.home, name="home"),
+    path("unsubscribe/<str:token>/", follows.unsubscribe, name="unsubscribe"),
+    path("<domain:domain>/<kind_of_follow:kind>/<path:identifier>/", follows.follow, name="follow"),
+]
+_CITING = [path("", snapshots.cite, name="cite")]
+_SNAPSHOTS = [
+    path("", snapshots.overview, name="overview"),
+    path("<slug:key>/", snapshots.show, name="show"),
+    path("<slug:key>/snapshot.json", snapshots.as_json, name="json"),
+    path("<slug:key>/snapshot.csv", snapshots.as_csv, name="csv"),
+    path("<slug:key>/snapshot.bib", snapshots.as_bibtex, name="bibtex"),
+    path("<slug:key>/deposit.zip", snapshots.deposit, name="deposit"),
 ]
 _QUESTIONS = [
     path("<path:identifier>/live/", questions.live, name="live"),
@@ -231,9 +261,13 @@ urlpatterns = [
     path("", include((_OPERATIONS, "operations"))),
     path("<domain:domain>/leaderboard/", include((_LEADERBOARD, "leaderboard"))),
     path("<domain:domain>/", include((_CARDS, "cards"))),
+    path("<domain:domain>/feeds/", include((_FEEDS, "feeds"))),
     path("<domain:domain>/code/", include((_PUBLISHED, "published"))),
     path("<domain:domain>/ask/", include((_QUESTIONS, "questions"))),
     path("<domain:domain>/compare/", include((_COMPARE, "compare"))),
+    path("following/", include((_FOLLOWS, "follows"))),
+    path("<domain:domain>/cite/", include((_CITING, "citing"))),
+    path("snapshots/", include((_SNAPSHOTS, "snapshots"))),
     path("competitions/", include((_COMPETITIONS, "competitions"))),
     path("competition<int:year>/", competitions.of_year, name="competition-of-year"),
     path("api/v1/", include("brainscore_web.api.urls")),

@@ -20,6 +20,9 @@ class Email(LeasedModel):
     )
     subject = models.CharField(max_length=300)
     body = models.TextField()
+    unsubscribe = models.URLField(
+        max_length=500, blank=True, help_text="Ends e-mails of this kind by one click; empty for answers to actions."
+    )
     created = models.DateTimeField(default=timezone.now, editable=False)
     sent = models.DateTimeField(null=True, blank=True)
     due = models.DateTimeField(default=timezone.now, editable=False)

@@ -48,12 +48,19 @@ def queue_email(
     template: str,
     context: Mapping[str, Any] | None = None,
     submission: Model | None = None,
+    *,
+    unsubscribe: str = "",
 ) -> Email | None:
-    """Queue an e-mail in the current transaction; it is sent after the transaction is committed."""
+    """Queue an e-mail in the current transaction; it is sent after the transaction is committed.
+
+    `unsubscribe`: the URL that ends e-mails of this kind when it receives a POST request without a login (RFC 8058).
+    """
     if to is None:
         return None
     body = email_body(to, template, context, submission)
-    return Email.objects.create(to=to, submission=submission, subject=email_subject(subject), body=body)
+    return Email.objects.create(
+        to=to, submission=submission, subject=email_subject(subject), body=body, unsubscribe=unsubscribe
+    )
 
 
 def email_subject(text: str) -> str:
@@ -118,6 +125,9 @@ def _send(email: Email, connection: BaseEmailBackend) -> None:
         "Auto-Submitted": "auto-generated",
         "Message-ID": f"<letter.{email.pk}.{email.created:%Y%m%d%H%M%S}@{domain}>",
     }
+    if email.unsubscribe:
+        headers["List-Unsubscribe"] = f"<{email.unsubscribe}>"
+        headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     connection.open()
     EmailMessage(email.subject, email.body, to=[email.to.email], headers=headers, connection=connection).send()
 

@@ -28,8 +28,12 @@ View = TypeVar("View", bound=Callable[..., HttpResponse])
 def conditional(snapshot: Snapshot, *parts: object, only_snapshot: bool = False) -> str:
     """Make the ETag of a response."""
     state = snapshot.digest if only_snapshot else f"{snapshot.revision}"
-    inputs = (state, snapshot.audience, snapshot.at, _site_version(), *parts)
-    text = "\x00".join(f"{len(str(part))}:{part}" for part in inputs)
+    return etag(state, snapshot.audience, snapshot.at, *parts)
+
+
+def etag(*parts: object) -> str:
+    """Make an ETag of all that a response depends on besides the code of the site."""
+    text = "\x00".join(f"{len(str(part))}:{part}" for part in (_site_version(), *parts))
     return f'W/"{salted_hmac("brainscore_web.etag", text, algorithm="sha256").hexdigest()[:32]}"'
 
 
@@ -56,6 +60,18 @@ def _send(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> H
         response["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ("Cookie", "Accept-Encoding"))
     return response
+
+
+def public_answer(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> HttpResponse:
+    """Respond as `answer` does with what is the same for every visitor, which caches of others may keep for minutes."""
+    response = get_conditional_response(request, etag=tag) or _cached_or_made(request, tag, make)
+    response["ETag"] = tag
+    response["Cache-Control"] = f"public, max-age={_SHARED_SECONDS}"
+    patch_vary_headers(response, ("Accept-Encoding",))
+    return response
+
+
+_SHARED_SECONDS = 300
 
 
 def cached_for_visitors(view: View) -> View:

@@ -19,6 +19,7 @@ from django.utils import timezone
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.competitions.models import Entry, Snapshot
+from brainscore_web.follows.models import Follow, Notifications
 from brainscore_web.jobs.leases import Turn
 from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard import revision
@@ -27,6 +28,7 @@ from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.pages.models import News, Page
 from brainscore_web.questions.models import AskedQuestion
 from brainscore_web.scoring.models import Job, RemoteWorker
+from brainscore_web.snapshots.models import FrozenView
 from brainscore_web.submissions.models import Comment, Plugin, Review, Revision, Submission, UnexaminedFiles
 from brainscore_web.uploads.models import Upload
 
@@ -183,7 +185,20 @@ def _exported_row(row: Any, *without: str) -> dict[str, Any]:
 
 def _emails_of(user: User) -> list[dict[str, Any]]:
     emails = Email.objects.filter(to=user).order_by("created", "pk")
-    return exported_rows(emails, "to_id", "submission_id", "problem")
+    return exported_rows(emails, "to_id", "submission_id", "problem", "unsubscribe")
+
+
+def exported_snapshots(user: User) -> list[dict[str, Any]]:
+    """Export the snapshots of the leaderboard that a user has made, without their content, which is public."""
+    rows = FrozenView.objects.filter(by=user)
+    return [{"url": row.get_absolute_url(), **_exported_row(row, "content")} for row in rows]
+
+
+def follows_of(user: User) -> list[dict[str, Any]]:
+    """Export what a user follows; of models that became private, only when that was."""
+    rows = Follow.objects.filter(user=user).select_related("model", "benchmark")
+    visible = set(rows.visible_to(user).values_list("pk", flat=True))
+    return [{row.kind: row.followed.identifier if row.pk in visible else None, "created": row.created} for row in rows]
 
 
 SECTIONS: dict[str, tuple[type[Model], Callable[[User], Any]]] = {
@@ -214,6 +229,12 @@ SECTIONS: dict[str, tuple[type[Model], Callable[[User], Any]]] = {
     "pairs": (Job, exported_jobs),
     "remote_workers": (RemoteWorker, exported_workers),
     "questions": (AskedQuestion, exported_questions),
+    "snapshots": (FrozenView, exported_snapshots),
+    "follows": (Follow, follows_of),
+    "notifications": (
+        Notifications,
+        lambda user: exported_rows(Notifications.objects.filter(user=user), "last_score", "last_version"),
+    ),
 }
 """Sections of the export: name → table and function."""
 

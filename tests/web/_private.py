@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import uuid
 
+from brainscore_core.domains import domain
 from brainscore_web.accounts.models import User
 from brainscore_web.competitions.models import Competition, Entry, Snapshot, Track
 from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
+from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.pages.models import News
 from brainscore_web.scoring.models import Job
+from brainscore_web.snapshots.freezing import freeze
 from brainscore_web.submissions.models import Comment, Plugin, PublishedVersion, Revision, Step, Submission
 
 from ._assessments import audit, controls, ingest, make_assessment, recovery
@@ -43,6 +46,7 @@ def add_private(site: Site) -> dict[str, list[dict[str, object]]]:
     News.objects.create(slug="olingo", title="Olingo", body="olingo", draft=True)
     printed = _printed(site)
     _assessed()
+    view = freeze(site.people["other"], domain("vision"), BoardState(), title="All models", authors=["Lovelace, Ada"])
     whole, one = {"key": KEY}, {"key": KEY, "number": 1}
     cup, of_track = {"slug": "axolotl-cup"}, {"slug": "axolotl-cup", "key": track.pk}
     asked: dict[str, list[dict[str, object]]] = {
@@ -68,6 +72,7 @@ def add_private(site: Site) -> dict[str, list[dict[str, object]]]:
                 *("take-winners", "announce"),
             )
         },
+        **{f"snapshots:{name}": [{"key": view.key}] for name in ("show", "json", "csv", "bibtex", "deposit")},
         "competitions:frozen": [{**cup, "key": frozen.pk}],
         "competitions:enter": [{**cup, "track": track.pk}],
         "competitions:withdraw": [{**cup, "entry": entry.pk}],

@@ -56,6 +56,8 @@ TABLE = {
     "cards:benchmark-croissant": ({"identifier": WITHHELD}, {}, OPEN, READ_ONLY),
     "cards:receipt": ({"receipt": RECEIPT.format(1)}, {}, OWNER, READ_ONLY),
     "cards:receipt-json": ({"receipt": RECEIPT.format(1)}, {}, OWNER, READ_ONLY),
+    "cards:model-badge": ({"identifier": SECRET}, {}, NOWHERE, READ_ONLY),
+    "cards:benchmark-badge": ({"identifier": WITHHELD}, {}, OPEN, READ_ONLY),
     "cards:design": ({"digest": "unknown"}, {}, NOWHERE, READ_ONLY),
     "cards:sample": ("sample", {}, (404, 404, 404, 404, 404, 200), READ_ONLY),
     "compare:page": ({}, {}, OPEN, READ_ONLY),

@@ -77,6 +77,9 @@ VARIANTS = {
     "api:export_assessments": ["", f"model={SECRET}", f"benchmark={PUBLIC}", f"benchmark={WITHHELD}", "part=recovery"],
     "api:list_assessments": ["", f"model={SECRET}", f"benchmark={PUBLIC}", f"benchmark={WITHHELD}", "part=recovery"],
     "api:list_benchmarks": ["", "access=private", f"search={ALONE}"],
+    "feeds:scores": ["", f"model={SECRET}", f"benchmark={WITHHELD}", "benchmark=IT"],
+    "feeds:benchmarks": ["", f"benchmark={WITHHELD}"],
+    "citing:cite": ["", "region=IT", f"q={SECRET}", "at=2024-12-31"],
     "scoring:submission": ["", "pairs=failed", "pairs_page=2"],
     "review:queue": ["", "state=all", "text=tamandua"], "review:file": ["path=models/serval/model.py"],
     "accounts:profile": ["", "models=2"], "uploads:new": ["", "as={upload}"],
@@ -86,6 +89,12 @@ PATHS = {
     "cards:model": [{"identifier": name} for name in NEAR],
     "cards:benchmark": [{"identifier": name} for name in (WITHHELD, ALONE, PUBLIC, "IT", "average_vision", "zanzibar")],
     "cards:benchmark-croissant": [{"identifier": name} for name in (WITHHELD, ALONE, PUBLIC, "zanzibar")],
+    "cards:model-badge": [{"identifier": name} for name in (*NEAR, "simulated-convnet-000")],
+    "cards:benchmark-badge": [{"identifier": name} for name in (WITHHELD, PUBLIC, "IT", "zanzibar")],
+    "follows:follow": [
+        {"kind": "model" if name in NEAR else "benchmark", "identifier": name} for name in (*NEAR, WITHHELD, "IT")
+    ],
+    "follows:unsubscribe": [{"token": "forged:token"}],
     "cards:design": [{"digest": one * 64} for one in "0z"],
     "questions:ask": [{"identifier": name} for name in (WITHHELD, ALONE, PUBLIC, "IT", "zanzibar")],
     "questions:live": [{"identifier": name} for name in (WITHHELD, ALONE, PUBLIC, "zanzibar")],

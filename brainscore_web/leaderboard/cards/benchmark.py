@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import zip_longest
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -17,6 +18,8 @@ from django.urls import reverse
 from brainscore_core.domains import domain
 from brainscore_core.errors import nearest
 from brainscore_core.figures import Dots, DotsRow, Mark, Svg, dots_with_intervals
+from brainscore_core.formatting import number_text
+from brainscore_core.plurals import counted
 from brainscore_core.supported_data_standards.brainio.croissant import dataset_document
 from brainscore_web.leaderboard.board import Board, why_untested
 from brainscore_web.leaderboard.cards.facts import (
@@ -372,11 +375,11 @@ def _unscored(board: Board, place: int, data: BenchmarkData) -> Iterable[dict[st
 
 
 def _versions(benchmark: Benchmark, data: BenchmarkData) -> Iterable[dict[str, Any]]:
-    scored: dict[str, set[str]] = {}
-    for model, line in data.scores.values():
+    scored: dict[str, dict[str, float]] = {}  # of each version: the newest score of each model
+    for model, line in data.scores.values():  # oldest first
         if line.state == "scored":
-            scored.setdefault(line.version, set()).add(model)
-    for row in data.versions:
+            scored.setdefault(line.version, {})[model] = or_nan(line.value)
+    for row, before in zip_longest(data.versions, data.versions[1:]):
         yield {
             "version": row.version,
             "since": _day(row.since),
@@ -384,9 +387,27 @@ def _versions(benchmark: Benchmark, data: BenchmarkData) -> Iterable[dict[str, A
                 row.ceiling, row.ceiling_error, row.ceiling_low, row.ceiling_high, level=row.ceiling_level
             ),
             "changes": row.changes,
+            "facts": () if before is None else _differences(row, before, scored),
             "n_models": len(scored.get(row.version, ())),
             "current": row.version == benchmark.version,
         }
+
+
+def _differences(
+    row: BenchmarkVersion, before: BenchmarkVersion, scored: Mapping[str, Mapping[str, float]]
+) -> tuple[str, ...]:
+    """Return what differs between two versions of a benchmark, as far as ceilings, conditions and scores tell."""
+    ceilings = [number(version.ceiling) for version in (before, row)]
+    facts = [f"ceiling {ceilings[0]} → {ceilings[1]}"] if ceilings[0] != ceilings[1] else []
+    if row.condition != before.condition:
+        facts.append(f"scores hold for {row.condition or 'new subjects, too'}")
+    earlier, later = (scored.get(version.version, {}) for version in (before, row))
+    changes = [later[model] - earlier[model] for model in earlier.keys() & later.keys()]
+    known = [change for change in changes if np.isfinite(change)]
+    if known:
+        median = number_text(float(np.median(known)), plus=True)
+        facts.append(f"median change of the score of {counted(len(known), 'model')}: {median}")
+    return tuple(facts)
 
 
 def _day(moment: datetime) -> str:

@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from django.conf import settings
 
 from brainscore_core.domains import Domain, domain
 from brainscore_core.formatting import count_text
@@ -288,6 +291,12 @@ def _text(part: Mapping[str, Any], name: str) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(str(item) for item in value)
     return "" if value is None else str(value)
+
+
+def discussion_link(row: VisionModel | Benchmark) -> str:
+    """Return where a model or benchmark is discussed, as its plugin states it, or else the operators of the site."""
+    stated = web_address(_text(_mapping(row.details), "discussion"))
+    return stated or settings.DISCUSSIONS.replace("{identifier}", quote(row.identifier, safe=""))
 
 
 class CodeLink(NamedTuple):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import IO, Any
 from urllib.parse import quote, urlencode
 
+from django.contrib.auth.models import AnonymousUser
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -21,7 +22,8 @@ from brainscore_core.domains import Domain
 from brainscore_core.errors import UserError
 from brainscore_core.figures import standalone
 from brainscore_core.numerics.means import ASSUMPTION
-from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.board import Board, board_for
+from brainscore_web.leaderboard.cards import badges
 from brainscore_web.leaderboard.cards.benchmark import (
     benchmark_card,
     benchmark_data,
@@ -30,7 +32,7 @@ from brainscore_web.leaderboard.cards.benchmark import (
     models_chart,
     near_benchmarks,
 )
-from brainscore_web.leaderboard.cards.facts import citation_of, code_link
+from brainscore_web.leaderboard.cards.facts import citation_of, code_link, discussion_link
 from brainscore_web.leaderboard.cards.formatting import STATES, histogram
 from brainscore_web.leaderboard.cards.history import CAUSES, history_lines, means_chart, means_lines, newest, rank_steps
 from brainscore_web.leaderboard.cards.lists import benchmark_lines, chips, model_list, sorts, unscored
@@ -47,7 +49,7 @@ from brainscore_web.leaderboard.cards.questions import load_questions, questions
 from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
 from brainscore_web.leaderboard.cards.validity import load_validity
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
-from brainscore_web.leaderboard.http import answer, cached_for_visitors, conditional, user_errors
+from brainscore_web.leaderboard.http import answer, cached_for_visitors, conditional, public_answer, user_errors
 from brainscore_web.leaderboard.models import Score, StimulusSample, StoredAssessment, Visibility
 from brainscore_web.leaderboard.snapshot import load_models, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -116,6 +118,7 @@ def model(request: HttpRequest, domain: Domain, identifier: str) -> HttpResponse
             "to": _addresses(domain),
             "card": card,
             "source": source,
+            "discussion": discussion_link(row),
             "axis": card["axis"].texts,
             "means_chart": means_chart(card["means"]),
             "means_lines": means_lines(card["means"]),
@@ -165,6 +168,7 @@ def benchmark(request: HttpRequest, domain: Domain, identifier: str) -> HttpResp
             "to": _addresses(domain),
             "card": card,
             "source": source,
+            "discussion": discussion_link(row),
             "axis": card["axis"].texts,
             "assumption": ASSUMPTION,
             "models": card["models"][:most],
@@ -195,6 +199,30 @@ def design(request: HttpRequest, domain: Domain, digest: str) -> HttpResponse:
     if row is None or not panels:
         raise Http404("no such design")
     return render(request, "cards/design.html", {"benchmark": row.benchmark, "design": panels[0]})
+
+
+@require_safe
+def model_badge(request: HttpRequest, domain: Domain, identifier: str) -> HttpResponse:
+    """A badge with the score of a public model, at ``node`` if it is given."""
+    query = _valid_query(request, {"node": None})
+    return _badge(
+        request, domain, identifier, lambda board: badges.model_badge(board, identifier, query.get("node", ""))
+    )
+
+
+@require_safe
+def benchmark_badge(request: HttpRequest, domain: Domain, identifier: str) -> HttpResponse:
+    """A badge of a benchmark or mean."""
+    _valid_query(request, {})
+    return _badge(request, domain, identifier, lambda board: badges.benchmark_badge(board, identifier))
+
+
+def _badge(request: HttpRequest, domain: Domain, identifier: str, draw: Callable[[Board], str]) -> HttpResponse:
+    snapshot = snapshot_for(AnonymousUser(), domain.name)
+    tag = conditional(snapshot, "badge", request.get_full_path(), only_snapshot=True)
+    return public_answer(
+        request, tag, lambda: HttpResponse(draw(board_for(snapshot, _EVERYTHING)), content_type="image/svg+xml")
+    )
 
 
 @require_safe

@@ -1,6 +1,7 @@
 """What a benchmark's card shows, against what is computed here from the database."""
 
 import re
+import statistics
 import xml.etree.ElementTree as ET
 from datetime import timedelta
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
+from brainscore_core.formatting import number_text
 from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_core.numerics.means import NOT_TESTED
 from brainscore_core.numerics.ranks import ranks_from_influence
@@ -104,6 +106,34 @@ def test_versions(board, card_of, member):
         assert line.n_models == scored.filter(model__visibility="public").values("model").distinct().count()
         ceiling = BenchmarkVersion.objects.get(benchmark__identifier=FIRST, version=line.version)
         assert line.ceiling == f"{ceiling.ceiling:.3f} ({ceiling.ceiling_low:.3f}–{ceiling.ceiling_high:.3f})"
+
+
+def test_discussions_are_where_the_plugin_or_the_operators_say(board, get, settings):
+    settings.DISCUSSIONS = "https://forum.example/?q={identifier}"
+    address = f"/vision/benchmark/{FIRST}/"
+    assert f'<a href="https://forum.example/?q={FIRST}" rel="noopener">Discuss</a>' in get(address).content.decode()
+    for stated, shown in (("https://a.example/1", "https://a.example/1"), ("javascript:x", "https://forum.example/")):
+        Benchmark.objects.filter(identifier=FIRST).update(details={"discussion": stated})
+        revision.bump()
+        assert f'href="{shown}' in get(address).content.decode()
+    assert "javascript:x" not in get(address).content.decode()
+
+
+def test_versions_say_what_differs_from_the_one_before(board, card_of, member):
+    """In ceilings, conditions, and the scores of models that have both."""
+    versions = {row.version: row for row in BenchmarkVersion.objects.filter(benchmark__identifier=FIRST)}
+    BenchmarkVersion.objects.filter(pk=versions["2"].pk).update(ceiling=0.5, condition="these two monkeys")
+    scores = Score.objects.filter(benchmark__identifier=FIRST, state="scored", model__visibility="public")
+    values = [dict(scores.filter(version=version).values_list("model", "value")) for version in "12"]
+    both = values[0].keys() & values[1].keys()
+    median = statistics.median(values[1][model] - values[0][model] for model in both)
+    newest, first = card_of(FIRST, member).versions
+    assert newest.facts == (
+        f"ceiling {versions['1'].ceiling:.3f} → 0.500",
+        "scores hold for these two monkeys",
+        f"median change of the score of {len(both)} models: {number_text(median, plus=True)}",
+    )
+    assert first.facts == ()
 
 
 @pytest.mark.parametrize(

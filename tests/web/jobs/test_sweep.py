@@ -15,6 +15,7 @@ def test_what_the_apps_register():
         "submissions.pipeline.runner.close_scored",
         "submissions.pipeline.runner.withdraw_of_deleted_accounts",
         "submissions.pipeline.assessing.resume_assessments",
+        "follows.digests.queue_digests",
         "questions.answering.delete_old_questions",
         "questions.answering.resume_questions",
         "search.index.refresh",

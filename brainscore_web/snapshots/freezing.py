@@ -1,0 +1,163 @@
+"""Freezing a view of the leaderboard: the document with all that it shows, and what must not be in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.db import transaction
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from brainscore_core.domains import Domain
+from brainscore_core.errors import UserError
+from brainscore_web.accounts.models import User
+from brainscore_web.leaderboard import export
+from brainscore_web.leaderboard.board import Board, board_for
+from brainscore_web.leaderboard.exposure import EXPOSURES, VERIFICATIONS
+from brainscore_web.leaderboard.models import Score, Visitor, chunks
+from brainscore_web.leaderboard.page import heads_of
+from brainscore_web.leaderboard.snapshot import STATES, snapshot_for
+from brainscore_web.leaderboard.state import BoardState
+from brainscore_web.snapshots.models import FrozenView
+
+SCHEMA = 1
+MOST_CELLS = 250_000
+"""Models × columns of a snapshot."""
+MOST_OF_MEMBER, MOST_A_DAY = 100, 10
+"""Snapshots of a member, and those within 24 hours."""
+
+_NAMING = ("q", "models", "family", "architecture", "training")
+"""Filters that may contain the name or the description of a private model."""
+
+
+def public_board(domain: Domain, state: BoardState) -> Board:
+    """Return the view as visitors without an account see it."""
+    if state.mine:
+        raise UserError("the view is limited to your models", remedy="choose them by name, and make them public")
+    return board_for(snapshot_for(AnonymousUser(), domain.name, at=state.at), state)
+
+
+def private_models(visitor: Visitor, domain: Domain, state: BoardState) -> tuple[str, ...]:
+    """Return the models of the visitor's view that are not public, and therefore not in a snapshot of it."""
+    board = board_for(snapshot_for(visitor, domain.name, at=state.at), state)
+    return tuple(model.identifier for model in board.models if model.private)
+
+
+def freeze(user: User, domain: Domain, state: BoardState, *, title: str, authors: Sequence[str]) -> FrozenView:
+    """Store the view of a state as it is public now."""
+    state = state.changed()
+    board = public_board(domain, state)
+    named = [name for name in _NAMING if getattr(state, name)]
+    if named and private_models(user, domain, state):
+        raise UserError(
+            f"the view has private models, which its filters ({', '.join(named)}) may name",
+            remedy="remove these filters, or make the models public",
+        )
+    if not board.models or not board.n_benchmarks:
+        raise UserError("the view has no public scores", remedy="change its filters")
+    if len(board.models) * len(board.nodes) > MOST_CELLS:
+        raise UserError(
+            f"the view has {len(board.models)} models and {len(board.nodes)} columns",
+            remedy=f"choose fewer: a snapshot may have {MOST_CELLS:,} cells",
+        )
+    now = timezone.now()
+    row = FrozenView.of(
+        document_of(board, title=title, authors=authors, now=now),
+        domain=domain.name,
+        title=title,
+        n_models=len(board.models),
+        n_benchmarks=board.n_benchmarks,
+        created=now,
+        by=user,
+    )
+    with transaction.atomic():
+        User.objects.select_for_update().get(pk=user.pk)  # of several requests, each counts those before it
+        existing = FrozenView.objects.filter(by=user)
+        if existing.count() >= MOST_OF_MEMBER:
+            raise UserError(f"you have {MOST_OF_MEMBER} snapshots", remedy="ask the operators of the site")
+        if existing.filter(created__gt=now - timedelta(days=1)).count() >= MOST_A_DAY:
+            raise UserError(f"you have made {MOST_A_DAY} snapshots within 24 hours", remedy="try again tomorrow")
+        row.save()
+    return row
+
+
+def document_of(board: Board, *, title: str, authors: Sequence[str], now: datetime) -> dict[str, Any]:
+    """Return a board as a document: columns, and for each model its rank and what it has in each column."""
+    places = [place for place, node in enumerate(board.nodes) if node.kind != "heading"]
+    state, shown = board.state, set(heads_of(board.nodes).columns)
+    receipts = _receipts(board, places)
+    ranks = {"rank": board.rank, "rank_best": board.best, "rank_worst": board.worst}
+    codes = {
+        "states": (STATES, board.states),
+        "exposure": ((*EXPOSURES, None), board.exposure),  # -1, without a score, is the last
+        "verification": (tuple(name or None for name in VERIFICATIONS), board.verification),
+    }
+    numbers = {"values": board.values, "errors": board.errors, "low": board.low, "high": board.high}
+    return {
+        "schema": SCHEMA,
+        "site": settings.ADDRESS,
+        "domain": board.snapshot.domain,
+        "title": title,
+        "authors": list(authors),
+        "created": now.isoformat(),
+        "query": state.query(),
+        "as_of": None if state.at is None else f"{state.at}",
+        "scores": "relative to the ceiling" if state.values == "ceiled" else "raw",
+        "without_a_score": "counts as 0 in means" if state.over == "all" else "left out of means",
+        "coverage": state.coverage,
+        "data": board.snapshot.digest,
+        "receipts": "time of the score, and the start of the SHA-256 of its receipt",
+        "notes": list(board.notes),
+        "columns": [_column(board, place, shown=place in shown) for place in places],
+        "models": [
+            {
+                "identifier": model.identifier,
+                "title": model.title,
+                **{name: int(values[row]) or None for name, values in ranks.items()},
+                "groups": board.groups[row],
+                "unranked": board.unranked[row],
+                "scored": [int(n) for n in board.n_scored[row, places]],
+                "of": [int(n) for n in board.n_all[row, places]],
+                **{name: _finite(values[row, places]) for name, values in numbers.items()},
+                **{name: [names[code] for code in array[row, places]] for name, (names, array) in codes.items()},
+                "receipts": receipts[row],
+            }
+            for row, model in enumerate(board.models)
+        ],
+        "references": export.bibtex(board),
+    }
+
+
+def _column(board: Board, place: int, *, shown: bool) -> dict[str, Any]:
+    node = board.nodes[place]
+    benchmark = board.snapshot.benchmarks[node.column] if node.column >= 0 else None
+    parent = board.nodes[node.parent] if node.parent >= 0 else None
+    return {
+        "identifier": node.identifier,
+        "title": node.title,
+        "kind": node.kind,
+        "parent": parent.identifier if parent is not None and parent.kind != "heading" else None,
+        "version": None if benchmark is None else benchmark.version,
+        "ceiling": None if benchmark is None else _finite(np.array([benchmark.ceiling]))[0],
+        "condition": board.condition(place),
+        "shown": shown,
+    }
+
+
+def _receipts(board: Board, places: Sequence[int]) -> list[list[str | None]]:
+    """Return the identifiers of the receipts in each cell; None for means, and where there is none."""
+    columns = np.array([board.nodes[place].column for place in places], dtype=np.intp)
+    scores = np.where(columns >= 0, board.snapshot.score[np.ix_(board.rows, columns)], -1)
+    names: dict[int, str] = {}
+    for keys in chunks([key for key in scores.ravel().tolist() if key >= 0]):
+        names.update(Score.objects.filter(pk__in=keys).order_by().values_list("pk", "receipt"))
+    return [[names.get(key) for key in row] for row in scores.tolist()]
+
+
+def _finite(values: NDArray[np.float64]) -> list[float | None]:
+    return [value if np.isfinite(value) else None for value in values.tolist()]

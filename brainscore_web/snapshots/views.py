@@ -1,0 +1,165 @@
+"""Pages that cite a view of the leaderboard and freeze it, and the permanent pages and files of snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import content_disposition_header
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from brainscore_core.domains import Domain
+from brainscore_core.errors import UserError
+from brainscore_web.accounts.adapter import clean_name
+from brainscore_web.accounts.callers import has_confirmed_email
+from brainscore_web.accounts.models import User
+from brainscore_web.leaderboard.cards.formatting import STATES, estimate
+from brainscore_web.leaderboard.http import public_answer, user_errors
+from brainscore_web.leaderboard.payload import counts_text
+from brainscore_web.leaderboard.state import BoardState
+from brainscore_web.snapshots import citing
+from brainscore_web.snapshots.freezing import freeze, private_models, public_board
+from brainscore_web.snapshots.models import FrozenView
+
+_PAGE_SIZE = 50
+_COLUMNS_SHOWN = 25
+_MOST_AUTHORS, _LONGEST_NAME = 50, 100
+
+
+class FreezeForm(forms.Form):
+    """The title and the authors of a snapshot."""
+
+    title = forms.CharField(max_length=150, help_text="Say what the view shows, such as: Models of area IT.")
+    authors = forms.CharField(
+        label="Authors of the snapshot",
+        max_length=_MOST_AUTHORS * _LONGEST_NAME,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One name on each line, as they are to be cited, such as: Lovelace, Ada. They stay public.",
+    )
+
+    def clean_title(self) -> str:
+        """Normalise the title."""
+        return clean_name(self.cleaned_data["title"])
+
+    def clean_authors(self) -> list[str]:
+        """Return the names."""
+        names = [name for line in self.cleaned_data["authors"].splitlines() if (name := clean_name(line))]
+        if not 0 < len(names) <= _MOST_AUTHORS or max(map(len, names)) > _LONGEST_NAME:
+            raise forms.ValidationError(f"Give 1 to {_MOST_AUTHORS} names of at most {_LONGEST_NAME} characters.")
+        return names
+
+
+@never_cache
+@user_errors
+@require_http_methods(["GET", "HEAD", "POST"])
+def cite(request: HttpRequest, domain: Domain) -> HttpResponse:
+    """How to cite a view of the leaderboard; members can freeze it."""
+    state = BoardState.from_query(request.GET).changed(errors=False)
+    board = public_board(domain, state)
+    user = request.user if isinstance(request.user, User) else None
+    if request.method == "POST" and user is None:
+        return redirect("account_login")
+    may_freeze = user is not None and has_confirmed_email(user)
+    form = FreezeForm(request.POST or None, initial={"authors": getattr(user, "display_name", "")}, label_suffix="")
+    if request.method == "POST" and user is not None and may_freeze and form.is_valid():
+        values = form.cleaned_data
+        try:
+            return redirect(freeze(user, domain, state, title=values["title"], authors=values["authors"]))
+        except UserError as error:
+            form.add_error(None, f"{error.message}: {error.remedy}.")
+    context = {
+        "form": form,
+        "may_freeze": may_freeze,
+        "query": state.query(),
+        "counts": counts_text(board),
+        "private": private_models(request.user, domain, state),
+        **_citation(domain, state),
+    }
+    return render(request, "snapshots/cite.html", context, status=400 if request.method == "POST" else 200)
+
+
+def _citation(domain: Domain, state: BoardState) -> dict[str, str]:
+    """Return the URL of a view on a day, and its BibTeX."""
+    today = datetime.now(UTC).date()
+    day = state.at or today
+    path = f"{reverse('leaderboard:board', args=[domain])}?{state.changed(at=day).query()}"
+    url, title = settings.ADDRESS + path, f"Brain-Score: leaderboard of {domain.name}, as of {day}"
+    bibtex = citing.bibtex_entry(
+        f"brainscore_{domain.name}_{day:%Y%m%d}", title=title, authors=["Brain-Score"], year=f"{day:%Y}", url=url,
+        note="Scores can change", accessed=f"{today}",
+    )  # fmt: skip
+    return {"cited_path": path, "cited_url": url, "cited_title": title, "bibtex": bibtex}
+
+
+@require_safe
+def overview(request: HttpRequest) -> HttpResponse:
+    """All snapshots, newest first."""
+    rows = FrozenView.objects.defer("content").select_related("by")
+    return render(request, "snapshots/overview.html", {"rows": Paginator(rows, 30).get_page(request.GET.get("page"))})
+
+
+@require_safe
+def show(request: HttpRequest, key: str) -> HttpResponse:
+    """A snapshot, with fifty models on a page."""
+    row = _snapshot(key)
+    document = row.document
+    columns = [place for place, column in enumerate(document["columns"]) if column["shown"]]
+    models = Paginator(document["models"], _PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {
+        "row": row,
+        "document": document,
+        "citation": citing.citation_of(row),
+        "bibtex": citing.bibtex_of(row),
+        "url": citing.url_of(row),
+        "models": models,
+        "columns": [document["columns"][place] for place in columns[:_COLUMNS_SHOWN]],
+        "lines": [(model, [_cell(model, place) for place in columns[:_COLUMNS_SHOWN]]) for model in models],
+        "n_columns": len(document["columns"]),
+    }
+    return render(request, "snapshots/show.html", context)
+
+
+def _cell(model: dict[str, Any], place: int) -> str:
+    state = model["states"][place]
+    if model["values"][place] is None:
+        return STATES[state].word if state in STATES else state
+    return estimate(*(model[name][place] for name in ("values", "errors", "low", "high")))
+
+
+def _snapshot(key: str) -> FrozenView:
+    row = FrozenView.objects.filter(key=key).first()
+    if row is None:
+        raise Http404("there is no such snapshot")
+    return row
+
+
+def _file(kind: str, content_type: str, content_of: Callable[[FrozenView], bytes | str]) -> Callable[..., HttpResponse]:
+    """Return the view of a file of snapshots."""
+
+    @require_safe
+    def view(request: HttpRequest, key: str) -> HttpResponse:
+        row = _snapshot(key)
+
+        def make() -> HttpResponse:
+            response = HttpResponse(content_of(row), content_type=content_type)
+            name = f"brain-score-{row.domain}-{row.key}{kind}"
+            response["Content-Disposition"] = content_disposition_header(True, name)
+            return response
+
+        return public_answer(request, f'W/"{row.sha256}{kind}"', make)
+
+    return view
+
+
+as_json = _file(".json", "application/json", lambda row: row.text)
+as_csv = _file(".csv", "text/csv; charset=utf-8", citing.csv_of)
+as_bibtex = _file(".bib", "application/x-bibtex", citing.bibtex_of)
+deposit = _file("-deposit.zip", "application/zip", citing.deposit_of)
