@@ -97,6 +97,7 @@ _CARDS = [
     path("benchmark/<path:identifier>/croissant.json", cards.benchmark_croissant, name="benchmark-croissant"),
     path("design/<str:digest>/", cards.design, name="design"),
     path("receipt/<str:receipt>/", cards.receipt, name="receipt"),
+    path("receipt/<str:receipt>/stimuli/", cards.stimuli, name="stimuli"),
     path("receipt/<str:receipt>/receipt.json", cards.receipt_json, name="receipt-json"),
     path("sample/<int:pk>/<str:name>", cards.sample, name="sample"),
 ]

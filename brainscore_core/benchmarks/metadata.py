@@ -281,6 +281,8 @@ class BenchmarkMetadata:
         Metric.
     bibtex : str, optional
         Citation, if the benchmark's source contains none or several.
+    discussion : str, optional
+        URL of the place where the benchmark is discussed, such as an issue tracker or a forum.
     notes : tuple of str
         Further information for readers.
 
@@ -311,10 +313,12 @@ class BenchmarkMetadata:
     data: DataMetadata = field(default_factory=DataMetadata)
     metric: MetricMetadata = field(default_factory=MetricMetadata)
     bibtex: str | None = None
+    discussion: str | None = None
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         require_texts(self, "title", "description")
+        require_url(self, "discussion")
         for name, cls in (("stimuli", StimuliMetadata), ("data", DataMetadata), ("metric", MetricMetadata)):
             if not isinstance(getattr(self, name), cls):
                 raise ValueError(f"{name} is {getattr(self, name)!r}, not a {cls.__name__}")

@@ -55,6 +55,8 @@ class ModelMetadata:
         URL of the publication or of the release of the model.
     bibtex : str or None
         Citation of the model, as BibTeX.
+    discussion : str, optional
+        URL of the place where the model is discussed, such as an issue tracker or a forum.
     twin_of : str, optional
         For an untrained model: identifier of the trained model with the same network and layers.
     runnable : bool
@@ -89,6 +91,7 @@ class ModelMetadata:
     weights_licence: str | None
     source: str | None
     bibtex: str | None
+    discussion: str | None = None
     twin_of: str | None = None
     runnable: bool = True
     notes: tuple[str, ...] = ()
@@ -103,6 +106,7 @@ class ModelMetadata:
             raise ValueError(f"total_parameters is {self.total_parameters}, less than parameters ({self.parameters})")
         require_positive(self, "size_mb", "image_size")
         require_url(self, "source")
+        require_url(self, "discussion")
         require_bibtex(self)
         require_notes(self, "notes")
         if self.trained_on is not None:

@@ -161,6 +161,7 @@ def _model_values(entry: Any) -> dict[str, Any]:
             "image_size": metadata.image_size,
             "code_licence": metadata.code_licence,
             "weights_licence": metadata.weights_licence,
+            "discussion": metadata.discussion,
             "notes": list(metadata.notes),
         }
     return {**values, "details": _known(details)}
@@ -189,6 +190,7 @@ def _benchmark_values(entry: Any) -> dict[str, Any]:
             "source": data.source or stimuli.source,
         }
         details |= {
+            "discussion": metadata.discussion,
             "kind": data.kind,
             "hemisphere": data.hemisphere,
             "duration_ms": data.duration_ms,

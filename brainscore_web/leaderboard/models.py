@@ -401,6 +401,38 @@ class StoredInfluence(models.Model):
         return f"{self.score_id}: {', '.join(str(part[0]) for part in self.parts) or 'none'}"
 
 
+class StimulusList(models.Model):
+    """Identifiers of stimuli, stored once for all scores on the same stimuli."""
+
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the identifiers.")
+    identifiers = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return f"{len(self.identifiers)} stimuli"
+
+
+class StoredOutcomes(models.Model):
+    """How well a model does on each stimulus (`brainscore_core.statistics.stimuli`).
+
+    Written by ``brainscore_web.leaderboard.outcomes``, from the predictions stored beside the receipt. A row without
+    stimuli says that there are none of stimuli.
+    """
+
+    score = models.OneToOneField(Score, on_delete=models.CASCADE, related_name="outcomes")
+    stimuli = models.ForeignKey(StimulusList, null=True, on_delete=models.PROTECT, related_name="outcomes")
+    kind = models.CharField(max_length=20, blank=True)
+    values = models.BinaryField(default=bytes, help_text="One number for each stimulus, in single precision.")
+    reference = models.BinaryField(default=bytes, help_text="Those of subjects, if any.")
+
+    class Meta:
+        """In the order of scores."""
+
+        ordering = ("score",)
+
+    def __str__(self) -> str:
+        return f"{self.score_id}: {self.kind or 'none'}"
+
+
 class StoredAssessmentQuerySet(models.QuerySet["StoredAssessment"]):
     """Queries of assessments."""
 
@@ -513,12 +545,18 @@ class StimulusSample(models.Model):
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="samples")
     image = models.ImageField(upload_to=_sample_path)
     caption = models.CharField(max_length=200, blank=True)
+    stimulus_id = models.CharField(max_length=200, blank=True, help_text="Its identifier in the data.")
     place = models.IntegerField(default=0)
 
     class Meta:
         """In display order."""
 
         ordering = ("place", "pk")
+
+    @property
+    def filename(self) -> str:
+        """Name of its file, which changes with the file and is the end of its address."""
+        return self.image.name.rsplit("/", 1)[-1]
 
     def __str__(self) -> str:
         return self.caption or f"sample {self.place}"

@@ -27,6 +27,7 @@ from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.influence import read_compact, write_influences
 from brainscore_web.leaderboard.ingest import ingest_receipts
 from brainscore_web.leaderboard.models import Score, Visibility
+from brainscore_web.leaderboard.outcomes import keep_outcomes
 from brainscore_web.leaderboard.reasons import not_run_reason
 from brainscore_web.scoring.claims import NOT_RUN_RETRY
 from brainscore_web.scoring.live_plugins import LivePlugins
@@ -164,6 +165,8 @@ def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt, *, re
         if not reads_influence:
             transaction.on_commit(partial(wake, "brainscore_web.scoring.tasks.read_influences"))
         notify_submissions([lease.row.pk])
+    if reads_influence:
+        keep_outcomes(store, [receipt])  # outside of the transaction, since it reads large files
     return True
 
 

@@ -41,7 +41,7 @@ from brainscore_web.leaderboard.cards.formatting import (
     web_address,
 )
 from brainscore_web.leaderboard.cards.scores import (
-    UNREPEATABLE,
+    ANNOTATIONS,
     ScoreLine,
     exposure_mark,
     has_ceiling,
@@ -143,6 +143,10 @@ class BenchmarkData:
     assessments: tuple[AssessmentKey, ...] = ()  # newest assessments that the visitor may see
 
 
+SAMPLES_SHOWN = 8
+"""Number of samples of stimuli on a card, evenly spread over all of them."""
+
+
 def find_benchmark(identifier: str) -> Benchmark | None:
     """Return the benchmark or mean; all of them are public."""
     return Benchmark.objects.select_related("owner").filter(identifier=identifier).first()
@@ -159,19 +163,21 @@ def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
     if benchmark.is_mean:
         return BenchmarkData(scores={}, versions=())
     rows = Score.objects.visible_to(visitor).filter(benchmark=benchmark).order_by("created", "receipt")
-    samples = StimulusSample.objects.filter(benchmark=benchmark) if shows_data else ()
+    samples = list(StimulusSample.objects.filter(benchmark=benchmark)) if shows_data else []
+    shown = np.unique(np.linspace(0, len(samples) - 1, min(SAMPLES_SHOWN, len(samples))).round().astype(int))
     return BenchmarkData(
         scores={
             row["pk"]: (
                 row["model__identifier"],
                 ScoreLine._make(row[name] for name in ScoreLine._fields)._replace(
-                    reason=benchmark.reason_to(visitor, row["state"], row["reason"])
+                    reason=benchmark.reason_to(visitor, row["state"], row["reason"]),
+                    has_outcomes=shows_data and row["has_outcomes"],
                 ),
             )
-            for row in rows.annotate(unrepeatable=UNREPEATABLE).values("pk", "model__identifier", *ScoreLine._fields)
+            for row in rows.annotate(**ANNOTATIONS).values("pk", "model__identifier", *ScoreLine._fields)
         },
         versions=list(benchmark.versions.all()),
-        samples=[Sample(row.pk, row.image.name.rsplit("/", 1)[-1], row.caption) for row in samples],
+        samples=[Sample(row.pk, row.filename, row.caption) for row in map(samples.__getitem__, shown)],
         shows_data=shows_data,
         packaged=benchmark.identifier in installed(benchmark.domain, "benchmark"),
         models=installed(benchmark.domain, "model"),
@@ -352,6 +358,7 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
             "version": line.version if line else "",
             "created": f"{line.created:%Y-%m-%d}" if line else "",
             "receipt": line.receipt if line else "",
+            "has_outcomes": bool(line and line.has_outcomes),
             "reason": line.error_reason if line and (error is None or start is None) else "",
             "value": value,
             "low": start,

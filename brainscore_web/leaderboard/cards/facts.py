@@ -60,12 +60,10 @@ def model_code(
     Examples
     --------
     >>> print(model_code(domain("vision"), "pixels", "Simulated2026.V1-pls").python)
-    from brainscore_vision import load_model, score
+    from brainscore_vision import score
     <BLANKLINE>
-    model = load_model("pixels")
-    result = score(model, "Simulated2026.V1-pls")
-    low, high = result.attrs["ci"]
-    print(f"{float(result):.3f} (95 %: {low:.3f}–{high:.3f})")
+    result = score("pixels", "Simulated2026.V1-pls")
+    print(result)
     """
     if not runnable:
         return None
@@ -75,11 +73,7 @@ def model_code(
         )
         command = f"brainscore info {shlex.quote(model)}"
     else:
-        python = (
-            f"from {domain.package} import load_model, score\n\n"
-            f"model = load_model({_quoted(model)})\n"
-            f"result = score(model, {_quoted(benchmark)})\n" + _PRINT
-        )
+        python = _score_program(domain, model, benchmark)
         command = f"brainscore score {shlex.quote(model)} {shlex.quote(benchmark)}"
     return Code(
         install=_install(f'"brainscore[{domain.wording.extra}]"', distribution),
@@ -99,16 +93,10 @@ def benchmark_code(
     >>> benchmark_code(domain("vision"), "A2026.IT-pls", "pixels", public=False).notes
     ('Its data are withheld: without access to them, you can only have models scored by submitting them.',)
     """
-    python = (
-        f"from {domain.package} import load_benchmark, score\n\n"
-        f"benchmark = load_benchmark({_quoted(benchmark)})\n"
-        "print(benchmark.ceiling)\n"
-        f"result = score({_quoted(model)}, {_quoted(benchmark)})  # or a model of your own\n" + _PRINT
-    )
     withheld = () if public else (_WITHHELD,)
     return Code(
         install=_install("brainscore", distribution),
-        python=python,
+        python=_score_program(domain, model, benchmark),
         command=f"brainscore score {shlex.quote(model)} {shlex.quote(benchmark)}",
         notes=(*withheld, *_notes(domain, packaged)),
     )
@@ -129,8 +117,13 @@ def citation_of(bibtex: str, identifier: str, source: str = "") -> Citation | No
     return Citation(bibtex=bibtex.strip(), filename=f"{name}.bib", source=source)
 
 
-_PRINT = 'low, high = result.attrs["ci"]\nprint(f"{float(result):.3f} (95 %: {low:.3f}–{high:.3f})")'
 _WITHHELD = "Its data are withheld: without access to them, you can only have models scored by submitting them."
+
+
+def _score_program(domain: Domain, model: str, benchmark: str) -> str:
+    """Return a program that scores a pair and prints the score with its interval and ceiling."""
+    call = f"score({_quoted(model)}, {_quoted(benchmark)})"
+    return f"from {domain.package} import score\n\nresult = {call}\nprint(result)"
 
 
 def _install(platform: str, distribution: str) -> str:

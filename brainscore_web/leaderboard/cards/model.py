@@ -12,10 +12,22 @@ from typing import Any
 from urllib.parse import quote
 
 import numpy as np
+from django.urls import reverse
 
 from brainscore_core.domains import domain
 from brainscore_core.errors import nearest
-from brainscore_core.figures import Lines, Series, StateScore, Svg, lines, training_plot
+from brainscore_core.figures import (
+    Dots,
+    DotsRow,
+    Lines,
+    Mark,
+    Series,
+    StateScore,
+    Svg,
+    dots_with_intervals,
+    lines,
+    training_plot,
+)
 from brainscore_core.formatting import count_text
 from brainscore_core.identifiers import series_point, states_of_models
 from brainscore_core.results.board import open_at_first
@@ -45,10 +57,11 @@ from brainscore_web.leaderboard.cards.history import (
     rescored,
 )
 from brainscore_web.leaderboard.cards.scores import (
-    UNREPEATABLE,
+    ANNOTATIONS,
     ScoreLine,
     score_axis,
     score_rows,
+    tried,
 )
 from brainscore_web.leaderboard.clean import finite, or_nan
 from brainscore_web.leaderboard.exposure import names_in
@@ -63,6 +76,9 @@ from brainscore_web.leaderboard.models import (
 from brainscore_web.leaderboard.reasons import withheld_reason
 from brainscore_web.leaderboard.simulation import is_simulated
 from brainscore_web.leaderboard.snapshot import Snapshot
+
+_MOST_DRAWN, _DEEPEST_DRAWN = 16, 2
+"""Maximum number of rows of the figure of a model's scores, and the deepest level of the tree in it."""
 
 _MOST_TRAINING = 24
 """Maximum number of benchmarks whose scores during training are drawn."""
@@ -259,13 +275,13 @@ def model_data(model: VisionModel, visitor: Visitor) -> ModelData:
     benchmarks = {pk: identifier for pk, identifier, _ in rows}
     scores = {}
     angle = None
-    rows_of_scores = Score.objects.filter(model=model).with_shows_data(visitor).annotate(unrepeatable=UNREPEATABLE)
+    rows_of_scores = Score.objects.filter(model=model).with_shows_data(visitor).annotate(**ANNOTATIONS)
     for row in rows_of_scores.order_by("created", "receipt").values(
         "pk", "benchmark_id", "shows_data", "document__model__visual_angle", *ScoreLine._fields
     ):
         angle = row["document__model__visual_angle"] or angle
         if not row["shows_data"]:
-            row["reason"] = withheld_reason(row["state"], row["reason"])
+            row["reason"], row["has_outcomes"] = withheld_reason(row["state"], row["reason"]), False
         if row["benchmark_id"] in benchmarks:
             row["benchmark"] = benchmarks[row["benchmark_id"]]
             point = ScorePoint._make(row[name] for name in ScorePoint._fields)
@@ -317,8 +333,10 @@ def model_card(
     model: VisionModel, board: Board, data: ModelData, opened: Collection[str] | None = None
 ) -> dict[str, Any]:
     """Return the content of a model's card."""
-    shown = open_at_first(board.nodes) if opened is None else frozenset(opened)
     there = model.identifier in board.snapshot.model_index
+    if opened is None:
+        opened = open_at_first(board.nodes, tried(board, model.identifier) if there else None)
+    shown = frozenset(opened)
     lines = {key: line for key, (_, line) in data.scores.items()}
     rows = score_rows(board, model.identifier, lines, shown) if there else ()
     regions = layer_map(model.regions)
@@ -331,6 +349,7 @@ def model_card(
         "notes": notes_of(model.details),
         "layers": regions,
         "rows": rows,
+        "chart": regions_chart(model, rows),
         "headline": [row for row in rows if row["upper"]],  # the results shown first
         "n_scored": sum(row["kind"] == "benchmark" and row["state_name"] == "scored" for row in rows),
         "doubtful": there and bool(board.snapshot.verification[board.snapshot.model_index[model.identifier]].any()),
@@ -350,6 +369,44 @@ def model_card(
         "means": _means(board, data, rows),
         "rescored": _rescored(board, data),
     }
+
+
+def regions_chart(model: VisionModel, rows: Sequence[dict[str, Any]]) -> Svg | None:
+    """Draw the means of a model with intervals, best and median model; without means, its benchmarks.
+
+    None if the model has no score.
+    """
+    scored = [row for row in rows if row["value"] is not None]
+    drawn = [row for row in scored if row["kind"] == "mean" and row["depth"] <= _DEEPEST_DRAWN]
+    drawn = (drawn or [row for row in scored if row["kind"] == "benchmark"])[:_MOST_DRAWN]
+    if not drawn:
+        return None
+    dots = [
+        DotsRow(
+            label=row["title"],
+            value=row["value"],
+            low=or_nan(row["low"]),
+            high=or_nan(row["high"]),
+            href=reverse("cards:benchmark", args=[model.domain, row["identifier"]]),
+            marks=[Mark(value=or_nan(row["marks"][kind]), kind=kind) for kind in ("best", "median")],
+            text=row["score"],
+            indent=row["depth"] if row["kind"] == "mean" else 0,
+        )
+        for row in drawn
+    ]
+    numbers = (
+        f"{row['title']}: {row['score']}, best model {row['best']}, median model {row['median']}" for row in drawn
+    )
+    return dots_with_intervals(
+        Dots(
+            rows=dots,
+            title=f"Scores of {model}, with the best and the median model",
+            description=f"{'; '.join(numbers)}.",
+            x_title="score",
+            width=420,
+            identifier="regions-chart",
+        )
+    )
 
 
 def _training(model: VisionModel, board: Board) -> Training:

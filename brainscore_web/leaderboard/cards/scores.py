@@ -132,10 +132,15 @@ class ScoreLine(NamedTuple):
     high: float | None = None
     undetermined: str = ""
     unrepeatable: bool = False
+    has_outcomes: bool = False
 
 
-UNREPEATABLE = Q(document__notes__icontains=NOT_REPEATABLE)
-"""Scores whose receipt says that the responses of the model are random or depend on the other stimuli of a batch."""
+ANNOTATIONS = {
+    "unrepeatable": Q(document__notes__icontains=NOT_REPEATABLE),
+    "has_outcomes": Q(outcomes__stimuli__isnull=False),
+}
+"""Conditions of `ScoreLine`: whether the receipt says that the responses of the model are random or depend on the other
+stimuli of a batch, and whether outcomes are stored for each stimulus."""
 
 
 def upper(nodes: Sequence[BoardNode]) -> tuple[int, ...]:
@@ -174,6 +179,8 @@ def score_rows(
     standing = standings(board.ranked_by, place)
     ceiled = has_ceiling(board)
     states, n_scored, n_all = (part[place].tolist() for part in (board.states, board.n_scored, board.n_all))
+    listed = tried(board, model)
+    missing = _missing_below(board.nodes, listed)
     keys = board.snapshot.score[in_snapshot].tolist()
     measured = [
         part[in_snapshot].tolist()
@@ -183,10 +190,12 @@ def score_rows(
     shown: list[bool] = []
     rows = []
     for at, node in enumerate(board.nodes):
-        shown.append(node.parent < 0 or (shown[node.parent] and board.nodes[node.parent].identifier in opened))
+        above_open = node.parent < 0 or (shown[node.parent] and board.nodes[node.parent].identifier in opened)
+        shown.append(listed[at] and above_open)
         leaf, drawn = node.kind == "benchmark", node.kind != "heading"
         line = scores.get(keys[node.column]) if leaf else None
         name = NAMES[states[at]] if leaf else "scored"
+        marks = {"best": best[at], "median": median[at], "ceiling": 1.0 if ceiled[at] else None}
         rows.append(
             {
                 "identifier": node.identifier,
@@ -208,23 +217,47 @@ def score_rows(
                 "condition": board.condition(at) if leaf or at in tested else "",
                 "upper": at in tested,
                 "coverage": "" if leaf else f"{n_scored[at]} of {n_all[at]}",
-                "bar": bar(
-                    axis, values[at], low[at], high[at],
-                    best=best[at], median=median[at], ceiling=1.0 if ceiled[at] else None,
-                ) if drawn else SafeString(""),
+                "marks": marks,
+                "bar": bar(axis, values[at], low[at], high[at], **marks) if drawn else SafeString(""),
                 "version": line.version if line else "",
                 "created": f"{line.created:%Y-%m-%d}" if line else "",
                 "receipt": line.receipt if line else "",
+                "has_outcomes": bool(line and line.has_outcomes),
                 "private": leaf and board.snapshot.benchmarks[node.column].access != "public",
                 "open": node.identifier in opened,
                 "shown": shown[at],
+                "listed": listed[at],
+                "missing": missing[at] if node.identifier in opened else 0,
                 "toggle": "" if leaf else _toggled(opened, node.identifier),
                 "value": values[at],
                 "low": low[at],
                 "high": high[at],
             }
-        )  # fmt: skip
+        )
     return tuple(rows)
+
+
+def tried(board: Board, model: str) -> tuple[bool, ...]:
+    """Return for each node whether the model was run on it or on a benchmark below it; roots always count."""
+    states = board.states[_place(board, model)].tolist()
+    listed = [node.parent < 0 for node in board.nodes]
+    for at in range(len(board.nodes) - 1, -1, -1):
+        node = board.nodes[at]
+        if node.kind == "benchmark" and NAMES[states[at]] != "missing":
+            listed[at] = True
+        if listed[at] and node.parent >= 0:
+            listed[node.parent] = True
+    return tuple(listed)
+
+
+def _missing_below(nodes: Sequence[BoardNode], listed: Sequence[bool]) -> list[int]:
+    """Return for each node how many benchmarks directly below it, or in means directly below it, are not listed."""
+    missing = [0] * len(nodes)
+    for at in range(len(nodes) - 1, -1, -1):
+        node = nodes[at]
+        if node.parent >= 0 and not listed[at]:
+            missing[node.parent] += 1 if node.kind == "benchmark" else missing[at]
+    return missing
 
 
 def exposure_mark(board: Board, row: int, place: int) -> SafeString:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shlex
 from collections.abc import Callable, Mapping
-from typing import IO, Any
+from typing import IO, Any, get_args
 from urllib.parse import quote, urlencode
 
 from django.contrib.auth.models import AnonymousUser
@@ -33,7 +33,7 @@ from brainscore_web.leaderboard.cards.benchmark import (
     near_benchmarks,
 )
 from brainscore_web.leaderboard.cards.facts import citation_of, code_link, discussion_link
-from brainscore_web.leaderboard.cards.formatting import STATES, histogram
+from brainscore_web.leaderboard.cards.formatting import STATES, axis_of, bins, estimate, histogram
 from brainscore_web.leaderboard.cards.history import CAUSES, history_lines, means_chart, means_lines, newest, rank_steps
 from brainscore_web.leaderboard.cards.lists import benchmark_lines, chips, model_list, sorts, unscored
 from brainscore_web.leaderboard.cards.model import (
@@ -51,6 +51,7 @@ from brainscore_web.leaderboard.cards.validity import load_validity
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
 from brainscore_web.leaderboard.http import answer, cached_for_visitors, conditional, public_answer, user_errors
 from brainscore_web.leaderboard.models import Score, StimulusSample, StoredAssessment, Visibility
+from brainscore_web.leaderboard.outcomes import Order, outcome_page
 from brainscore_web.leaderboard.snapshot import load_models, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
@@ -315,6 +316,33 @@ def receipt(request: HttpRequest, domain: Domain, receipt: str) -> HttpResponse:
 
 
 @require_safe
+@user_errors
+def stimuli(request: HttpRequest, domain: Domain, receipt: str) -> HttpResponse:
+    """How well a model does on each stimulus of a benchmark, for visitors who may see the data."""
+    query = _valid_query(request, {"order": get_args(Order), "page": None})
+    score = _receipt(request, domain, receipt)
+    order: Any = query.get("order") or "worst"
+    shows_data = score.benchmark.shows_data_to(request.user)
+    outcomes = outcome_page(score, order, query.get("page", "1")) if shows_data else None
+    if outcomes is None:
+        raise Http404("nothing is stored by stimulus for this score, or its data are withheld")
+    axis = axis_of(outcomes.values)
+    context = {
+        "score": score,
+        "text": estimate(score.value, score.error, score.low, score.high, reason=score.error_reason),
+        "outcomes": outcomes,
+        "order": order,
+        "orders": {"worst": "Worst first", "best": "Best first", "name": "By name"},
+        "numbers": outcomes.page.paginator.get_elided_page_range(outcomes.page.number),
+        "histogram": histogram(bins(outcomes.values, axis), axis),
+    }
+    response = render(request, "cards/stimuli.html", context)
+    public = score.benchmark.access == Visibility.PUBLIC
+    response["Cache-Control"] = "private, no-cache" if public else "private, no-store"
+    return response
+
+
+@require_safe
 def receipt_json(request: HttpRequest, domain: Domain, receipt: str) -> HttpResponse:
     """Download a receipt."""
     score = _receipt(request, domain, receipt)
@@ -334,7 +362,7 @@ def sample(request: HttpRequest, domain: Domain, pk: int, name: str) -> HttpResp
     Browsers revalidate it each time, since public data may be withheld later.
     """
     stimulus = StimulusSample.objects.select_related("benchmark").filter(pk=pk).first()
-    if stimulus is None or not stimulus.image.name or stimulus.image.name.rsplit("/", 1)[-1] != name:
+    if stimulus is None or not stimulus.image.name or stimulus.filename != name:
         raise Http404("no such stimulus")
     public = stimulus.benchmark.access == Visibility.PUBLIC
     if not public and not stimulus.benchmark.shows_data_to(request.user):
@@ -359,7 +387,7 @@ def sample(request: HttpRequest, domain: Domain, pk: int, name: str) -> HttpResp
 
 def _all_toggle(card: dict[str, Any]) -> tuple[str, str]:
     """Return the text and the query of the link that opens all nodes of a card, or closes them if all are open."""
-    names = [row["identifier"] for row in card["rows"] if row["kind"] != "benchmark"]
+    names = [row["identifier"] for row in card["rows"] if row["kind"] != "benchmark" and row["listed"]]
     if all(name in card["opened"] for name in names):
         return "Close all", "open="
     return "Open all", urlencode([("open", name) for name in names], quote_via=quote)

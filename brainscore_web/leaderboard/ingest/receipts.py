@@ -7,6 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from django.db.models import QuerySet
+
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import EXPORT_COLUMNS, Problem, Receipt, ResultsStore, State
 from brainscore_web.leaderboard.clean import check_identifier, check_receipt, moment, number, text
@@ -14,6 +16,7 @@ from brainscore_web.leaderboard.influence import keep_influences
 from brainscore_web.leaderboard.ingest.assessments import keep_assessments
 from brainscore_web.leaderboard.ingest.rows import IngestReport, Row, Tally, Writer, limits, row_of, too_large
 from brainscore_web.leaderboard.models import Score, Visibility
+from brainscore_web.leaderboard.outcomes import keep_outcomes, scores_without_outcomes
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -94,18 +97,20 @@ def ingest_store(
                 writer.write(waiting)
                 waiting.clear()
                 keep_influences(store, new)
+                keep_outcomes(store, new)
                 new.clear()
                 if on_progress is not None:
                     on_progress(place, scan.unread)
         writer.write(waiting)  # the last number is not reached if a file has been deleted meanwhile
-        keep_influences(store, [*new, *_without_influences(known)])
+        keep_influences(store, [*new, *_ingested_before(known, Score.objects.filter(influence=None))])
+        keep_outcomes(store, [*new, *_ingested_before(known, scores_without_outcomes())])
         keep_assessments(store, writer)
     return writer.tally.report()
 
 
-def _without_influences(receipts: set[str]) -> Iterator[Receipt]:
-    """Receipts that were ingested before, of scores whose influences have not been read."""
-    rows = Score.objects.order_by("pk").filter(state=Score.State.SCORED, influence=None, document__isnull=False)
+def _ingested_before(receipts: set[str], scores: QuerySet[Score]) -> Iterator[Receipt]:
+    """Receipts with attachments that were ingested before, of some scores."""
+    rows = scores.order_by("pk").filter(state=Score.State.SCORED, document__isnull=False)
     for identifier, document in rows.values_list("receipt", "document").iterator(chunk_size=BATCH):
         if identifier in receipts and document.get("attachments"):
             with suppress(UserError):

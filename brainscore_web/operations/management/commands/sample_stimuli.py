@@ -18,12 +18,16 @@ from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.images import load_image, naming_stimuli
 from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.models import Benchmark, StimulusSample, Visibility
+from brainscore_web.leaderboard.outcomes import LONGEST_NAME
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
 LARGEST_SIDE = 200
 """Length of the longer side of a sample, in pixels."""
+
+SAMPLES = 200
+"""Number of samples of a benchmark, unless another one is requested."""
 
 _CAPTIONS = ("object_name", "category_name", "category", "texture_type", "label", "image_label", "truth")
 """Columns that may describe a stimulus; the first existing one is used."""
@@ -35,7 +39,7 @@ def public_benchmarks() -> list[str]:
     return list(rows.order_by("identifier").values_list("identifier", flat=True))
 
 
-def keep_samples(identifier: str, *, count: int = 8, replace: bool = False) -> int:
+def keep_samples(identifier: str, *, count: int = SAMPLES, replace: bool = False) -> int:
     """Store samples of a benchmark's stimuli, evenly spread over all of them."""
     benchmark = Benchmark.objects.filter(identifier=identifier, is_mean=False).first()
     if benchmark is None:
@@ -51,15 +55,17 @@ def keep_samples(identifier: str, *, count: int = 8, replace: bool = False) -> i
         return 0
     stimuli = domain(benchmark.domain).feature("first stimuli")(identifier)
     places = np.unique(np.linspace(0, len(stimuli) - 1, min(count, len(stimuli))).round().astype(int))
-    captions = _captions(stimuli)
+    captions, identifiers = _captions(stimuli), stimuli["stimulus_id"].astype(str).tolist()
     with naming_stimuli(stimuli.original_paths or stimuli.stimulus_paths):
-        samples = [(thumbnail(_original(stimuli, place)), captions[place]) for place in places]
+        samples = [(thumbnail(_original(stimuli, place)), captions[place], identifiers[place]) for place in places]
     old_samples = list(benchmark.samples.all())
     with transaction.atomic():
         for sample in old_samples:
             sample.delete()
-        for place, (picture, caption) in enumerate(samples):
-            sample = StimulusSample(benchmark=benchmark, place=place, caption=caption)
+        for place, (picture, caption, stimulus_id) in enumerate(samples):
+            sample = StimulusSample(
+                benchmark=benchmark, place=place, caption=caption, stimulus_id=text(stimulus_id, LONGEST_NAME)
+            )
             sample.image.save(f"{place}.png", ContentFile(picture), save=False)
             sample.save()
     for sample in old_samples:
@@ -99,7 +105,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK")
         parser.add_argument("--all-public", action="store_true", help="all benchmarks with public data")
-        parser.add_argument("--count", type=int, default=8, help="number of samples of each benchmark (8)")
+        parser.add_argument(
+            "--count", type=int, default=SAMPLES, help=f"number of samples of each benchmark ({SAMPLES})"
+        )
         parser.add_argument("--replace", action="store_true", help="replace existing samples")
 
     def handle(self, *args: Any, **options: Any) -> None:
