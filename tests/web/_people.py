@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.contrib.auth.models import Group
@@ -16,6 +17,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from PIL import Image
 
+from brainscore_core.statistics.stimuli import StimulusOutcomes
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import (
@@ -26,6 +28,7 @@ from brainscore_web.leaderboard.models import (
     StimulusSample,
     VisionModel,
 )
+from brainscore_web.leaderboard.outcomes import write_outcomes
 from brainscore_web.uploads.models import Upload, UploadedFile
 
 from ._databases import fill
@@ -112,6 +115,8 @@ def build() -> Site:
     _score(other, OTHERS_RECEIPT, value=0.134679)
     about = VisionModel.objects.get(identifier=made.models[0])
     _score(about, ABOUT_FILES, only=WITHHELD, value=0.5, document=_document(about.identifier))
+    outcomes = StimulusOutcomes("response", ("aardvark-1", "aardvark-2"), np.array([0.1, 0.9]))
+    write_outcomes([(Score.objects.get(receipt=ABOUT_FILES).pk, outcomes)])
 
     buffer = io.BytesIO()
     Image.new("RGB", (8, 8), "red").save(buffer, "PNG")

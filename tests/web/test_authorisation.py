@@ -10,7 +10,7 @@ from django.db import transaction
 from django.urls import reverse
 
 from ._html import html_problems, is_page
-from ._people import BUCKET, KEY, PUBLIC, RECEIPT, SECRET, WHO, WITHHELD, addresses, build, domain_in
+from ._people import ABOUT_FILES, BUCKET, KEY, PUBLIC, RECEIPT, SECRET, WHO, WITHHELD, addresses, build, domain_in
 
 LOGIN, PROFILE, AGAIN = "/accounts/login/", "/accounts/profile/", "/accounts/reauthenticate/"
 MAIL, PASSWORD = "/accounts/email/", "/accounts/password/change/"
@@ -58,6 +58,7 @@ TABLE = {
     "cards:receipt-json": ({"receipt": RECEIPT.format(1)}, {}, OWNER, READ_ONLY),
     "cards:model-badge": ({"identifier": SECRET}, {}, NOWHERE, READ_ONLY),
     "cards:benchmark-badge": ({"identifier": WITHHELD}, {}, OPEN, READ_ONLY),
+    "cards:stimuli": ({"receipt": ABOUT_FILES}, {}, (404, 404, 404, 404, 404, 200), READ_ONLY),
     "cards:design": ({"digest": "unknown"}, {}, NOWHERE, READ_ONLY),
     "cards:sample": ("sample", {}, (404, 404, 404, 404, 404, 200), READ_ONLY),
     "compare:page": ({}, {}, OPEN, READ_ONLY),

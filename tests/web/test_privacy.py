@@ -101,6 +101,7 @@ PATHS = {
     "api:show_question": [{"question": "00000000-0000-4000-8000-000000000000"}],
     "cards:receipt": [{"receipt": one} for one in RECEIPTS],
     "cards:receipt-json": [{"receipt": one} for one in RECEIPTS],
+    "cards:stimuli": [{"receipt": one} for one in RECEIPTS],
     "api:show_model": [{"identifier": name} for name in NEAR],
     "api:show_benchmark": [{"identifier": name} for name in (WITHHELD, ALONE, "IT")],
     "api:show_receipt": [{"receipt": one} for one in RECEIPTS],

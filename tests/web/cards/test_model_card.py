@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 
 from brainscore_core.provenance import NOT_REPEATABLE
+from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards.model import find_model, model_card, model_data
 from brainscore_web.leaderboard.cards.scores import standings
@@ -232,6 +233,51 @@ def test_profiles_of_layers(board, card_of, member, get, read):
     assert answer.content.decode().count("chart-lines") >= 2
 
 
+def test_benchmarks_never_run_are_only_counted(board, card_of, member, get, read):
+    model = board.models[0]
+    below = Benchmark.objects.filter(parent__identifier__in=("IT", "Simulated.IT"), is_mean=False)
+    other = Benchmark.objects.filter(is_mean=False, parent__identifier="V1").first().identifier
+    Score.objects.filter(model__identifier=model, benchmark__in=below).delete()
+    Score.objects.filter(model__identifier=model, benchmark__identifier=other).delete()
+    revision.bump()
+    opened = ("average_vision", "neural_vision", "V1")
+    rows = {row.identifier: row for row in card_of(model, member, opened).rows}
+    names = [row.identifier for row in rows.values() if row.state_name == "missing"]
+    assert {other, *below.values_list("identifier", flat=True)} <= set(names)
+    assert not any(rows[name].shown for name in (*names, "IT"))
+    assert rows["neural_vision"].missing >= below.count()
+    assert rows["V1"].missing >= 1
+    page = read(get(f"/vision/model/{model}/?{'&'.join(f'open={name}' for name in opened)}"))
+    assert f"V1 {rows['V1'].missing} missing" in page
+    assert all(name in page for name in names)  # in the list below
+
+
+def test_the_figure_has_the_means_with_best_and_median(board, card_of, member, get):
+    VisionModel.objects.create(identifier="new")
+    model = board.models[0]
+    rows = [
+        row for row in card_of(model, member).rows if row.kind == "mean" and row.depth < 3 and row.value is not None
+    ]
+    chart = (
+        get(f"/vision/model/{model}/").content.decode().partition('class="card-figure"')[2].partition("</figure>")[0]
+    )
+    assert chart.count("chart-row-label") == len(rows) > 4
+    texts = (f"{row.title}: {row.score}, best model {row.best}, median model {row.median}" for row in rows)
+    assert "; ".join(texts) in chart
+    assert "card-figure" not in get("/vision/model/new/").content.decode()
+
+
+def test_links_to_the_discussion_are_web_addresses(board, get):
+    for kind, rows, identifier in (
+        ("model", VisionModel.objects, board.models[0]),
+        ("benchmark", Benchmark.objects, board.benchmarks[0]),
+    ):
+        for address, shown in (("https://forum.example/1", True), ("javascript:alert(1)", False)):
+            rows.filter(identifier=identifier).update(details={"discussion": address})
+            revision.bump()
+            assert (f'href="{address}"' in get(f"/vision/{kind}/{identifier}/").content.decode()) is shown
+
+
 def test_a_model_without_scores_has_a_card(board, get, read):
     VisionModel.objects.create(identifier="new", bibtex="@misc{new}")
     assert "This model has not been scored yet." in read(get("/vision/model/new/"))
@@ -248,7 +294,7 @@ def test_a_model_that_cannot_be_run_shows_no_code(board, get, read):
     VisionModel.objects.filter(identifier=board.models[0]).update(runnable=False)
     said = read(get(f"/vision/model/{board.models[0]}/"))
     assert "This model cannot be loaded from published code." in said
-    assert "load_model" not in said
+    assert "brainscore_vision" not in said
 
 
 def test_the_link_to_compare_works(board, get, read):
