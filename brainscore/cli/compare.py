@@ -43,7 +43,7 @@ def compare_on(site: str, models: Sequence[str], benchmarks: Sequence[str], *, j
             _print_rows(rows)
             if rows:
                 query = {"mode": "models", "first": rows[0].first_model, "second": rows[0].second_model}
-                echo(f"See {client.url}/vision/compare/?{urlencode(query)}", err=True)
+                echo(f"See {client.url}/{rows[0].domain}/compare/?{urlencode(query)}", err=True)
             if any(row.outcome == "untested" for row in rows):
                 echo(_UNTESTED_NOTE, err=True)
     return any(row.difference is not None for row in rows)
@@ -154,8 +154,8 @@ def command(
     Differences are tested on the stimuli, neuroids or subjects that both models were scored on, with data stored beside
     the receipts; p-values are corrected over all pairs and benchmarks. The exit code is 1 if nothing could be compared.
 
-    With --site URL, two models are compared as on the site's page /vision/compare/: on all benchmarks and their means,
-    or those given with --benchmark. To include your private models, log in with brainscore login, or set
+    With --site URL, two models of one domain are compared as on the site's page of comparisons: on all benchmarks and
+    their means, or those given with --benchmark. To include your private models, log in with brainscore login, or set
     BRAINSCORE_TOKEN; their differences are shown, but not tested.
     """
     if site is not None:

@@ -34,7 +34,7 @@ from brainscore.client.records import (
 )
 from brainscore.client.submissions import Posted, Submission, SubmissionCard, submit
 from brainscore.client.submissions import post_receipts as post
-from brainscore_core.domain_names import FIRST
+from brainscore_core.domain_names import FIRST, split_name
 from brainscore_core.errors import UnknownIdentifier, UserError
 
 T = TypeVar("T")
@@ -159,9 +159,10 @@ class Client:
             if had >= answers[-1]["total"] or had == limit or not answers[-1]["models"]:
                 return leaderboard_of(answers)
 
-    def compare(self, first: str, second: str, *, domain: str = FIRST) -> list[Compared]:
+    def compare(self, first: str, second: str, *, domain: str | None = None) -> list[Compared]:
         """Compare two models on all benchmarks, as the site's page does.
 
+        Without `domain`, it is the one that a name begins with, as in ``language:NAME``, or that of the first model.
         Means come first, then benchmarks by region, the largest difference first, and benchmarks that a model lacks.
         The site tests differences on the stimuli, neuroids and subjects that both scores share, if it stores their
         influences on the scores; others are ``'untested'``, as are those of private models, to which a token gives
@@ -170,6 +171,10 @@ class Client:
         """
         if not first or not second:
             raise UserError("the name of a model is empty", remedy="name two models")
+        (stated, first), (other, second) = split_name(first), split_name(second)
+        domain = domain or stated or other or self._domain_of(first)
+        if {stated, other} - {None, domain}:
+            raise UserError("models of different domains share no benchmark", remedy="name two models of one domain")
         try:
             return compare_public_models(self._connection, domain, first, second)
         except UnknownIdentifier:
@@ -186,6 +191,13 @@ class Client:
             benchmark.identifier: benchmark.region for benchmark in self.benchmarks(kind="benchmark", domain=domain)
         }
         return compare_on_board(board, names[0], names[1], regions)
+
+    def _domain_of(self, model: str) -> str:
+        """Domain of a model; the first one if it is not visible, or named by its title."""
+        try:
+            return self.model(model).domain
+        except UnknownIdentifier:
+            return FIRST
 
     def receipt(self, identifier: str) -> dict[str, Any]:
         """Read a receipt, as it was written."""

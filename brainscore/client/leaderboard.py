@@ -46,6 +46,7 @@ class Compared:
     high: float | None
     outcome: str  # of the first model: 'win', 'tie', 'loss' or 'untested'; otherwise why there is no difference
     condition: str = ""  # for which few subjects or groups alone the outcome holds; empty: for new ones
+    domain: str = FIRST  # of the models
 
 
 def compare_public_models(connection: Connection, domain: str, first: str, second: str) -> list[Compared]:
@@ -71,6 +72,7 @@ def compare_public_models(connection: Connection, domain: str, first: str, secon
             high=_cell_number(row[10]),
             outcome=_cell_text(row[11]),
             condition=_cell_text(row[12]) if len(row) > 12 else UNRECORDED,
+            domain=domain,
         )
         for row in rows
     ]
@@ -127,6 +129,7 @@ def _compared(board: Leaderboard, first: int, second: int, regions: Mapping[str,
             high=None,
             outcome="untested" if both else f"first {board.state[first, column]}, second {board.state[second, column]}",
             condition=node.condition if both else "",
+            domain=board.domain,
         )
         if not both:
             absent += [] if is_mean else [row]

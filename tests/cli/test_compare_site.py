@@ -14,7 +14,7 @@ pytest.importorskip("ninja")
 from django.core.cache import caches
 
 from brainscore.client import Client
-from brainscore_core.errors import UnknownIdentifier
+from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard import revision
@@ -61,6 +61,19 @@ def test_as_on_the_page(cli, site, client):
     assert {row[11] for row in expected} & {"win", "loss"}
     assert ("untested" in {row[11] for row in expected}) == ("Untested: " in found.stderr)
     assert f"{site.url}/vision/compare/?mode=models&first={first}" in found.stderr
+
+
+def test_models_of_language(cli, site):
+    first, second = simulate_leaderboard(models=3, benchmarks=6, private=0, units=20, domain="language").models[:2]
+    rows = Client(site.url).compare(first, second)
+    assert {row.domain for row in rows} == {"language"}
+    assert any(row.outcome in ("win", "tie", "loss") for row in rows)
+    found = cli("compare", f"language:{first}", second, "--site", site.url)
+    assert found.exit_code == 0, found.output
+    assert [line.split("\t")[0] for line in found.stdout.splitlines()[1:]] == [row.benchmark for row in rows]
+    assert f"{site.url}/language/compare/?mode=models&first={first}" in found.stderr
+    with pytest.raises(UserError, match="different domains"):
+        Client(site.url).compare(f"language:{first}", f"vision:{site.models[0]}")
 
 
 def test_some_benchmarks_as_json(cli, site):
