@@ -12,6 +12,7 @@ from brainscore_core.numerics._matrices import Array, centred_eigh, product
 from brainscore_core.numerics.linear_regression import centred_blocks
 from brainscore_core.numerics.resampling import Interval, influence_variance, student_interval
 from brainscore_core.numerics.significance import corrected
+from brainscore_core.parallel import evaluate
 
 Rows = NDArray[np.intp]
 Split = tuple[Rows, Rows]
@@ -135,16 +136,20 @@ def explain(
     total = np.full_like(Y, np.nan)
     errors = {members: np.full_like(Y, np.nan) for members in combinations}
     factor = np.ones((len(Y), 1))
+    weights_tried = [weights for weights in itertools.product(_WEIGHTS[len(K)], repeat=len(K)) if max(weights) == 1.0]
+
+    def fitted(task: tuple[Split, tuple[float, ...]]) -> tuple[Array, Array]:
+        (train, test), weights = task
+        return _fit(np.tensordot(weights, K, axes=1), Y - Y[train].mean(axis=0), train, test, codes)
+
+    splits = list(splits)
+    fits = evaluate(fitted, list(itertools.product(splits, weights_tried)))
     for train, test in splits:
         y_mean = Y[train].mean(axis=0)
         total[test] = (Y[test] - y_mean) ** 2
         factor[test] = 1 + 1 / len(train)
         best = {members: np.full(Y.shape[1], np.inf) for members in combinations}
-        for weights in itertools.product(_WEIGHTS[len(K)], repeat=len(K)):
-            if max(weights) != 1.0:
-                continue
-            kernel = np.tensordot(weights, K, axes=1)
-            error, predicted = _fit(kernel, Y - y_mean, train, test, codes)
+        for weights, (error, predicted) in zip(weights_tried, itertools.islice(fits, len(weights_tried)), strict=True):
             used = {number for number, weight in enumerate(weights) if weight}
             for members in combinations:
                 if used <= set(members):
@@ -240,6 +245,12 @@ def unexplained(
     codes = np.arange(len(Y)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
     total, best, combined = (np.full_like(Y, np.nan) for _ in range(3))
     factor, chosen = np.ones((len(Y), 1)), []
+
+    def fitted(task: tuple[Split, int]) -> tuple[Array, Array]:
+        (train, test), index = task
+        return _fit(K[index], Y - Y[train].mean(axis=0), train, test, codes)
+
+    fits = evaluate(fitted, list(itertools.product(splits, range(len(K)))))
     for train, test in splits:
         centred = Y - Y[train].mean(axis=0)
         total[test], factor[test] = centred[test] ** 2, 1 + 1 / len(train)
@@ -247,8 +258,7 @@ def unexplained(
         smallest = of_mean
         number, predicted = np.full(Y.shape[1], -1), np.zeros((len(test), Y.shape[1]))
         mean_errors = []
-        for index, kernel in enumerate(K):
-            error, prediction = _fit(kernel, centred, train, test, codes)
+        for index, (error, prediction) in enumerate(itertools.islice(fits, len(K))):
             mean_errors.append(np.mean(error / np.maximum(of_mean, np.finfo(np.float64).tiny)))
             smallest, number, predicted = _better(smallest, number, predicted, error, index, prediction)
         best[test] = (centred[test] - predicted) ** 2

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge, RidgeCV
 
+from brainscore_core import parallel
 from brainscore_core.numerics import explained_variance
 from brainscore_core.numerics._matrices import centred_eigh
 from brainscore_core.numerics.explained_variance import PENALTIES, explain, left_out_errors, unexplained
@@ -124,3 +125,16 @@ def test_best_models_are_chosen_within_folds_and_noise_is_not_claimed(rng):
     assert reliable[:4].all()
     assert not found.any()
     assert not result.stimuli()[1].any()
+
+
+def test_processes_give_the_same_result(rng, monkeypatch):
+    models, Y = data(rng)
+    kernels = [features @ features.T for features in models]
+    alone = explain(kernels, Y, splits()), unexplained(kernels, Y, splits(), noise=np.zeros_like(Y))
+    monkeypatch.setattr(parallel, "_processes", lambda: 2)
+    monkeypatch.setattr(parallel, "WORTHWHILE", 0)
+    copies = explain(kernels, Y, splits()), unexplained(kernels, Y, splits(), noise=np.zeros_like(Y))
+    for members, errors in alone[0].errors.items():
+        np.testing.assert_allclose(copies[0].errors[members], errors, rtol=1e-9)
+    np.testing.assert_allclose(copies[1].combined, alone[1].combined, rtol=1e-9)
+    np.testing.assert_array_equal(copies[1].chosen, alone[1].chosen)
