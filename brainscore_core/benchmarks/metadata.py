@@ -279,6 +279,8 @@ class BenchmarkMetadata:
         Subjects and measurements.
     metric : MetricMetadata
         Metric.
+    changes : tuple of str
+        What changed in versions after the first, and why, such as ``'2: Trials without a fixation are left out.'``.
     bibtex : str, optional
         Citation, if the benchmark's source contains none or several.
     discussion : str, optional
@@ -312,6 +314,7 @@ class BenchmarkMetadata:
     stimuli: StimuliMetadata = field(default_factory=StimuliMetadata)
     data: DataMetadata = field(default_factory=DataMetadata)
     metric: MetricMetadata = field(default_factory=MetricMetadata)
+    changes: tuple[str, ...] = ()
     bibtex: str | None = None
     discussion: str | None = None
     notes: tuple[str, ...] = ()
@@ -323,7 +326,15 @@ class BenchmarkMetadata:
             if not isinstance(getattr(self, name), cls):
                 raise ValueError(f"{name} is {getattr(self, name)!r}, not a {cls.__name__}")
         require_bibtex(self)
-        require_notes(self, "notes")
+        require_notes(self, "notes", "changes")
+        for text in self.changes:
+            if not all(map(str.strip, text.partition(": "))):
+                raise ValueError(f"changes has {text!r}, not a version and what changed, such as '2: New trials.'")
+
+    def change_in(self, version: str) -> str:
+        """Return what changed in a version; empty if it is not stated."""
+        stated = (text.partition(": ") for text in self.changes)
+        return next((reason.strip() for number, _, reason in stated if number.strip() == version), "")
 
 
 def metadata_for(identifier: str, table: Mapping[str, BenchmarkMetadata]) -> BenchmarkMetadata | None:
@@ -359,7 +370,7 @@ def longest_match(identifier: str, table: Mapping[str, T]) -> T | None:
 
 METADATA_TABLE: Final = "metadata.csv"
 
-_LISTS: Final = ("notes", "regions", "taken_from")
+_LISTS: Final = ("changes", "notes", "regions", "taken_from")
 _NUMBERS: Final = ("duration_ms", "n", "n_neuroids", "n_subjects", "size_mb", "visual_degrees")
 
 

@@ -75,8 +75,7 @@ def _models(domain: str, entries: Iterable[Any], tally: _Tally) -> None:
 
 def _benchmarks(domain: str, entries: Iterable[Any], means: Mapping[str, int], tally: _Tally) -> None:
     rows = {row.identifier: row for row in Benchmark.objects.all()}
-    versions = {(pk, version) for pk, version in BenchmarkVersion.objects.values_list("benchmark", "version")}
-    new, kept = [], []
+    new, kept, stated = [], [], {}
     for entry in entries:
         row = _row(Benchmark, domain, entry.identifier, rows, tally)
         if row is None:
@@ -85,17 +84,35 @@ def _benchmarks(domain: str, entries: Iterable[Any], means: Mapping[str, int], t
             tally.problems.append(f"{entry.identifier!r} is a mean of the tree, not a benchmark")
             continue
         kept.append(row)
+        stated[entry.identifier] = entry.metadata
         values = _benchmark_values(entry)
         if row.pk is None or listed_benchmark(domain, entry.identifier) is not None:  # otherwise receipts say so
             values |= placement(domain, entry.identifier, means)._asdict()
         if _changed(row, values, tally):
             new.append(row)
     Benchmark.objects.bulk_create(new)
-    BenchmarkVersion.objects.bulk_create(
-        BenchmarkVersion(benchmark=row, version=row.version, since=timezone.now())
-        for row in kept
-        if row.version and (row.pk, row.version) not in versions
-    )
+    _versions(kept, stated, tally)
+
+
+def _versions(rows: Iterable[Benchmark], stated: Mapping[str, Any], tally: _Tally) -> None:
+    """Create missing current versions, and add to all versions what their plugin states of them (`stated`)."""
+    versions: dict[int, dict[str, BenchmarkVersion]] = {}
+    for version in BenchmarkVersion.objects.only("benchmark", "version", "changes", "synced"):
+        versions.setdefault(version.benchmark_id, {})[version.version] = version
+    new = []
+    for row in rows:
+        known = versions.get(row.pk, {})
+        if row.version and row.version not in known:
+            known[row.version] = BenchmarkVersion(benchmark=row, version=row.version, since=timezone.now())
+            new.append(known[row.version])
+        metadata = stated[row.identifier]
+        for version in known.values() if metadata is not None and metadata.changes else ():
+            changed = fill_in(version, {"changes": metadata.change_in(version.version)})
+            if changed and version.pk is not None:
+                tally.changed.append(row.identifier)
+                fields = {name: getattr(version, name) for name in changed}
+                BenchmarkVersion.objects.filter(pk=version.pk).update(**fields)
+    BenchmarkVersion.objects.bulk_create(new)
 
 
 def _row(

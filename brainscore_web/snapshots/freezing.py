@@ -10,11 +10,14 @@ import numpy as np
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
+from django.db.models import Sum
+from django.db.models.functions import Length
 from django.utils import timezone
 from numpy.typing import NDArray
 
 from brainscore_core.domains import Domain
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import size_text
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard import export
 from brainscore_web.leaderboard.board import Board, board_for
@@ -28,8 +31,8 @@ from brainscore_web.snapshots.models import FrozenView
 SCHEMA = 1
 MOST_CELLS = 250_000
 """Models × columns of a snapshot."""
-MOST_OF_MEMBER, MOST_A_DAY = 100, 10
-"""Snapshots of a member, and those within 24 hours."""
+MOST_BYTES, MOST_A_DAY = 100_000_000, 10
+"""Stored bytes of the snapshots of a member, and how many within 24 hours."""
 
 _NAMING = ("q", "models", "family", "architecture", "training")
 """Filters that may contain the name or the description of a private model."""
@@ -78,8 +81,12 @@ def freeze(user: User, domain: Domain, state: BoardState, *, title: str, authors
     with transaction.atomic():
         User.objects.select_for_update().get(pk=user.pk)  # of several requests, each counts those before it
         existing = FrozenView.objects.filter(by=user)
-        if existing.count() >= MOST_OF_MEMBER:
-            raise UserError(f"you have {MOST_OF_MEMBER} snapshots", remedy="ask the operators of the site")
+        stored = existing.aggregate(n=Sum(Length("content")))["n"] or 0
+        if stored + len(row.content) > MOST_BYTES:
+            raise UserError(
+                f"your snapshots would need more than {size_text(MOST_BYTES)}",
+                remedy="choose fewer models or benchmarks",
+            )
         if existing.filter(created__gt=now - timedelta(days=1)).count() >= MOST_A_DAY:
             raise UserError(f"you have made {MOST_A_DAY} snapshots within 24 hours", remedy="try again tomorrow")
         row.save()

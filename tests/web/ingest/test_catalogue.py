@@ -1,5 +1,7 @@
 """Models and benchmarks of the installed plugins."""
 
+from dataclasses import replace
+
 import pytest
 
 from brainscore_vision.benchmark_helpers.metadata import (
@@ -64,6 +66,24 @@ def test_what_plugins_say_is_kept(db):
     assert (benchmark.access, benchmark.bibtex, benchmark.plugin) == ("public", BENCHMARK.bibtex, "texture")
     assert benchmark.details["ceiling"] == "split halves"
     assert benchmark.versions.get().version == "4"
+
+
+def test_what_plugins_say_of_versions_is_kept_and_edited_texts_stay(db):
+    sync_catalogue(known())
+    about = replace(BENCHMARK, changes=("3: Other splits.", "4: Trials without a fixation are left out."))
+    assert sync_catalogue(known(benchmark=about)).changed == ("MajajHong2015.IT-pls",)
+    version = BenchmarkVersion.objects.get()
+    assert version.changes == "Trials without a fixation are left out."
+    assert sync_catalogue(known(benchmark=about)) == CatalogueReport()
+    BenchmarkVersion.objects.update(changes="edited")
+    sync_catalogue(known(benchmark=replace(BENCHMARK, changes=("4: New.",))))
+    assert BenchmarkVersion.objects.get().changes == "edited"
+
+
+@pytest.mark.parametrize("changes", [("no version",), (": nothing",), ("4: ",), "4: text", (4,)])
+def test_malformed_changes_are_refused(changes):
+    with pytest.raises(ValueError, match="changes"):
+        replace(BENCHMARK, changes=changes)
 
 
 def test_the_same_again_changes_nothing(db):

@@ -116,12 +116,12 @@ def test_views_that_cannot_be_frozen(board, client, author, query, problem):
 
 def test_limits(board, client, author, monkeypatch):
     monkeypatch.setattr(freezing, "MOST_A_DAY", 1)
-    monkeypatch.setattr(freezing, "MOST_OF_MEMBER", 2)
-    make(client)
+    row = make(client)
+    monkeypatch.setattr(freezing, "MOST_BYTES", 2.5 * len(row.content))
     assert "within 24 hours" in client.post(PAGE, SENT).content.decode()
     FrozenView.objects.update(created=timezone.now() - timedelta(days=2))
     make(client)
-    assert "you have 2 snapshots" in client.post(PAGE, SENT).content.decode()
+    assert "your snapshots would need more than" in client.post(PAGE, SENT).content.decode()
     monkeypatch.setattr(freezing, "MOST_CELLS", 10)
     assert "choose fewer" in client.post(PAGE, SENT).content.decode()
 
