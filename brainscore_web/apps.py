@@ -51,7 +51,11 @@ class CompetitionsConfig(AppConfig):
     name = "brainscore_web.competitions"
 
     def ready(self) -> None:
-        """Create past competitions in new databases."""
+        """Create past competitions in new databases, and add a tab for one to the leaderboard."""
+        from brainscore_web.competitions.models import benchmarks_of_competitions
+        from brainscore_web.leaderboard.payload import register_selections
+
+        register_selections(benchmarks_of_competitions)
         post_migrate.connect(_create_past_competitions, sender=self, dispatch_uid="competitions-past")
 
 

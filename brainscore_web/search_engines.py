@@ -40,6 +40,7 @@ _NOT_CRAWLED_OF_DOMAIN = (
     "code/",  # one for each version, linked from cards and receipts
     "compare/compare.",  # files of a comparison
     "leaderboard/*.",  # data and exports
+    "leaderboard/score/",  # one for each score and view
     "receipt/",  # one for each score, linked from the cards
     "sample/",
 )

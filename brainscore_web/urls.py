@@ -83,6 +83,7 @@ _LEADERBOARD = [
     path("data.json", leaderboard.data, name="data"),
     path("columns.json", leaderboard.columns, name="columns"),
     path("cell.json", leaderboard.cell, name="cell"),
+    path("score/", leaderboard.score, name="score"),
     path("export.csv", leaderboard.export, {"kind": "csv"}, name="export-csv"),
     path("export.parquet", leaderboard.export, {"kind": "parquet"}, name="export-parquet"),
     path("export.bib", leaderboard.export, {"kind": "bib"}, name="export-bib"),

@@ -1,4 +1,4 @@
-"""Comparison of two models across benchmarks."""
+"""Comparison of two or more models across benchmarks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,16 @@ from brainscore_core.numerics.means import ASSUMPTION, NOT_TESTED, compare_means
 from brainscore_core.numerics.significance import Outcome, PairedTest
 from brainscore_core.plurals import counted
 from brainscore_core.populations import condition_of_all
-from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, model_row
+from brainscore_web.compare.question import (
+    MOST_MODELS,
+    Column,
+    Note,
+    Question,
+    benchmark_href,
+    column,
+    group_of,
+    model_row,
+)
 from brainscore_web.leaderboard.board import Board, influences_on, mean_parts
 from brainscore_web.leaderboard.filters import MODEL_FILTERS
 from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow
@@ -211,9 +220,9 @@ class TwoModels:
 
 
 def without_models(question: Question) -> Question:
-    """Return the question without filters on models, since two models are chosen."""
+    """Return the question without filters on models, since models are chosen."""
     defaults = vars(BoardState())
-    return question.changed(**{name: defaults[name] for name in MODEL_FILTERS if name not in ("models", "mine")})
+    return question.changed(**{name: defaults[name] for name in MODEL_FILTERS if name != "mine"})
 
 
 def two_models(board: Board, question: Question) -> TwoModels:
@@ -221,17 +230,7 @@ def two_models(board: Board, question: Question) -> TwoModels:
     if len(board.rows) < 2:
         remedy = "choose a later day" if board.state.at else "more models must be scored first"
         raise UserError("there are fewer than two models to compare", remedy=remedy)
-    leaves: list[int] = []
-    means: list[int] = []
-    for place, node in enumerate(board.nodes):
-        if node.kind == "heading" and leaves:
-            break  # benchmarks outside the tree are compared only if there are no others
-        if node.kind == "benchmark":
-            leaves.append(place)
-        elif node.kind == "mean" and node.depth <= 1:
-            means.append(place)
-    if not leaves:
-        raise UserError("no benchmark passes the filters", remedy="remove filters")
+    leaves, means = _compared_nodes(board, depth=1)
     first, second = _chosen_models(board, question, leaves)
     tests = {place: _test(board, place, first, second) for place in (*leaves, *means)}
     values, errors = board.values[[first, second]], board.errors[[first, second]]
@@ -268,6 +267,134 @@ def two_models(board: Board, question: Question) -> TwoModels:
         notes=_notes(board, question, first, second, untested=bool(outcomes.count("untested"))),
         values=question.board.values,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralModels:
+    """Models side by side."""
+
+    models: tuple[ModelRow, ...]
+    rows: tuple[int, ...]  # their indices on the board
+    # means, benchmarks: scores on the upper means, and on the benchmarks of the tree that pass the filters
+    means: tuple[Column, ...]
+    benchmarks: tuple[Column, ...]
+    groups: dict[str, str]  # group of each benchmark
+    # difference of each model (row) and each other one (column) on the first mean; the diagonal is None
+    differences: tuple[tuple[PairedTest | None, ...], ...]
+    tested_on: str  # title of the mean that the differences are on
+    notes: tuple[Note, ...]
+    values: str  # ``'ceiled'`` or ``'raw'``
+
+    @property
+    def title(self) -> str:
+        """Title of the comparison."""
+        return f"{len(self.models)} models"
+
+    def table(self, columns: Sequence[Column]) -> list[tuple[str, list[tuple[str, bool]]]]:
+        """Return the title of each benchmark or mean, and the models' scores as text, with the highest marked."""
+        table = []
+        for scores in columns:
+            values = scores.values[list(self.rows)]
+            highest = np.nanmax(values) if np.isfinite(values).any() else np.nan
+            texts = [(scores.text(row), bool(value == highest)) for row, value in zip(self.rows, values, strict=True)]
+            table.append((scores.title, texts))
+        return table
+
+    def outcomes(self) -> list[tuple[ModelRow, list[tuple[str, str]]]]:
+        """Return for each model the outcome against each model, and the difference as text; empty for itself."""
+
+        def texts(test: PairedTest | None) -> tuple[str, str]:
+            if test is None:
+                return "", ""
+            if np.isnan(test.low):
+                return "not tested", ""
+            word = "higher" if test.low > 0 else "lower" if test.high < 0 else "not distinguished"
+            return word, f"{number_text(test.difference, plus=True)} ({range_text(test.low, test.high)})"
+
+        return [
+            (model, [texts(test) for test in row]) for model, row in zip(self.models, self.differences, strict=True)
+        ]
+
+    def svg(self) -> Svg:
+        """Draw the means of all models with their intervals."""
+        rows: list[DotsRow] = []
+        for scores in self.means or self.benchmarks:
+            rows.append(DotsRow(label=scores.title, heading=True))
+            for kind, (model, row) in enumerate(zip(self.models, self.rows, strict=True)):
+                text = scores.text(row)
+                value = float(scores.values[row])
+                rows.append(
+                    DotsRow(
+                        label=model.title,
+                        value=value,
+                        low=float(scores.low[row]),
+                        high=float(scores.high[row]),
+                        text=number_text(value) if np.isfinite(value) else "",
+                        state="" if np.isfinite(value) else text,
+                        hint=f"{model.title}\n{scores.title}: {text}",
+                        kind=kind,
+                    )
+                )
+        titles = ", ".join(model.title for model in self.models)
+        return dots_with_intervals(
+            Dots(
+                rows=rows,
+                title=self.title,
+                description=f"Scores of {titles} with 95 % intervals.",
+                x_title=f"{self.values} score",
+            )
+        )
+
+
+def several_models(board: Board, question: Question) -> SeveralModels:
+    """Compare the chosen models, at most six, over the benchmarks of the tree that pass the filters."""
+    names = [name for name in (question.first, question.second, *question.others) if name]
+    snapshot_rows = list(dict.fromkeys(model_row(board.snapshot, name) for name in names))
+    position = {row: index for index, row in enumerate(board.rows.tolist())}
+    rows = [position[row] for row in snapshot_rows][:MOST_MODELS]
+    leaves, means = _compared_nodes(board, depth=2)
+    tested = means[:1] or leaves
+    notes = [_METHOD]
+    if len(snapshot_rows) > len(rows):
+        notes.insert(0, Note(f"{len(snapshot_rows)} models were chosen. These are the first {MOST_MODELS} of them."))
+    if _gaps_count(board, question, rows):
+        notes.append(_leave_out_gaps(question))
+
+    def difference(first: int, second: int) -> PairedTest | None:
+        if first == second:
+            return None
+        return _test(board, tested[0], first, second) if means else _mean_test(board, tested, first, second)
+
+    return SeveralModels(
+        models=tuple(board.models[row] for row in rows),
+        rows=tuple(rows),
+        means=tuple(column(board, board.nodes[place].identifier) for place in means),
+        benchmarks=tuple(column(board, board.nodes[place].identifier) for place in leaves),
+        groups={board.nodes[place].identifier: group_of(board, place) for place in leaves},
+        differences=tuple(tuple(difference(first, second) for second in rows) for first in rows),
+        tested_on=board.nodes[tested[0]].title if means else "the mean of these benchmarks",
+        notes=tuple(notes),
+        values=question.board.values,
+    )
+
+
+def _compared_nodes(board: Board, *, depth: int) -> tuple[list[int], list[int]]:
+    """Return the benchmarks of the tree, and the means down to a depth; a UserError if there are no benchmarks.
+
+    Benchmarks outside the tree are compared only if there are no others.
+    """
+    leaves: list[int] = []
+    means: list[int] = []
+    for place, node in enumerate(board.nodes):
+        if node.kind == "heading" and leaves:
+            break
+        if node.kind == "benchmark":
+            leaves.append(place)
+        elif node.kind == "mean" and node.depth <= depth:
+            means.append(place)
+    if not leaves:
+        raise UserError("no benchmark passes the filters", remedy="remove filters")
+    return leaves, means
 
 
 def _difference(
@@ -359,13 +486,29 @@ def _absent(board: Board, place: int, first: int, second: int) -> Absent:
     )
 
 
+_METHOD = Note(
+    "Differences are tested on the stimuli, neuroids and subjects that both scores share. A mean is compared on the "
+    "benchmarks that both models have; its interval includes what may differ on the benchmarks that one of them lacks, "
+    f"estimated from the differences between the others. {ASSUMPTION}"
+)
+
+
+def _gaps_count(board: Board, question: Question, rows: Sequence[int]) -> bool:
+    """Whether missing scores of these models count as 0 in means that are shown."""
+    roots = [place for place, node in enumerate(board.nodes) if node.kind == "mean" and node.depth <= 1]
+    incomplete = (board.n_scored[list(rows)] < board.n_all[list(rows)])[:, roots]
+    incomplete &= np.isfinite(board.values[list(rows)][:, roots]).all(axis=0)
+    return question.board.over == "all" and bool(incomplete.any())
+
+
+def _leave_out_gaps(question: Question) -> Note:
+    remedy = question.changed(over="scored").query()
+    return Note("Missing scores count as 0 in means.", "Leave out missing scores", remedy)
+
+
 def _notes(board: Board, question: Question, first: int, second: int, *, untested: bool) -> tuple[Note, ...]:
     notes = [
-        Note(
-            "Differences are tested on the stimuli, neuroids and subjects that both scores share. A mean is compared "
-            "on the benchmarks that both models have; its interval includes what may differ on the benchmarks that one "
-            f"of them lacks, estimated from the differences between the others. {ASSUMPTION}"
-        ),
+        _METHOD,
         Note(
             "Each interval has a confidence of 95 % on its own: without any differences, up to one benchmark in twenty "
             "counts as a win or loss."
@@ -378,15 +521,6 @@ def _notes(board: Board, question: Question, first: int, second: int, *, unteste
     families = {board.models[row].family for row in (first, second)}
     if len(families) == 1 and "" not in families and board.rows[first] != board.rows[second]:
         notes.append(Note(f"Both models are of the family {families.pop()}."))
-    roots = [place for place, node in enumerate(board.nodes) if node.kind == "mean" and node.depth <= 1]
-    incomplete = (board.n_scored[[first, second]] < board.n_all[[first, second]])[:, roots]
-    incomplete &= np.isfinite(board.values[[first, second]][:, roots]).all(axis=0)  # means that are shown
-    if question.board.over == "all" and incomplete.any():
-        notes.append(
-            Note(
-                "Missing scores count as 0 in means.",
-                "Leave out missing scores",
-                question.changed(over="scored").query(),
-            )
-        )
+    if _gaps_count(board, question, (first, second)):
+        notes.append(_leave_out_gaps(question))
     return tuple(notes)

@@ -131,7 +131,7 @@ def column(board: Board, identifier: str) -> Column:
 
 
 def model_row(snapshot: Snapshot, name: str) -> int:
-    """Return the row of the model with this identifier or title."""
+    """Return the row of the model with this identifier or title in the snapshot."""
     names = {model.identifier: model.title for model in snapshot.models}
     return snapshot.model_index[pick(name, names, "model")]
 
@@ -151,11 +151,14 @@ def group_of(board: Board, place: int) -> str:
 
 MODES = {
     "benchmarks": "Two benchmarks",
-    "models": "Two models",
+    "models": "Models",
     "matrix": "All benchmarks",
     "size": "Score against size",
 }
 """Modes with their titles."""
+
+MOST_MODELS = 6
+"""Maximum number of models that are compared at once."""
 
 FEWEST = 3
 """Minimum number of models for a correlation."""
@@ -215,7 +218,7 @@ class Question:
             value = _single(name, lists.get(name, []))
             if value:
                 parsed[name] = _count(value) if name == "least" else value
-        if parsed.get("mode") == "models" and state.models:  # two of those chosen on the leaderboard, in their order
+        if parsed.get("mode") == "models" and state.models:  # the first two of those chosen on the leaderboard
             chosen = lists["models"]
             chosen = list(dict.fromkeys(filter(None, [chosen] if isinstance(chosen, str) else chosen)))
             parsed = {**dict(zip(("first", "second"), chosen, strict=False)), **parsed}
@@ -229,6 +232,11 @@ class Question:
             if field.name != "board" and (value := getattr(self, field.name)) != field.default
         ]
         return "&".join(filter(None, (urlencode(pairs, quote_via=quote, safe=""), self.board.query())))
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Chosen models besides the first and the second."""
+        return tuple(name for name in self.board.models if name not in (self.first, self.second))
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return the query as names and values."""

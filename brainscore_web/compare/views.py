@@ -29,8 +29,8 @@ from brainscore_web.compare.benchmark_comparison import (
     score_against_size,
     two_benchmarks,
 )
-from brainscore_web.compare.model_comparison import TwoModels, two_models, without_models
-from brainscore_web.compare.question import MODES, Question, benchmark_href, model_href, node_names
+from brainscore_web.compare.model_comparison import SeveralModels, TwoModels, several_models, two_models, without_models
+from brainscore_web.compare.question import MODES, MOST_MODELS, Question, benchmark_href, model_href, node_names
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.filters import MODEL_FILTERS, active_filters, benchmark_facets, model_facets
 from brainscore_web.leaderboard.http import answer, conditional, user_errors
@@ -114,7 +114,7 @@ def _page(request: HttpRequest, snapshot: Snapshot, question: Question) -> HttpR
 _NO_CHIP = frozenset({"values", "unscored", "coverage"})  # shown as a field of the form of each mode
 _MODE_FIELDS = {  # visible fields of the form of each mode
     "benchmarks": ("x", "y", "colour", "values"),
-    "models": ("first", "second", "values"),
+    "models": ("first", "second", "models", "values"),
     "matrix": ("level", "method", "least", "values"),
     "size": ("y", "colour", "values"),
 }
@@ -138,6 +138,8 @@ def form_of(snapshot: Snapshot, question: Question) -> dict[str, Any]:
         if question.mode in ("benchmarks", "size")
         else [],
         "models": [(model.identifier, model.title) for model in snapshot.models] if question.mode == "models" else [],
+        # fields of further models, one of them empty
+        "others": list(enumerate((*question.others, "")[: MOST_MODELS - 2], 3)) if question.mode == "models" else [],
         "hidden": [pair for pair in pairs if pair[0] not in _MODE_FIELDS[question.mode]],
         "hidden_in_filters": [pair for pair in pairs if pair[0] not in filter_fields],
         "facets": facets,
@@ -161,6 +163,18 @@ def comparison_context(comparison: Comparison, question: Question) -> dict[str, 
         models = (comparison.first, comparison.second)
         items = [(model.identifier, model.title, model_href(model.identifier)) for model in models]
         swapped = question.changed(first=items[1][0], second=items[0][0])
+    elif isinstance(comparison, SeveralModels):
+        names = [model.identifier for model in comparison.models]
+        return {
+            "names": names,
+            "means": comparison.table(comparison.means),
+            "benchmarks": comparison.table(comparison.benchmarks),
+            "outcomes": [
+                (model, [(*texts, question.changed(first=model.identifier, second=name, models=()).query())
+                         for texts, name in zip(row, names, strict=True)])
+                for model, row in comparison.outcomes()
+            ],
+        }  # fmt: skip
     elif isinstance(comparison, ScoreAgainstSize):
         axis = comparison.axis
         return {
@@ -179,7 +193,7 @@ def comparison_context(comparison: Comparison, question: Question) -> dict[str, 
 def _chips(question: Question) -> list[dict[str, Any]]:
     return [
         {
-            "text": f"{active.label}: {active.value}" if active.value else active.label,
+            "text": active.text,
             "query": question.changed(board=active.without).query(),
         }
         for active in active_filters(question.board)
@@ -189,19 +203,22 @@ def _chips(question: Question) -> list[dict[str, Any]]:
     ]
 
 
-Comparison: TypeAlias = TwoBenchmarks | TwoModels | Correlations | ScoreAgainstSize
+Comparison: TypeAlias = TwoBenchmarks | TwoModels | SeveralModels | Correlations | ScoreAgainstSize
 
 
 def csv_of(comparison: Comparison) -> str:
     """Write a comparison as CSV.
 
-    Two benchmarks: one row per model, including those without a value. Two models: one row per benchmark, likewise.
+    Two benchmarks: one row per model, including those without a value. Two models: one row per benchmark, likewise;
+    more models: one row per mean or benchmark and model.
     Size: one row per model that has both. Matrix: one row per pair, with both coefficients and the number of models.
     """
     if isinstance(comparison, ScoreAgainstSize):
         return _to_csv(*_sizes(comparison))
     if isinstance(comparison, TwoBenchmarks):
         return _to_csv(*_benchmarks(comparison))
+    if isinstance(comparison, SeveralModels):
+        return _to_csv(*_side_by_side(comparison))
     return _to_csv(*(_models(comparison) if isinstance(comparison, TwoModels) else _correlations(comparison)))
 
 
@@ -256,6 +273,17 @@ def _models(comparison: TwoModels) -> tuple[list[str], Iterable[Sequence[object]
     return names, rows()
 
 
+def _side_by_side(comparison: SeveralModels) -> tuple[list[str], Iterable[Sequence[object]]]:
+    def rows() -> Iterable[Sequence[object]]:
+        for scores in (*comparison.means, *comparison.benchmarks):
+            group = comparison.groups.get(scores.identifier, "mean")
+            for model, row in zip(comparison.models, comparison.rows, strict=True):
+                numbers = (float(array[row]) for array in (scores.values, scores.errors, scores.low, scores.high))
+                yield scores.identifier, group, model.identifier, *numbers, STATES[scores.states[row]], scores.condition
+
+    return ["benchmark", "group", "model", "value", "error", "low", "high", "state", "condition"], rows()
+
+
 def _correlations(comparison: Correlations) -> tuple[list[str], Iterable[Sequence[object]]]:
     names = ["first", "second", "pearson", "spearman", "n"]
 
@@ -301,7 +329,7 @@ def compare(snapshot: Snapshot, question: Question) -> Comparison:
         unfiltered = without_models(question)
         every_state = bool(question.first or question.second)
         board = board_for(snapshot, unfiltered.board.changed(unscored=True, states=every_state))
-        return two_models(board, unfiltered)
+        return several_models(board, question) if question.others else two_models(board, unfiltered)
     matrix_question = question.changed(x="", y="", first="", second="", colour="architecture")
     board = board_for(snapshot, question.board.changed(unscored=True))
     with _lock:

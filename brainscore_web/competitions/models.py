@@ -471,6 +471,17 @@ class Track(Ordered):
         )
 
 
+def benchmarks_of_competitions(domain: str) -> list[tuple[str, list[str]]]:
+    """Return the title of the newest published competition of models, with the benchmarks that these are scored on."""
+    tracks = Track.objects.filter(
+        competes=Track.Competes.MODELS, competition__published=True, competition__domain=domain
+    ).select_related("competition")
+    ordered = sorted(tracks, key=lambda track: (track.competition.year, track.competition.created), reverse=True)
+    listed = [track for track in ordered if track.competition_id == ordered[0].competition_id]
+    names = [name for track in listed for names in track.listed_names for name in names]
+    return [(listed[0].competition.title, names)] if names else []
+
+
 class Entry(models.Model):
     """An entry in a track."""
 

@@ -86,7 +86,8 @@ class BoardNode(Node):
     shown: bool = True  # whether all nodes above are open
     # whether it is a column of the table: by default, if a model of the board has a score at or below it
     listed: bool = True
-    # whether the mean has no column of its own while it is open, since no model of the board has a value
+    # whether the mean has no column of its own while it is open, since no model of the board has a value, or since
+    # it is the mean of one mean alone
     bare: bool = False
 
 
@@ -595,9 +596,16 @@ def _with_state(board: Board, state: BoardState) -> Board:
     scored: list[bool] = np.any(board.n_scored, axis=0).tolist()
     valued: list[bool] = np.any(np.isfinite(board.values), axis=0).tolist()
     every = state.empty or not any(scored)  # of a board without scores, all columns are listed
+    below: dict[int, list[str]] = {}
+    for node in board.nodes:
+        below.setdefault(node.parent, []).append(node.kind)
     nodes = tuple(
-        replace(node, listed=every or has_score, bare=not every and node.kind == "mean" and not has_value)
-        for node, has_score, has_value in zip(board.nodes, scored, valued, strict=True)
+        replace(
+            node,
+            listed=every or has_score,
+            bare=node.kind == "mean" and (below[place] == ["mean"] or not (every or has_value)),
+        )
+        for place, (node, has_score, has_value) in enumerate(zip(board.nodes, scored, valued, strict=True))
     )
     opened = open_at_first(nodes, [node.listed for node in nodes]) if state.open is None else frozenset(state.open)
     return replace(board, state=state, nodes=with_open_nodes(nodes, opened))

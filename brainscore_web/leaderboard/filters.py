@@ -66,7 +66,7 @@ _LABELS = {
     "over": "means over",
     "at": "as of",
 }
-_NOT_FILTERS = frozenset({"sort", "open", "show", "empty", "page"})
+_NOT_FILTERS = frozenset({"sort", "open", "show", "empty", "errors", "page"})
 
 
 class ActiveFilter(NamedTuple):
@@ -77,6 +77,11 @@ class ActiveFilter(NamedTuple):
     label: str
     value: str
     without: BoardState  # the state without this filter
+
+    @property
+    def text(self) -> str:
+        """Label and value."""
+        return f"{self.label}: {self.value}" if self.value else self.label
 
 
 def active_filters(state: BoardState) -> tuple[ActiveFilter, ...]:

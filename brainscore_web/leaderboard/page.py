@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
+import numpy as np
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from brainscore_core.formatting import count_text, estimate_text, number_text
 from brainscore_core.metrics import ABOVE_CEILING
+from brainscore_core.plurals import counted
 from brainscore_core.populations import population
 from brainscore_core.results.board import fewest_scores
 from brainscore_core.training_data import MARKS, compare
@@ -31,9 +34,13 @@ from brainscore_web.leaderboard.exposure import (
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, tree_checkboxes
 from brainscore_web.leaderboard.models import Score, Visitor
 from brainscore_web.leaderboard.payload import (
+    NEW_DAYS,
     badge_on,
+    chips,
     counts_text,
     n_filters,
+    new_benchmarks,
+    presets,
     rounded,
     rounded_limits,
     shortcuts,
@@ -53,6 +60,12 @@ def card(domain: str, kind: str, identifier: str) -> str:
 def card_patterns(domain: str) -> dict[str, str]:
     """Return URLs of cards with IDENTIFIER as a placeholder, since reversing hundreds of URLs is slow."""
     return {f"{kind}_card": reverse(f"cards:{kind}", args=[domain, _PLACE]) for kind in ("model", "benchmark")}
+
+
+def score_query(state: BoardState, model: str, node: str) -> str:
+    """Return the query of the page about one score of a board."""
+    shown = state.changed(open=None, show=None, empty=False, errors=False, sort="rank").query()
+    return f"?{_joined(shown, urlencode({'model': model, 'node': node}, quote_via=quote))}"
 
 
 def card_links(board: Board, row: int, place: int, receipt: str | None) -> list[tuple[str, str]]:
@@ -190,6 +203,9 @@ def _benchmark_facts(board: Board, row: int, place: int, score: dict[str, Any]) 
         if math.isfinite(benchmark.ceiling):
             meaning = f" ({benchmark.ceiling_meaning})" if benchmark.ceiling_meaning else ""
             facts.append(f"ceiling {number_text(benchmark.ceiling)}{meaning}")
+        sizes = ((benchmark.n_stimuli, "stimulus"), (benchmark.n_neuroids, "neuroid"))
+        if known := [counted(number, noun) for number, noun in sizes if number is not None]:
+            facts.append(", ".join(known))
         facts += [_exposure(board, row, place), *filter(None, [verification_of_score(board.verification[row, place])])]
         return [*facts, *_rank_sentences(board, row, place), *filter(None, [when])]
     if state == "undetermined":
@@ -356,7 +372,7 @@ SIGNS = {
 }
 """Text of cells without a value."""
 
-_TITLED_COLUMNS = 40  # with more columns, cells have no titles, since these would double the size of the page
+_TITLED_COLUMNS = 40  # with more columns, cells have no titles and links, since these would double the size of the page
 _NO_VALUE = [
     SafeString("")
     if state not in SIGNS
@@ -396,9 +412,15 @@ _BREAKS = re.compile(r"(?<=[._\-/])|(?<=[a-z])(?=\d{3})")
 _VOID = SafeString('<td class="void"></td>')
 
 
-def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the context of the page's template."""
+def page_context(
+    board: Board, today: date, *, errors: bool, signed_in: bool, typed: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the context of the page's template.
+
+    `today` is the day by which benchmarks are new; `typed` are parameters that cannot be read.
+    """
     state = board.state
+    new = new_benchmarks(board, today)
     heads = heads_of(board.nodes)
     pages = max(1, math.ceil(len(board.models) / PAGE))
     number = min(state.page, pages)
@@ -414,13 +436,15 @@ def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None 
         "notes": board.notes,
         "empty": why_empty(board),
         "shortcuts": shortcuts(board),
+        "chips": chips(state),
+        "presets": presets(board, signed_in=signed_in),
         "has_unranked": any(board.unranked),
         "facts": [(name, title, name in state.facts) for name, title in FACTS.items()],
         "is_empty": not board.models or not board.nodes,
         "corners": [_corner(state, name, title, errors) for name, title in (("rank", "Rank"), ("model", "Model"))],
         "fact_heads": [_corner(state, name, FACTS[name], errors) for name in state.facts],
         "n_levels": len(heads.levels),
-        "levels": [[_column(board, head, errors) for head in level] for level in heads.levels],
+        "levels": [[_column(board, head, errors, new) for head in level] for level in heads.levels],
         "rows": _rows(board, heads.columns, start, errors),
         "first": start + 1,
         "last": min(start + PAGE, len(board.models)),
@@ -452,6 +476,7 @@ def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None 
         "ceiling_min": _field_value(state.ceiling_min),
         "legend": [(state.replace(" ", "-"), sign, state) for state, sign in SIGNS.items()],
         "shades": range(10),
+        "new_days": NEW_DAYS if new else None,
         "badges": BADGES if assessed else (),
         "exposure_choices": EXPOSURE_CHOICES,
         "exposure_marks": tuple(MARKS.values()),
@@ -501,7 +526,7 @@ def _corner(state: BoardState, name: str, title: str, errors: bool) -> dict[str,
     return {"name": name, "title": title, "sort": query, "aria": aria, "arrow": arrow}
 
 
-def _column(board: Board, head: Head, errors: bool) -> dict[str, Any]:
+def _column(board: Board, head: Head, errors: bool, new: frozenset[str]) -> dict[str, Any]:
     node = board.nodes[head.place]
     sortable = head.kind != "group" and node.kind != "heading"
     sort, aria, arrow = _sorting(board.state, node.identifier, errors) if sortable else ("", "", "")
@@ -523,6 +548,7 @@ def _column(board: Board, head: Head, errors: bool) -> dict[str, Any]:
         "card": card(board.snapshot.domain, "benchmark", node.identifier)
         if head.kind != "mean" and node.kind != "heading"
         else "",
+        "new": node.identifier in new,
         "badge": badge.signs,
         "badge_text": badge.text,
     }
@@ -530,9 +556,10 @@ def _column(board: Board, head: Head, errors: bool) -> dict[str, Any]:
 
 def _rows(board: Board, columns: tuple[int, ...], start: int, errors: bool) -> SafeString:
     titled = len(columns) <= _TITLED_COLUMNS and not errors
+    first = next((place for place in columns if board.nodes[place].kind == "mean"), -1)
     rows = []
     for row in range(start, min(start + PAGE, len(board.models))):
-        cells = "".join(_cell(board, row, place, errors, titled) for place in columns)
+        cells = "".join(_cell(board, row, place, errors, titled, place == first) for place in columns)
         facts = format_html_join(
             "", '<td class="fact {}">{}</td>', ((name, fact_text(board, row, name)) for name in board.state.facts)
         )
@@ -540,20 +567,37 @@ def _rows(board: Board, columns: tuple[int, ...], start: int, errors: bool) -> S
     return format_html_join("\n", "<tr>{}{}{}{}</tr>", rows)
 
 
-def _cell(board: Board, row: int, place: int, errors: bool, titled: bool) -> str:
+def _cell(board: Board, row: int, place: int, errors: bool, titled: bool, first: bool) -> str:
     if board.nodes[place].kind == "heading":
         return _VOID
     text = rounded(board.values[row, place])
     if not text:
         return _NO_VALUE[board.states[row, place]] or _NO_VALUE[STATES.index("undefined")]
     shade, between = board.shade[row, place], rounded_limits(board.low[row, place], board.high[row, place])
-    title = f' title="{text} ({between or "no interval known"})"' if titled else ""
-    first = place == board.root
-    inside = f' <span class="interval">{between}</span>' if errors or (first and between) else ""
+    title = link = end = ""
+    if titled:
+        title = f' title="{text} ({between or "no interval known"})"'
+        query = escape(score_query(board.state, board.models[row].identifier, board.nodes[place].identifier))
+        link, end = f'<a href="score/{query}">', "</a>"
+    inside = _interval(board, row, place, between, first) if errors or (first and between) else ""
     mark = _MARKS[board.exposure[row, place]] if board.exposure[row, place] > 0 else ""
     mark += _DOUBTS[board.verification[row, place]]
     classes = f"value{f' s{shade}' if shade >= 0 else ''}{' first' if first else ''}"
-    return f'<td class="{classes}"{title}>{text}{mark}{inside}</td>'
+    return f'<td class="{classes}"{title}>{link}{text}{end}{mark}{inside}</td>'
+
+
+def _interval(board: Board, row: int, place: int, text: str, drawn: bool) -> str:
+    """Return an interval as text; if it has both limits, also as a line on the range of the column's intervals."""
+    value, low, high = (float(array[row, place]) for array in (board.values, board.low, board.high))
+    if not drawn or not math.isfinite(low + high):
+        return f' <span class="interval">{text}</span>'
+    lowest, highest = float(np.nanmin(board.low[:, place])), float(np.nanmax(board.high[:, place]))
+    width = (highest - lowest) or 1.0
+    at, start, end = (f"{100 * (number - lowest) / width:.1f}" for number in (value, low, high))
+    return (
+        f' <span class="interval bounded">{text}</span><svg class="whisker" viewBox="0 0 100 6" aria-hidden="true" '
+        f'preserveAspectRatio="none"><path d="M{start} 3H{end}M{at} 0V6"/></svg>'
+    )
 
 
 def _rank_cell(board: Board, row: int) -> SafeString:

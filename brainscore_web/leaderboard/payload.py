@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
+from datetime import date
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from brainscore_core.formatting import number_text, range_text
 from brainscore_core.plurals import counted
 from brainscore_web.leaderboard.board import SHADES, STATES, Board, BoardNode
 from brainscore_web.leaderboard.descriptions import Badge, badge_of, plain_name
-from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models
+from brainscore_web.leaderboard.filters import active_filters, chosen_benchmarks, chosen_models
 from brainscore_web.leaderboard.state import COVERAGE, BoardState
 
 _OF_MODELS = {
@@ -132,6 +133,56 @@ def shortcuts(board: Board) -> list[Shortcut]:
     return links
 
 
+def chips(state: BoardState) -> list[Shortcut]:
+    """Return a link for each active filter that removes it."""
+    return [Shortcut(active.text, active.without.query()) for active in active_filters(state)]
+
+
+class Preset(NamedTuple):
+    """A tab of the leaderboard, which selects benchmarks or models."""
+
+    title: str
+    changes: str  # query of the selection alone
+    query: str  # query of the state with this selection, starting with ``?``
+    current: bool  # whether this selection is shown
+
+
+_sources: list[Callable[[str], Iterable[tuple[str, Iterable[str]]]]] = []
+
+
+def register_selections(source: Callable[[str], Iterable[tuple[str, Iterable[str]]]]) -> None:
+    """Add a function that returns further tabs of a domain: titles with names of benchmarks."""
+    _sources.append(source)
+
+
+def presets(board: Board, *, signed_in: bool) -> list[Preset]:
+    """Return tabs: all benchmarks, those below the means of the upper levels, those of other apps, own models.
+
+    A mean of the second level has a tab if all its siblings are means, such as regions. Other filters stay.
+    """
+    tree, state = board.snapshot.tree, board.state
+    means = {name for name in tree if not tree[name].benchmark}
+    upper = [name for root in tree.roots[:1] for name in tree.children(root) if name in means]
+    lower = [name for parent in upper if means.issuperset(tree.children(parent)) for name in tree.children(parent)]
+    selections: list[tuple[str, dict[str, Any]]] = [("All", {})]
+    selections += [(tree[name].title or name, {"include": (name,)}) for name in (*upper, *tree.roots[1:], *lower)]
+    for title, names in (tab for source in _sources for tab in source(board.snapshot.domain)):
+        if known := tuple(sorted(set(names) & board.snapshot.benchmark_index.keys())):
+            selections.append((title, {"include": known}))
+    if signed_in:
+        selections.append(("My models", {"mine": True}))
+    defaults: dict[str, Any] = {"include": (), "exclude": (), "mine": False}
+    return [
+        Preset(
+            title,
+            BoardState(**changes).query(),
+            f"?{state.changed(**defaults | changes, open=None, sort='rank').query()}",
+            all(getattr(state, name) == (defaults | changes)[name] for name in defaults),
+        )
+        for title, changes in selections
+    ]
+
+
 def _active(state: BoardState, filters: dict[str, Any]) -> dict[str, str]:
     return {name: text for name, text in filters.items() if getattr(state, name) != _DEFAULTS[name]}
 
@@ -175,10 +226,11 @@ def _multiple(value: float) -> float:
     return round(min(max(value, -_LARGEST), _LARGEST) * SCALE) / SCALE + 0.0
 
 
-def board_data(board: Board) -> dict[str, Any]:
+def board_data(board: Board, today: date | None = None) -> dict[str, Any]:
     """Return the board with counts, models, nodes, and the columns that are shown.
 
-    Models are sorted by name; the displayed order follows from `sort`.
+    `today` is the day by which benchmarks are new, unless the board is that of a day; without either, none is. Models
+    are sorted by name; the displayed order follows from `sort`.
     """
     by_name = np.argsort(board.rows, kind="stable")
     models = [board.models[row] for row in by_name.tolist()]
@@ -187,6 +239,7 @@ def board_data(board: Board) -> dict[str, Any]:
     plain = board.state.changed(page=1)
     listed = [at for at, node in enumerate(board.nodes) if node.listed]
     places = {at: place for place, at in enumerate(listed)}
+    new = new_benchmarks(board, today)
     return {
         "revision": board.snapshot.digest,
         "query": plain.query(),
@@ -196,6 +249,7 @@ def board_data(board: Board) -> dict[str, Any]:
         "notes": list(board.notes),
         "empty": why_empty(board),
         "shortcuts": shortcuts(board),
+        "chips": chips(board.state),
         "models": {
             "id": [model.identifier for model in models],
             "title": [None if model.title == model.identifier else model.title for model in models],
@@ -222,6 +276,7 @@ def board_data(board: Board) -> dict[str, Any]:
                 **({"open": 1} if node.open else {}),
                 **({"bare": 1} if node.bare else {}),
                 **({"words": words} if (words := _words(board, node)) else {}),
+                **({"new": 1} if node.identifier in new else {}),
                 **({"badge": list(badge)} if (badge := badge_on(board, at)).signs else {}),
             }
             for at, node in ((at, board.nodes[at]) for at in listed)
@@ -242,6 +297,19 @@ def badge_on(board: Board, place: int) -> Badge:
         return badge_of("", "")
     benchmark = board.snapshot.benchmarks[column]
     return badge_of(benchmark.audit, benchmark.recovery)
+
+
+NEW_DAYS = 90
+"""A benchmark is new for this number of days after its version was first seen."""
+
+
+def new_benchmarks(board: Board, today: date | None) -> frozenset[str]:
+    """Return the benchmarks of the site that are new on the day of the board, otherwise today; none if all are."""
+    day, rows = board.snapshot.at or today, board.snapshot.benchmarks
+    if day is None:
+        return frozenset()
+    new = {row.identifier for row in rows if row.since and 0 <= (day - row.since).days < NEW_DAYS}
+    return frozenset(new) if len(new) < len(rows) else frozenset()
 
 
 def columns_below(board: Board, identifiers: Iterable[str]) -> dict[str, Any]:

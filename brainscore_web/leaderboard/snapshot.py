@@ -90,6 +90,8 @@ class BenchmarkRow(NamedTuple):
     recovery: str = ""
     taken_from: tuple[str, ...] | None = None  # data sets that hold the stimuli, as of today; None if it is not known
     n_stimuli: int | None = None  # number of stimuli
+    n_neuroids: int | None = None  # number of neuroids
+    since: date | None = None  # day when the version whose scores count was first seen; None if it is not known
     condition: str = ""  # for which few subjects or groups alone scores hold; empty if they hold for new ones
 
 
@@ -166,7 +168,8 @@ def load_structure(domain: str, until: datetime | None) -> Structure:
     rows = list(
         Benchmark.objects.filter(domain=domain).order_by().values(
             "pk", "identifier", "title", "version", "parent_id", "is_mean", "order", "control", "in_tree", "access",
-            "region", "species", "task", "stimuli", "n_stimuli", "metric", "created", "taken_from",
+            "region", "species", "task", "stimuli", "n_stimuli", "n_neuroids", "metric", "created",
+            "taken_from",
         )
     )  # fmt: skip
     versions = _versions(rows, until)
@@ -197,7 +200,10 @@ def load_structure(domain: str, until: datetime | None) -> Structure:
         counts = row["in_tree"] and not row["control"] and parent in means
         benchmarks[row["identifier"]] = BenchmarkRow(
             **{name: row[name] for name in ("pk", "identifier", "access", "control")},
-            **{name: row[name] for name in ("region", "species", "task", "stimuli", "n_stimuli", "metric")},
+            **{
+                name: row[name]
+                for name in ("region", "species", "task", "stimuli", "n_stimuli", "n_neuroids", "metric")
+            },
             title=row["title"] or row["identifier"],
             version=version,
             parent=parent if counts else "",
@@ -338,12 +344,15 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
     If `until` is given, these are the versions at that time, and benchmarks that did not exist are omitted.
     """
     known = _known_versions()
-    no_ceiling: dict[str, Any] = dict.fromkeys(_CEILING, math.nan) | {"ceiling_meaning": "", "condition": ""}
+    no_ceiling: dict[str, Any] = dict.fromkeys(_CEILING, math.nan) | {
+        "ceiling_meaning": "", "condition": "", "since": None,
+    }  # fmt: skip
     current = {}
     for pk, (counts, versions) in _counting(rows, known, until).items():
         matching = (version for version in reversed(versions) if version["version"] == counts or not counts)
         ceiling = next(matching, no_ceiling)
         current[pk] = counts, {name: ceiling[name] for name in no_ceiling}
+        current[pk][1]["since"] = ceiling["since"].date() if ceiling["since"] else None
     return current
 
 

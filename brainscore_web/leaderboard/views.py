@@ -9,14 +9,16 @@ from typing import Any, NamedTuple
 
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from brainscore_core.domains import Domain
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_web.leaderboard import export as exports
 from brainscore_web.leaderboard.board import Board, board_for, owned_models
 from brainscore_web.leaderboard.http import answer, cached_for_visitors, conditional, error_response, user_errors
-from brainscore_web.leaderboard.page import card_links, card_patterns, cell_facts, page_context
+from brainscore_web.leaderboard.page import card_links, card_patterns, cell_facts, page_context, score_query
 from brainscore_web.leaderboard.payload import board_data, columns_below
 from brainscore_web.leaderboard.search import SearchError
 from brainscore_web.leaderboard.snapshot import Snapshot, snapshot_for
@@ -77,22 +79,24 @@ def _json(content: Any) -> bytes:
 @cached_for_visitors
 def page(request: HttpRequest, domain: Domain) -> HttpResponse:
     """The leaderboard as HTML with fifty models per page; with JavaScript, a script replaces the table."""
+    today = timezone.now().date()  # benchmarks are new for some days
 
     def make() -> HttpResponse:
-        context = page_context(query.board, errors=query.state.errors) | {"signed_in": request.user.is_authenticated}
+        context = page_context(query.board, today, errors=query.state.errors, signed_in=request.user.is_authenticated)
         return render(request, "leaderboard/board.html", {**context, **card_patterns(domain.name)})
 
     try:
         query = _board_request(request, domain)
         # the login link contains the full path
-        tag = conditional(query.snapshot, "page", request.get_full_path(), query.owned, only_snapshot=True)
+        tag = conditional(query.snapshot, "page", today, request.get_full_path(), query.owned, only_snapshot=True)
         return answer(request, tag, make)
     except UserError as error:
         try:
             board = board_for(snapshot_for(request.user, domain.name), BoardState())
         except UserError as site_error:  # the data of the site are at fault, not the request
             return error_response(request, site_error)
-        context = page_context(board, errors=False, typed=request.GET)
+        signed_in = request.user.is_authenticated
+        context = page_context(board, today, errors=False, signed_in=signed_in, typed=request.GET)
         context["problem"] = _problem(request.GET, error)
         response = render(request, "leaderboard/board.html", {**context, **card_patterns(domain.name)}, status=400)
         response["Cache-Control"] = "no-store"
@@ -104,11 +108,16 @@ def page(request: HttpRequest, domain: Domain) -> HttpResponse:
 @_json_errors
 def data(request: HttpRequest, domain: Domain) -> HttpResponse:
     """Models, nodes and the shown columns as JSON."""
-    query = _board_request(request, domain)
+    query, today = _board_request(request, domain), timezone.now().date()
     tag = conditional(
-        query.snapshot, "data", query.state.changed(page=1, errors=False).query(), query.owned, only_snapshot=True
+        query.snapshot,
+        "data",
+        today,
+        query.state.changed(page=1, errors=False).query(),
+        query.owned,
+        only_snapshot=True,
     )
-    return answer(request, tag, lambda: _json_response(_json(board_data(query.board))))
+    return answer(request, tag, lambda: _json_response(_json(board_data(query.board, today))))
 
 
 @require_safe
@@ -122,24 +131,57 @@ def columns(request: HttpRequest, domain: Domain) -> HttpResponse:
     return answer(request, tag, lambda: _json_response(_json(columns_below(query.board, nodes))))
 
 
+class _Cell(NamedTuple):
+    """The requested cell: indices of its model and node, and their identifiers."""
+
+    row: int
+    place: int
+    model: str
+    node: str
+
+
+def _requested_cell(request: HttpRequest, board: Board) -> _Cell:
+    model, node = request.GET.get("model", ""), request.GET.get("node", "")
+    row = next((row for row, shown in enumerate(board.models) if shown.identifier == model), -1)
+    place = board.place(node)
+    if row < 0 or place < 0:
+        name, value = ("model", model) if row < 0 else ("node", node)
+        raise UnknownIdentifier(f"{name}: {value[:80]!r} is not on this board", remedy="reload the leaderboard")
+    return _Cell(row, place, model, node)
+
+
 @require_safe
 @_json_errors
 def cell(request: HttpRequest, domain: Domain) -> HttpResponse:
     """Details of the cell of ``model`` and ``node``, as JSON."""
     query = _board_request(request, domain, "model", "node")
-    board = query.board
-    identifier, node = request.GET.get("model", ""), request.GET.get("node", "")
-    row = next((row for row, model in enumerate(board.models) if model.identifier == identifier), -1)
-    place = board.place(node)
-    if row < 0 or place < 0:
-        name, value = ("model", identifier) if row < 0 else ("node", node)
-        raise UserError(f"{name}: {value[:80]!r} is not on this board", remedy="reload the page")
-    tag = conditional(query.snapshot, "cell", query.state.query(), query.owned, identifier, node, only_snapshot=True)
+    at = _requested_cell(request, query.board)
+    tag = conditional(query.snapshot, "cell", query.state.query(), query.owned, *at, only_snapshot=True)
 
     def make() -> HttpResponse:
-        facts = cell_facts(board, row, place, request.user)
-        links = card_links(board, row, place, facts.receipt)
+        facts = cell_facts(query.board, at.row, at.place, request.user)
+        page = reverse("leaderboard:score", args=[domain]) + score_query(query.state, at.model, at.node)
+        links = [*card_links(query.board, at.row, at.place, facts.receipt), ("Link to these details", page)]
         return _json_response(_json({"title": facts.title, "facts": facts.texts, "links": links}))
+
+    return answer(request, tag, make)
+
+
+@require_safe
+@user_errors
+def score(request: HttpRequest, domain: Domain) -> HttpResponse:
+    """Details of the cell of ``model`` and ``node``, as a page."""
+    query = _board_request(request, domain, "model", "node")
+    at = _requested_cell(request, query.board)
+    tag = conditional(
+        query.snapshot, "score", request.get_full_path(), query.owned, *at, only_snapshot=True
+    )  # the login link contains the full path
+
+    def make() -> HttpResponse:
+        facts = cell_facts(query.board, at.row, at.place, request.user)
+        links = card_links(query.board, at.row, at.place, facts.receipt)
+        context = {"facts": facts, "links": links, "query": query.state.query(), "notes": query.board.notes}
+        return render(request, "leaderboard/score.html", context)
 
     return answer(request, tag, make)
 

@@ -46,6 +46,7 @@ TABLE = {
     "leaderboard:data": ({}, {}, OPEN, READ_ONLY),
     "leaderboard:columns": ({}, {"node": "IT"}, OPEN, READ_ONLY),
     "leaderboard:cell": ({}, {"model": SECRET, "node": PUBLIC}, OPEN, READ_ONLY),
+    "leaderboard:score": ({}, {"model": SECRET, "node": PUBLIC}, OWNER, READ_ONLY),
     "leaderboard:export-csv": ({}, {}, OPEN, READ_ONLY),
     "leaderboard:export-parquet": ({}, {}, OPEN, READ_ONLY),
     "leaderboard:export-bib": ({}, {}, OPEN, READ_ONLY),

@@ -64,10 +64,10 @@ RECEIPTS = (RECEIPT.format(1), RECEIPT.format(7), ABOUT_FILES, FAILED, RECEIPT.f
 VARIANTS = {
     **dict.fromkeys(("leaderboard:board", "cards:models", "leaderboard:data", "api:show_leaderboard"), FILTERS),
     "leaderboard:columns": [f"{one}&node=IT" for one in FILTERS],
-    "leaderboard:cell": [
+    **dict.fromkeys(("leaderboard:cell", "leaderboard:score"), tuple(
         f"model={quote(model)}&node={node}" for model in (SECRET, SECRET[:-1], "simulated-convnet-000")
         for node in ("average_vision", "IT", ALONE, WITHHELD)
-    ],
+    )),
     **dict.fromkeys(("leaderboard:export-csv", "leaderboard:export-parquet"), (*FILTERS, "form=long")),
     "leaderboard:export-bib": FILTERS,
     "cards:benchmarks": ["", f"q={ALONE}", "q=zanzibar", "at=2024-06-01"],
@@ -127,7 +127,7 @@ UNSAFE = {
     "api:post_result",
     "account_logout", "uploads:check", "api:post_receipts", "uploads:receive", "uploads:grant", "uploads:arrived",
 }  # fmt: skip
-TAGGED_BY_REVISION = ("/vision/leaderboard/cell.json", "/vision/leaderboard/export.")
+TAGGED_BY_REVISION = ("/vision/leaderboard/cell.json", "/vision/leaderboard/score/", "/vision/leaderboard/export.")
 """Answers whose tag any change renews, as they show more than a snapshot: it tells of change, not of content."""
 
 

@@ -56,7 +56,7 @@ def test_a_visit(shown, page, new_page, tmp_path):
         assert len(list(csv.DictReader(file))) == 12
 
     # the other modes keep what was chosen; filters narrow it down
-    follow(page.get_by_role("link", name="Two models"))
+    follow(page.get_by_role("link", name="Models", exact=True).and_(page.locator(".modes a")))
     page.get_by_label("First").fill(shown.models[0])
     page.get_by_label("Second").fill(shown.models[5])
     follow(page.get_by_role("button", name="Compare"))

@@ -1,5 +1,6 @@
 """The page and its files as visitors get them."""
 
+import csv
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -196,10 +197,33 @@ def test_scores_against_size(board, client):
     assert client.get(f"{PAGE}?mode=size&y=nothing").status_code == 404
 
 
-def test_chosen_models_are_compared(board, client):
+def test_chosen_models_are_compared_side_by_side(board, client, scores):
     chosen = board.models[2::-1]  # in the order in which they were chosen, not by name
-    query = "&".join(f"models={name}" for name in chosen)
-    page = client.get(f"{PAGE}?mode=models&{query}")
+    query = "mode=models&" + "&".join(f"models={name}" for name in chosen)
+    page = client.get(f"{PAGE}?{query}")
     comparison = page.context["comparison"]
-    assert [comparison.first.identifier, comparison.second.identifier] == chosen[:2]
-    assert "3 models were chosen. This page compares two: " in page.content.decode()
+    assert [model.identifier for model in comparison.models] == [*chosen[:2], chosen[2]]
+    first, second = (
+        client.get(f"{PAGE}?mode=models&first={chosen[0]}&second={name}").context["comparison"].means[0]
+        for name in chosen[1:]
+    )
+    assert [test.difference for test in comparison.differences[0][1:]] == [first.difference, second.difference]
+    assert comparison.differences[1][0].difference == -first.difference
+    lines = list(csv.DictReader(client.get(f"{CSV}?{query}").content.decode().splitlines()))
+    of_file = {(line["benchmark"], line["model"]): line["value"] for line in lines}
+    for row in scores[scores.model.isin(chosen) & (scores.state == "scored")].itertuples():
+        if of_file.get(row.benchmark, row.model):
+            assert float(of_file[row.benchmark, row.model]) == pytest.approx(row.value, nan_ok=True)
+    assert {model for _, model in of_file} == set(chosen)
+    assert ET.fromstring(client.get(f"{SVG}?{query}").content).get("width").endswith("mm")
+    form = Reader(page.content.decode())
+    assert [one["value"] for one in form.all("input", name="models", list="models")] == [chosen[2], ""]
+
+    many = "mode=models&" + "&".join(f"models={name}" for name in board.models[:8])
+    page = client.get(f"{PAGE}?{many}")
+    assert len(page.context["comparison"].models) == 6
+    assert "8 models were chosen. These are the first 6 of them." in page.content.decode()
+    # two fields and models that a board was limited to
+    other = f"{PAGE}?mode=models&first={chosen[0]}&second={chosen[1]}&models={chosen[1]}"
+    assert "difference of ceiled scores" in client.get(other).content.decode()
+    assert client.get(f"{PAGE}?{query}&models=nothing-like-it").status_code == 404

@@ -222,3 +222,14 @@ def test_markdown_is_used(client, competition):
     assert '<em>Because</em> <a href="/about/">so</a>' in text
     assert "<h3>Deeper</h3>" in text
     assert 'aria-label="About table 1"' in text
+
+
+def test_the_leaderboard_has_a_tab_with_the_benchmarks_of_a_competition(competition, put, client):
+    put({"dicarlo.X-pls": {"alexnet": 0.5}, "dicarlo.Y-pls": {"alexnet": 0.4}})
+    board = "/vision/leaderboard/"
+    assert "Quagga Cup" not in client.get(f"{board}?sort=model").content.decode()
+    competition.tracks.create(
+        title="Models", competes="models", wins="highest", listed="dicarlo.X-pls | other\nunknown"
+    )
+    tab = 'href="?include=dicarlo.X-pls" data-preset="include=dicarlo.X-pls">Quagga Cup<'
+    assert tab in client.get(board).content.decode()

@@ -2,9 +2,11 @@
 
 import csv
 import re
+from datetime import timedelta
 
 import numpy as np
 from django.contrib.auth.models import AnonymousUser
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from brainscore_core.formatting import count_text
@@ -12,7 +14,7 @@ from brainscore_core.training_data import MARKS
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.exposure import EXPOSURES
-from brainscore_web.leaderboard.models import Score, VisionModel
+from brainscore_web.leaderboard.models import BenchmarkVersion, Score, VisionModel
 from brainscore_web.leaderboard.payload import rounded, rounded_limits
 from brainscore_web.leaderboard.simulation import simulate_leaderboard
 from brainscore_web.leaderboard.snapshot import snapshot_for
@@ -32,6 +34,11 @@ def visit(page, query=""):
     page.goto(PAGE + query)
     expect(page.locator("#leaderboard.live")).to_be_attached()
     expect(page.locator("td.waiting")).to_have_count(0)
+
+
+def open_panel(page, name):
+    """Open a panel of the toolbar."""
+    page.locator(".toolbar summary", has_text=name).click()
 
 
 def names(page):
@@ -127,6 +134,7 @@ def test_columns_and_orders(board, page):
     page.get_by_role("button", name="Close V1, ").click()
     expect(page.get_by_role("button", name="Open V1, ")).to_be_visible()
     assert heads(page) == before
+    open_panel(page, "View")
     page.locator("#open-all").click()
     expect(page.locator("td.waiting")).to_have_count(0)
     expect(page.locator("thead button.open .plus")).to_have_count(0)
@@ -178,6 +186,7 @@ def test_filters_and_values(board, page):
     expect(page.locator("#empty")).to_contain_text("No benchmark passes.")
     expect(page.locator("#hint")).to_be_hidden()
     expect(page.locator("#scroller")).to_be_hidden()
+    page.keyboard.press("Escape")  # closes the panel
     page.get_by_role("link", name="Reset").click()
     expect(page.locator("#counts")).to_have_text("11 of 11 models, 24 of 24 benchmarks")
     expect(page.locator(".filters").get_by_label("vit")).not_to_be_checked()
@@ -202,6 +211,7 @@ def test_filters_and_values(board, page):
 
     visit(page)
     first = page.locator("tbody tr").first.locator("td.value").first
+    open_panel(page, "View")
     page.get_by_text("raw", exact=True).click()
     expect(first).to_contain_text(rounded(shown(values="raw").values[0, 0]))
     page.get_by_text("scored", exact=True).click()
@@ -214,7 +224,7 @@ def test_filters_and_values(board, page):
     assert "errors=1" in page.url
 
     visit(page)
-    field = page.get_by_label("Search models")
+    field = page.get_by_label("Search models", exact=True)
     field.fill("vit OR (resnet")
     expect(page.locator("#problem")).to_contain_text("parenthesis")
     expect(field).to_have_attribute("aria-invalid", "true")
@@ -227,14 +237,46 @@ def test_filters_and_values(board, page):
     expect(page.locator("#empty")).to_have_text("No model passes. Without the search, 11 models would.")
 
 
+def test_tabs_select_benchmarks_and_chips_remove_filters(board, page, new_page, owner):
+    visit(page, "?family=vit")
+    tabs, chips = page.locator("#presets a"), page.locator("#chips a")
+    expect(page.locator("#presets [aria-current]")).to_have_text("All")
+    tabs.get_by_text("IT", exact=True).click()
+    expect(page.locator("#presets [aria-current]")).to_have_text("IT")
+    expect_order(page, expected(family=("vit",), include=("IT",)))
+    assert page.url.endswith("?family=vit&include=IT")
+    expect(chips).to_have_text(["family: vit ×: remove", "only: IT ×: remove"])
+    chips.first.click()
+    expect_order(page, expected(include=("IT",)))
+    # the means above are those of the same benchmarks, and have no columns
+    expect(page.locator("thead th.mean .name", has_text="Mean of IT")).to_have_count(1)
+    whiskers = page.locator("tbody .whisker").count()
+    made = shown(include=("IT",))
+    assert whiskers == (np.isfinite(made.low[:, 0]) & np.isfinite(made.high[:, 0])).sum() > 0
+    page.get_by_role("link", name="Reset").click()
+    expect(page.locator("#active")).to_be_hidden()
+    assert page.url.endswith(PAGE)
+
+    page = new_page(java_script_enabled=False)
+    page.goto(PAGE + "?include=IT")
+    assert page.locator("tbody .whisker").count() == whiskers
+    assert page.locator("#presets [aria-current]").inner_text() == "IT"
+    page = new_page(owner, java_script_enabled=False)
+    page.goto(PAGE + "?family=vit")
+    follow(page.locator("#presets a", has_text="My models"))
+    expect(page.locator("#chips a")).to_have_text(["my models ×: remove", "family: vit ×: remove"])
+    assert page.url.endswith("?mine=1&family=vit")
+
+
 def test_links_steps_back_and_downloads(board, page, new_page):
     """The address says what is shown; the browser's buttons go through it; downloads follow it."""
     visit(page)
-    page.get_by_label("Search models").fill("simulated NOT vit")
+    page.get_by_label("Search models", exact=True).fill("simulated NOT vit")
     expect(page.locator("#counts")).to_contain_text("8 of 11")
     page.get_by_role("button", name="Open IT, ").click()
     page.get_by_role("button", name="V4", exact=True).click()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    open_panel(page, "Share")
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator("#says")).to_have_text("Link copied")
     link = page.evaluate("() => navigator.clipboard.readText()")
@@ -246,28 +288,29 @@ def test_links_steps_back_and_downloads(board, page, new_page):
             expect(other.locator("#leaderboard.live")).to_be_attached()
             assert heads(other) == heads(page)
         assert names(other) == names(page)
-        assert other.get_by_label("Search models").input_value() == "simulated NOT vit"
+        assert other.get_by_label("Search models", exact=True).input_value() == "simulated NOT vit"
 
     visit(page)
     page.get_by_role("button", name="V1", exact=True).click()
-    page.get_by_label("Search models").fill("vi")
+    page.get_by_label("Search models", exact=True).fill("vi")
     expect(page).to_have_url(re.compile("q=vi(&|$)"))
-    page.get_by_label("Search models").press("t")  # one word, one step
+    page.get_by_label("Search models", exact=True).press("t")  # one word, one step
     expect(page).to_have_url(re.compile("q=vit(&|$)"))
     expect(page.locator("#counts")).to_contain_text("3 of 11")
     page.go_back()
     expect(page.locator("#counts")).to_contain_text("11 of 11")
-    expect(page.get_by_label("Search models")).to_have_value("")
+    expect(page.get_by_label("Search models", exact=True)).to_have_value("")
     expect_order(page, expected(sort="V1"))
     page.go_back()
     expect_order(page, expected())
     page.go_forward()
     page.go_forward()
-    expect(page.get_by_label("Search models")).to_have_value("vit")
+    expect(page.get_by_label("Search models", exact=True)).to_have_value("vit")
     expect_order(page, expected(q="vit", sort="V1"))
 
     visit(page, "?family=vit")
     page.get_by_role("button", name="V2", exact=True).click()
+    open_panel(page, "Share")
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
     with open(download.value.path(), newline="", encoding="utf-8") as file:
@@ -280,7 +323,7 @@ def test_links_steps_back_and_downloads(board, page, new_page):
 
 def test_keys(board, page):
     visit(page)
-    page.locator("#ticked .only").focus()
+    page.locator(".toolbar summary").last.focus()
     page.keyboard.press("Tab")
     row, column = active(page)  # one stop: the grid
     assert row < 0
@@ -358,7 +401,7 @@ def test_details(board, page):
     value, low, high = (part[0, 0] for part in (made.values, made.low, made.high))
     expect(inspector).to_contain_text(f"ceiled {value:.3f} (95 %: {low:.3f}–{high:.3f})")
     assert distance(cell, inspector) < 12
-    expect(inspector.locator("a")).to_have_text(["Model", "Mean", "About training on stimuli"])
+    expect(inspector.locator("a")).to_have_text(["Model", "Mean", "About training on stimuli", "Link to these details"])
     expect(inspector.locator("a").first).to_have_attribute("href", f"/vision/model/{made.models[0].identifier}/")
     page.keyboard.press("ArrowDown")
     expect(inspector).to_contain_text(made.models[1].title)
@@ -409,7 +452,7 @@ def test_models_are_chosen_and_columns_shown(board, page):
     page.locator("tbody th.model[data-row='1']").click(position={"x": 200, "y": 10})
     page.keyboard.press(" ")
     expect(page.get_by_label(f"Choose {second}")).to_be_checked()
-    page.locator("summary", has_text="Columns").click()
+    open_panel(page, "View")
     page.get_by_label("Parameters").check()
     page.get_by_label("Scored: number").uncheck()
     assert page.url.endswith("?show=parameters")
@@ -417,7 +460,7 @@ def test_models_are_chosen_and_columns_shown(board, page):
     assert texts == [count_text(model.parameters) for model in made.models]
     page.locator(".board [data-sort='parameters']").click()
     expect_order(page, expected(sort="parameters"))
-    follow(page.get_by_role("button", name="Compare the two chosen"))
+    follow(page.get_by_role("button", name="Compare 2 chosen models"))
     page.wait_for_url("**/vision/compare/**")
     assert page.inner_text("h2") == f"{first} − {second}"  # in the order in which they were chosen
     page.go_back()
@@ -475,6 +518,7 @@ def test_printing_shows_all_rows_and_columns(db, page):
     simulate_leaderboard(models=60, benchmarks=24, versions=1, private=0)
     page.set_viewport_size({"width": 1030, "height": 700})  # A4, landscape
     visit(page, "?errors=1")
+    open_panel(page, "View")
     page.locator("#open-all").click()
     expect(page.locator("td.waiting")).to_have_count(0)
     page.emulate_media(media="print")
@@ -493,7 +537,13 @@ def test_printing_shows_all_rows_and_columns(db, page):
 
 
 CONTRASTS = """() => {
-    const rgb = text => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+    const pixel = Object.assign(document.createElement("canvas"), {width: 1, height: 1})
+        .getContext("2d", {willReadFrequently: true});
+    const rgb = (text) => {
+        pixel.fillStyle = text;
+        pixel.fillRect(0, 0, 1, 1);
+        return [...pixel.getImageData(0, 0, 1, 1).data].slice(0, 3);
+    };
     const light = text => rgb(text).map(x => x / 255).map(x => x <= .04045 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4)
         .reduce((sum, x, at) => sum + x * [.2126, .7152, .0722][at], 0);
     const host = document.querySelector("table.board tbody tr");
@@ -522,21 +572,26 @@ def test_everybody_can_read_it(board, page, new_page):
         assert steps == sorted(steps, reverse=scheme == "light")  # more stands out more from the page
         assert len(set(steps)) == 10
         paper = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
-        assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
+        assert (paper == "rgb(253, 253, 252)") == (scheme == "light")
 
     looks, wrong = [(DESK, "light"), (DESK, "dark")], []
     wrong += barriers(page, looks=looks, options=RULES)
+    open_panel(page, "View")
     page.locator("#open-all").click()
-    page.locator("summary", has_text="Filters").click()
-    page.locator("summary", has_text="Include or exclude parts of the tree").click()
-    page.locator("summary", has_text="Search help").click()
-    page.locator("summary", has_text="How to read it").click()
     page.get_by_label("intervals").check()
     expect(page.locator("td.waiting")).to_have_count(0)
+    wrong += barriers(page, looks=looks, options=RULES)
+    page.locator("summary", has_text="How to read it").click()
     page.locator("tbody td[data-row='0'][data-column='4']").click()
     expect(page.locator("#inspector")).to_contain_text("rank")
     wrong += barriers(page, looks=looks, options=RULES)
-    page.get_by_label("Search models").fill("(")
+    open_panel(page, "Filters")
+    page.locator("summary", has_text="Include or exclude parts of the tree").click()
+    page.locator(".filters").get_by_label("vit").check()
+    expect(page.locator("#chips")).to_contain_text("family: vit")
+    wrong += barriers(page, looks=looks, options=RULES, without=["table.board"])
+    page.keyboard.press("Escape")
+    page.get_by_label("Search models", exact=True).fill("(")
     expect(page.locator("#problem")).to_be_visible()
     wrong += barriers(page, looks=looks, options=RULES, without=["table.board"])
 
@@ -554,13 +609,37 @@ def test_without_a_script(board, new_page):
     follow(page.get_by_title(re.compile("^Open: ")).first)
     assert names(page) == expected(sort="V1")
     assert page.get_by_title(re.compile("^Close: ")).count() == 3
-    page.get_by_label("Search models").fill("vit")
+    page.get_by_label("Search models", exact=True).fill("vit")
     follow(page.get_by_role("button", name="Apply").first)
     assert names(page) == expected(sort="V1", q="vit")
     assert page.get_by_title(re.compile("^Close: ")).count() == 3
-    page.get_by_label("Search models").fill("vit)")
+    made, row = shown(sort="V1", q="vit"), 1
+    follow(page.locator("tbody tr").nth(row).locator("td.value a").first)
+    expect(page.locator("h1")).to_have_text(f"{made.models[row].title} · Global Score")
+    expect(page.locator("main")).to_contain_text(f"(95 %: {made.low[row, 0]:.3f}–{made.high[row, 0]:.3f})")
+    follow(page.locator(".path a"))
+    assert set(names(page)) == set(expected(q="vit"))
+    page.get_by_label("Search models", exact=True).fill("vit)")
     follow(page.get_by_role("button", name="Apply").first)
     expect(page.locator("#problem")).to_contain_text("parenthesis")
+
+
+def test_new_benchmarks_are_marked(board, page, new_page):
+    """Those whose version was first seen within ninety days; none if all are."""
+    name = "Simulated000.V1-pls"
+    current = BenchmarkVersion.objects.filter(benchmark__identifier=name, version="2")
+    for days, marked in ((89, [name]), (90, [])):
+        current.update(since=timezone.now() - timedelta(days=days))
+        revision.bump()
+        for script in (True, False):
+            view = new_page(java_script_enabled=script)
+            view.goto(f"{PAGE}?include=V1")
+            expect(view.locator("thead th:not(.mean):has(.new) .name")).to_have_text(marked)
+            expect(view.locator(".legend .new")).to_have_count(len(marked))
+    BenchmarkVersion.objects.update(since=timezone.now())
+    revision.bump()
+    visit(page, "?include=V1")
+    expect(page.locator("thead .new")).to_have_count(0)
 
 
 def test_trouble(board, new_page):
@@ -568,7 +647,7 @@ def test_trouble(board, new_page):
     page = new_page(refused=True)
     visit(page)
     page.route("**/data.json*", lambda route: route.abort())
-    page.get_by_label("Search models").fill("vit")
+    page.get_by_label("Search models", exact=True).fill("vit")
     expect(page.get_by_role("alert").filter(has_text="could not be loaded")).to_be_visible()
     assert names(page) == expected()
     page.unroute("**/data.json*")
@@ -627,6 +706,7 @@ def test_five_hundred_models_on_three_hundred_benchmarks(db, page):
     )
     assert min(sizes) >= 0
     assert sum(sizes) < 200_000  # scripts and styles are not even compressed here
+    open_panel(page, "View")
     page.locator("#open-all").click()
     expect(page.locator("td.waiting")).to_have_count(0)
     count = "() => document.querySelectorAll('table.board td, table.board th').length"
@@ -652,7 +732,7 @@ def test_five_hundred_models_on_three_hundred_benchmarks(db, page):
     )
     expect(page.locator("td.waiting")).to_have_count(0)
     assert page.locator("table.board").get_attribute("aria-rowcount") == str(500 + len_levels())
-    page.get_by_label("Search models").fill("vit")
+    page.get_by_label("Search models", exact=True).fill("vit")
     expect(page.locator("#counts")).to_have_text("125 of 500 models, 300 of 300 benchmarks")
 
 

@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils.html import escape
 
 from brainscore_core.formatting import count_text
 from brainscore_web.leaderboard import revision
@@ -134,7 +135,7 @@ def test_the_owner_sees_a_lock_and_others_nothing(board, client, owner, staff):
 
 @pytest.mark.parametrize(
     ("address", "most"),
-    [("", 3), ("data.json", 3), ("columns.json?node=V1", 3), ("cell.json?model={model}&node={node}", 4)],
+    [("", 4), ("data.json", 3), ("columns.json?node=V1", 3), ("cell.json?model={model}&node={node}", 4)],
 )
 def test_few_queries_however_much_there_is(board, client, address, most):
     node = next(node.identifier for node in shown().nodes if node.kind == "benchmark")
@@ -222,17 +223,23 @@ def test_an_undetermined_score_shows_the_raw_one_and_why(board, client):
 
 
 def test_a_scored_cell_says_its_interval_and_links_on(board, client):
+    Benchmark.objects.update(n_stimuli=1800, n_neuroids=168)
+    revision.bump()
     made = shown()
     told, row, place = cell(client, made, "scored")
     facts = " | ".join(told["facts"])
     assert told["title"] == f"{made.models[row].title} · {made.nodes[place].title}"
     assert f"ceiled {made.values[row, place]:.3f} (95 %: {made.low[row, place]:.3f}–" in facts
     assert "ceiling " in facts
-    assert "(reliability)" in facts
+    assert "(reliability) | 1,800 stimuli, 168 neuroids | " in facts
     assert "the interval is about: simulated | " in facts
     assert f"rank {made.rank_of(place)[0][row]} of " in facts
     assert "version 2 of the benchmark, " in facts
-    assert [text for text, _ in told["links"]] == ["Model", "Benchmark", "Receipt", "About training on stimuli"]
+    assert [text for text, _ in told["links"]] == [
+        "Model", "Benchmark", "Receipt", "About training on stimuli", "Link to these details",
+    ]  # fmt: skip
+    page = client.get(told["links"][-1][1])
+    assert all(escape(fact) in page.content.decode() for fact in told["facts"])
     for _, link in told["links"]:
         assert client.get(link).status_code == 200
     raw, _, _ = cell(client, made, "scored", values="raw")
@@ -289,7 +296,7 @@ def test_own_models(board, client, member, owner):
     client.force_login(owner)
     page = client.get(f"{PAGE}?mine=1").content.decode()
     assert {row[1].split()[0] for row in rows_of(page)} == {board.models[-1], board.models[3]}
-    assert 'name="mine" value="1" checked' in page
+    assert re.search(r'aria-current="page">My models', page)
     client.force_login(member)
     assert rows_of(client.get(f"{PAGE}?mine=1").content.decode()) == []
 

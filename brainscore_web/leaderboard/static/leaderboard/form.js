@@ -1,6 +1,7 @@
 // Conversion between the form and the query of the URL.
 
-const ELSEWHERE = new Set(["errors", "sort", "open", "show", "models", "common", "page"]); // in hidden fields without scripts
+const STATE = ["sort", "open", "show", "models", "mine", "common"]; // in hidden fields without scripts
+const ELSEWHERE = new Set([...STATE, "errors", "page"]);
 
 // Return the query of the form, with the current order and open columns.
 export function read(form, params) {
@@ -8,7 +9,7 @@ export function read(form, params) {
   for (const [name, value] of new FormData(form)) {
     if (String(value).trim() && !ELSEWHERE.has(name)) next.append(name, value);
   }
-  for (const name of ["sort", "open", "show", "models", "common"]) for (const value of params.getAll(name)) next.append(name, value);
+  for (const name of STATE) for (const value of params.getAll(name)) next.append(name, value);
   if (form.elements.errors.checked) next.set("errors", "1");
   return next;
 }

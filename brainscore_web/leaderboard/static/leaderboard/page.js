@@ -20,6 +20,7 @@ const address = root.dataset;
 const COLUMNS_AT_ONCE = 40;
 const narrow = matchMedia("(max-width: 40rem)"); // as in the style sheet
 
+const MOST_COMPARED = 6; // as on the page of comparisons
 const MOST_CHANGES = 3; // in a row; the wait doubles each time
 
 let asked = null; // the current request
@@ -35,6 +36,7 @@ const view = {
   private: new Set(),
   mine: new Set(),
   untested: new Set(),
+  first: -1, // node of the first mean that is a column
   ticked: new Set(),
   sort: { key: "rank", reversed: false },
   errors: params.has("errors"),
@@ -116,6 +118,8 @@ function apply(data) {
   for (const [id, title] of Object.entries(FACTS)) data.nodes.push({ id, title, parent: -1, kind: "fact", n: 0 });
   showFacts();
   shortcuts(data.shortcuts);
+  chips(data.chips);
+  presets();
   view.errors = params.has("errors");
   view.sort = { key: data.sort.replace(/^-/, ""), reversed: data.sort.startsWith("-") };
   inspector?.close();
@@ -143,7 +147,9 @@ function show() {
   else if (column) rows = byColumn(column, count, reversed);
   else if (FACTS[key]) rows = byNumber(view.data.models[key], reversed);
   else rows = byRank(view.data.models, reversed); // also if the filters exclude the column
-  grid.set(rows, layout(view.data.nodes, view.open, { factsLast: narrow.matches }));
+  const made = layout(view.data.nodes, view.open, { factsLast: narrow.matches });
+  view.first = made.columns.find((place) => view.data.nodes[place].kind === "mean");
+  grid.set(rows, made);
 }
 
 // Open the nodes of the columns about models that are shown.
@@ -160,6 +166,31 @@ function shortcuts(sent) {
   const list = document.getElementById("shortcuts");
   list.replaceChildren(...sent.map(([text, address]) => element("li", {}, element("a", { href: `?${address}` }, text))));
   list.hidden = !sent.length;
+}
+
+function chips(sent) {
+  document.getElementById("chips").replaceChildren(
+    ...sent.map(([text, address]) => {
+      const remove = [element("span", { "aria-hidden": "true" }, "×"), element("span", { class: "said" }, ": remove")];
+      return element("li", {}, element("a", { class: "chip", href: `?${address}` }, `${text} `, ...remove));
+    }),
+  );
+  document.getElementById("active").hidden = !sent.length;
+}
+
+// Tabs keep the other filters.
+const SELECTION = ["include", "exclude", "mine"];
+function presets() {
+  const chosen = (query) => SELECTION.map((name) => query.getAll(name).join("\n")).join("\n\n");
+  for (const link of document.querySelectorAll("#presets a")) {
+    const changes = new URLSearchParams(link.dataset.preset);
+    const next = new URLSearchParams(params);
+    for (const name of [...SELECTION, "open", "sort"]) next.delete(name);
+    for (const [name, value] of changes) next.append(name, value);
+    link.href = next.size ? `?${next}` : location.pathname;
+    if (chosen(changes) === chosen(params)) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
 }
 
 function takeOver() {
@@ -347,10 +378,10 @@ function opened() {
   complete();
 }
 
-// What the button does: it compares two models, those that were chosen first.
+// What the button does: it compares up to six models, those that were chosen first.
 function compareText(n) {
-  if (n > 2) return `Compare the first two of ${n} chosen`;
-  return ["Compare chosen models", "Compare with another model", "Compare the two chosen"][n];
+  if (n < 2) return "Compare with another model";
+  return n > MOST_COMPARED ? `Compare the first ${MOST_COMPARED} of ${n} chosen` : `Compare ${n} chosen models`;
 }
 
 // Choose a model to compare, or choose it no longer.
@@ -359,18 +390,13 @@ function tick(id) {
   else view.ticked.add(id);
   const button = document.querySelector("#ticked button");
   button.textContent = compareText(view.ticked.size);
+  root.classList.toggle("chosen", view.ticked.size > 0);
   grid.refresh();
 }
 
 document.getElementById("ticked").addEventListener("submit", (event) => {
   if (!grid) return;
   event.preventDefault();
-  if (!view.ticked.size) {
-    says.textContent = "Choose models with the boxes in front of their names";
-    says.classList.add("seen");
-    setTimeout(() => says.classList.remove("seen"), 4000);
-    return;
-  }
   const sent = new URLSearchParams();
   const only = event.submitter?.classList.contains("only");
   if (!only) sent.set("mode", "models");
@@ -453,15 +479,28 @@ form.addEventListener("submit", (event) => {
   clearTimeout(waiting);
   ask(read(form, params), { aloud: true });
 });
-for (const link of document.querySelectorAll("a.reset")) {
-  link.addEventListener("click", (event) => {
-    event.preventDefault();
-    const next = new URLSearchParams();
-    if (params.has("errors")) next.set("errors", "1");
-    fill(form, next);
-    ask(next, { aloud: true });
-  });
-}
+// Links to other states of this board: tabs, active filters, other selections.
+root.addEventListener("click", (event) => {
+  const link = event.target.closest("#presets a, #chips a, #shortcuts a, a.reset");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const next = new URLSearchParams(link.search);
+  if (params.has("errors")) next.set("errors", "1");
+  fill(form, next);
+  ask(next, { aloud: true });
+});
+
+// One panel of the toolbar is open; it closes by Escape and by a click elsewhere.
+const panels = [...form.querySelectorAll("details.panel")];
+addEventListener("keydown", (event) => {
+  const panel = event.key === "Escape" && panels.find((each) => each.open);
+  if (!panel) return;
+  if (panel.contains(document.activeElement)) panel.querySelector("summary").focus();
+  panel.open = false;
+});
+addEventListener("pointerdown", ({ target }) => {
+  for (const panel of panels) if (!panel.contains(target)) panel.open = false;
+});
 const copy = document.getElementById("copy");
 copy.hidden = false;
 copy.addEventListener("click", async () => {

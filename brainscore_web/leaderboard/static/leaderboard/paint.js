@@ -19,6 +19,23 @@ function breakable(text) {
     .flatMap((part, place) => (place ? [document.createElement("wbr"), part] : [part]));
 }
 
+// The interval of a score as a line on the range of all intervals of its column, as the server draws it.
+function whisker(column, row) {
+  column.range ??= [
+    column.low.reduce((a, b) => (b < a ? b : a), Infinity),
+    column.high.reduce((a, b) => (b > a ? b : a), -Infinity),
+  ];
+  const [lowest, highest] = column.range;
+  const at = (value) => ((100 * (value - lowest)) / (highest - lowest || 1)).toFixed(1);
+  const [svg, path] = ["svg", "path"].map((name) => document.createElementNS("http://www.w3.org/2000/svg", name));
+  path.setAttribute("d", `M${at(column.low[row])} 3H${at(column.high[row])}M${at(column.value[row])} 0V6`);
+  for (const [name, value] of Object.entries({ class: "whisker", viewBox: "0 0 100 6", preserveAspectRatio: "none" }))
+    svg.setAttribute(name, value);
+  svg.setAttribute("aria-hidden", "true");
+  svg.append(path);
+  return svg;
+}
+
 // `view` is the state of the table: {data, columns (decoded, by node), open, sort: {key, reversed}, errors, cards}
 export function painter(view) {
   // the best or A comes first: values descend, names and ranks ascend
@@ -72,8 +89,8 @@ export function painter(view) {
   return {
     corner(cell, key) {
       cell.setAttribute("aria-sort", said(key));
-      const box = element("div", { class: "box" });
-      if (key === "rank") box.append(element("div", { class: "tools" }, about("#ranks", "What ranks mean", "?")));
+      const box = element("div", { class: "header-box" });
+      if (key === "rank") box.append(element("div", { class: "header-tools" }, about("#ranks", "What ranks mean", "?")));
       box.append(sorting(key, [key === "rank" ? "Rank" : "Model"]));
       cell.append(box);
     },
@@ -84,19 +101,20 @@ export function painter(view) {
       cell.classList.add(`depth-${Math.min(head.level, 5)}`);
       if (node.kind === "fact") {
         cell.setAttribute("aria-sort", said(node.id));
-        cell.append(element("div", { class: "box" }, sorting(node.id, [node.title], `Sort by ${node.title}`)));
+        cell.append(element("div", { class: "header-box" }, sorting(node.id, [node.title], `Sort by ${node.title}`)));
         return;
       }
       const card = node.kind === "heading" ? null : view.card("benchmark", node.id);
       const full = node.words ? `${node.title} — ${node.words}` : node.title;
-      const box = element("div", { class: "box" });
-      const tools = element("div", { class: "tools" });
+      const box = element("div", { class: "header-box" });
+      const tools = element("div", { class: "header-tools" });
       if (head.group || head.closed) {
         tools.append(opening(head, node));
         cell.setAttribute("aria-expanded", String(Boolean(head.group)));
       }
       if (card && !head.group && !head.mean) tools.append(about(card, `About ${full}`, "i"));
       if (card && node.badge) tools.append(about(`${card}#validity`, `Validity: ${node.badge[1]}`, node.badge[0], "validity-sign"));
+      if (node.new) tools.append(element("span", { class: "new" }, "new"));
       if (tools.childElementCount) box.append(tools);
       if (!card) {
         box.append(element("span", { class: "name", title: node.title }, node.title));
@@ -198,9 +216,12 @@ export function painter(view) {
           );
         }
         const interval = limits(column.low[row], column.high[row]);
-        const first = place === 0 && node.kind === "mean"; // the mean that models are ranked by
+        const first = place === view.first;
         if (first) cell.classList.add("first");
-        if (view.errors || (first && interval)) cell.append(" ", element("span", { class: "interval" }, interval));
+        const bounded = first && column.low[row] <= column.high[row];
+        if (view.errors || (first && interval))
+          cell.append(" ", element("span", { class: bounded ? "interval bounded" : "interval" }, interval));
+        if (bounded) cell.append(whisker(column, row));
       } else {
         const state = column.state[row];
         cell.className = `none ${SAID[state].replace(" ", "-")}`;
