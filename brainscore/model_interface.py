@@ -2,6 +2,4 @@
 
 from brainscore_core.domains import domain, imported
 
-__all__ = ["BrainModel"]
-
 BrainModel = imported(domain().model_interface)

@@ -188,7 +188,7 @@ def _module_name(file: Path) -> str | None:
     """
     if not {"benchmarks", "data", "metrics", "models"}.intersection(file.parts):
         return None
-    from brainscore_core.submission.folders import make_discoverable, plugin_folder_of
+    from brainscore_core.submission.package import make_discoverable, plugin_folder_of
 
     folder = plugin_folder_of(file.parent)
     if folder is None or "_registry" not in (folder / "__init__.py").read_text(errors="replace"):

@@ -19,7 +19,7 @@ import pandas as pd
 from brainscore_core.domain_names import FIRST
 from brainscore_core.domains import Domain, domain
 from brainscore_core.errors import NotApplicable, UserError, nearest
-from brainscore_core.submission.folders import PLUGIN_KINDS, make_discoverable, source_checkout
+from brainscore_core.submission.package import PLUGIN_KINDS, make_discoverable, source_checkout
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly

@@ -3,8 +3,6 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
-__all__ = ["ArtificialSubject"]
-
 
 class ArtificialSubject(ABC):
     """A subject that reads text.

@@ -30,8 +30,6 @@ from brainscore_language.benchmark_helpers.recordings import RecordingBenchmark
 if TYPE_CHECKING:
     from brainscore_language.model_helpers.huggingface import HuggingfaceSubject
 
-__all__ = ["TextAudit", "audit", "check_texts", "normalised", "shared_texts", "split_findings", "untrained_twin"]
-
 EQUAL, ALIKE = "equal texts", "texts alike but for case and punctuation"
 _WORDS = 3
 """Mean number of words of a presentation below which whole texts are compared, as words recur in any text."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from brainscore_core.benchmarks.metadata import longest_match
 from brainscore_core.plugins.bibtex import bibtex_entries
 from brainscore_core.receipts.environment import describe_plugin
+from brainscore_core.runner.reproduction import PublishedScore
 from brainscore_core.training_data import Finding, Stated, Training, compare, inherited
 from brainscore_language import REGISTRIES
 from brainscore_language.domain import DOMAIN
@@ -128,3 +129,16 @@ def _metadata(place: Location, identifier: str) -> Any:
     apart = place.folder is not None and (place.folder / "metadata.py").is_file()
     module = importlib.import_module(f"{place.package}.metadata" if apart else place.package)
     return longest_match(identifier, getattr(module, "METADATA", {}))
+
+
+PUBLISHED_SCORES: Final = tuple(
+    PublishedScore(model=model, benchmark=benchmark, value=value, tolerance=0.005)
+    for model, benchmark, value in (
+        ("distilgpt2", "Futrell2018-pearsonr", 0.36144805),
+        ("gpt2-xl", "Futrell2018-pearsonr", 0.31825621),
+        ("distilgpt2", "Pereira2018.243sentences-linear-shuffle", 0.82228507),
+        ("glove-840b", "Pereira2018.384sentences-linear-shuffle", 0.18385368),
+        ("randomembedding-100", "Pereira2018.243sentences-linear-shuffle", 0.0285022),
+    )
+)
+"""Five pairs that tests of brainscore_language 2.3 score."""

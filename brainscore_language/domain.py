@@ -47,7 +47,7 @@ DOMAIN = Domain(
         "audit": "brainscore_language.assessment:audit",
         "checks of a benchmark": "brainscore_language.assessment:check_texts",
         "checks of a model": "brainscore_core.plugins.conformance:check_subject",
-        "published scores": "brainscore_language.published_scores:PUBLISHED_SCORES",
+        "published scores": "brainscore_language.catalogue:PUBLISHED_SCORES",
         "exposure": "brainscore_language.catalogue:findings_of",
         "training data": "brainscore_language.catalogue:training_of",
         "isolated model": "brainscore_language.model_helpers.sources:IsolatedSubject",

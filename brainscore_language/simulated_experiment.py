@@ -17,16 +17,6 @@ from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_language.utils import s3
 
-__all__ = [
-    "in_context",
-    "list_stand_ins",
-    "sentences",
-    "serve_stand_ins",
-    "simulated_recordings",
-    "stand_in",
-    "word_vectors",
-]
-
 Array = NDArray[np.float64]
 
 _WORDS = (

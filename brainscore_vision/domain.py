@@ -2,7 +2,7 @@
 
 from brainscore_core.domains import Domain, Wording
 from brainscore_vision import registries
-from brainscore_vision.catalogue.leaderboard import BENCHMARKS
+from brainscore_vision.catalogue import BENCHMARKS
 
 DOMAIN = Domain(
     name="vision",
@@ -32,10 +32,10 @@ DOMAIN = Domain(
         "attainable scores": "brainscore_vision.assessment.attainable:attach_attainable",
         "catalogue": "brainscore_vision.catalogue.contents:catalogue",
         "exposure": "brainscore_vision.catalogue.contents:findings_of",
-        "checks of a benchmark": "brainscore_vision.assessment.checks:check_benchmark",
+        "checks of a benchmark": "brainscore_vision.assessment.audit:check_benchmark",
         "checks of a model": "brainscore_vision.model_sources.checks:check_model",
         "encoders": "brainscore_vision.scoring.encoder",
-        "first stimuli": "brainscore_vision.benchmark_helpers.first_stimuli:first_stimuli",
+        "first stimuli": "brainscore_vision.assessment.audit:first_stimuli",
         "isolated model": "brainscore_vision.model_sources.isolation:IsolatedModel",
         "local data": "brainscore_vision.data_sources.local",
         "layer profiles": "brainscore_vision.scoring.layers:layer_profile",
@@ -51,11 +51,11 @@ DOMAIN = Domain(
         "place_on_screen": "brainscore_vision.benchmark_helpers.screen:place_on_screen",
         "score": "brainscore_vision.scoring.pairs:score",
         "wrap_model": "brainscore_vision.model_sources.unregistered:wrap_model",
-        "published scores": "brainscore_vision.scoring.reproduction:PUBLISHED_SCORES",
+        "published scores": "brainscore_vision.scoring.pairs:PUBLISHED_SCORES",
         "pictures of stimuli": "brainscore_vision.assessment.audit:pictures_of_stimuli",
         "recordings of stimuli": "brainscore_vision.benchmark_helpers.neural_common:record",
         "regions recorded together": "brainscore_vision.scoring.pairs:regions_by_data",
-        "scores at other visual angles": "brainscore_vision.model_helpers.visual_angle:scores_at_other_angles",
+        "scores at other visual angles": "brainscore_vision.model_sources.checks:scores_at_other_angles",
         "findings of splits": "brainscore_vision.assessment.dependence:split_findings",
         "untrained twins": "brainscore_vision.assessment.baselines:score_with_twin",
         "networks in training": "brainscore_vision.model_sources.unregistered:wrap_model",

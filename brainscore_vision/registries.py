@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from brainscore_core.errors import UserError
 from brainscore_core.plugins import PluginIndex, Registry
-from brainscore_core.plugins.public_variants import suggesting_public_variants
+from brainscore_core.plugins.registry import suggesting_public_variants
 from brainscore_core.provenance import note
 
 if TYPE_CHECKING:

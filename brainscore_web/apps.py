@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from datetime import datetime
+from typing import Any, ClassVar
 
 from django.apps import AppConfig
 from django.conf import settings
+from django.contrib.staticfiles.apps import StaticFilesConfig
 from django.db.models.signals import post_migrate, pre_delete
+from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
 class AccountsConfig(AppConfig):
@@ -208,3 +211,25 @@ class OperationsConfig(AppConfig):
         connect_task_signals()
         if settings.PUBLIC:  # elsewhere they belong to the user of the machine, too
             workers.register(remove_unused_environments, every=3600.0)
+
+
+class StaticFilesApp(StaticFilesConfig):
+    """Collects only HTMX 2 itself of django-htmx; its extensions have imports that need a bundler."""
+
+    ignore_patterns: ClassVar[list[str]] = [
+        *StaticFilesConfig.ignore_patterns,
+        "hx-*.js",
+        "htmx-2-compat-*",
+        "htmx-4*",
+        "htmax*",
+    ]
+
+
+class CompressedStaticFilesStorage(CompressedManifestStaticFilesStorage):
+    """Static files with hashed names, also in imports between JavaScript modules."""
+
+    support_js_module_import_aggregation = True
+
+    def get_modified_time(self, name: str) -> datetime:
+        """Not available, so that files are always copied: files of earlier versions may have later times."""
+        raise NotImplementedError("modification times do not show which files have changed")

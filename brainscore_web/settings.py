@@ -38,7 +38,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.sitemaps",
     "whitenoise.runserver_nostatic",
-    "brainscore_web.static_files.StaticFilesApp",
+    "brainscore_web.apps.StaticFilesApp",
     "csp",
     "brainscore_web.apps.AccountsConfig",
     "brainscore_web.apps.LeaderboardConfig",
@@ -224,7 +224,7 @@ STATIC_ROOT = SITE_HOME / "static"
 STATICFILES_DIRS = [("identity", str(resources.files("brainscore_core") / "identity"))]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "brainscore_web.static_files.CompressedStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "brainscore_web.apps.CompressedStaticFilesStorage"},
 }
 WHITENOISE_USE_FINDERS = DEBUG
 MEDIA_ROOT = SITE_HOME / "media"  # not served directly: views check permissions first

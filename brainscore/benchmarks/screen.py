@@ -2,6 +2,4 @@
 
 from brainscore_core.domains import domain
 
-__all__ = ["place_on_screen"]
-
 place_on_screen = domain().feature("place_on_screen")

@@ -13,7 +13,7 @@ import click
 from brainscore.cli._output import echo, echo_json
 from brainscore_core.domains import domains
 from brainscore_core.errors import UserError
-from brainscore_core.submission.folders import PLUGIN_KINDS
+from brainscore_core.submission.package import PLUGIN_KINDS
 
 _KIND_OF = {folder: kind for kind, folder in PLUGIN_KINDS.items()}
 _STAND_INS = ("testing", "stand_ins")

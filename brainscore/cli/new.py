@@ -140,7 +140,7 @@ def _write(
 ) -> None:
     from brainscore.scaffold import default_root, write_plugin
     from brainscore_core.domains import domain as described
-    from brainscore_core.submission.folders import is_discoverable
+    from brainscore_core.submission.package import is_discoverable
 
     of = described(domain)
     variable = of.plugin_index.variable or ""

@@ -296,7 +296,7 @@ def _local_folder(local: Path) -> Path:
 
 def _register_locally(package: Mapping[str, Any], folder: Path, stimulus_set: str | None, *, as_json: bool) -> None:
     from brainscore_core.domains import domain
-    from brainscore_core.submission.folders import domain_of_folder, is_discoverable
+    from brainscore_core.submission.package import domain_of_folder, is_discoverable
 
     file = domain().feature("local data").register_package(package, folder, stimulus_set=stimulus_set)
     if as_json:

@@ -35,7 +35,7 @@ def command(context: click.Context, paths: tuple[str, ...], no_checks: bool, mod
 
 def _folders(paths: tuple[str, ...]) -> tuple[list[Path], list[str]]:
     from brainscore_core.errors import UserError
-    from brainscore_core.submission.folders import make_discoverable, plugin_folder_of
+    from brainscore_core.submission.package import make_discoverable, plugin_folder_of
 
     folders, options = [], []
     for path in paths:

@@ -184,8 +184,6 @@ def measurements_of(benchmark: Any) -> Measurements:
     return measurements
 
 
-__all__ = ["Overlap", "find_overlaps", "finding_of", "percent"]
-
 Codes = NDArray[np.intp]
 
 

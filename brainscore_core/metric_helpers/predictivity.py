@@ -28,14 +28,6 @@ from brainscore_core.numerics.predictions import FEWEST, PredictivityOfSplits
 from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 
-__all__ = [
-    "CrossRegressedCorrelation",
-    "SplitRegressedCorrelation",
-    "attach_interval_over_units",
-    "pearsonr_correlation",
-    "units_of",
-]
-
 _WHAT = "the correlation of predicted and measured responses"
 
 _OTHER_MEASURE = "the measure is not Pearson's correlation"

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from brainscore_core.numerics._matrices import Array, as_matrix
 from brainscore_core.numerics._processors import in_blocks, resolve_device
-from brainscore_core.numerics._products import FLAT, centred_gram, mirrored, row_gram
+from brainscore_core.numerics.stimulus_products import FLAT, centred_gram, mirrored, row_gram
 
 Dissimilarity = Literal["correlation", "cosine", "euclidean", "sqeuclidean"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._matrices import Array, as_matrix, chunk_columns, chunk_rows, chunks, column_means
-from brainscore_core.numerics._products import FLAT, centred_gram, moments
+from brainscore_core.numerics.stimulus_products import FLAT, centred_gram, moments
 
 
 class FactorDimensions(NamedTuple):

@@ -27,7 +27,7 @@ from brainscore_core.numerics._matrices import (
     require_finite,
 )
 from brainscore_core.numerics._processors import SHORT_PRODUCT, one_thread
-from brainscore_core.numerics._products import centred_gram, gram, moments
+from brainscore_core.numerics.stimulus_products import centred_gram, gram, moments
 
 Scores = Callable[[], Array]
 

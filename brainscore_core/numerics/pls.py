@@ -27,8 +27,8 @@ from brainscore_core.numerics._processors import (
     to_numpy,
     worker_threads,
 )
-from brainscore_core.numerics._products import FLAT, fast_gram, gram_on, moments_on, scaled_features
 from brainscore_core.numerics.linear_regression import LeftOutOfScores, LinearFit, Scores, SplitFit
+from brainscore_core.numerics.stimulus_products import FLAT, fast_gram, gram_on, moments_on, scaled_features
 
 _KEPT = 0.1
 """Held-out rows are subtracted from the whole if at least this fraction of the sums of squares remains."""

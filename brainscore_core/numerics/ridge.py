@@ -14,7 +14,6 @@ from scipy.linalg.blas import dgemm, dsyrk, dtrsm
 from brainscore_core.numerics import _matrices, linear_regression
 from brainscore_core.numerics._matrices import Array, check_inputs, chunks, column_means, product, require_finite
 from brainscore_core.numerics._processors import import_torch, resolve_device, to_device, to_numpy
-from brainscore_core.numerics._products import centred_gram, gram_on, moments_on
 from brainscore_core.numerics.linear_regression import (
     LeftOut,
     LeftOutOfSplit,
@@ -24,6 +23,7 @@ from brainscore_core.numerics.linear_regression import (
     left_out_rows,
     scaled_residuals,
 )
+from brainscore_core.numerics.stimulus_products import centred_gram, gram_on, moments_on
 
 if TYPE_CHECKING:
     import torch

@@ -34,7 +34,6 @@ from brainscore_core.numerics._processors import (
     to_numpy,
     worker_threads,
 )
-from brainscore_core.numerics._products import gram_on
 from brainscore_core.numerics.linear_regression import (
     LeftOut,
     LinearFit,
@@ -43,6 +42,7 @@ from brainscore_core.numerics.linear_regression import (
     centred_features,
     scaled_residuals,
 )
+from brainscore_core.numerics.stimulus_products import gram_on
 
 Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._matrices import Array, as_matrix, chunks, column_means, require_same_rows
-from brainscore_core.numerics._products import FLAT
 from brainscore_core.numerics.similarity import Similarity
+from brainscore_core.numerics.stimulus_products import FLAT
 
 _GROUPS = 8
 """Number of groups of stimuli, of which one or two are left out at a time."""

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._matrices import Array, as_matrix, require_same_rows
 from brainscore_core.numerics._processors import WorkerThreads, in_parallel, resolve_device, to_numpy, worker_threads
-from brainscore_core.numerics._products import FLAT, centred_gram, fast_gram
 from brainscore_core.numerics.correlation import BLOCK, Ranks, around_ties, mean_ranks, rank_observations
 from brainscore_core.numerics.dissimilarity import condensed, expanded, number_of_stimuli, squared_distances
+from brainscore_core.numerics.stimulus_products import FLAT, centred_gram, fast_gram
 
 
 class Similarity(NamedTuple):

@@ -20,7 +20,7 @@ from brainscore_core.lazy import content_of
 from brainscore_core.metric_helpers.alignment import listed
 from brainscore_core.metric_helpers.transformations import CrossValidation, TestedStimuli
 from brainscore_core.metrics import Ceiling, Declarations, Score, declarations_of, declare_no_error
-from brainscore_core.questions.expressions import rows_matching, unknown_column
+from brainscore_core.questions.question import rows_matching, unknown_column
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from brainscore_core.numerics.stimulus_design import FittedMaps, choose_stimuli,
 from brainscore_core.progress import track
 from brainscore_core.provenance import recording
 from brainscore_core.questions.explained import Selected, load_selected
-from brainscore_core.questions.expressions import rows_matching
-from brainscore_core.questions.question import Question
+from brainscore_core.questions.question import Question, rows_matching
 from brainscore_core.results.products import Products, collecting
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet

@@ -27,7 +27,7 @@ from brainscore_core.domains import Domain, domain_of
 from brainscore_core.domains import domain as domain_named
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.loading import is_file_reference, referenced_file
-from brainscore_core.plugins.public_variants import suggesting_public_variants
+from brainscore_core.plugins.registry import suggesting_public_variants
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.progress import stage
 from brainscore_core.provenance import note, recording

@@ -14,7 +14,7 @@ from brainscore_core.plugins import Check, check_benchmark, check_data, check_me
 from brainscore_core.plugins.conformance import CheckedReference, Result
 from brainscore_core.plugins.loading import is_file_reference, load_file_reference
 from brainscore_core.provenance import recording
-from brainscore_core.submission.folders import make_discoverable, registrations_in
+from brainscore_core.submission.package import make_discoverable, registrations_in
 from brainscore_core.training_data import unlisted_names
 
 _REGISTRIES = {

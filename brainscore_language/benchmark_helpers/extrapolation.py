@@ -16,8 +16,6 @@ from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
-__all__ = ["ExtrapolationCeiling", "HoldoutSubjectCeiling", "NoOverlapException", "v"]
-
 _logger = logging.getLogger(__name__)
 
 _CURVE = np.arange(1000)

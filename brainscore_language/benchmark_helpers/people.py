@@ -16,11 +16,8 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import grouping_of
 from brainscore_language import load_metric
 from brainscore_language.artificial_subject import ArtificialSubject
-from brainscore_language.benchmark_helpers import reading_times
-from brainscore_language.benchmark_helpers.jackknife import attach_jackknife
+from brainscore_language.benchmark_helpers import attach_jackknife, reading_times
 from brainscore_language.utils.ceiling import ceiling_normalize
-
-__all__ = ["People", "ReadingTimesBenchmark", "SplitHalvesConsistency"]
 
 
 class People:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+import importlib.metadata
+import importlib.util
+import inspect
+import json
+import logging
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from brainscore_core.activation_store import ActivationStore, default_store, layer_key
 from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.benchmarks.measurements import Measurements
 from brainscore_core.errors import UserError
@@ -18,16 +28,18 @@ from brainscore_core.metric_helpers.uncertainty import DECLARED, NEUROID_GROUPS,
 from brainscore_core.metrics import Score, Uncertainty, declare_no_error
 from brainscore_core.numerics.predictions import Predictivity, PredictivityOfUnits
 from brainscore_core.progress import track
+from brainscore_core.provenance import note
 from brainscore_core.results.products import collect_products
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, merge_data_arrays
+from brainscore_core.supported_data_standards.brainio.assemblies import (
+    DataAssembly,
+    NeuroidAssembly,
+    coords_for_dim,
+    merge_data_arrays,
+)
 from brainscore_language import load_dataset, load_metric
 from brainscore_language.artificial_subject import ArtificialSubject
-from brainscore_language.benchmark_helpers.baselines import baseline_scores
 from brainscore_language.benchmark_helpers.extrapolation import ExtrapolationCeiling
-from brainscore_language.model_helpers.stored import stored_responses
 from brainscore_language.utils.ceiling import ceiling_normalize
-
-__all__ = ["RecordingBenchmark", "SubjectsBenchmark", "read_text"]
 
 
 def read_text(
@@ -76,7 +88,7 @@ class RecordingBenchmark(BenchmarkBase):
 
     The score is the mean over the layers that the subject returns, each relative to the ceiling;
     ``attrs['layer_scores']`` has them, ``attrs['baselines']`` the scores of what needs no language
-    (:func:`~brainscore_language.benchmark_helpers.baselines.baseline_features`).
+    (:func:`~brainscore_language.benchmark_helpers.recordings.baseline_features`).
 
     Parameters
     ----------
@@ -247,3 +259,184 @@ class SubjectsBenchmark(RecordingBenchmark):
             estimate_ceiling=ExtrapolationCeiling(subject_column=self.subject_coord),
             subject_coord=self.subject_coord,
         )
+
+
+_FORMAT = 1  # counts changes in how texts are read
+_LIBRARIES = ("tokenizers", "torch", "transformers")
+_DIFFERENCE = 1e-3  # of the largest response, between machines
+
+_logger = logging.getLogger(__name__)
+
+Responses = dict[str, np.ndarray]
+"""Layer → parts × units."""
+
+
+@contextmanager
+def stored_responses(candidate: Any, texts: Sequence[Sequence[str]]) -> Iterator[None]:
+    """Inside the ``with`` block, let a network return stored responses to texts; store them if there are none.
+
+    Used for networks that only record, and whose weights, code and tokenizer identify them. The first text is read in
+    any case; if its responses differ from the stored ones, all texts are read, and stored again.
+
+    Parameters
+    ----------
+    candidate : ArtificialSubject
+        The subject; one without ``network_parts`` reads all texts.
+    texts : sequence of sequence of str
+        All texts that will be read, each as its parts.
+    """
+    store = default_store()
+    parts = _identity(candidate) if store is not None else None
+    if store is None or parts is None:
+        yield
+        return
+    digest = hashlib.sha256(json.dumps([list(map(str, text)) for text in texts]).encode()).hexdigest()
+    described = {layer: {**parts, "texts": digest, "layer": layer} for layer in candidate.recorded_layers()}
+    keys = {layer: layer_key(description) for layer, description in described.items()}
+    candidate.known_responses = {}
+    try:
+        found = _found(store, keys, candidate, texts)
+        for key in keys.values():
+            note("cache", store="activations", key=key, hit=found)
+        yield
+        known: Mapping[tuple[str, ...], Responses] = candidate.known_responses
+        if not found and all(tuple(text) in known for text in texts):
+            _write(store, keys, described, [known[tuple(text)] for text in texts])
+    finally:
+        candidate.known_responses = None
+
+
+def _found(store: ActivationStore, keys: Mapping[str, str], candidate: Any, texts: Sequence[Sequence[str]]) -> bool:
+    """Whether all layers are stored, and the first text has these responses; if so, the subject knows them."""
+    layers = {layer: store.get(key) for layer, key in keys.items()}
+    arrays = {layer: stored.array for layer, stored in layers.items() if stored is not None}
+    if len(arrays) < len(keys):
+        return False
+    candidate.digest_text(list(texts[0]))
+    first: Responses = candidate.known_responses[tuple(texts[0])]
+    for layer, values in first.items():
+        stored = arrays[layer][: len(values)]
+        if not np.allclose(stored, values, rtol=0, atol=_DIFFERENCE * np.nanmax(np.abs(values)), equal_nan=True):
+            _logger.warning("stored responses of %s in %s are not its present ones: it reads anew", candidate, layer)
+            return False
+    ends = np.cumsum([len(text) for text in texts])
+    for text, end in zip(texts, ends, strict=True):
+        rows = slice(end - len(text), end)
+        candidate.known_responses[tuple(text)] = {layer: np.array(array[rows]) for layer, array in arrays.items()}
+    return True
+
+
+def _write(
+    store: ActivationStore,
+    keys: Mapping[str, str],
+    described: Mapping[str, Mapping[str, Any]],
+    responses: Sequence[Responses],
+) -> None:
+    for layer, key in keys.items():
+        values = np.concatenate([response[layer] for response in responses])
+        try:
+            with store.writer(key, shape=values.shape, dtype=values.dtype, parts=described[layer]) as writer:
+                writer[0 : len(values)] = values
+        except UserError as error:
+            _logger.warning("responses of %s are not stored: %s", layer, error)
+
+
+def _identity(candidate: Any) -> dict[str, Any] | None:
+    """What responses depend on; None if that is not known, or if the subject does more than record."""
+    if not hasattr(candidate, "network_parts") or candidate.behavioral_task is not None:
+        return None
+    network, tokenizer, digest = candidate.network_parts()
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    code = _code({type(candidate), *(type(module) for module in network.modules())})
+    if backend is None or code is None:
+        return None
+    config = getattr(network, "config", None)
+    return {
+        "domain": "language",
+        "format": _FORMAT,
+        "weights": digest,
+        "config": None if config is None else str(config),
+        "tokenizer": hashlib.sha256(backend.to_str().encode()).hexdigest(),
+        "window": [str(tokenizer.model_max_length), tokenizer.truncation_side],
+        "code": code,
+        "device": next((parameter.device.type for parameter in network.parameters()), "cpu"),
+    }
+
+
+def _code(classes: set[type]) -> dict[str, str] | None:
+    """Version of each library, and hash of the source of each other module; None if a source cannot be read."""
+    found = {name: importlib.metadata.version(name) for name in _LIBRARIES}
+    for name in {kind.__module__ for kind in classes}:
+        if name.partition(".")[0] in (*_LIBRARIES, "brainscore_language"):
+            continue
+        try:
+            found[name] = hashlib.sha256(inspect.getsource(sys.modules[name]).encode()).hexdigest()
+        except (KeyError, OSError, TypeError):
+            return None
+    return found
+
+
+__all__ = ["baseline_features", "baseline_scores"]
+
+
+def baseline_features(assembly: DataAssembly, *, text_coord: str) -> dict[str, NDArray[np.float64]]:
+    """Features of the presentations that a language model must beat.
+
+    Parameters
+    ----------
+    assembly : DataAssembly
+        Its presentations have ``stimulus``, and are in the order of their texts.
+    text_coord : str
+        Coordinate of equal values for the parts of one text.
+
+    Returns
+    -------
+    dict
+        ``'length'`` (words, characters), ``'position'`` (place in the text, its square), ``'frequency'`` (mean log
+        frequency of the words, if the package wordfreq is installed) and ``'neighbourhood'``, by which presentations
+        are alike that are near each other in one text [1]_. Places are left out where texts have one part.
+
+    References
+    ----------
+    .. [1] Hadidi et al. (2025), the OASM control. https://doi.org/10.1101/2025.03.09.642245
+
+    Examples
+    --------
+    >>> words = {"stimulus": ("presentation", ["the", "fox", "a"]), "story": ("presentation", [0, 0, 1])}
+    >>> features = baseline_features(DataAssembly(np.zeros(3), coords=words, dims=["presentation"]), text_coord="story")
+    >>> features["length"].tolist(), features["neighbourhood"].round(2).tolist()
+    ([[1.0, 3.0], [1.0, 3.0], [1.0, 1.0]], [[1.0, 0.61, 0.0], [0.61, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    """
+    stimuli = [str(stimulus) for stimulus in assembly["stimulus"].values]
+    _, texts = np.unique(np.asarray(assembly[text_coord].values), return_inverse=True)
+    places = np.empty(len(texts))
+    for text in range(int(texts.max()) + 1):
+        inside = texts == text
+        places[inside] = np.arange(inside.sum())
+    features = {"length": np.array([[len(stimulus.split()), len(stimulus)] for stimulus in stimuli], dtype=np.float64)}
+    if len(np.unique(texts)) < len(texts):
+        features["position"] = np.column_stack([places, places**2])
+        near = np.exp(-((places[:, None] - places) ** 2) / 2)
+        features["neighbourhood"] = np.where(texts[:, None] == texts, near, 0.0)
+    if importlib.util.find_spec("wordfreq") is not None:
+        features["frequency"] = _frequencies(stimuli)
+    return features
+
+
+def _frequencies(stimuli: Sequence[str]) -> NDArray[np.float64]:
+    """Mean log10 frequency of the words of each stimulus, per 10⁹ words."""
+    from wordfreq import zipf_frequency
+
+    means = [np.mean([zipf_frequency(word, "en") for word in stimulus.split()] or [0.0]) for stimulus in stimuli]
+    return np.array(means)[:, None]
+
+
+def baseline_scores(assembly: DataAssembly, metric: Callable[[Any, Any], Any], *, text_coord: str) -> dict[str, float]:
+    """Scores of :func:`baseline_features` on recordings, before they are related to a ceiling."""
+    scores = {}
+    for name, values in baseline_features(assembly, text_coord=text_coord).items():
+        coords: dict[str, Any] = dict(coords_for_dim(assembly, "presentation"))
+        coords["neuroid_id"] = ("neuroid", np.arange(values.shape[1]))
+        source = NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
+        scores[name] = float(getattr(metric, "value", metric)(source, assembly))
+    return scores

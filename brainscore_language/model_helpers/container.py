@@ -18,10 +18,8 @@ import numpy as np
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.fetch import cache_home
 from brainscore_language.artificial_subject import ArtificialSubject
-from brainscore_language.model_helpers.assemblies import behaviour, part_coords, recorded_units
 from brainscore_language.model_helpers.preprocessing import contexts_of, parts_of
-
-__all__ = ["ContainerSubject"]
+from brainscore_language.model_helpers.reading import behaviour, part_coords, recorded_units
 
 _BACKENDS = ("docker", "singularity")
 

@@ -12,10 +12,8 @@ import numpy as np
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_language.artificial_subject import ArtificialSubject
-from brainscore_language.model_helpers.assemblies import part_coords, recorded_units
 from brainscore_language.model_helpers.preprocessing import parts_of, prepare_context
-
-__all__ = ["EmbeddingSubject", "GensimKeyedVectorsSubject", "mean_over_words", "remove_punctuation"]
+from brainscore_language.model_helpers.reading import part_coords, recorded_units
 
 
 def mean_over_words(sentence_features: Any) -> np.ndarray:

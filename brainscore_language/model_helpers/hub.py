@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.tables import read_table
-from brainscore_core.provenance import note
+from brainscore_core.provenance import note, prefixing
 
-__all__ = ["PREFIX", "blocks_of", "hub_subject"]
+if TYPE_CHECKING:
+    from brainscore_language.model_helpers.huggingface import HuggingfaceSubject
+
 
 PREFIX = "huggingface:"
 
@@ -33,8 +36,7 @@ def hub_subject(identifier: str) -> Any:
     DataUnavailable
         If the hub or the model cannot be reached.
     """
-    from brainscore_language.model_helpers.huggingface import HuggingfaceSubject
-    from brainscore_language.model_helpers.masked import MaskedSubject
+    from brainscore_language.model_helpers.huggingface import HuggingfaceSubject, MaskedSubject
     from brainscore_language.model_helpers.networks import from_hub, load_network
 
     match = _NAME.fullmatch(identifier.removeprefix(PREFIX))
@@ -70,3 +72,55 @@ def blocks_of(network: Any) -> list[str]:
         raise UserError("the network has no list of blocks", f"state a layer: {PREFIX}NAME#LAYER")
     longest = max(lists, key=lambda name: lists[name])
     return [f"{longest}.{number}" for number in range(lists[longest])]
+
+
+def select_layer(
+    subject: HuggingfaceSubject,
+    benchmark: Any,
+    layers: Sequence[str] | None = None,
+    *,
+    target: str = "language_system",
+) -> str:
+    """Let the layer with the best score on a benchmark stand for a recording target; the receipt says so.
+
+    All layers are recorded in one reading of the texts. Use other measurements than those that are scored afterwards: a
+    score on the benchmark that selected is too good.
+
+    Parameters
+    ----------
+    subject : HuggingfaceSubject
+        Its ``region_layer_mapping`` is changed.
+    benchmark : Benchmark
+        A benchmark of recordings, such as ``load_benchmark("Pereira2018.243sentences-ridge")``.
+    layers : sequence of str, optional
+        Names of modules; by default, all blocks.
+    target : str
+        The recording target.
+
+    Returns
+    -------
+    str
+        The layer.
+
+    Raises
+    ------
+    UserError
+        If the benchmark does not score single layers.
+    """
+    candidates = list(layers) if layers is not None else blocks_of(subject.basemodel)
+    subject.region_layer_mapping[target] = candidates
+    with prefixing("selection", "data", "collection", "study"):
+        scores = benchmark(subject).attrs.get("layer_scores", {})
+    subject.neural_recordings.clear()
+    if set(scores) != set(candidates):
+        raise UserError(
+            f"{benchmark.identifier} has scores of {len(scores)} of {len(candidates)} layers",
+            "select on a benchmark of recordings, whose scores have layer_scores",
+        )
+    best = max(candidates, key=lambda layer: float(scores[layer]))
+    subject.region_layer_mapping[target] = best
+    note(
+        "remark",
+        text=f"the layer {best} of {subject.model_id} was selected among {len(candidates)} on {benchmark.identifier}",
+    )
+    return best

@@ -20,8 +20,6 @@ from brainscore_core.files import replacing
 from brainscore_language import load_dataset
 from brainscore_language.model_helpers.networks import module_named, recorded_outputs, weights_digest
 
-__all__ = ["BRAINIO_CACHE", "extract_representations", "localize_fedorenko2010"]
-
 BRAINIO_CACHE = os.environ.get("BRAINIO", f"{Path.home()}/.brainio")
 """Folder of the masks."""
 

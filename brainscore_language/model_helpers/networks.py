@@ -13,16 +13,6 @@ import torch
 
 from brainscore_core.errors import DataUnavailable, UserError
 
-__all__ = [
-    "AllRecorded",
-    "from_hub",
-    "load_network",
-    "load_tokenizer",
-    "module_named",
-    "recorded_outputs",
-    "weights_digest",
-]
-
 
 def module_named(network: torch.nn.Module, name: str) -> torch.nn.Module:
     """The module of a dotted name; AssertionError, with the nearest names, if there is none."""

@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-__all__ = ["contexts_of", "parts_of", "prepare_context"]
-
 
 def prepare_context(context_parts: Sequence[str]) -> str:
     """Join parts to a text: by one space, without spaces before punctuation, without parts that are blank.

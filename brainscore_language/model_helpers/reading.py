@@ -1,19 +1,73 @@
-"""Subjects that have reading times, and neither another task nor units."""
+"""Subjects that read, and the assemblies that subjects return: one entry a part of a text."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from brainscore_core.errors import NotApplicable
-from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+from brainscore_core.supported_data_standards.brainio.assemblies import (
+    BehavioralAssembly,
+    NeuroidAssembly,
+    merge_data_arrays,
+)
 from brainscore_language.artificial_subject import ArtificialSubject
-from brainscore_language.model_helpers.assemblies import part_coords
 from brainscore_language.model_helpers.preprocessing import parts_of
 
-__all__ = ["ReadingSubject"]
+
+def part_coords(parts: Sequence[str], contexts: Sequence[str] | None = None) -> dict[str, Any]:
+    """Coordinates of the presentations of a text."""
+    coords: dict[str, Any] = {
+        "stimulus": ("presentation", np.array(parts, dtype=object)),
+        "part_number": ("presentation", np.arange(len(parts))),
+    }
+    if contexts is not None:
+        coords["context"] = ("presentation", np.array(contexts, dtype=object))
+    return coords
+
+
+def behaviour(answers: Any, coords: Mapping[str, Any]) -> BehavioralAssembly:
+    """Answers, one a part; numbers in float32, or in float64 if one is NaN."""
+    values = np.asarray(answers)
+    if values.dtype == np.float64 and not np.isnan(values).any():
+        values = values.astype(np.float32)
+    return BehavioralAssembly(values, coords=coords, dims=["presentation"])
+
+
+def recorded_units(
+    responses: Mapping[tuple[str, str, str], np.ndarray], coords: Mapping[str, Any], *, target: str, numbered: bool
+) -> NeuroidAssembly:
+    """Responses of layers, one after the other.
+
+    Parameters
+    ----------
+    responses : mapping
+        (recording target, recording type, layer) → presentations × units.
+    coords : mapping
+        Coordinates of the presentations.
+    target : str
+        Name of the coordinate that holds the recording target.
+    numbered : bool
+        Whether the target is followed by the number of the layer among those of the target.
+    """
+    assemblies = []
+    numbers: dict[str, int] = {}
+    for (recorded, recording_type, layer), values in responses.items():
+        number = numbers[recorded] = numbers.get(recorded, -1) + 1
+        units = np.arange(values.shape[-1])
+        neuroids = {
+            "layer": layer,
+            target: f"{recorded}.{number}" if numbered else recorded,
+            "recording_type": recording_type,
+        }
+        described = {name: ("neuroid", np.full(len(units), value, dtype=object)) for name, value in neuroids.items()}
+        described["neuron_number_in_layer"] = ("neuroid", units)
+        described["neuroid_id"] = ("neuroid", np.array([f"{layer}--{unit}" for unit in units], dtype=object))
+        assemblies.append(NeuroidAssembly(values, coords={**coords, **described}, dims=["presentation", "neuroid"]))
+    return assemblies[0] if len(assemblies) == 1 else merge_data_arrays(assemblies)
 
 
 class ReadingSubject(ArtificialSubject):

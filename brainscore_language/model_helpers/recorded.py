@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 
 from brainscore_core.errors import NotApplicable
-from brainscore_language.model_helpers.assemblies import part_coords, recorded_units
 from brainscore_language.model_helpers.preprocessing import parts_of
-from brainscore_language.model_helpers.reading import ReadingSubject
-
-__all__ = ["RecordedSubject"]
+from brainscore_language.model_helpers.reading import ReadingSubject, part_coords, recorded_units
 
 
 class RecordedSubject(ReadingSubject):

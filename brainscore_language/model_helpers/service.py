@@ -16,8 +16,6 @@ from brainscore_core.errors import UserError
 from brainscore_language.model_helpers.preprocessing import contexts_of
 from brainscore_language.model_helpers.reading import ReadingSubject
 
-__all__ = ["ServiceSubject"]
-
 _MAX_BYTES = 64_000_000
 _TRIES = 5
 _AGAIN = (408, 429, 500, 502, 503, 504)

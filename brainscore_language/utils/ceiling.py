@@ -3,8 +3,6 @@
 from brainscore_core.benchmarks import bound_score, ceil_score
 from brainscore_core.metrics import Score
 
-__all__ = ["ceiling_normalize"]
-
 
 def ceiling_normalize(raw_score: Score, ceiling: Score) -> Score:
     """Divide a score by its ceiling; values outside 0 … 1 become 0 or 1.

@@ -12,8 +12,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import Assembly
 from brainscore_core.supported_data_standards.brainio.fetch import fetch_file
 from brainscore_core.supported_data_standards.brainio.packaging import upload_to_s3, write_netcdf
 
-__all__ = ["load_from_s3", "replacements", "upload_data_assembly"]
-
 replacements: dict[str, Callable[[], Any]] = {}
 """Name of a stored file → function that makes its content, while simulated data take the place of stored ones."""
 

@@ -8,15 +8,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks.measurements import Overlap, find_overlaps, measurements_of, percent
+from brainscore_core.benchmarks.measurements import (
+    Measurements,
+    Overlap,
+    find_overlaps,
+    measurements_of,
+    measurements_or_none,
+    percent,
+)
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.formatting import number_text, range_text
 from brainscore_core.metric_helpers.alignment import coord_values
+from brainscore_core.plugins import Check
 from brainscore_core.progress import stage
 from brainscore_vision.assessment.dependence import (
     Parts,
@@ -32,13 +40,15 @@ from brainscore_vision.assessment.dependence import (
 )
 from brainscore_vision.assessment.duplicates import THRESHOLD, Pair, merge_groups
 from brainscore_vision.assessment.severity import BLOCKS, DUPLICATES, Loss, blocks_of_time, find_losses
+from brainscore_vision.benchmark_helpers.neural_checks import neural_findings
 from brainscore_vision.benchmark_helpers.screen import stimulus_files
 from brainscore_vision.metric_helpers.repetitions import Copies, equal_responses
 from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.registries import benchmark_registry, load_stimulus_set
+from brainscore_vision.registries import benchmark_registry, load_benchmark, load_stimulus_set
 
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
+    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
 __all__ = ["Audit", "Copies", "audit"]
 
@@ -348,3 +358,98 @@ def pictures_of_stimuli(benchmark: Benchmark, names: Sequence[str], *, side: int
     except (UserError, DataUnavailable) as error:
         return {}, f"The stimuli are not available: {error.message}"
     return {name: thumbnail(files[name], side=side) for name in names if name in files}, ""
+
+
+def first_stimuli(identifier: str) -> StimulusSet:
+    """Return the first stimuli that a benchmark presents; this loads its data."""
+    try:
+        benchmark = load_benchmark(identifier)
+        benchmark(_StimulusRecorder(measurements_or_none(benchmark)))
+    except _StimuliShown as shown:
+        return shown.stimuli
+    except UserError:
+        raise
+    except Exception as error:  # plugins can raise any error
+        raise UserError(f"the stimuli of {identifier!r} are not available: {type(error).__name__}: {error}") from error
+    raise UserError(f"benchmark {identifier!r} presents no stimuli")
+
+
+class _StimuliShown(BaseException):
+    """Carries the stimuli that a benchmark presents; not an Exception, so that the benchmark does not catch it."""
+
+    def __init__(self, stimuli: StimulusSet) -> None:
+        super().__init__()
+        self.stimuli = stimuli
+
+
+class _StimulusRecorder(BrainModel):
+    """A subject that stops the benchmark at its first stimuli.
+
+    `measurements`: on a screen as wide as its stimuli, these need not be placed on another one. Samples are of the
+    original files, so that they are the same for any other angle.
+    """
+
+    def __init__(self, measurements: Measurements | None) -> None:
+        self._degrees = getattr(measurements, "screen_degrees", 8.0)
+
+    @property
+    def identifier(self) -> str:
+        return "onlooker"
+
+    def visual_degrees(self) -> float:
+        return self._degrees
+
+    def start_task(self, task: Any, fitting_stimuli: Any = None) -> None:
+        """Do nothing, since it never answers."""
+
+    def start_recording(self, recording_target: Any, time_bins: Any, **kwargs: Any) -> None:
+        """Do nothing, since it never records."""
+
+    def look_at(self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False) -> NoReturn:
+        raise _StimuliShown(stimuli)
+
+
+def check_benchmark(benchmark: Any) -> Iterator[Check]:
+    """Check whether recordings are fit for a benchmark, and whether the groups of its stimuli are declared."""
+    yield from _check_recordings(benchmark)
+    yield from _check_groups(benchmark)
+
+
+def _check_recordings(benchmark: Any) -> Iterator[Check]:
+    """Findings of the checklist for neural benchmarks."""
+    name = "its recordings are fit for it"
+    try:
+        measurements = measurements_or_none(benchmark)
+        if measurements is None:
+            yield Check(name, "not applicable", "it does not say what it measures; define measurements()")
+            return
+        if not measurements.compares.startswith("recordings"):
+            return
+        measurements.averaged()
+        findings = list(neural_findings(benchmark))
+    except DataUnavailable as error:
+        yield Check(name, "not applicable", error.message)
+        return
+    except UserError as error:
+        yield Check(name, "failed", error.message, error.remedy or "")
+        return
+    for finding in findings:
+        check = f"recordings: {finding.check}"
+        yield Check(check, "warning" if finding.severity == "warning" else "failed", finding.culprit, finding.remedy)
+    if not findings:
+        yield Check(name, "passed")
+
+
+def _check_groups(benchmark: Any) -> Iterator[Check]:
+    """Whether stimuli that share a coordinate's values are declared as groups, or as independent."""
+    name = "its groups of stimuli are declared"
+    try:
+        parts = parts_of(benchmark)
+        grouping = grouping_of_parts(parts)
+    except UserError as error:
+        yield Check(name, "not applicable", error.message)
+        return
+    if grouping.question:
+        yield Check(name, "warning", grouping.finding, grouping.remedy)
+    elif parts.neural:
+        yield Check(name, "passed")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
-from brainscore_core.plugins.public_variants import suggesting_public_variants
+from brainscore_core.plugins.registry import suggesting_public_variants
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.progress import stage
 from brainscore_core.provenance import ignoring, recording

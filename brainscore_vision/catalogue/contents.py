@@ -19,7 +19,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.plugins.bibtex import bibtex_entries
 from brainscore_core.training_data import Exposure, Finding, Stated, Training, compare, cycle_from, inherited
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
-from brainscore_vision.catalogue.leaderboard import listed_benchmark
+from brainscore_vision.catalogue import listed_benchmark
 from brainscore_vision.catalogue.plugins import PluginMetadata, read_plugin_metadata
 from brainscore_vision.composition import base_keys
 from brainscore_vision.model_helpers.metadata import ModelMetadata

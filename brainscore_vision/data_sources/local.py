@@ -10,7 +10,7 @@ from typing import Any
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest, replacing
-from brainscore_core.submission.folders import PLUGIN_KINDS
+from brainscore_core.submission.package import PLUGIN_KINDS
 
 _CORE = "brainscore_core.supported_data_standards.brainio"
 _LOADERS = frozenset({"load_stimulus_set_from_url", "load_assembly_from_url"})

@@ -6,12 +6,13 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from brainscore_core.domains import domain
 from brainscore_core.runner import scoring
+from brainscore_core.runner.reproduction import PublishedScore
 from brainscore_core.runner.scoring import data_name
-from brainscore_vision.catalogue.leaderboard import leaderboard_tree
+from brainscore_vision.catalogue import leaderboard_tree
 from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
@@ -231,3 +232,24 @@ def regions_by_data(benchmarks: Iterable[str]) -> dict[str, list[str]]:
         for data, names in names_of.items()
     }
     return {data: names for data, names in regions.items() if len(names) > 1}
+
+
+def _alexnet(benchmark: str, value: float, tolerance: float) -> PublishedScore:
+    return PublishedScore(model="alexnet", benchmark=benchmark, value=value, tolerance=tolerance)
+
+
+PUBLISHED_SCORES: Final = (
+    _alexnet("tong.Coggan2024_fMRI.V1-rdm", 0.0182585, 0.005),
+    _alexnet("tong.Coggan2024_fMRI.V2-rdm", 0.3352083, 0.005),
+    _alexnet("tong.Coggan2024_fMRI.V4-rdm", 0.3008136, 0.005),
+    _alexnet("tong.Coggan2024_fMRI.IT-rdm", 0.4486508, 0.005),
+    _alexnet("tong.Coggan2024_behavior-ConditionWiseAccuracySimilarity", 0.1318, 0.001),
+    _alexnet("Papale2025.V1-ridgecv", 0.75668312, 0.001),
+    _alexnet("Papale2025.V4-ridgecv", 0.57444855, 0.001),
+    _alexnet("Papale2025.IT-ridgecv", 0.46021319, 0.001),
+    *(
+        PublishedScore(model=model, benchmark="Rajalingham2018-i2n", value=value, tolerance=0.005, quantity="raw")
+        for model, value in (("alexnet", 0.253), ("pixels", 0.0139))
+    ),
+)
+"""Ten pairs that tests of brainscore-vision 2.4.2 score with the model itself rather than with stored features."""

@@ -11,8 +11,7 @@ from ninja import Router, Schema, Status
 from pydantic import ConfigDict, Field
 
 from brainscore_core.errors import UserError
-from brainscore_core.questions.expressions import LONGEST
-from brainscore_core.questions.question import Question
+from brainscore_core.questions.question import LONGEST, Question
 from brainscore_web.accounts.callers import has_confirmed_email
 from brainscore_web.api.authentication import Access, caller_of
 from brainscore_web.api.responses import Problem, problem_responses, refuse_unknown_parameters

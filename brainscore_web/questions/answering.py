@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django_tasks import task
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
@@ -127,7 +128,7 @@ def delete_old_questions() -> int:
 
 def _wake() -> None:
     if QUESTIONS.has_work():
-        wake("brainscore_web.questions.tasks.do_next_question")
+        wake("brainscore_web.questions.answering.do_next_question")
 
 
 def _answer(lease: Lease[AskedQuestion]) -> None:
@@ -198,3 +199,9 @@ def _computed(lease: Lease[AskedQuestion], models: list[str]) -> Assessment | No
         )
         raise UserError(message, remedy=remedy or None)
     return Assessment.from_json(json.dumps(result["assessment"]))
+
+
+@task(queue_name="long")
+def do_next_question() -> bool:
+    """Answer the next question."""
+    return answer_next()

@@ -12,8 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from brainscore_core.domains import Domain
 from brainscore_core.errors import UserError
-from brainscore_core.questions.expressions import LONGEST
-from brainscore_core.questions.question import Question
+from brainscore_core.questions.question import LONGEST, Question
 from brainscore_web.accounts.callers import confirmed_email_required, current_user
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.questions.answering import OPEN, TooMany, ask_question, models_with_products

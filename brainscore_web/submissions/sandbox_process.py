@@ -47,7 +47,7 @@ def _checks(kind: str, folder: str) -> Any:
 
 
 def _described(kind: str, folder: str) -> dict[str, Any]:
-    from brainscore_core.submission.folders import domain_of_folder, registrations_in
+    from brainscore_core.submission.package import domain_of_folder, registrations_in
 
     of = domain_of_folder(Path(folder))
     names = [key for registry, key in registrations_in(Path(folder), of) if registry == _SINGULAR[kind]]

@@ -6,7 +6,7 @@ from django_tasks import task
 
 from brainscore_web.submissions.pipeline.assessing import run_next_assessment
 from brainscore_web.submissions.pipeline.runner import run_next_step
-from brainscore_web.uploads.tasks import do_next_upload  # path of tasks that are still queued in databases
+from brainscore_web.uploads.checking import do_next_upload  # path of tasks that are still queued in databases
 
 __all__ = ["do_next_assessment", "do_next_long_step", "do_next_step", "do_next_upload"]
 

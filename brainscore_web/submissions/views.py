@@ -23,16 +23,16 @@ from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import current_user
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline
-from brainscore_web.submissions.assessments import assessment_states, assessments_of
 from brainscore_web.submissions.examining import Refused, Source, Zip, limits, source_at
 from brainscore_web.submissions.models import PluginKind, Revision, Step, Submission
 from brainscore_web.submissions.permissions import confirmed_only, own_submission, revision_of, visible_submission
+from brainscore_web.submissions.pipeline.assessing import assessment_states, assessments_of
 from brainscore_web.submissions.receiving import max_form_size, receive, takes_revisions, too_large_error, use_of
 from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, anchor_of, discussion
 from brainscore_web.submissions.review.decisions import announced_decision, reviews_of
 from brainscore_web.submissions.source_code import FileText, highlighted, texts_of
 from brainscore_web.submissions.source_code import file_diffs as changes_between
-from brainscore_web.submissions.status import count_pairs, progress_of, status_of, step_status
+from brainscore_web.submissions.steps import count_pairs, progress_of, status_of, step_status
 
 _WHO = {
     "public": "everyone sees their scores",

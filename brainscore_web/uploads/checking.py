@@ -21,6 +21,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django_tasks import task
 
 import brainscore_core
 from brainscore_core.errors import UserError
@@ -298,9 +299,15 @@ def _retry_later(lease: Lease[Upload], why: str) -> None:
 
 def wake_for_uploads() -> None:
     """Wake a worker for waiting uploads."""
-    wake("brainscore_web.uploads.tasks.do_next_upload")
+    wake("brainscore_web.uploads.checking.do_next_upload")
 
 
 def _check_in_worker(key: uuid.UUID) -> None:
     """Let a worker check the upload; if it is interrupted, another one resumes once the claim has expired."""
     transaction.on_commit(wake_for_uploads, robust=True)  # the sweep wakes workers as well
+
+
+@task(queue_name="long")
+def do_next_upload() -> bool:
+    """Check the next upload."""
+    return check_next()

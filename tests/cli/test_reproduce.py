@@ -9,9 +9,9 @@ import pytest
 
 from brainscore_core.runner import reproduction
 from brainscore_core.runner.reproduction import PublishedScore, reproduce
-from brainscore_language import published_scores
-from brainscore_vision.scoring import reproduction as vision_scores
-from brainscore_vision.scoring.reproduction import PUBLISHED_SCORES
+from brainscore_language import catalogue as published_scores
+from brainscore_vision.scoring import pairs as vision_scores
+from brainscore_vision.scoring.pairs import PUBLISHED_SCORES
 
 LAB = """
 from brainscore_core.metrics import Score, declare_no_error

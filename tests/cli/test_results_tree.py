@@ -12,7 +12,7 @@ from brainscore.cli.results import command
 from brainscore_core.errors import UserError
 from brainscore_core.results.store import Arrays
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, Receipt, ResultsStore
-from brainscore_vision.catalogue.leaderboard import leaderboard_tree
+from brainscore_vision.catalogue import leaderboard_tree
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidA
 from brainscore_core.training_data import Training, unlisted_names
 from brainscore_language import benchmark_registry, load_benchmark
 from brainscore_language.assessment import audit, shared_texts, split_findings, untrained_twin
-from brainscore_language.benchmark_helpers.baselines import baseline_scores
+from brainscore_language.benchmark_helpers.recordings import baseline_scores
 from brainscore_language.benchmarks.syntaxgym.benchmark import SyntaxGymSingleTSE
 from brainscore_language.catalogue import catalogue, training_of
 from tests.optional import declare_operators, require_package

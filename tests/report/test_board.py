@@ -18,7 +18,7 @@ def at(board, identifier):
 
 def test_means_are_those_of_the_one_function(simulated):
     receipts = simulated.many()
-    from brainscore_vision.catalogue.leaderboard import leaderboard_tree
+    from brainscore_vision.catalogue import leaderboard_tree
 
     tree = leaderboard_tree()
     board = board_of(receipts, tree)
@@ -125,7 +125,7 @@ def page_of(receipts, simulated):
 
 
 def report_tree():
-    from brainscore_vision.catalogue.leaderboard import leaderboard_tree
+    from brainscore_vision.catalogue import leaderboard_tree
 
     return leaderboard_tree()
 

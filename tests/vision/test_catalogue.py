@@ -11,8 +11,8 @@ import pytest
 import brainscore_vision
 from brainscore_core.errors import UnknownIdentifier
 from brainscore_vision import benchmark_registry, load_benchmark, model_registry
+from brainscore_vision.catalogue import leaderboard_tree, node_name
 from brainscore_vision.catalogue.contents import Catalogue, catalogue
-from brainscore_vision.catalogue.leaderboard import leaderboard_tree, node_name
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from brainscore_core.plugins import Registry
 from brainscore_core.results.aggregates import LeafResult, aggregate
 from brainscore_core.scoring import BenchmarkInfo
 from brainscore_vision import benchmark_registry, data_registry, load_benchmark
-from brainscore_vision.catalogue.leaderboard import leaderboard_tree, node_name
+from brainscore_vision.catalogue import leaderboard_tree, node_name
 from brainscore_vision.testing import list_stand_ins, stand_in
 
 TREE = leaderboard_tree()

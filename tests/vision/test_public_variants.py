@@ -4,7 +4,7 @@ import pytest
 
 from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.metrics import Score
-from brainscore_core.plugins.public_variants import public_variants
+from brainscore_core.plugins.registry import public_variants
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.fetch import AccessDenied, NotFound, SeveralFailures
 from brainscore_core.supported_data_standards.brainio.packaging import package_data_assembly

@@ -13,7 +13,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.questions import Question, ask
 from brainscore_core.questions.answers import answers_of, questions_asked, verify_answer
 from brainscore_core.questions.asked import apply_question
-from brainscore_core.questions.expressions import LONGEST, rows_matching
+from brainscore_core.questions.question import LONGEST, rows_matching
 from brainscore_core.questions.stored import store_answers
 from brainscore_core.questions.subjects import compare_subjects
 from brainscore_core.receipts.receipt import Receipt

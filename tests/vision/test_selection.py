@@ -11,7 +11,7 @@ from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.runner.selection import plan_selection, select, select_benchmarks, select_models
 from brainscore_core.scoring import ResultsStore
 from brainscore_vision import benchmark_registry, model_registry
-from brainscore_vision.catalogue.leaderboard import leaderboard_tree
+from brainscore_vision.catalogue import leaderboard_tree
 
 VISION = domain("vision")
 

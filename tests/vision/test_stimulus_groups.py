@@ -17,8 +17,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import Behavior
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import Grouping, grouping_of
 from brainscore_vision import load_dataset, load_metric
-from brainscore_vision.assessment.audit import audit
-from brainscore_vision.assessment.checks import _check_groups
+from brainscore_vision.assessment.audit import _check_groups, audit
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
 from brainscore_vision.registries import data_registry, declared_groups
 from brainscore_vision.testing import list_stand_ins, stand_in

@@ -20,8 +20,7 @@ from brainscore_core.metrics import Score
 from brainscore_core.progress import track
 from brainscore_language import load_dataset
 from brainscore_language.artificial_subject import ArtificialSubject
-from brainscore_language.benchmark_helpers import reading_times
-from brainscore_language.benchmark_helpers.jackknife import attach_jackknife
+from brainscore_language.benchmark_helpers import attach_jackknife, reading_times
 from brainscore_language.data.natural_stories2021 import BIBTEX
 
 PREDICTORS = ("length", "log_frequency")

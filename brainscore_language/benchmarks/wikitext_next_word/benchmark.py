@@ -22,7 +22,7 @@ from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_language import load_dataset, load_metric
 from brainscore_language.artificial_subject import ArtificialSubject
-from brainscore_language.benchmark_helpers.jackknife import attach_jackknife
+from brainscore_language.benchmark_helpers import attach_jackknife
 from brainscore_language.data.wikitext import BIBTEX
 
 _HEADER = re.compile(r"= [^=]+ =")

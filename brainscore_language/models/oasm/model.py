@@ -7,8 +7,8 @@ from scipy.ndimage import gaussian_filter1d
 
 from brainscore_core.plugins.tables import table_row
 from brainscore_language.artificial_subject import ArtificialSubject
-from brainscore_language.model_helpers.assemblies import part_coords, recorded_units
 from brainscore_language.model_helpers.preprocessing import parts_of
+from brainscore_language.model_helpers.reading import part_coords, recorded_units
 
 
 class OASMSubject(ArtificialSubject):

@@ -106,8 +106,6 @@ def cast_coordinate_type(assembly: DataAssembly, coordinate: str, newtype: type)
     return result
 
 
-__all__ = ["DATASETS", "Geirhos2021Accuracy", "Geirhos2021ErrorConsistency", "cast_coordinate_type"]
-
 DATASETS: Final = [
     "colour",
     "contrast",

@@ -14,7 +14,7 @@ from brainscore_core.formatting import first_few
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
-from brainscore_vision.benchmark_helpers.recorded_features import note_features
+from brainscore_vision.benchmark_helpers.precomputed import note_features
 from brainscore_vision.model_helpers.activations.assemblies import with_level
 from brainscore_vision.model_helpers.brain_transformation.behavior import (
     BehaviorArbiter,

@@ -6,8 +6,6 @@ from brainscore_vision.model_helpers.brain_transformation.commitment import Mode
 from brainscore_vision.model_helpers.brain_transformation.layers import ActivationsModel
 from brainscore_vision.model_helpers.brain_transformation.selection import COMPONENTS, LayerScorer
 
-__all__ = ["LayerMappedModel", "LayerSelection"]
-
 
 class LayerMappedModel(ModelCommitment):
     """A :class:`ModelCommitment` with given layers of its regions, which records without time bins.

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark
-from brainscore_web.submissions.assessments import ShownAssessment, assessments_of
 from brainscore_web.submissions.models import PluginKind, Revision, Step
+from brainscore_web.submissions.pipeline.assessing import ShownAssessment, assessments_of
 from brainscore_web.submissions.review.comments import anchor_of
 from brainscore_web.submissions.review.plugin_code import (
     Call,

@@ -10,18 +10,18 @@ from brainscore_core.numerics import (
     PLS,
     Ridge,
     _matrices,
-    _products,
     cka,
     linear_kernel,
     pls,
     rdm,
+    stimulus_products,
 )
-from brainscore_core.numerics._products import centred_gram, fast_gram, row_gram
+from brainscore_core.numerics.stimulus_products import centred_gram, fast_gram, row_gram
 
 
 @pytest.fixture(autouse=True)
 def _always(monkeypatch):
-    monkeypatch.setattr(_products, "_WORTH_FLOAT32", 0)
+    monkeypatch.setattr(stimulus_products, "_WORTH_FLOAT32", 0)
 
 
 def _features(n=60, p=2500):
@@ -165,7 +165,7 @@ def _both(monkeypatch, call):
     exact = pls.gram_on
     monkeypatch.setattr(pls, "gram_on", lambda *args: count.append(args) or exact(*args))
     found = call()
-    monkeypatch.setattr(_products, "_WORTH_FLOAT32", np.inf)
+    monkeypatch.setattr(stimulus_products, "_WORTH_FLOAT32", np.inf)
     return found, call(), len(count)
 
 

@@ -17,11 +17,11 @@ from brainscore_core.numerics import (
     _matrices,
     _pls_components,
     _processors,
-    _products,
     pls,
     rdm,
+    stimulus_products,
 )
-from brainscore_core.numerics._products import centred_gram
+from brainscore_core.numerics.stimulus_products import centred_gram
 
 
 def _data(n, p, q, *, seed=0):
@@ -323,9 +323,9 @@ def test_products_of_features_with_a_mean(tmp_path, kind, offset):
     columns, rows = exact - exact.mean(axis=0), exact - exact.mean(axis=1, keepdims=True)
     mapped = np.load(_saved(tmp_path, X), mmap_mode="r")
     for features in (X, mapped):
-        products = np.triu(_products.row_gram(features, centred=True)[0])
+        products = np.triu(stimulus_products.row_gram(features, centred=True)[0])
         np.testing.assert_allclose(products, np.triu(rows @ rows.T).astype(float), rtol=1e-9, atol=1e-9)
-        products = np.triu(_products.row_gram(features)[0])
+        products = np.triu(stimulus_products.row_gram(features)[0])
         np.testing.assert_allclose(products, np.triu(exact @ exact.T).astype(float), rtol=1e-12)
         np.testing.assert_allclose(centred_gram(features), (columns @ columns.T).astype(float), rtol=1e-9, atol=1e-9)
 
@@ -340,7 +340,7 @@ def test_one_stimulus_without_variation_among_others(tmp_path):
     X[3] = 5.0
     mapped = np.load(_saved(tmp_path, X), mmap_mode="r")
     for features in (X, mapped):
-        products = np.triu(_products.row_gram(features, centred=True)[0])
+        products = np.triu(stimulus_products.row_gram(features, centred=True)[0])
         np.testing.assert_allclose([products[3], products[:, 3]], 0.0, atol=1e-12)
     X[5, 7] = np.nan
     missing = np.load(_saved(tmp_path, X), mmap_mode="r")

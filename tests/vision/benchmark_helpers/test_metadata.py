@@ -101,7 +101,7 @@ def test_kind_region_and_species_go_together(entries):
 
 
 def test_regions_are_those_that_benchmarks_count_in(entries):
-    from brainscore_vision.catalogue.leaderboard import leaderboard_tree
+    from brainscore_vision.catalogue import leaderboard_tree
 
     tree = leaderboard_tree()
     for identifier, entry in entries.items():

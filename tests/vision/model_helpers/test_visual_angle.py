@@ -7,12 +7,12 @@ from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.metrics import Score
 from brainscore_vision.model_helpers.brain_transformation import LayerMappedModel, ModelCommitment
 from brainscore_vision.model_helpers.static_features import CallableWrapper, FeatureModel
-from brainscore_vision.model_helpers.visual_angle import (
+from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.model_sources.checks import (
     ModelAtAngle,
     dependence_in_words,
     scores_at_other_angles,
 )
-from brainscore_vision.model_interface import BrainModel
 
 LAYERS = {"levels": lambda images: np.zeros((len(images), 2))}
 

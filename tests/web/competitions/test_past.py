@@ -92,7 +92,7 @@ def test_they_are_put_there_once_and_edits_stay(db):
 
 def test_names_are_those_of_the_platform(db):
     from brainscore_vision import model_registry
-    from brainscore_vision.catalogue.leaderboard import leaderboard_tree
+    from brainscore_vision.catalogue import leaderboard_tree
 
     known = set(leaderboard_tree().benchmarks)
     assert [len(set(names)) for names in LISTED_2022] == [len(names) for names in LISTED_2022] == [33, 23, 1]

@@ -10,7 +10,7 @@ from PIL import Image
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import ResultsStore, export_table
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.benchmark_helpers import first_stimuli
+from brainscore_vision.assessment import audit
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 
 
@@ -93,7 +93,7 @@ def test_sample_stimuli(db, settings, tmp_path, monkeypatch):
     stimuli.stimulus_paths = {name: tmp_path / f"{name}.png" for name in "abc"}
     for path in stimuli.stimulus_paths.values():
         Image.new("RGB", (5, 5)).save(path)
-    monkeypatch.setattr(first_stimuli, "first_stimuli", lambda identifier: stimuli)
+    monkeypatch.setattr(audit, "first_stimuli", lambda identifier: stimuli)
     Benchmark.objects.create(identifier="Simulated2026.V1-pls", access="public")
     Benchmark.objects.create(identifier="Simulated2026.IT-pls", access="private")
     assert run("sample_stimuli", "--all-public", "--count", 2) == ("Simulated2026.V1-pls: 2 samples\n", "")

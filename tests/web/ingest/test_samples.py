@@ -7,7 +7,7 @@ import pytest
 
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.benchmark_helpers import first_stimuli
+from brainscore_vision.assessment import audit
 from brainscore_web.leaderboard.models import Benchmark, StimulusSample
 from brainscore_web.operations.management.commands import sample_stimuli
 
@@ -34,7 +34,7 @@ def stimuli(tmp_path, monkeypatch):
         paths[f"s{n}"] = tmp_path / f"{n}.png"
         PIL.fromarray(np.full((400, 30, 3), 10 * n, dtype=np.uint8)).save(paths[f"s{n}"])
     made.stimulus_paths = paths
-    monkeypatch.setattr(first_stimuli, "first_stimuli", lambda identifier: made)
+    monkeypatch.setattr(audit, "first_stimuli", lambda identifier: made)
     return made
 
 
@@ -49,7 +49,7 @@ def test_samples_are_spread_over_all(benchmark, stimuli):
 
 
 def test_of_few_stimuli_each_is_taken_once(benchmark, stimuli, monkeypatch):
-    monkeypatch.setattr(first_stimuli, "first_stimuli", lambda identifier: stimuli[:3])
+    monkeypatch.setattr(audit, "first_stimuli", lambda identifier: stimuli[:3])
     assert sample_stimuli.keep_samples(benchmark.identifier) == 3
 
 
@@ -62,7 +62,7 @@ def test_those_there_stay_unless_replaced(benchmark, stimuli, media):
 
 def test_withheld_stimuli_are_refused(benchmark, stimuli, monkeypatch):
     Benchmark.objects.update(access="private")
-    monkeypatch.setattr(first_stimuli, "first_stimuli", lambda identifier: pytest.fail("they were loaded"))
+    monkeypatch.setattr(audit, "first_stimuli", lambda identifier: pytest.fail("they were loaded"))
     with pytest.raises(UserError, match="withheld"):
         sample_stimuli.keep_samples(benchmark.identifier)
     assert sample_stimuli.public_benchmarks() == []
@@ -102,7 +102,7 @@ def test_images_are_shown_as_models_see_them(tmp_path, mode, level):
 
 
 def test_stimuli_of_an_installed_benchmark():
-    stimuli = first_stimuli.first_stimuli("Simulated2026.V1-pls")
+    stimuli = audit.first_stimuli("Simulated2026.V1-pls")
     assert len(stimuli) > 8
     assert stimuli.get_stimulus(stimuli["stimulus_id"].iloc[0]).is_file()
 
@@ -111,9 +111,9 @@ def test_a_benchmark_whose_plugin_fails_is_said(monkeypatch):
     def broken(identifier):
         raise RuntimeError("no such file")
 
-    monkeypatch.setattr(first_stimuli, "load_benchmark", broken)
+    monkeypatch.setattr(audit, "load_benchmark", broken)
     with pytest.raises(UserError, match=r"are not available: RuntimeError: no such file"):
-        first_stimuli.first_stimuli("Some2026-pls")
-    monkeypatch.setattr(first_stimuli, "load_benchmark", lambda identifier: lambda model: None)
+        audit.first_stimuli("Some2026-pls")
+    monkeypatch.setattr(audit, "load_benchmark", lambda identifier: lambda model: None)
     with pytest.raises(UserError, match="presents no stimuli"):
-        first_stimuli.first_stimuli("Some2026-pls")
+        audit.first_stimuli("Some2026-pls")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from brainscore_web.submissions.assessments import assessments_of
 from brainscore_web.submissions.models import BenchmarkAssessment
+from brainscore_web.submissions.pipeline.assessing import assessments_of
 from brainscore_web.submissions.review.checklist import checklist_of
 
 from .._assessments import audit, make_assessment, recovery
