@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_vision import benchmark_registry, load_benchmark, load_dataset, load_model, load_stimulus_set
+from brainscore_vision import load_benchmark, load_dataset, load_model, load_stimulus_set
 from brainscore_vision.benchmark_helpers import RecordedDecisions
 from brainscore_vision.benchmarks.coggan2024_behavior.benchmark import consistency, mean_by_condition, similarity
 from brainscore_vision.model_helpers.images import load_grey
@@ -64,8 +64,7 @@ def with_others(table):
     return result
 
 
-def test_registered():
-    assert IDENTIFIER in benchmark_registry
+def test_is_as_published():
     benchmark = load_benchmark(IDENTIFIER)
     assert (benchmark.identifier, benchmark.version, benchmark.parent) == (IDENTIFIER, 1, "behavior")
     assert "Tong.Coggan2024.behavior" in benchmark.bibtex

@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision import benchmark_registry, load_benchmark, load_dataset, load_model, load_stimulus_set
+from brainscore_vision import load_benchmark, load_dataset, load_model, load_stimulus_set
 from brainscore_vision.benchmark_helpers import RecordedDecisions
 from brainscore_vision.benchmarks.hebart2023.benchmark import shown_images, triplets_of
 from brainscore_vision.model_helpers.images import load_grey
@@ -57,8 +57,7 @@ def straight_line(function):
     return matches
 
 
-def test_registered():
-    assert IDENTIFIER in benchmark_registry
+def test_is_as_published():
     benchmark = load_benchmark(IDENTIFIER)
     assert (benchmark.identifier, benchmark.version, benchmark.parent) == (IDENTIFIER, 1, "behavior_vision")
     assert "10.7554/eLife.82580" in benchmark.bibtex

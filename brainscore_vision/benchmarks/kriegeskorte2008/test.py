@@ -7,7 +7,7 @@ from scipy.stats import t as student
 
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
-from brainscore_vision import benchmark_registry, load_benchmark, load_dataset
+from brainscore_vision import load_benchmark, load_dataset
 from brainscore_vision.benchmark_helpers import PrecomputedFeatures, RecordedDecisions
 from brainscore_vision.benchmarks.kriegeskorte2008.benchmark import subject_rdms
 from brainscore_vision.model_interface import BrainModel
@@ -69,10 +69,6 @@ def _replay(features, ids):
         dims=["presentation", "neuroid"],
     )
     return PrecomputedFeatures(assembly, visual_degrees=2.9)
-
-
-def test_registered():
-    assert {HUMAN, MONKEY} <= set(benchmark_registry)
 
 
 def test_sessions_are_averaged():

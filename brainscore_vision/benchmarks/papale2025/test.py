@@ -4,7 +4,7 @@ from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import ShuffleSplit
 
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_vision import benchmark_registry, load_benchmark, load_dataset, load_model
+from brainscore_vision import load_benchmark, load_dataset, load_model
 from brainscore_vision.benchmark_helpers import RecordedDecisions
 from brainscore_vision.benchmark_helpers.neural_checks import neural_findings
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
@@ -73,10 +73,6 @@ def _published_definition(model, region, metric):
         ceiling = np.median(_reliability(trials), axis=1).mean()
         result.append((raw, ceiling, np.sign(raw) * raw**2 / ceiling))
     return np.array(result)
-
-
-def test_registered():
-    assert set(IDENTIFIERS) <= set(benchmark_registry)
 
 
 @pytest.mark.parametrize("identifier", IDENTIFIERS)

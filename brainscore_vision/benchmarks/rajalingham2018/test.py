@@ -12,7 +12,7 @@ from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_core.supported_data_standards.brainio.fetch import fetch
-from brainscore_vision import benchmark_registry, load_benchmark, load_dataset, load_metric, load_model
+from brainscore_vision import load_benchmark, load_dataset, load_metric, load_model
 from brainscore_vision import load_stimulus_set as load_stimuli
 from brainscore_vision.benchmark_helpers import PrecomputedFeatures, RecordedDecisions
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
@@ -105,10 +105,6 @@ def straight_line(assembly, cells):
         raw.append(correlation(ours, first))
         ceiling.append(correlation(first, second))
     return np.mean(np.array(raw) / np.sqrt(ceiling)), np.mean(raw), np.mean(ceiling)
-
-
-def test_registered():
-    assert set(BENCHMARKS) <= set(benchmark_registry)
 
 
 @pytest.mark.parametrize("identifier", BENCHMARKS)

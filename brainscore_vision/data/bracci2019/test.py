@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_vision import data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
+from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.testing import serve_stand_ins, stand_in
 
 
@@ -14,11 +14,6 @@ def check(assembly, stimulus_set):
         np.testing.assert_array_equal(assembly[name].values, stimulus_set[name])
     assert set(assembly["roi"].values) == {0, 1, 2}
     assert {"subject", "voxels"} <= set(assembly.coords)
-
-
-def test_registered():
-    assert "Bracci2019" in data_registry
-    assert "Bracci2019" in stimulus_set_registry
 
 
 def test_loads_from_storage(s3_server):

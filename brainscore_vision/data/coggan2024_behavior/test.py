@@ -1,14 +1,9 @@
 import pytest
 
-from brainscore_vision import data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
+from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.testing import serve_stand_ins
 
 FITTING = "Coggan2024_behavior_fitting"
-
-
-def test_registered():
-    assert "Coggan2024_behavior" in data_registry
-    assert {"Coggan2024_behavior", FITTING} <= set(stimulus_set_registry)
 
 
 def test_form(s3_server, tmp_path, monkeypatch):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_vision import data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
+from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.testing import serve_stand_ins, stand_in
 
 
@@ -14,11 +14,6 @@ def check(assembly, stimulus_set):
     assert len(set(stimulus_set["occlusion_condition"])) == 3
     assert set(assembly["region"].values) == {"V1", "V2", "V4", "IT"}
     assert len(set(assembly["subject"].values)) == 9
-
-
-def test_registered():
-    assert "Coggan2024_fMRI" in data_registry
-    assert "Coggan2024_fMRI" in stimulus_set_registry
 
 
 @pytest.mark.filterwarnings("error:Duplicate dimension names")

@@ -3,7 +3,7 @@ import pytest
 from PIL import Image
 
 from brainscore_core.errors import DataUnavailable, UserError
-from brainscore_vision import data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
+from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.data.geirhos2019.data_packaging import STIMULI_VARIABLE
 from brainscore_vision.data.geirhos2019.trials import read_trials, stimulus_id, with_shape_and_texture
 
@@ -14,12 +14,6 @@ HEADER = "subj,session,trial,rt,object_response,category,condition,imagename\n"
 @pytest.fixture(autouse=True)
 def _no_folder(monkeypatch):
     monkeypatch.delenv(STIMULI_VARIABLE, raising=False)
-
-
-def test_registered():
-    assert all(f"Geirhos2019_{test}" in data_registry for test in TESTS)
-    assert all(f"Geirhos2019_{test}" in stimulus_set_registry for test in TESTS)
-    assert "Geirhos2019_networks" in data_registry
 
 
 @pytest.mark.parametrize(

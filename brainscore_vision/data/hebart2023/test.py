@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from brainscore_vision import data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
+from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.testing import serve_stand_ins
 
 COLUMNS = {
@@ -25,11 +25,6 @@ COLUMNS = {
     "dominant_part",
     "rank",
 }
-
-
-def test_registered():
-    assert "Hebart2023" in data_registry
-    assert "Hebart2023" in stimulus_set_registry
 
 
 def test_form(s3_server, tmp_path, monkeypatch):

@@ -1,11 +1,7 @@
 import pytest
 
-from brainscore_vision import load_stimulus_set, stimulus_set_registry
+from brainscore_vision import load_stimulus_set
 from brainscore_vision.testing import serve_stand_ins
-
-
-def test_registered():
-    assert "ImageNetSlim15000" in stimulus_set_registry
 
 
 def test_stand_in(s3_server, tmp_path, monkeypatch):

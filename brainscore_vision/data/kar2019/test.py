@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from brainscore_vision import data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
+from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.testing import serve_stand_ins
 
 
@@ -11,11 +11,6 @@ def check_form(assembly):
     for name in ("stimulus_id", "image_label", "i1"):
         assert assembly[name].dims == ("presentation",)
     assert set(assembly["stimulus_id"].values) == set(assembly.stimulus_set["stimulus_id"])
-
-
-def test_registered():
-    assert "Kar2019" in data_registry
-    assert "Kar2019" in stimulus_set_registry
 
 
 def test_stand_in(s3_server):

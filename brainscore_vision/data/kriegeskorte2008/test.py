@@ -6,7 +6,7 @@ from PIL import Image
 from scipy.spatial.distance import squareform
 from scipy.stats import pearsonr, spearmanr
 
-from brainscore_vision import data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
+from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.data.kriegeskorte2008.data_packaging import write_images
 
 DATA = ("IT-human", "IT-monkey", "judgements", "models")
@@ -14,11 +14,6 @@ DATA = ("IT-human", "IT-monkey", "judgements", "models")
 
 def _mean_human():
     return load_dataset("Kriegeskorte2008.IT-human").values.mean(axis=0)
-
-
-def test_registered():
-    assert "Kriegeskorte2008" in stimulus_set_registry
-    assert all(f"Kriegeskorte2008.{name}" in data_registry for name in DATA)
 
 
 def test_stimuli(mirror):

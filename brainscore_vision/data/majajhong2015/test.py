@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuronRecordingAssembly
-from brainscore_vision import data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
+from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.testing import serve_stand_ins, stand_in
 
 STIMULI = {
@@ -14,11 +14,6 @@ STIMULI = {
     "MajajHong2015.temporal.private": "hvm-private",
     "MajajHong2015.temporal-10ms": "hvm",
 }
-
-
-def test_registered():
-    assert set(STIMULI) <= set(data_registry)
-    assert set(STIMULI.values()) <= set(stimulus_set_registry)
 
 
 @pytest.mark.parametrize("identifier", STIMULI)

@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pytest
 
-from brainscore_vision import data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
+from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.testing import serve_stand_ins
 
 SUBJECTS = {
@@ -51,13 +51,6 @@ def stored_name(name):
     stimuli = load_stimulus_set(f"Malania2007.{name}")
     assert set(stimuli.columns) >= COLUMNS
     return stimuli.identifier
-
-
-def test_registered():
-    assert len(TEST) == 10
-    assert len(TEST + FITTING) == 19
-    assert {f"Malania2007.{name}" for name in TEST} <= set(data_registry)
-    assert {f"Malania2007.{name}" for name in TEST + FITTING} <= set(stimulus_set_registry)
 
 
 @pytest.mark.sampled(4)

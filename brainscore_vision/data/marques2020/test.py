@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.supported_data_standards.brainio.assemblies import PropertyAssembly
-from brainscore_vision import data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
+from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.testing import serve_stand_ins
 
 # identifier: (published number of neurons, stimuli, properties)
@@ -60,11 +60,6 @@ def _check_stimuli(identifier):
     assert {"stimulus_id", "degrees", *columns} <= set(stimuli.columns)
     assert stimuli[["degrees", *columns]].notna().all(axis=None)
     return stimuli
-
-
-def test_registered():
-    assert set(ASSEMBLIES) <= set(data_registry)
-    assert set(STIMULUS_SETS) <= set(stimulus_set_registry)
 
 
 def test_stand_ins_load_from_s3(s3_server):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from brainscore_vision import data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
+from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.benchmark_helpers.neural_common import filter_reliable_neuroids
 from brainscore_vision.testing import serve_stand_ins
 
@@ -23,11 +23,6 @@ def check_form(assembly):
     assert set(assembly["subject"].values) == set(RELIABLE)
     assert set(assembly["region"].values) == {"V1", "V4", "IT"}
     assert (assembly["time_bin_start"].values[0], assembly["time_bin_end"].values[0]) == (70, 170)
-
-
-def test_registered():
-    assert {"Papale2025_train", "Papale2025_test"} <= set(data_registry)
-    assert {"Papale2025_stim_train", "Papale2025_stim_test"} <= set(stimulus_set_registry)
 
 
 @pytest.mark.parametrize(("split", "stimuli", "repetitions"), [("train", 60, 1), ("test", 20, 4)])

@@ -1,12 +1,7 @@
 import pytest
 
-from brainscore_vision import data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
+from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.testing import serve_stand_ins, stand_in
-
-
-def test_registered():
-    assert {"Rajalingham2018.public", "Rajalingham2018.private"} <= set(data_registry)
-    assert {"objectome.public", "objectome.private"} <= set(stimulus_set_registry)
 
 
 @pytest.mark.parametrize("access", ["public", "private"])

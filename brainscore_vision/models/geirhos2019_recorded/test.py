@@ -1,13 +1,9 @@
 import pytest
 
 from brainscore_core.errors import NotApplicable
-from brainscore_vision import load_benchmark, load_dataset, load_model, model_registry
+from brainscore_vision import load_benchmark, load_dataset, load_model
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.models.geirhos2019_recorded.model import NETWORKS
-
-
-def test_registered():
-    assert set(NETWORKS) <= set(model_registry)
 
 
 @pytest.mark.parametrize("identifier", sorted(NETWORKS))
