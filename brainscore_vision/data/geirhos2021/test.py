@@ -54,11 +54,6 @@ def _no_copies(tmp_path, monkeypatch):
     monkeypatch.setenv("BRAINIO_HOME", str(tmp_path / "brainio"))
 
 
-def test_published_totals():
-    assert sum(trials for trials, *_ in TESTS.values()) == 85_120  # as published
-    assert sum(observers for _, observers, *_ in TESTS.values()) == 90
-
-
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("test", TESTS)
 def test_trials(mirror, test):

@@ -346,6 +346,24 @@ def test_same_bytes_in_any_process(tmp_path, monkeypatch, capsys):
             "stimulus_Same2024.csv", "stimulus_Same2024.zip", "assy_Same2024.nc")]  # fmt: skip
 
 
+def test_packages_do_not_depend_on_where_their_originals_are(stimuli, tmp_path):
+    here = package_stimulus_set_locally(stimuli, NAME, downloads_path=tmp_path / "here")
+    (tmp_path / "moved").mkdir()
+    for name, path in stimuli.stimulus_paths.items():
+        stimuli.stimulus_paths[name] = path.rename(tmp_path / "moved" / f"{name}{path.suffix}")
+    there = package_stimulus_set_locally(stimuli, NAME, downloads_path=tmp_path / "there")
+    assert (there["csv_sha1"], there["zip_sha1"]) == (here["csv_sha1"], here["zip_sha1"])
+
+
+def test_importing_packaging_is_light():
+    code = (
+        "import sys, brainscore_core.supported_data_standards.brainio.packaging\n"
+        "print([name for name in ('torch', 'sklearn', 'matplotlib', 'netCDF4', 'pooch', 'PIL') if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
 class TestFailure:
     def test_nothing_is_written_before_all_is_checked(self, stimuli, tmp_path):
         stimuli.get_stimulus("img_2").unlink()
