@@ -156,24 +156,6 @@ def test_keep(made, cli, tmp_path):
 
 
 @pytest.mark.slow(reason="in processes of its own")
-def test_changed_code_is_foreseen(made, plugins, shell):
-    plugins("models", "mine", MODELS.replace("0.4", "0.5"))
-    result = shell("verify", str(made))  # this process has imported the plugin as it was
-    assert result.returncode == 1
-    head, _, tail = result.stdout.partition("Scoring again")
-    assert "model code" in head
-    assert "only the model's code differs (mine " in tail
-
-
-@pytest.mark.slow(reason="in processes of its own")
-def test_another_version_of_the_benchmark(made, plugins, shell):
-    plugins("benchmarks", "mine", BENCHMARKS.replace("VERSION", "2").replace("model.value", "model.value / 2"))
-    result = shell("verify", str(made))
-    assert result.returncode == 1
-    assert "The benchmark's version differs" in result.stdout
-
-
-@pytest.mark.slow(reason="in processes of its own")
 def test_data_that_cannot_be_reached(made, plugins, shell):
     source = BENCHMARKS.replace("VERSION", "1").replace(
         "score = Score(",
