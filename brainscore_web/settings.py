@@ -172,6 +172,7 @@ ACCOUNT_RATE_LIMITS = {  # besides django-allauth's own: no flooding of mailboxe
     "reset_password": "20/m/ip,5/h/key",
     "confirm_email": "1/3m/key,10/d/key",
     "provider_login": "20/m/ip",
+    "invite": "20/d/user,3/d/key",
 }
 ACCOUNT_FORMS = {
     "signup": "brainscore_web.accounts.adapter.SignupForm",

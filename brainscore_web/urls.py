@@ -16,7 +16,7 @@ from brainscore_web.leaderboard import views as leaderboard
 from brainscore_web.leaderboard.cards import views as cards
 from brainscore_web.operations import health as operations
 from brainscore_web.pages import views as pages
-from brainscore_web.profile import people
+from brainscore_web.profile import labs, people
 from brainscore_web.profile import views as profile
 from brainscore_web.questions import views as questions
 from brainscore_web.scoring import views as scoring
@@ -208,6 +208,10 @@ _SCORING = [
 ]
 _PEOPLE = [
     path("<int:key>/", people.person, name="person"),
+    path("labs/new/", labs.new, name="new-lab"),
+    path("labs/invitations/<int:key>/", labs.answer, name="answer"),
+    path("labs/<slug:slug>/", labs.show, name="lab"),
+    path("labs/<slug:slug>/manage/", labs.manage, name="manage-lab"),
 ]
 _PROFILE = [
     path("", profile.home, name="home"),

@@ -13,7 +13,7 @@ from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
 from django.http import HttpRequest
 
-from brainscore_web.accounts.models import SCOPES, ApiToken, User
+from brainscore_web.accounts.models import SCOPES, ApiToken, Lab, Membership, User
 
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign] # throttled, and with second factor
 admin.site.unregister((SocialApp, SocialToken))  # clients of providers are settings, and their tokens are not stored
@@ -66,6 +66,21 @@ class PersonAdmin(UserAdmin):
         super().save_model(request, obj, form, change)
         if "email" in form.changed_data:
             EmailAddress.objects.filter(user=obj).exclude(email=obj.email).delete()
+
+
+class _MembershipInline(admin.TabularInline):
+    model = Membership
+    extra = 0
+    autocomplete_fields = ("user",)
+
+
+@admin.register(Lab)
+class LabAdmin(admin.ModelAdmin):
+    """Labs with their members."""
+
+    list_display = ("name", "slug", "created")
+    search_fields = ("name",)
+    inlines = (_MembershipInline,)
 
 
 class _TokenForm(forms.ModelForm):

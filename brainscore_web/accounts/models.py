@@ -1,4 +1,4 @@
-"""Users, identified by their e-mail address, and the API tokens of their programs."""
+"""Users, identified by their e-mail address, their labs, who owns what, and the API tokens of their programs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import hashlib
 import re
 import secrets
 import unicodedata
-from datetime import datetime
-from typing import Any, ClassVar
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
@@ -16,6 +16,10 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import cached_property
+
+if TYPE_CHECKING:
+    from django.db.models.manager import RelatedManager
 
 REVIEWERS = "reviewers"
 """Name of the group of reviewers."""
@@ -115,6 +119,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_staff = models.BooleanField("may use the administration", default=False)
     date_joined = models.DateTimeField(default=timezone.now, editable=False)
 
+    if TYPE_CHECKING:
+        memberships: RelatedManager[Membership]
+
     objects = UserManager()
 
     USERNAME_FIELD = "email"
@@ -158,6 +165,11 @@ class User(AbstractBaseUser, PermissionsMixin):
         """The address of the user's public page; empty without one."""
         return reverse("people:person", args=[self.pk]) if self.public_page and self.is_active else ""
 
+    @cached_property
+    def lab_keys(self) -> frozenset[int]:
+        """The keys of the user's labs."""
+        return frozenset(self.memberships.values_list("lab", flat=True))
+
     @property
     def role(self) -> str:
         """The role of the user: ``'administrator'``, ``'reviewer'`` or ``'member'``."""
@@ -178,6 +190,113 @@ def check_scopes(scopes: Any) -> None:
     """Raise a validation error unless the scopes are a non-empty list of keys of `SCOPES`."""
     if not isinstance(scopes, list) or not scopes or not set(scopes) <= set(SCOPES):
         raise ValidationError(f"Scopes must be some of: {', '.join(SCOPES)}.")
+
+
+class Lab(models.Model):
+    """A group of users who own models and benchmarks together."""
+
+    MOST_OWNED: ClassVar[int] = 10
+
+    name = models.CharField(max_length=100)
+    slug = models.SlugField(max_length=60, unique=True, help_text="Part of the address of its page.")
+    description = models.TextField(max_length=2000, blank=True)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    if TYPE_CHECKING:
+        memberships: RelatedManager[Membership]
+        invitations: RelatedManager[Invitation]
+
+    class Meta:
+        """By name."""
+
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def page(self) -> str:
+        """The address of its public page."""
+        return reverse("people:lab", args=[self.slug])
+
+
+class Membership(models.Model):
+    """That a user belongs to a lab; owners of a lab also invite and remove members."""
+
+    class Role(models.TextChoices):
+        """What a member may do for the lab."""
+
+        OWNER = "owner"
+        MEMBER = "member"
+
+    lab = models.ForeignKey(Lab, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role, default=Role.MEMBER)
+    joined = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        """Each user once, owners first."""
+
+        ordering = ("-role", "joined")
+        constraints = (models.UniqueConstraint(fields=["lab", "user"], name="one_membership_a_lab"),)
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.lab}"
+
+
+class InvitationQuerySet(models.QuerySet["Invitation"]):
+    """Queries of invitations."""
+
+    def valid(self) -> InvitationQuerySet:
+        """Return those that have not expired."""
+        return self.filter(created__gt=timezone.now() - Invitation.LIFETIME)
+
+    def of(self, user: User) -> InvitationQuerySet:
+        """Return the valid ones to a confirmed address of a user."""
+        from allauth.account.models import EmailAddress
+
+        addresses = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
+        return self.valid().filter(email__in=[address.lower() for address in addresses])
+
+
+class Invitation(models.Model):
+    """An invitation to a lab, for whoever has an account with the e-mail address."""
+
+    LIFETIME: ClassVar[timedelta] = timedelta(days=30)
+
+    lab = models.ForeignKey(Lab, on_delete=models.CASCADE, related_name="invitations")
+    email = models.EmailField("e-mail address")
+    by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = InvitationQuerySet.as_manager()
+
+    class Meta:
+        """Each address once."""
+
+        ordering = ("created",)
+        constraints = (models.UniqueConstraint(fields=["lab", "email"], name="one_invitation_an_address"),)
+
+    def __str__(self) -> str:
+        return f"invitation to {self.lab}"
+
+
+def lab_field() -> models.ForeignKey[Lab | None, Lab | None]:
+    """Return the column of the lab whose members own a row together with its owner."""
+    return models.ForeignKey(Lab, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+
+
+def owned_by(visitor: Any, prefix: str = "") -> models.Q:
+    """Return the condition for rows that a logged-in visitor owns, alone or with a lab; `prefix` leads to the row."""
+    labs = Membership.objects.filter(user=visitor).values("lab")
+    return models.Q(**{f"{prefix}owner": visitor}) | models.Q(**{f"{prefix}lab__in": labs})
+
+
+def owns(visitor: Any, row: Any) -> bool:
+    """Whether a visitor owns a row, alone or with a lab."""
+    if visitor is None or not visitor.is_authenticated:
+        return False
+    return row.owner_id == visitor.pk or (row.lab_id is not None and row.lab_id in visitor.lab_keys)
 
 
 class ApiToken(models.Model):

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import has_confirmed_email
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import User, owned_by
 from brainscore_web.api.authentication import Access, caller_of
 from brainscore_web.api.responses import Problem, page_of, problem_responses, refuse_unknown_parameters
 from brainscore_web.api.schemas import Page, SubmissionCard, SubmissionEntry
@@ -123,7 +123,7 @@ def create_revision(request: HttpRequest, submission: uuid.UUID) -> Status[dict[
 def list_submissions(request: HttpRequest, query: Query[SubmissionsPaged]) -> dict[str, Any]:
     """List your submissions, newest first."""
     refuse_unknown_parameters(request, SubmissionsPaged)
-    rows = Submission.objects.filter(owner=_reader(request)).order_by("-created", "pk")
+    rows = Submission.objects.filter(owned_by(_reader(request))).order_by("-created", "pk")
     if query.state:
         if query.state not in Submission.State.values:
             states = ", ".join(Submission.State.values)
@@ -221,7 +221,7 @@ def _seen(request: HttpRequest, key: uuid.UUID) -> Submission:
 
 
 def _own(user: User, key: uuid.UUID) -> Submission:
-    submission = Submission.objects.filter(pk=key, owner=user).first()
+    submission = Submission.objects.filter(owned_by(user), pk=key).first()
     if submission is None:
         raise _not_found(key)
     return submission

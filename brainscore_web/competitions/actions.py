@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import User, owned_by
 from brainscore_web.competitions.models import (
     Award,
     Competition,
@@ -177,11 +177,11 @@ def candidates(user: User, track: Track) -> list[Candidate]:
     table: Any = VisionModel if track.competes == Track.Competes.MODELS else Benchmark
     options = [
         Candidate(f"own:{row.identifier}", row.identifier, row.identifier, row)
-        for row in table.objects.filter(owner=user, domain=domain)
+        for row in table.objects.filter(owned_by(user), domain=domain)
     ]
     identifiers = {option.identifier for option in options}
     kind = _SINGULAR[Track.Competes(track.competes)]
-    rows = Submission.objects.filter(owner=user, domain=domain).exclude(state__in=_ENDED)[:_MOST]
+    rows = Submission.objects.filter(owned_by(user), domain=domain).exclude(state__in=_ENDED)[:_MOST]
     for submission in rows.prefetch_related("revisions"):
         revisions = list(submission.revisions.all())
         for plugin in revisions[-1].plugins if revisions else ():

@@ -26,6 +26,7 @@ from brainscore_core.results.board import (
     order_of_models,
 )
 from brainscore_core.results.tree import Tree
+from brainscore_web.accounts.models import owned_by
 from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.exposure import averages_of_kept, exposure_of_nodes, kept
 from brainscore_web.leaderboard.filters import (
@@ -250,7 +251,7 @@ def owned_models(visitor: Visitor, state: BoardState) -> tuple[str, ...]:
         return ()
     if not visitor.is_authenticated:
         raise UserError("mine: you are not logged in", remedy="log in to see your models")
-    owned = VisionModel.objects.filter(owner=visitor.pk).order_by("identifier")
+    owned = VisionModel.objects.filter(owned_by(visitor)).order_by("identifier")
     return tuple(owned.values_list("identifier", flat=True))
 
 

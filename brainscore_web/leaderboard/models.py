@@ -21,7 +21,7 @@ from brainscore_core.domain_names import DOMAINS, FIRST
 from brainscore_core.formatting import time_text
 from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_core.receipts.assessment import QUESTION_PARTS
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import User, lab_field, owned_by, owns
 from brainscore_web.leaderboard.clean import check_identifier
 from brainscore_web.leaderboard.reasons import withheld_reason
 
@@ -55,13 +55,13 @@ def _visible(visitor: Visitor, model: str) -> Q:
     if _sees_all(visitor):
         return Q()
     public = Q(**{f"{model}visibility": Visibility.PUBLIC})
-    return public | Q(**{f"{model}owner": visitor}) if visitor.is_authenticated else public
+    return public | owned_by(visitor, model) if visitor.is_authenticated else public
 
 
 def _public_or_own(visitor: Visitor, benchmark: str) -> Q:
     """Return the condition for benchmarks whose data are public or the visitor's."""
     public = Q(**{f"{benchmark}access": Visibility.PUBLIC})
-    return public | Q(**{f"{benchmark}owner": visitor}) if visitor.is_authenticated else public
+    return public | owned_by(visitor, benchmark) if visitor.is_authenticated else public
 
 
 def _shows_data(visitor: Visitor, benchmark: str) -> Case:
@@ -123,6 +123,7 @@ class VisionModel(models.Model):
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="models"
     )
+    lab = lab_field()
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
     title = models.CharField(max_length=200, blank=True, help_text="Shown instead of the identifier.")
     architecture = models.CharField(max_length=200, blank=True)
@@ -202,6 +203,7 @@ class Benchmark(models.Model):
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="benchmarks"
     )
+    lab = lab_field()
     credit = models.CharField(max_length=500, blank=True, help_text="Who contributed the benchmark.")
     description = models.TextField(blank=True)
     region = models.CharField(max_length=50, blank=True)
@@ -261,8 +263,7 @@ class Benchmark(models.Model):
 
     def shows_data_to(self, visitor: Visitor) -> bool:
         """Whether this visitor may see stimuli and measurements, and output of models that have seen them."""
-        own = visitor.is_authenticated and self.owner_id == visitor.pk
-        return self.access == Visibility.PUBLIC or own or _sees_all(visitor)
+        return self.access == Visibility.PUBLIC or owns(visitor, self) or _sees_all(visitor)
 
     def reason_to(self, visitor: Visitor, state: str, reason: str) -> str:
         """Return why there is no score, as this visitor may read it: error messages of models could contain stimuli."""

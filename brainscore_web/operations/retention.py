@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from brainscore_core.plugins.environments import collect_garbage
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import Invitation, User
 from brainscore_web.jobs.models import Email, Heartbeat
 from brainscore_web.jobs.workers import delete_old_tasks
 from brainscore_web.scoring.models import OPEN, Job
@@ -46,6 +46,7 @@ def _remove_expired(dry: bool) -> Iterator[RemovedItems]:
         ("sent e-mails", _emails),
         ("expired sessions", _sessions),
         ("unconfirmed sign-ups", _unconfirmed),
+        ("expired invitations", _invitations),
         ("heartbeats", _heartbeats),
     ):
         with transaction.atomic():
@@ -102,6 +103,10 @@ def _unconfirmed() -> int:
     before = User.objects.count()
     call_command("forget_unconfirmed", days=settings.OPERATIONS["unconfirmed"], stdout=StringIO())
     return before - User.objects.count()
+
+
+def _invitations() -> int:
+    return Invitation.objects.filter(created__lt=timezone.now() - Invitation.LIFETIME).delete()[0]
 
 
 def _heartbeats() -> int:

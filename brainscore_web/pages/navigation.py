@@ -12,6 +12,7 @@ from django.utils.encoding import escape_uri_path, iri_to_uri
 from django.utils.functional import SimpleLazyObject
 
 from brainscore_core.domains import domains
+from brainscore_web.accounts.models import owned_by
 from brainscore_web.domains import domain_of
 from brainscore_web.environment import email_destination
 from brainscore_web.submissions.models import Submission, reviews_submissions
@@ -81,7 +82,7 @@ def role_links(request: HttpRequest) -> tuple[MenuLink, ...]:
         return ()
     links = [("My submissions", "/submissions/", 0)]
     if reviews_submissions(user):
-        waiting = Submission.objects.filter(state=Submission.State.REVIEW).exclude(owner=user).count()
+        waiting = Submission.objects.filter(state=Submission.State.REVIEW).exclude(owned_by(user)).count()
         links.append(("Review", "/review/", waiting))
     if user.is_staff:
         links += [("Scoring", "/scoring/", 0), ("Administration", "/admin/", 0)]

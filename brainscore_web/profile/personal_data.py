@@ -17,7 +17,7 @@ from django.db.models import Model, Q
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.models import ApiToken, User
+from brainscore_web.accounts.models import ApiToken, Invitation, Membership, User
 from brainscore_web.competitions.models import Entry, Snapshot
 from brainscore_web.follows.models import Follow, Notifications
 from brainscore_web.jobs.leases import Turn
@@ -26,6 +26,7 @@ from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, Ingestion, Visibility, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.pages.models import News, Page
+from brainscore_web.profile.labs import pass_on
 from brainscore_web.questions.models import AskedQuestion
 from brainscore_web.scoring.models import Job, RemoteWorker
 from brainscore_web.snapshots.models import FrozenView
@@ -183,6 +184,16 @@ def _exported_row(row: Any, *without: str) -> dict[str, Any]:
     return exported_rows([row], *without)[0]
 
 
+def _memberships_of(user: User) -> list[dict[str, Any]]:
+    return list(user.memberships.values("lab__name", "role", "joined"))
+
+
+def _invitations_of(user: User) -> list[dict[str, Any]]:
+    """Export the invitations that a user has sent or received."""
+    rows = Invitation.objects.filter(Q(by=user) | Q(pk__in=Invitation.objects.of(user)))
+    return list(rows.values("lab__name", "email", "created"))
+
+
 def _emails_of(user: User) -> list[dict[str, Any]]:
     emails = Email.objects.filter(to=user).order_by("created", "pk")
     return exported_rows(emails, "to_id", "submission_id", "problem", "unsubscribe")
@@ -207,6 +218,8 @@ SECTIONS: dict[str, tuple[type[Model], Callable[[User], Any]]] = {
     "tokens": (ApiToken, lambda user: exported_rows(ApiToken.objects.filter(user=user), "digest")),
     "second_factors": (Authenticator, lambda user: exported_rows(Authenticator.objects.filter(user=user), "data")),
     "accounts_of_providers": (SocialAccount, lambda user: exported_rows(SocialAccount.objects.filter(user=user))),
+    "labs": (Membership, _memberships_of),
+    "invitations": (Invitation, _invitations_of),
     "models": (VisionModel, lambda user: exported_rows(VisionModel.objects.filter(owner=user), "synced")),
     "benchmarks": (Benchmark, lambda user: exported_rows(Benchmark.objects.filter(owner=user), "synced")),
     "ingestions": (Ingestion, lambda user: exported_rows(Ingestion.objects.filter(by=user))),
@@ -256,14 +269,16 @@ class PrivateModels(models.TextChoices):
 def delete_account(user: User, leftover: PrivateModels) -> None:
     """Delete a user with addresses, tokens, second factors and sessions.
 
-    Models and benchmarks stay, without an owner. Private models become public only if the user chooses so. An erased
-    model leaves a private row with nothing but its name, since later ingestion of its receipts would otherwise create
-    it again as a public model.
+    Models and benchmarks stay: those of labs with another member, all others without an owner. Private models become
+    public only if the user chooses so. An erased model leaves a private row with nothing but its name, since later
+    ingestion of its receipts would otherwise create it again as a public model.
     """
     with exclusive_write():  # the same order of locks as ingestion
         administrators = User.objects.select_for_update().filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
         if user.is_superuser and not list(administrators):
             raise UserError("the site would have no administrator", remedy="make another user an administrator first")
+        pass_on(user)
+        Invitation.objects.of(user).delete()
         private = VisionModel.objects.filter(owner=user, visibility=Visibility.PRIVATE)
         if leftover is PrivateModels.PUBLISH:
             private.update(visibility=Visibility.PUBLIC)

@@ -26,7 +26,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.adapter import ReauthenticateForm, clean_name
 from brainscore_web.accounts.callers import current_user
-from brainscore_web.accounts.models import SCOPES, ApiToken, User
+from brainscore_web.accounts.models import SCOPES, ApiToken, Invitation, User, owned_by
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.profile.personal_data import PrivateModels, delete_account, personal_data_of
@@ -144,8 +144,8 @@ def home(request: HttpRequest) -> HttpResponse:
 def profile(request: HttpRequest) -> HttpResponse:
     """Show the user's models, benchmarks, tokens and account settings."""
     user = current_user(request)
-    models = VisionModel.objects.filter(owner=user).order_by("identifier")
-    benchmarks = Benchmark.objects.filter(owner=user, is_mean=False).order_by("identifier")
+    models = VisionModel.objects.filter(owned_by(user)).order_by("identifier")
+    benchmarks = Benchmark.objects.filter(owned_by(user), is_mean=False).order_by("identifier")
     pending = EmailAddress.objects.get_new(user)
     context = {
         "user": user,
@@ -154,6 +154,8 @@ def profile(request: HttpRequest) -> HttpResponse:
         "submissions": _numbers_of_submissions(user),
         "uploads": Upload.objects.filter(owner=user).exclude(state=Upload.State.WITHDRAWN).count(),
         "uploaded": {"bytes": bytes_used(user), "limit": limits().person},
+        "memberships": user.memberships.select_related("lab"),
+        "invitations": Invitation.objects.of(user).select_related("lab", "by"),
         "tokens": user.tokens.filter(Q(expires=None) | Q(expires__gt=timezone.now()), revoked=False),
         "providers": bool(settings.SOCIALACCOUNT_PROVIDERS),
         "second_factor": is_mfa_enabled(user),
@@ -163,7 +165,7 @@ def profile(request: HttpRequest) -> HttpResponse:
 
 
 def _numbers_of_submissions(user: User) -> dict[str, int]:
-    return Submission.objects.filter(owner=user).aggregate(
+    return Submission.objects.filter(owned_by(user)).aggregate(
         all=Count("pk"),
         open=Count("pk", filter=~Q(state__in=Submission.CLOSED)),
         changes=Count("pk", filter=Q(state=Submission.State.CHANGES)),
@@ -183,13 +185,13 @@ def name(request: HttpRequest) -> HttpResponse:
 @_post_only
 def model_visibility(request: HttpRequest) -> HttpResponse:
     """Make one of the user's models public or private."""
-    return _switch(request, VisionModel.objects.filter(owner=current_user(request)), "visibility")
+    return _switch(request, VisionModel.objects.filter(owned_by(current_user(request))), "visibility")
 
 
 @_post_only
 def benchmark_access(request: HttpRequest) -> HttpResponse:
     """Make stimuli and measurements of one of the user's benchmarks public or private; its scores are always public."""
-    return _switch(request, Benchmark.objects.filter(owner=current_user(request), is_mean=False), "access")
+    return _switch(request, Benchmark.objects.filter(owned_by(current_user(request)), is_mean=False), "access")
 
 
 def _switch(request: HttpRequest, own: QuerySet[Any], field: str) -> HttpResponse:

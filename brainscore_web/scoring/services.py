@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from brainscore_core.domains import domains
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import User, owned_by, owns
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel, Visitor, chunks
 from brainscore_web.scoring.models import OPEN, Job
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Submission
@@ -91,9 +91,9 @@ def may_change(job: Job, visitor: Visitor) -> bool:
     """Whether a visitor may retry or cancel a job: owners of its model or a submission of it, and administrators."""
     if not visitor.is_authenticated or not Job.objects.filter(pk=job.pk).visible_to(visitor).exists():
         return False
-    if visitor.is_staff or job.model.owner_id == visitor.pk:
+    if visitor.is_staff or owns(visitor, job.model):
         return True
-    return job.submissions.filter(owner=visitor).exists()
+    return job.submissions.filter(owned_by(visitor)).exists()
 
 
 def retry_job(job: Job, by: User | None) -> None:

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import current_user, return_address
+from brainscore_web.accounts.models import owned_by, owns
 from brainscore_web.jobs.leases import process_label
 from brainscore_web.leaderboard.cards.formatting import STATES, estimate
 from brainscore_web.leaderboard.exposure import verification_code, verification_mark
@@ -92,7 +93,7 @@ def cancel_of(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Cancel all pairs of a submission."""
     submission = _submission(request, key)
     user = current_user(request)
-    if submission.owner_id != user.pk and not user.is_staff:
+    if not owns(user, submission) and not user.is_staff:
         raise Http404("the visitor may not change these pairs")
     count = progress(submission, user).open
     cancel_all(submission, user)
@@ -164,7 +165,7 @@ def shows_log(job: Job, visitor: Visitor) -> bool:
         return False
     if visitor.is_staff or job.benchmark.access == Visibility.PRIVATE:
         return True
-    return job.model.owner_id == visitor.pk or job.submissions.filter(owner=visitor).exists()
+    return owns(visitor, job.model) or job.submissions.filter(owned_by(visitor)).exists()
 
 
 def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
@@ -172,7 +173,8 @@ def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
     listed = list(jobs)
     owned: set[int] = set()
     if visitor.is_authenticated:
-        links = Job.submissions.through.objects.filter(job__in=[job.pk for job in listed], submission__owner=visitor)
+        links = Job.submissions.through.objects.filter(job__in=[job.pk for job in listed])
+        links = links.filter(owned_by(visitor, "submission__"))
         owned = set(links.values_list("job", flat=True))
     receipts = [job.receipt for job in listed if job.receipt]
     scores = {
@@ -184,7 +186,7 @@ def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
     rows = []
     for job in listed:
         score = scores.get(job.receipt)
-        mine = visitor.is_authenticated and (visitor.is_staff or job.pk in owned or job.model.owner_id == visitor.pk)
+        mine = visitor.is_authenticated and (visitor.is_staff or job.pk in owned or owns(visitor, job.model))
         is_open = job.state in OPEN
         rows.append(
             Row(
@@ -235,9 +237,7 @@ def jobs_of(request: HttpRequest, submission: Submission) -> dict[str, Any]:
         "here": here,
         "address": address,
         "back": _page_of(request),
-        "may_cancel_all": counts.open
-        and visitor.is_authenticated
-        and (visitor.is_staff or submission.owner_id == visitor.pk),
+        "may_cancel_all": counts.open and visitor.is_authenticated and (visitor.is_staff or owns(visitor, submission)),
     }
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from brainscore_web.accounts.models import lab_field, owned_by
 from brainscore_web.jobs.leases import LeasedModel
 from brainscore_web.leaderboard.models import Visibility, VisionModel, Visitor, domain_field
 
@@ -58,7 +59,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
             return self.none()
         if visitor.is_active and visitor.has_perm("leaderboard.view_private"):
             return self
-        of_visitor = Q(owner=visitor)
+        of_visitor = owned_by(visitor)
         if not reviews_submissions(visitor):
             return self.filter(of_visitor)
         reviewed = Step.objects.filter(kind=Step.Kind.REVIEW, revision__submission=OuterRef("pk"))
@@ -94,6 +95,7 @@ class Submission(models.Model):
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="submissions"
     )
+    lab = lab_field()
     title = models.CharField(max_length=300, help_text="Names of its plugins.")
     domain = domain_field()
     visibility = models.CharField(
@@ -367,6 +369,7 @@ class Plugin(models.Model):
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="plugins"
     )
+    lab = lab_field()
     revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="live")
     identifiers: models.JSONField[Any, Any] = models.JSONField(default=list, help_text="Keys that it registers.")
     code = models.CharField(max_length=64, blank=True, help_text="Hash of its files, as receipts have it.")

@@ -11,7 +11,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import User, owns
 from brainscore_web.jobs.models import Email
 from brainscore_web.jobs.outbox import email_body, email_subject, queue_email, queue_emails
 from brainscore_web.submissions.models import ASPECTS, Comment, Review, Revision, Step, Submission
@@ -171,7 +171,7 @@ def notify_comment(comment: Comment) -> None:
     The caller has locked the submission's row.
     """
     submission = comment.revision.submission
-    by_submitter = comment.author_id is not None and comment.author_id == submission.owner_id
+    by_submitter = owns(comment.author, submission)
     owner = [submission.owner] if submission.owner is not None and not by_submitter else []
     for reader in owner or (_involved_reviewers(submission) if by_submitter else []):
         email = _pending_comment_emails(reader, submission).order_by("pk").first()

@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 
 from brainscore_web.accounts.callers import confirmed_email_required, current_user
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import User, owned_by
 from brainscore_web.submissions.models import Revision, Submission, reviews_submissions
 
 confirmed_only = confirmed_email_required("submissions/unconfirmed.html")
@@ -29,7 +29,7 @@ def visible_submission(request: HttpRequest, key: uuid.UUID) -> Submission:
 
 def own_submission(request: HttpRequest, key: uuid.UUID) -> Submission:
     """Return a submission of the visitor, or raise 404."""
-    return get_object_or_404(Submission, pk=key, owner=current_user(request))
+    return get_object_or_404(Submission, owned_by(current_user(request)), pk=key)
 
 
 def revision_of(submission: Submission, number: int | None = None, *, files: bool = False) -> Revision:

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_safe
 
 from brainscore_core.domains import Domain, domain
 from brainscore_core.plugins.source import code_files, plugin_hash
+from brainscore_web.accounts.models import owns
 from brainscore_web.domains import package_folder
 from brainscore_web.leaderboard.cards.facts import CodeLink
 from brainscore_web.leaderboard.http import answer, conditional
@@ -167,7 +168,7 @@ def _is_readable(row: PublishedVersion, visitor: Visitor) -> bool:
     data of an owner who withholds the data of a benchmark. Versions that were replaced while private stay private.
     """
     revision = row.revision
-    is_own = visitor.is_authenticated and revision.submission.owner_id == visitor.pk
+    is_own = owns(visitor, revision.submission)
     if is_own or (visitor.is_active and visitor.has_perm("leaderboard.view_private")):
         return True
     reviewed = Submission.objects.visible_to(visitor).filter(pk=revision.submission_id)

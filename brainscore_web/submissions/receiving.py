@@ -115,7 +115,8 @@ def receive(
         described["size"] = len(unexamined["content"])
         title, domain = storable(address)[-300:] or "submission", FIRST
     else:
-        names = examine_names(examined.plugins, owner=user, submission=submission)
+        holder = user if submission is None else submission.owner
+        names = examine_names(examined.plugins, owner=holder, submission=submission)
         described |= examined.columns(_in_order((*examined.findings, *names)))
         described["address"] = storable(examined.address or address)[-500:]
         title, domain = title_of(examined.plugins), domain_of(examined.plugins)

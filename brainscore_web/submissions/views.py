@@ -21,6 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import current_user
+from brainscore_web.accounts.models import owned_by, owns
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.examining import Refused, Source, Zip, limits, source_at
@@ -126,7 +127,7 @@ _STATES = Submission.State
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """List the visitor's submissions."""
-    rows = Submission.objects.filter(owner=current_user(request)).order_by("-created", "pk")
+    rows = Submission.objects.filter(owned_by(current_user(request))).order_by("-created", "pk")
     page = Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page", "1"))
     return render(request, "submissions/home.html", {"rows": page, **quota_context(request)})
 
@@ -169,7 +170,7 @@ def code(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
         "submission": submission,
         "only_path": only,
         "code_url": request.path,
-        "own": submission.owner_id == current_user(request).pk,
+        "own": owns(current_user(request), submission),
     }
     return render(request, "submissions/code.html", context)
 
@@ -254,7 +255,7 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
         step.shown_log = step.log[-_MAX_LOG:]  # type: ignore[attr-defined]
         step.log_is_cut = len(step.log) > _MAX_LOG  # type: ignore[attr-defined]
     status = status_of(submission, latest, latest_steps)
-    is_own = submission.owner_id == current_user(request).pk
+    is_own = owns(current_user(request), submission)
     failures = _failures(steps)
     context: dict[str, Any] = {
         "submission": submission,

@@ -110,6 +110,10 @@ TABLE = {
     "uploads:grant": ("draft csv", {}, MEMBERS_READ_ONLY, SENT, MEMBERS_READ_ONLY),
     "uploads:arrived": ("draft csv", {}, MEMBERS_READ_ONLY, (LOGIN, 404, 409, 404, 404, 404), MEMBERS_READ_ONLY),
     "people:person": ({"key": 1}, {}, NOWHERE, READ_ONLY),  # nobody has chosen to be shown
+    "people:lab": ({"slug": "unknown"}, {}, NOWHERE, READ_ONLY),
+    "people:new-lab": ({}, {}, MEMBERS, MEMBERS, MEMBERS),
+    "people:manage-lab": ({"slug": "unknown"}, {}, NO_FACTOR, NO_FACTOR),
+    "people:answer": ({"key": 1}, {}, MEMBERS_READ_ONLY, NO_FACTOR, MEMBERS_READ_ONLY),
     "accounts:home": ({}, {}, TO_PROFILE, TO_PROFILE),
     "accounts:profile": ({}, {}, MEMBERS, MEMBERS),
     "accounts:name": ({}, {"display_name": "New"}, MEMBERS, TO_PROFILE, MEMBERS),

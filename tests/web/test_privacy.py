@@ -117,6 +117,8 @@ PATHS = {
     "uploads:file": [{"bucket": BUCKET, "key": KEY}, {"bucket": BUCKET, "key": f"{KEY}x"}],
     "account_confirm_email": [{"key": "MQ:1abc:def"}],
     "account_reset_password_from_key": [{"uidb36": "1", "key": "abc-def"}],
+    "people:lab": [{"slug": "unknown"}],
+    "people:manage-lab": [{"slug": "unknown"}],
     "people:person": [{"key": key} for key in range(1, 9)],
     "accounts:revoke_token": [{"key": 1}],
     "mfa_edit_webauthn": [{"pk": 1}],
@@ -124,7 +126,7 @@ PATHS = {
 }
 UNSAFE = {
     "competitions:close", "competitions:reopen", "api:take_work", "api:renew_work", "api:release_work",
-    "api:post_result",
+    "api:post_result", "people:answer",
     "account_logout", "uploads:check", "api:post_receipts", "uploads:receive", "uploads:grant", "uploads:arrived",
 }  # fmt: skip
 TAGGED_BY_REVISION = ("/vision/leaderboard/cell.json", "/vision/leaderboard/score/", "/vision/leaderboard/export.")

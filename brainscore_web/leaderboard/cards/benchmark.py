@@ -149,7 +149,7 @@ SAMPLES_SHOWN = 8
 
 def find_benchmark(identifier: str) -> Benchmark | None:
     """Return the benchmark or mean; all of them are public."""
-    return Benchmark.objects.select_related("owner").filter(identifier=identifier).first()
+    return Benchmark.objects.select_related("owner", "lab").filter(identifier=identifier).first()
 
 
 def near_benchmarks(identifier: str, domain: str) -> list[str]:
@@ -199,6 +199,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> d
         "credit": benchmark.credit,
         "distribution": distribution_of(benchmark.details) if data.packaged else "",
         "owner": benchmark.owner,
+        "lab": benchmark.lab,
         "source": web_address(benchmark.source),
         "is_mean": mean,
         "control": benchmark.control,

@@ -260,7 +260,7 @@ class ModelData:
 
 def find_model(identifier: str, visitor: Visitor) -> VisionModel | None:
     """Return the model if it exists and the visitor may see it."""
-    return VisionModel.objects.visible_to(visitor).select_related("owner").filter(identifier=identifier).first()
+    return VisionModel.objects.visible_to(visitor).select_related("owner", "lab").filter(identifier=identifier).first()
 
 
 def near_models(identifier: str, visitor: Visitor, domain: str) -> list[str]:
@@ -344,6 +344,7 @@ def model_card(
         "identifier": model.identifier,
         "title": str(model),
         "owner": model.owner,
+        "lab": model.lab,
         "private": model.visibility != "public",
         "facts": model_facts(model, _training(model, board), data.angle),
         "notes": notes_of(model.details),

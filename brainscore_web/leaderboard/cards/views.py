@@ -22,6 +22,7 @@ from brainscore_core.domains import Domain
 from brainscore_core.errors import UserError
 from brainscore_core.figures import standalone
 from brainscore_core.numerics.means import ASSUMPTION
+from brainscore_web.accounts.models import owns
 from brainscore_web.leaderboard.board import Board, board_for
 from brainscore_web.leaderboard.cards import badges
 from brainscore_web.leaderboard.cards.benchmark import (
@@ -132,11 +133,11 @@ def model(request: HttpRequest, domain: Domain, identifier: str) -> HttpResponse
             "rank_steps": rank_steps(snapshot, identifier, rank_days(data)) if by_rank else None,
             "causes": CAUSES,
             "assumption": ASSUMPTION if any(row["places"] for row in card["headline"]) else "",
-            "mine": row.owner_id is not None and row.owner_id == request.user.pk,
+            "mine": owns(request.user, row),
         }
         return render(request, "cards/model.html", context)
 
-    owner = (row.owner.public_name, row.owner.page) if row.owner else ""
+    owner = (row.owner and (row.owner.public_name, row.owner.page), row.lab and (row.lab.name, row.lab.page))
     tag = conditional(snapshot, "model", _fields(row), owner, data, source, opened.urlencode(), only_snapshot=True)
     return answer(request, tag, make)
 
@@ -175,14 +176,14 @@ def benchmark(request: HttpRequest, domain: Domain, identifier: str) -> HttpResp
             "models": card["models"][:most],
             "hidden": len(card["models"]) - len(card["models"][:most]),
             "compare": _compare(card, domain),
-            "mine": row.owner_id is not None and row.owner_id == request.user.pk,
+            "mine": owns(request.user, row),
             "histogram": histogram(card["bins"], card["axis"]),
             "questions": load_questions(row, data),
             "validity": None if card["is_mean"] else load_validity(row, data.assessments, shows_data=data.shows_data),
         }
         return render(request, "cards/benchmark.html", context)
 
-    owner = (row.owner.public_name, row.owner.page) if row.owner else ""
+    owner = (row.owner and (row.owner.public_name, row.owner.page), row.lab and (row.lab.name, row.lab.page))
     versions = [_fields(version) for version in data.versions]
     parts = (_fields(row), owner, data.scores, versions, data.samples, data.shows_data, data.packaged, data.assessments)
     tag = conditional(snapshot, "benchmark", *parts, source, query.urlencode(), only_snapshot=True)

@@ -33,7 +33,7 @@ from brainscore_core.submission import (
     registered_here,
 )
 from brainscore_core.submission.package import sort_findings
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import User, owned_by
 from brainscore_web.domains import package_folder
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
@@ -220,7 +220,7 @@ def _holders(
     holder_of: dict[_Key, str] = {}
     for live in _live(set(mine)):
         keys = set(_keys(live["revision__plugins"], live["kind"], live["name"])) & asked
-        yours = owner is not None and live["owner"] == owner.pk
+        yours = _is_owned(live, owner)
         if yours and (live["kind"], live["name"]) in mine:
             owned |= keys
         else:
@@ -254,7 +254,7 @@ def _clashes(
     holders: list[tuple[_Key, str]] = []
     findings: dict[_Key, Finding] = {}
     for live in _live(set(mine)):
-        key, yours = (live["kind"], live["name"]), owner is not None and live["owner"] == owner.pk
+        key, yours = (live["kind"], live["name"]), _is_owned(live, owner)
         if key in mine and yours and live["domain"] == mine[key]:
             message = "this replaces your live plugin of the same name when it is published"
             findings[key] = _finding("note", "new version", key, message, "no action is needed")
@@ -282,17 +282,21 @@ def _finding(severity: Any, check: str, key: _Key, message: str, remedy: str) ->
     return Finding(severity, check, f"{key[0]}/{key[1]}/__init__.py", None, message, remedy)
 
 
+def _is_owned(live: dict[str, Any], owner: User | None) -> bool:
+    return owner is not None and (live["owner"] == owner.pk or live["lab"] in owner.lab_keys)
+
+
 def _live(mine: set[_Key]) -> Iterator[dict[str, Any]]:
     kinds = {kind for kind, _name in mine}
     rows = Plugin.objects.filter(kind__in=kinds).order_by("kind", "name")
-    yield from rows.values("domain", "kind", "name", "owner", "revision__plugins").iterator()
+    yield from rows.values("domain", "kind", "name", "owner", "lab", "revision__plugins").iterator()
 
 
 def _open(owner: User | None, submission: Submission | None) -> list[list[dict[str, Any]]]:
     """Plugins of the newest revisions of open submissions of other users."""
     rows = Revision.objects.exclude(submission__state__in=Submission.CLOSED)
     if owner is not None:
-        rows = rows.exclude(submission__owner=owner)
+        rows = rows.exclude(owned_by(owner, "submission__"))
     if submission is not None:
         same = Q(submission__created=submission.created, submission__lt=submission.pk)
         rows = rows.filter(Q(submission__created__lt=submission.created) | same)
@@ -334,6 +338,6 @@ def _on_the_board(asked: set[_Key], owner: User | None) -> Iterator[_Key]:
         keys = {key: registry for registry, key in asked if registry.startswith(word)}
         rows: Any = table._default_manager.filter(identifier__in=keys)
         if owner is not None:
-            rows = rows.exclude(owner=owner)
+            rows = rows.exclude(owned_by(owner))
         for identifier in rows.order_by("identifier").values_list("identifier", flat=True):
             yield keys[identifier], identifier

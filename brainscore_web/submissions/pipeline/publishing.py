@@ -16,6 +16,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.plugins.bibtex import bibtex_entries
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.submission import Finding
+from brainscore_web.accounts.models import owns
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.leaderboard import revision as shown
 from brainscore_web.leaderboard.catalogue import fill_in, placement, sync_means
@@ -246,11 +247,12 @@ def write_rows(revision: Revision, plugins: list[DescribedPlugin], *, private_fi
     for plugin in plugins:
         identifiers = sorted({key for _registry, key in plugin.keys})
         values = {"revision": revision, "identifiers": identifiers, "code": plugin.code, "published": now}
+        owners = {"owner": owner, "lab": revision.submission.lab}
         row, new = Plugin.objects.get_or_create(
-            domain=domain, kind=plugin.kind, name=plugin.name, defaults={**values, "owner": owner}
+            domain=domain, kind=plugin.kind, name=plugin.name, defaults={**values, **owners}
         )  # fmt: skip
         if not new:
-            if owner is None or row.owner_id != owner.pk:
+            if not owns(owner, row):
                 raise UserError(f"{row} belongs to another owner", remedy="rename the folder")
             for name, value in values.items():
                 setattr(row, name, value)
@@ -282,7 +284,11 @@ def _withhold_replaced(domain: str, plugins: list[DescribedPlugin]) -> None:
 def _write_model(revision: Revision, plugin: DescribedPlugin, key: str) -> None:
     submission = revision.submission
     row = VisionModel.objects.filter(identifier=key).first() or VisionModel(
-        identifier=key, domain=submission.domain, owner=submission.owner, visibility=submission.visibility
+        identifier=key,
+        domain=submission.domain,
+        owner=submission.owner,
+        lab=submission.lab,
+        visibility=submission.visibility,
     )
     fill_in(row, {**plugin.values[_MODEL_REGISTRY, key], "plugin": plugin.name})
     row.plugin, row.runnable = plugin.name, True
@@ -298,6 +304,7 @@ def _write_benchmark(
     row = Benchmark.objects.filter(identifier=key).first()
     if row is None:
         row = Benchmark(identifier=key, domain=revision.submission.domain, owner=owner, access=Visibility.PUBLIC)
+        row.lab = revision.submission.lab
         row.credit = owner.public_name[:500] if owner is not None else ""
     elif row.is_mean:
         raise UserError(f"{key} is a mean of the leaderboard's tree", remedy="give the benchmark another identifier")

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import User, owns
 from brainscore_web.submissions.models import PluginKind, Revision, Step, Submission
 
 
@@ -117,7 +117,7 @@ def _row(revision: Revision, holder: User | None, reader: User) -> dict[str, Any
         "since": submission.changed,
         "steps": [step for step in revision.steps.all() if step.kind != Step.Kind.REVIEW],
         "holder": holder,
-        "own": reader.pk in (submission.owner_id, revision.by_id),
+        "own": owns(reader, submission) or reader.pk == revision.by_id,
         "errors": sum(finding.get("severity") == "error" for finding in revision.findings),
     }
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import User, owns
 from brainscore_web.submissions.models import Comment, Revision, Submission, reviews_submissions
 from brainscore_web.submissions.source_code import FileText, escape_invisible, highlighted, relocated_lines, texts_of
 
@@ -115,7 +115,7 @@ def may_resolve(comment: Comment, user: User) -> bool:
     """Whether a user may resolve a thread: the author of its first comment, and reviewers of others' submissions."""
     if comment.author_id == user.pk:
         return True
-    return reviews_submissions(user) and comment.revision.submission.owner_id != user.pk
+    return reviews_submissions(user) and not owns(user, comment.revision.submission)
 
 
 def resolve(comment: Comment, *, again: bool = False) -> int:
@@ -169,7 +169,7 @@ def discussion(
         for comment in thread.comments:
             comment.revision.submission = revision.submission
     shown = {path: file for path, file in texts.items() if only is None or path == only}
-    is_own = revision.submission.owner_id == user.pk
+    is_own = owns(user, revision.submission)
     return {
         "revision": revision,
         "files": shown_files(shown, revision.findings, threads, lines=lines),

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from brainscore_core.errors import UserError
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import User, owns
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import (
     ASPECTS,
@@ -132,7 +132,7 @@ def review_case(submission: Submission, revision: Revision, reviewer: User) -> R
 
 def is_own(submission: Submission, user: User) -> bool:
     """Whether the user owns the submission or sent a revision of it."""
-    return submission.owner_id == user.pk or submission.revisions.filter(by=user).exists()
+    return owns(user, submission) or submission.revisions.filter(by=user).exists()
 
 
 def _not_approvable(case: ReviewCase, aspects: Mapping[str, Any]) -> VerdictRefused | None:

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import current_user, return_address
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import User, owns
 from brainscore_web.environment import email_destination
 from brainscore_web.submissions.models import (
     ASPECTS,
@@ -309,7 +309,7 @@ def judge(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
 @require_POST
 def comment(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     """Comment on a line, a file or the whole revision; for reviewers and the submitter."""
-    is_own = visible_submission(request, key).owner_id == current_user(request).pk
+    is_own = owns(current_user(request), visible_submission(request, key))
     revision = reviewed_revision(request, key, number, reviewed=not is_own)
     reviewer = reviews_submissions(current_user(request)) and not is_own
     page = reverse("review:show", args=[key, number]) if reviewer else reverse("submissions:show", args=[key])
@@ -343,7 +343,7 @@ def resolve(request: HttpRequest, key: uuid.UUID, comment: int) -> HttpResponse:
         pk=comment,
         revision__submission=submission,
     )
-    is_own = submission.owner_id == current_user(request).pk
+    is_own = owns(current_user(request), submission)
     if not is_own and not first.revision.needs_review:
         raise Http404("this revision needs no review")
     if not comments.may_resolve(first, current_user(request)):

@@ -15,7 +15,7 @@ from django_tasks_db.models import DBTaskResult
 from brainscore_core.paths import environments_home
 from brainscore_core.plugins.environments import Manifest, environments, remove_environment
 from brainscore_core.plugins.environments.folder import lease, lease_file, release, write_manifest
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import Lab, User
 from brainscore_web.jobs.models import Email, Heartbeat
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.operations.retention import remove_unused_environments, tidy
@@ -47,6 +47,7 @@ def old(owner, places):
     }
     late = User.objects.create_user("late@example.org", "x", date_joined=LONG_AGO)
     EmailAddress.objects.create(user=late, email=late.email, verified=False)
+    lab = Lab.objects.create(name="Lab", slug="lab")
     made = {
         "forgotten step": submission(owner, "done"),
         "live step": submission(owner, "done", live=True),
@@ -65,6 +66,8 @@ def old(owner, places):
         "forgotten person": late,
         "person": owner,
         "forgotten beat": Heartbeat.objects.create(kind="worker", name="old", seen=LONG_AGO),
+        "forgotten invitation": lab.invitations.create(email="a@example.org", by=owner, created=LONG_AGO),
+        "invitation": lab.invitations.create(email="b@example.org", by=owner),
         "beat": Heartbeat.objects.create(kind="worker", name="new"),
     }
     User.objects.filter(pk=owner.pk).update(date_joined=LONG_AGO)
