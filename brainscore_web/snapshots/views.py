@@ -12,6 +12,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.http import content_disposition_header
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
@@ -22,6 +23,7 @@ from brainscore_web.accounts.adapter import clean_name
 from brainscore_web.accounts.callers import has_confirmed_email
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.cards.formatting import STATES, estimate
+from brainscore_web.leaderboard.exposure import VERIFICATIONS, mark_html, verification_mark
 from brainscore_web.leaderboard.http import public_answer, user_errors
 from brainscore_web.leaderboard.payload import counts_text
 from brainscore_web.leaderboard.state import BoardState
@@ -128,10 +130,17 @@ def show(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _cell(model: dict[str, Any], place: int) -> str:
+    """Return what a column of a model shows: a value with its interval and the marks of the leaderboard, or a state."""
     state = model["states"][place]
     if model["values"][place] is None:
         return STATES[state].word if state in STATES else state
-    return estimate(*(model[name][place] for name in ("values", "errors", "low", "high")))
+    exposure, verification = model["exposure"][place], model["verification"][place]
+    return format_html(
+        "{}{}{}",
+        estimate(*(model[name][place] for name in ("values", "errors", "low", "high"))),
+        mark_html(exposure) if exposure else "",
+        verification_mark(VERIFICATIONS.index(verification)) if verification else "",
+    )
 
 
 def _snapshot(key: str) -> FrozenView:

@@ -44,9 +44,11 @@ def test_a_snapshot_has_what_the_view_shows_and_no_private_model(board, client, 
     names = [model["identifier"] for model in document["models"]]
     assert set(names) == set(board.models[:-1])
     columns = [column["identifier"] for column in document["columns"]]
-    shown = client.get("/vision/leaderboard/data.json?region=IT&open=average_vision").json()
     assert document["query"] == "region=IT&open=average_vision"
-    assert shown["models"]["rank"]  # the same ranks as without the private model
+    client.logout()
+    public = client.get("/vision/leaderboard/data.json?region=IT&open=average_vision").json()["models"]
+    ranks = {model["identifier"]: model["rank"] or 0 for model in document["models"]}
+    assert ranks == dict(zip(public["id"], public["rank"], strict=True))
     at = next(place for place, column in enumerate(document["columns"]) if column["kind"] == "benchmark")
     score = Score.objects.filter(
         model__identifier=names[0], benchmark__identifier=columns[at], version=document["columns"][at]["version"]
@@ -55,6 +57,10 @@ def test_a_snapshot_has_what_the_view_shows_and_no_private_model(board, client, 
     assert cell == {
         "values": score.value, "low": score.low, "high": score.high, "receipts": score.receipt, "states": "scored",
     }  # fmt: skip
+    shown = [at for at, column in enumerate(document["columns"]) if column["shown"]]
+    states = [model["exposure"][at] for model in document["models"] for at in shown if model["values"][at] is not None]
+    page = client.get(row.get_absolute_url()).content.decode()
+    assert page.count('class="exposure"') == len(states) - states.count("clean") > 0
     assert document["references"].startswith("% Brain-Score leaderboard")
 
 
