@@ -64,8 +64,12 @@ def card_patterns(domain: str) -> dict[str, str]:
 
 def score_query(state: BoardState, model: str, node: str) -> str:
     """Return the query of the page about one score of a board."""
-    shown = state.changed(open=None, show=None, empty=False, errors=False, sort="rank").query()
-    return f"?{_joined(shown, urlencode({'model': model, 'node': node}, quote_via=quote))}"
+    return f"?{_joined(_query_of_scores(state), urlencode({'model': model, 'node': node}, quote_via=quote))}"
+
+
+def _query_of_scores(state: BoardState) -> str:
+    """Return the query that the pages about scores of a board share."""
+    return state.changed(open=None, show=None, empty=False, errors=False, sort="rank").query()
 
 
 def card_links(board: Board, row: int, place: int, receipt: str | None) -> list[tuple[str, str]]:
@@ -556,10 +560,11 @@ def _column(board: Board, head: Head, errors: bool, new: frozenset[str]) -> dict
 
 def _rows(board: Board, columns: tuple[int, ...], start: int, errors: bool) -> SafeString:
     titled = len(columns) <= _TITLED_COLUMNS and not errors
+    common = escape(_joined("?" + _query_of_scores(board.state), "model=").replace("?&", "?")) if titled else ""
     first = next((place for place in columns if board.nodes[place].kind == "mean"), -1)
     rows = []
     for row in range(start, min(start + PAGE, len(board.models))):
-        cells = "".join(_cell(board, row, place, errors, titled, place == first) for place in columns)
+        cells = "".join(_cell(board, row, place, errors, common, place == first) for place in columns)
         facts = format_html_join(
             "", '<td class="fact {}">{}</td>', ((name, fact_text(board, row, name)) for name in board.state.facts)
         )
@@ -567,7 +572,7 @@ def _rows(board: Board, columns: tuple[int, ...], start: int, errors: bool) -> S
     return format_html_join("\n", "<tr>{}{}{}{}</tr>", rows)
 
 
-def _cell(board: Board, row: int, place: int, errors: bool, titled: bool, first: bool) -> str:
+def _cell(board: Board, row: int, place: int, errors: bool, common: str, first: bool) -> str:
     if board.nodes[place].kind == "heading":
         return _VOID
     text = rounded(board.values[row, place])
@@ -575,10 +580,10 @@ def _cell(board: Board, row: int, place: int, errors: bool, titled: bool, first:
         return _NO_VALUE[board.states[row, place]] or _NO_VALUE[STATES.index("undefined")]
     shade, between = board.shade[row, place], rounded_limits(board.low[row, place], board.high[row, place])
     title = link = end = ""
-    if titled:
+    if common:
         title = f' title="{text} ({between or "no interval known"})"'
-        query = escape(score_query(board.state, board.models[row].identifier, board.nodes[place].identifier))
-        link, end = f'<a href="score/{query}">', "</a>"
+        model, node = quote(board.models[row].identifier), quote(board.nodes[place].identifier)
+        link, end = f'<a href="score/{common}{model}&amp;node={node}">', "</a>"
     inside = _interval(board, row, place, between, first) if errors or (first and between) else ""
     mark = _MARKS[board.exposure[row, place]] if board.exposure[row, place] > 0 else ""
     mark += _DOUBTS[board.verification[row, place]]
