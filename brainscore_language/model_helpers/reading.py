@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from xarray import Coordinates
 
 from brainscore_core.errors import NotApplicable
 from brainscore_core.supported_data_standards.brainio.assemblies import (
@@ -55,19 +57,27 @@ def recorded_units(
     """
     assemblies = []
     numbers: dict[str, int] = {}
+    dims = ["presentation", "neuroid"]
+    size = len(next(iter(responses.values())))
+    presentations = NeuroidAssembly(np.empty((size, 0)), coords=coords, dims=dims).coords
     for (recorded, recording_type, layer), values in responses.items():
         number = numbers[recorded] = numbers.get(recorded, -1) + 1
-        units = np.arange(values.shape[-1])
-        neuroids = {
-            "layer": layer,
-            target: f"{recorded}.{number}" if numbered else recorded,
-            "recording_type": recording_type,
-        }
-        described = {name: ("neuroid", np.full(len(units), value, dtype=object)) for name, value in neuroids.items()}
-        described["neuron_number_in_layer"] = ("neuroid", units)
-        described["neuroid_id"] = ("neuroid", np.array([f"{layer}--{unit}" for unit in units], dtype=object))
-        assemblies.append(NeuroidAssembly(values, coords={**coords, **described}, dims=["presentation", "neuroid"]))
+        label = f"{recorded}.{number}" if numbered else recorded
+        units = _coords_of_units(layer, values.shape[-1], target, label, recording_type)
+        assemblies.append(NeuroidAssembly(values, coords=presentations.merge(units).coords, dims=dims))
     return assemblies[0] if len(assemblies) == 1 else merge_data_arrays(assemblies)
+
+
+@lru_cache(maxsize=256)
+def _coords_of_units(layer: str, number: int, target: str, label: str, recording_type: str) -> Coordinates:
+    """Coordinates of the units of a layer, which are the same for all texts."""
+    constant = {"layer": layer, target: label, "recording_type": recording_type}
+    coords: dict[str, Any] = {
+        name: ("neuroid", np.full(number, value, dtype=object)) for name, value in constant.items()
+    }
+    coords["neuron_number_in_layer"] = ("neuroid", np.arange(number))
+    coords["neuroid_id"] = ("neuroid", np.array([f"{layer}--{unit}" for unit in range(number)], dtype=object))
+    return NeuroidAssembly(np.empty((0, number)), coords=coords, dims=["presentation", "neuroid"]).coords
 
 
 class ReadingSubject(ArtificialSubject):
