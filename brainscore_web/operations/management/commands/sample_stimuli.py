@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LARGEST_SIDE = 200
 """Length of the longer side of a sample, in pixels."""
 
-SAMPLES = 200
+SAMPLES = 1000
 """Number of samples of a benchmark, unless another one is requested."""
 
 _CAPTIONS = ("object_name", "category_name", "category", "texture_type", "label", "image_label", "truth")
@@ -66,7 +66,7 @@ def keep_samples(identifier: str, *, count: int = SAMPLES, replace: bool = False
             sample = StimulusSample(
                 benchmark=benchmark, place=place, caption=caption, stimulus_id=text(stimulus_id, LONGEST_NAME)
             )
-            sample.image.save(f"{place}.png", ContentFile(picture), save=False)
+            sample.image.save(f"{place}.webp", ContentFile(picture), save=False)
             sample.save()
     for sample in old_samples:
         sample.image.delete(save=False)
@@ -74,11 +74,11 @@ def keep_samples(identifier: str, *, count: int = SAMPLES, replace: bool = False
 
 
 def thumbnail(path: Path) -> bytes:
-    """Make a small PNG of an image, without the metadata of its file."""
+    """Make a small WebP file of an image, without the metadata of its file."""
     small = load_image(path, "RGB")
     small.thumbnail((LARGEST_SIDE, LARGEST_SIDE))
     stream = BytesIO()
-    small.save(stream, "PNG", optimize=True)
+    small.save(stream, "WEBP", quality=90)
     return stream.getvalue()
 
 
