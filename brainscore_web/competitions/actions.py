@@ -5,25 +5,34 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from django.conf import settings
+from django.core.signing import BadSignature, Signer
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User, owned_by
 from brainscore_web.competitions.models import (
+    Announcement,
     Award,
     Competition,
     Entry,
+    Membership,
     Milestone,
     Person,
     ProgrammeItem,
     Question,
     Snapshot,
+    Team,
+    TermsVersion,
     Track,
     parts_of,
+    team_of,
 )
 from brainscore_web.competitions.rules import (
     EntryFacts,
@@ -35,6 +44,7 @@ from brainscore_web.competitions.rules import (
     team_key,
 )
 from brainscore_web.competitions.standings import format_amount, standings_document
+from brainscore_web.jobs.outbox import queue_email
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.submissions.models import Submission
 
@@ -159,6 +169,8 @@ def announce(competition: Competition) -> None:
 _SINGULAR = {Track.Competes.MODELS: "model", Track.Competes.BENCHMARKS: "benchmark"}
 _ENDED = (Submission.State.REJECTED, Submission.State.WITHDRAWN)
 _MOST = 200
+_MOST_MEMBERS = 50
+_MOST_MAILS_A_DAY = 5
 
 
 class Candidate(NamedTuple):
@@ -227,36 +239,140 @@ def _benchmark_facts(row: Benchmark) -> EntryFacts:
     )
 
 
-def team_of(user: User, track: Track) -> str:
-    """Return the member's team in this competition; empty if there is none yet."""
-    entries = Entry.objects.filter(track__competition=track.competition_id, by=user).exclude(team="").order_by("pk")
-    return entries.values_list("team", flat=True).first() or ""
+def is_taken(competition: Competition, name: str) -> bool:
+    """Whether a team or an entry of a competition has this name already, regardless of case and spaces."""
+    names = Entry.objects.filter(track__competition=competition).values_list("team", flat=True)
+    key = team_key(name)
+    return competition.teams.filter(key=key).exists() or any(team_key(other) == key for other in names)
+
+
+def create_team(user: User, competition: Competition, name: str) -> Team:
+    """Create a team with its first member; the caller has locked the competition."""
+    if is_taken(competition, name):
+        raise UserError(f"there is already a team {name}", remedy="choose another name")
+    team = Team.objects.create(competition=competition, name=name)
+    Membership.objects.create(team=team, competition=competition, user=user)
+    return team
+
+
+def join_team(user: User, team: Team) -> None:
+    """Add a user, who has the invitation of a team, to it."""
+    with transaction.atomic():
+        competition = lock_competition(team.competition)
+        if competition.is_settled:
+            raise UserError("the standings are frozen", remedy="teams can no longer change")
+        other = team_of(user, competition)
+        if other is not None:
+            raise UserError(f"you are in the team {other}", remedy="leave it first: one person is in one team")
+        if team.memberships.count() >= _MOST_MEMBERS:
+            raise UserError(f"the team has {_MOST_MEMBERS} members", remedy="ask its captain")
+        Membership.objects.create(team=team, competition=competition, user=user)
+
+
+def leave_team(membership: Membership) -> None:
+    """Remove a member from a team. A team without entries ends with its last member."""
+    with transaction.atomic():
+        if lock_competition(membership.competition).is_settled:
+            raise UserError("the standings are frozen", remedy="teams can no longer change")
+        team = membership.team
+        is_last = team.memberships.count() == 1
+        if is_last and team.entries.filter(withdrawn__isnull=True).exists():
+            raise UserError("you are the last member of a team with entries", remedy="withdraw the entries first")
+        membership.delete()
+        if is_last:
+            team.delete()
+
+
+def is_of(user: User, entry: Entry) -> bool:
+    """Whether an entry is a user's, or belongs to their team."""
+    return entry.by_id == user.pk or Membership.objects.filter(team=entry.belongs_to_id, user=user).exists()
+
+
+def set_terms(competition: Competition, text: str) -> None:
+    """Store a new version of the terms if the text differs from the latest one."""
+    text = text.replace("\r\n", "\n").strip()
+    with transaction.atomic():
+        row = lock_competition(competition)
+        latest = row.terms_versions.last()
+        if text != ("" if latest is None else latest.text):
+            number = 1 if latest is None else latest.number + 1
+            TermsVersion.objects.create(competition=row, number=number, text=text)
+
+
+def mail_participants(announcement: Announcement) -> int:
+    """Queue an e-mail of the organisers to the members of all teams who have not unsubscribed; return their number."""
+    with transaction.atomic():
+        competition = lock_competition(announcement.competition)
+        since = timezone.now() - timedelta(days=1)
+        if competition.announcements.filter(created__gt=since).count() >= _MOST_MAILS_A_DAY:
+            raise UserError(
+                f"{_MOST_MAILS_A_DAY} e-mails were sent to the participants within a day", remedy="send it tomorrow"
+            )
+        memberships = competition.memberships.filter(receives_mail=True, user__is_active=True).select_related("user")
+        for membership in memberships:
+            path = reverse("competitions:unsubscribe", args=[competition.slug, mail_key(membership)])
+            context = {"competition": competition, "text": announcement.text, "unsubscribe": settings.ADDRESS + path}
+            queue_email(
+                membership.user,
+                f"{competition}: {announcement.subject}",
+                "competitions/email_announcement.txt",
+                context,
+                unsubscribe=settings.ADDRESS + path,
+            )
+        announcement.recipients = len(memberships)
+        announcement.save()
+    return announcement.recipients
+
+
+_SIGNER = Signer(salt="brainscore_web.competitions.mail")
+
+
+def mail_key(membership: Membership) -> str:
+    """Return the signed key with which a membership is unsubscribed without a login."""
+    return _SIGNER.sign(str(membership.pk))
+
+
+def membership_of(key: str) -> Membership | None:
+    """Return the membership of a signed key; None if the key is invalid or the member has left."""
+    try:
+        return Membership.objects.select_related("competition").filter(pk=_SIGNER.unsign(key)).first()
+    except BadSignature:
+        return None
 
 
 def create_entry(
-    user: User, track: Track, candidate: Candidate, *, team: str, title: str, declared: Mapping[str, Any]
+    user: User,
+    track: Track,
+    candidate: Candidate,
+    *,
+    team: str,
+    title: str,
+    declared: Mapping[str, Any],
+    accepted: TermsVersion | None = None,
 ) -> tuple[Entry | None, tuple[Finding, ...]]:
     """Enter a candidate in a track."""
     with transaction.atomic():
         competition = lock_competition(
             track.competition
         )  # one at a time, so that team names stay unique and no entry follows freezing
-        entries = Entry.objects.filter(track__competition=competition)
+        if accepted != competition.terms:
+            raise UserError("the terms have changed", remedy="read and accept the present ones")
+        known_team = team_of(user, competition)
         entered = track.entries.filter(withdrawn__isnull=True).values_list("identifier", flat=True)
-        terms = track.terms(open_now=competition.phase == Phase.OPEN, entered=entered)
+        of_team = track.entries.filter(withdrawn__isnull=True, belongs_to=known_team) if known_team else ()
+        terms = track.terms(open_now=competition.phase == Phase.OPEN, entered=entered, count=len(of_team))
         findings = [*check_entry(facts_of(candidate, track, declared), terms)]
-        known_team = team_of(user, track)
-        if known_team and team_key(known_team) != team_key(team):
-            findings.append(
-                Finding("error", "team", f"your team in this competition is {known_team}", "enter as the same team")
-            )
-        elif any(team_key(name) == team_key(team) for name in entries.exclude(by=user).values_list("team", flat=True)):
-            findings.append(Finding("error", "team", f"there is already a team {team}", "choose another name"))
+        if known_team is None and is_taken(competition, team):
+            remedy = "choose another name, or ask its captain for an invitation"
+            findings.append(Finding("error", "team", f"there is already a team {team}", remedy))
         if any(finding.severity == "error" for finding in findings):
             return None, tuple(findings)
+        belongs_to = known_team or create_team(user, competition, team)
         entry = Entry(
             track=track,
-            team=known_team or " ".join(team.split()),
+            team=belongs_to.name,
+            belongs_to=belongs_to,
+            accepted=accepted,
             title=title,
             identifier=candidate.identifier,
             submission=candidate.submission,

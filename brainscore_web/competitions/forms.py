@@ -12,8 +12,9 @@ from django.forms.models import BaseInlineFormSet, inlineformset_factory
 
 from brainscore_core.domains import domain
 from brainscore_web.accounts.models import User
-from brainscore_web.competitions.actions import Candidate, candidates, team_of
+from brainscore_web.competitions.actions import Candidate, candidates, is_taken, set_terms
 from brainscore_web.competitions.models import (
+    Announcement,
     Award,
     Competition,
     Entry,
@@ -21,8 +22,10 @@ from brainscore_web.competitions.models import (
     Person,
     ProgrammeItem,
     Question,
+    Team,
     Track,
     parts_of,
+    team_of,
 )
 from brainscore_web.competitions.rules import REGIONS, TASKS
 
@@ -64,9 +67,17 @@ class CompetitionForm(_Plain, forms.ModelForm):
             *("currency", "pool"),
         )
 
+    terms = forms.CharField(
+        widget=forms.Textarea(),
+        required=False,
+        help_text="To be accepted with each entry. Markdown. A changed text is a new version; entries keep theirs.",
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["domain"].required = False  # if omitted, it stays
+        if self.instance.pk is not None and (terms := self.instance.terms) is not None:
+            self.fields["terms"].initial = terms.text
         if self.instance.pk is not None and self.instance.tracks.exists():
             self.fields["domain"].disabled = True  # entries and lists of tracks are of this domain
 
@@ -77,6 +88,12 @@ class CompetitionForm(_Plain, forms.ModelForm):
             raise ValidationError("The year must be between 1990 and 2200.")
         return year
 
+    def save(self, commit: bool = True) -> Competition:
+        """Save the competition, and a new version of its terms if they have changed."""
+        competition: Competition = super().save(commit)
+        set_terms(competition, self.cleaned_data["terms"])
+        return competition
+
 
 class TrackForm(_Plain, forms.ModelForm):
     """A track with its rules."""
@@ -86,7 +103,8 @@ class TrackForm(_Plain, forms.ModelForm):
 
         model = Track
         fields = (
-            *("title", "text", "competes", "wins", "listed", "inapplicable", "floor", "one_a_team", "prizes"),
+            *("title", "text", "competes", "wins", "listed", "inapplicable", "floor", "most_entries"),
+            *("one_a_team", "prizes"),
             *("split_ties", "regions", "species", "tasks", "static_images", "single_time_bin", "notes", "order"),
         )
 
@@ -217,9 +235,14 @@ class EnterForm(_Plain, forms.Form):
         choice = self.fields["what"]
         assert isinstance(choice, forms.ChoiceField)
         choice.choices = [(option.key, option.label) for option in self.offered.values()]
-        self.fields["team"].initial = team_of(user, track) or user.display_name
+        team = team_of(user, track.competition)
+        self.fields["team"].initial = user.display_name if team is None else team.name
+        self.fields["team"].disabled = team is not None
+        self.terms = track.competition.terms
         if track.competes == Track.Competes.BENCHMARKS:
             self._add_declarations(track)
+        if self.terms is not None:
+            self.fields["accept"] = forms.BooleanField(label=f"We accept the terms, {self.terms}")
 
     def _add_declarations(self, track: Track) -> None:
         help_text = "Used if the benchmark's metadata do not say."
@@ -297,3 +320,30 @@ class WithdrawForm(_Plain, forms.Form):
     def __init__(self, *args: Any, own: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["because"].required = not own
+
+
+class TeamForm(_Plain, forms.ModelForm):
+    """A new team."""
+
+    class Meta:
+        """The editable fields."""
+
+        model = Team
+        fields = ("name",)
+
+    def clean_name(self) -> str:
+        """Refuse a name that is taken."""
+        name = " ".join(self.cleaned_data["name"].split())
+        if is_taken(self.instance.competition, name):
+            raise ValidationError("There is already a team of this name.")
+        return name
+
+
+class AnnouncementForm(_Plain, forms.ModelForm):
+    """An e-mail to participants."""
+
+    class Meta:
+        """The editable fields."""
+
+        model = Announcement
+        fields = ("subject", "text")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import secrets
 from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
@@ -23,7 +24,17 @@ from django.utils import dateformat, timezone
 
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import time_text
-from brainscore_web.competitions.rules import Direction, NotApplicable, Phase, Rule, Terms, deadline_end, phase_of
+from brainscore_web.accounts.models import User
+from brainscore_web.competitions.rules import (
+    Direction,
+    NotApplicable,
+    Phase,
+    Rule,
+    Terms,
+    deadline_end,
+    phase_of,
+    team_key,
+)
 from brainscore_web.leaderboard.models import Visitor, domain_field
 
 if TYPE_CHECKING:
@@ -169,6 +180,8 @@ class Competition(models.Model):
         programme: RelatedManager[ProgrammeItem]
         questions: RelatedManager[Question]
         snapshots: RelatedManager[Snapshot]
+        teams: RelatedManager[Team]
+        terms_versions: RelatedManager[TermsVersion]
 
     class Meta:
         """Newest first."""
@@ -228,9 +241,113 @@ class Competition(models.Model):
         )
 
     @property
+    def terms(self) -> TermsVersion | None:
+        """The terms to accept before entering, if any: the latest version."""
+        latest = max(self.terms_versions.all(), key=lambda version: version.number, default=None)
+        return latest if latest is not None and latest.text else None
+
+    @property
     def is_settled(self) -> bool:
         """Whether tracks and entries can no longer change."""
         return self.frozen is not None or self.awarded is not None
+
+
+class TermsVersion(models.Model):
+    """A version of the terms of a competition. Never changed."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="terms_versions")
+    number = models.PositiveIntegerField()
+    text = models.TextField(blank=True, help_text="Empty: there are no terms.")
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        """Oldest first."""
+
+        ordering = ("number",)
+        constraints = (models.UniqueConstraint(fields=["competition", "number"], name="terms_have_numbers"),)
+
+    def __str__(self) -> str:
+        return f"version {self.number} of {self.created:%Y-%m-%d}"
+
+
+def _new_invitation() -> str:
+    return secrets.token_urlsafe(24)
+
+
+class Team(models.Model):
+    """A team in a competition. Its captain is the member who joined first."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="teams")
+    name = models.CharField(max_length=200, help_text="Public.")
+    key = models.CharField(max_length=200, editable=False)  # the name without differences of case and spaces
+    invitation = models.CharField(max_length=40, default=_new_invitation, unique=True, editable=False)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    if TYPE_CHECKING:
+        memberships: RelatedManager[Membership]
+
+    class Meta:
+        """Names are unique in a competition."""
+
+        ordering = ("name",)
+        constraints = (models.UniqueConstraint(fields=["competition", "key"], name="one_team_a_name"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save the team with the key of its name."""
+        self.name = " ".join(self.name.split())
+        self.key = team_key(self.name)
+        super().save(*args, **kwargs)
+
+    def renew_invitation(self) -> None:
+        """Make the present address of invitation invalid."""
+        self.invitation = _new_invitation()
+        self.save(update_fields=["invitation", "name", "key"])
+
+
+class Membership(models.Model):
+    """A member of a team. A user is in one team of a competition."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="competition_memberships")
+    joined = models.DateTimeField(default=timezone.now, editable=False)
+    receives_mail = models.BooleanField("receives e-mails of the organisers", default=True)
+
+    class Meta:
+        """The captain first."""
+
+        ordering = ("joined", "pk")
+        constraints = (models.UniqueConstraint(fields=["competition", "user"], name="one_team_a_person"),)
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.team}"
+
+
+def team_of(user: User, competition: Competition) -> Team | None:
+    """Return a user's team in a competition, if any."""
+    return Team.objects.filter(competition=competition, memberships__user=user).first()
+
+
+class Announcement(models.Model):
+    """An e-mail of the organisers to the members of all teams."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="announcements")
+    subject = models.CharField(max_length=200)
+    text = models.TextField()
+    recipients = models.PositiveIntegerField(editable=False)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-created", "-pk")
+
+    def __str__(self) -> str:
+        return self.subject
 
 
 class Ordered(models.Model):
@@ -387,6 +504,9 @@ class Track(Ordered):
         blank=True,
         help_text="Scores below it count as this. Empty: as they are.",
     )
+    most_entries = models.PositiveSmallIntegerField(
+        "entries of a team", null=True, blank=True, help_text="How many a team may have. Empty: any number."
+    )
     one_a_team = models.BooleanField("only the best entry of a team has a place", default=True)
     prizes = models.TextField(
         blank=True,
@@ -456,7 +576,7 @@ class Track(Ordered):
             components=self.components,
         )
 
-    def terms(self, *, open_now: bool, entered: Iterable[str] = ()) -> Terms:
+    def terms(self, *, open_now: bool, entered: Iterable[str] = (), count: int = 0) -> Terms:
         """Return the conditions for entries."""
         return Terms(
             competes=self.competes,
@@ -468,6 +588,8 @@ class Track(Ordered):
             open=open_now,
             entered=frozenset(entered),
             listed=frozenset(name for names in self.listed_names for name in names),
+            most=self.most_entries,
+            count=count,
         )
 
 
@@ -487,6 +609,18 @@ class Entry(models.Model):
 
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="entries")
     team = models.CharField(max_length=200, blank=True, help_text="Public.")
+    belongs_to = models.ForeignKey(
+        Team, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="entries"
+    )
+    accepted = models.ForeignKey(
+        TermsVersion,
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.RESTRICT,
+        related_name="entries",
+        help_text="The terms that were accepted with it.",
+    )
     title = models.CharField(max_length=300, blank=True)
     identifier = models.CharField(max_length=200, blank=True, help_text="Empty: not known.")
     model = models.ForeignKey(

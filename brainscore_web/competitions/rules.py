@@ -62,12 +62,38 @@ def phase_of(
 
 _DIGITS = 10
 _CENT = Decimal("0.01")
+_TWO_SIDED = 1.96  # standard errors on each side of a 95 % interval
 
 
 def places(values: Sequence[float], *, lowest_wins: bool) -> tuple[int, ...]:
     """Return places from 1. Equal values (to ten decimals) share a place, and the next ones stay empty: 1, 1, 3."""
     keys = [round(value if lowest_wins else -value, _DIGITS) for value in values]
     return tuple(1 + sum(key_before < key for key_before in keys) for key in keys)
+
+
+def possible_places(
+    values: Sequence[float], errors: Sequence[float | None], *, lowest_wins: bool
+) -> tuple[tuple[int, int], ...]:
+    """Return the first and last place of each value that its interval and those of the others allow.
+
+    Two values are apart if their difference exceeds 1.96 times the sum of their standard errors, which is at least the
+    standard error of the difference, however they depend on each other. A value without an error is apart from none.
+
+    Examples
+    --------
+    >>> possible_places([0.9, 0.8, 0.2, 0.1], [0.05, 0.05, 0.01, None], lowest_wins=False)
+    ((1, 3), (1, 3), (3, 4), (1, 4))
+    """
+    sign = 1 if lowest_wins else -1
+    limits = [math.inf if error is None else _TWO_SIDED * error for error in errors]
+
+    def number_apart(row: int, direction: int) -> int:
+        return sum(
+            direction * sign * (value - values[row]) > limit + limits[row]
+            for value, limit in zip(values, limits, strict=True)
+        )
+
+    return tuple((1 + number_apart(row, -1), len(values) - number_apart(row, 1)) for row in range(len(values)))
 
 
 def prizes_of(taken: Sequence[int], prizes: Sequence[Decimal], *, split: bool = True) -> tuple[Decimal | None, ...]:
@@ -135,6 +161,9 @@ class Terms:
     # entered, listed: identifiers that have already entered, and those that entries are scored on
     entered: frozenset[str] = frozenset()
     listed: frozenset[str] = frozenset()
+    # most, count: the number of entries that a team may have, None without a limit, and that it has
+    most: int | None = None
+    count: int = 0
 
 
 def check_entry(facts: EntryFacts, terms: Terms) -> tuple[Finding, ...]:
@@ -148,6 +177,9 @@ def _findings(facts: EntryFacts, terms: Terms) -> Iterator[Finding]:
         yield _error("time", "entries are not accepted at the moment", "ask the organisers")
     if name in terms.entered:
         yield _error("entered", f"{name} has already entered this track", "enter another one")
+    if terms.most is not None and terms.count >= terms.most:
+        message = f"a team may have {terms.most} entries in this track, and yours has {terms.count}"
+        yield _error("limit", message, "withdraw one first")
     if facts.competes != terms.competes:
         message = f"{name} is a {_PLACES[facts.competes]}; {terms.competes} compete in this track"
         yield _error("kind", message, "choose the track that it belongs to")
@@ -323,6 +355,8 @@ class StandingRow:
     decide: bool = False  # whether the organisers decide on the prize of a shared place
     # the mean of each outermost component; empty for a plain mean, and without a mean
     components: tuple[tuple[str, float], ...] = ()
+    # an upper limit of the mean's standard error, however its scores depend on each other; None if one has no error
+    error_limit: float | None = None
 
 
 def team_key(team: str) -> str:
@@ -363,7 +397,7 @@ def _row(entry: Entered, rule: Rule, cells: tuple[Cell, ...]) -> StandingRow:
         raise ValueError(f"{entry.identifier}: {len(cells)} cells for {len(rule.listed)} listed names")
     missing = _missing_results(rule, cells)
     remarks: list[str] = []
-    mean = error = None
+    mean = error = limit = None
     components: tuple[tuple[str, float], ...] = ()
     counted: list[Cell] = []
     if not missing:
@@ -379,8 +413,9 @@ def _row(entry: Entered, rule: Rule, cells: tuple[Cell, ...]) -> StandingRow:
         components = _component_means(paths, values)
         errors = [cell.error for cell in counted]
         finite = [value for value in errors if value is not None and math.isfinite(value)]
-        if len(finite) == len(errors) and sum(value != 0 for value in finite) <= 1:  # several are not independent
-            error = _weighted_sum(finite, weights_of(paths))
+        if len(finite) == len(errors):
+            limit = _weighted_sum(finite, weights_of(paths))
+            error = limit if sum(value != 0 for value in finite) <= 1 else None  # several are not independent
         remarks = _remarks(rule, cells)
     why = [*missing]
     standing = Standing.INCOMPLETE if missing else Standing.RANKED
@@ -390,7 +425,10 @@ def _row(entry: Entered, rule: Rule, cells: tuple[Cell, ...]) -> StandingRow:
     if entry.withdrawn is not None:
         why.insert(0, f"withdrawn: {entry.withdrawn}" if entry.withdrawn else "withdrawn")
         standing = Standing.WITHDRAWN
-    return StandingRow(entry, standing, (*why, *remarks), cells, mean, error, len(counted), components=components)
+    why = [*why, *remarks]
+    return StandingRow(
+        entry, standing, tuple(why), cells, mean, error, len(counted), components=components, error_limit=limit
+    )
 
 
 def weights_of(paths: Sequence[tuple[str, ...]]) -> tuple[Fraction, ...]:

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, time
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -17,8 +18,18 @@ from django.utils.safestring import SafeString, mark_safe
 
 from brainscore_core.formatting import harmless
 from brainscore_core.populations import UNRECORDED, condition_of_all
-from brainscore_web.competitions.models import Award, Competition, Entry, Snapshot, Track, listing, manages_competitions
-from brainscore_web.competitions.rules import Cell, Entered, Phase, Standing, StandingRow, standings
+from brainscore_web.competitions.models import (
+    Award,
+    Competition,
+    Entry,
+    Snapshot,
+    Team,
+    Track,
+    listing,
+    manages_competitions,
+    team_of,
+)
+from brainscore_web.competitions.rules import Cell, Entered, Phase, Standing, StandingRow, possible_places, standings
 from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.models import Benchmark, Score, Visibility, VisionModel, Visitor
 from brainscore_web.leaderboard.reasons import withheld_reason
@@ -182,6 +193,7 @@ def _track(
                 "entered": entry.entered.isoformat() if entry.entered else None,
                 "mean": row.mean,
                 "error": row.error,
+                "error_limit": row.error_limit,
                 "n_counted": row.n_counted,
                 "condition": "" if track.competes == Track.Competes.MODELS else cells.condition([(entry.identifier,)]),
                 "components": [{"name": name, "mean": mean} for name, mean in row.components],
@@ -296,6 +308,7 @@ def competition_for_page(slug: str, visitor: Visitor) -> Competition | None:
             "people",
             "programme",
             "questions",
+            "terms_versions",
             Prefetch("snapshots", Snapshot.objects.select_related("by").defer("document")),
             Prefetch("tracks__entries", entries),
             Prefetch("tracks__awards", Award.objects.prefetch_related("entries")),
@@ -313,13 +326,14 @@ def competition_page(competition: Competition, visitor: Visitor, *, now: bool = 
     names |= {name for track in competition.tracks.all() for aliases in track.listed_names for name in aliases}
     public = public_identifiers(sorted(names - {""}))
     phase = competition.phase
+    team = team_of(visitor, competition) if visitor.is_authenticated else None
     people = list(competition.people.all())
     questions = [
         (question, markdown_to_html(question.answer, question.question, below=3))
         for question in competition.questions.all()
     ]
     tracks = [
-        _track_on_page(track, frozen_tracks.get(track.pk), document["currency"], public, visitor, phase)
+        _track_on_page(track, frozen_tracks.get(track.pk), document["currency"], public, visitor, phase, team)
         for track in competition.tracks.all()
     ]
     return {
@@ -341,7 +355,26 @@ def competition_page(competition: Competition, visitor: Visitor, *, now: bool = 
         "organises": manages_competitions(visitor),
         "takes_entries": phase == Phase.OPEN,
         "settled": competition.is_settled,
+        "terms": competition.terms,
+        "terms_text": markdown_to_html(competition.terms.text, "Terms", below=2) if competition.terms else "",
+        "phases": _phases(competition),
+        "team": team,
     }
+
+
+def _phases(competition: Competition) -> list[dict[str, Any]]:
+    """Return the phases with the times at which they begin, as far as known."""
+    frozen = competition.frozen
+    begins = {
+        Phase.OPEN: None if competition.opens is None else datetime.combine(competition.opens, time(), UTC),
+        Phase.CLOSED: competition.closed or competition.deadline_end,
+        Phase.FROZEN: None if frozen is None else frozen.created,
+        Phase.AWARDED: competition.awarded,
+    }
+    return [
+        {"phase": phase, "begins": begins.get(phase), "current": phase == competition.phase}
+        for phase in (Phase.ANNOUNCED, *begins)
+    ]
 
 
 def _track_on_page(
@@ -351,6 +384,7 @@ def _track_on_page(
     public: dict[str, set[str]],
     visitor: Visitor,
     phase: Phase,
+    team: Team | None,
 ) -> dict[str, Any]:
     rows = [] if document is None else [dict(row) for row in document["rows"]]
     here = public[track.competes]
@@ -358,6 +392,8 @@ def _track_on_page(
         row["here"] = row["identifier"] in here
         row["won"] = None if row["prize"] is None else format_amount(row["prize"], currency)
         row["n_listed"] = len(row["cells"])
+    ranked = [row for row in rows if row["standing"] == Standing.RANKED]
+    _add_possible_places(ranked, track, currency)
     opposite = Track.Competes.MODELS if track.competes == Track.Competes.BENCHMARKS else Track.Competes.BENCHMARKS
     components: list[dict[str, Any]] = []
     for path, names in listing(track.listed):
@@ -381,15 +417,36 @@ def _track_on_page(
         "notes": markdown_to_html(track.notes, f"{track.title} unknown", below=3),
         "rules": _rules(track),
         "prizes": [format_amount(amount, currency) for amount in track.amounts],
-        "ranked": [row for row in rows if row["standing"] == Standing.RANKED],
+        "ranked": ranked,
+        "undecided": [row for row in ranked if row["possible_prizes"]],
         "unplaced": [row for row in rows if row["standing"] in (Standing.NOT_BEST, Standing.INCOMPLETE)],
         "late_or_withdrawn": [row for row in rows if row["standing"] in (Standing.LATE, Standing.WITHDRAWN)],
         "components": components,
         "condition": "" if document is None else document.get("condition", UNRECORDED),
         "n_listed": len(track.listed_names),
         "awards": awards,
-        "mine": [entry for entry in track.entries.all() if user_key is not None and entry.by_id == user_key],
+        "mine": [
+            entry
+            for entry in track.entries.all()
+            if user_key is not None and (entry.by_id == user_key or (team and entry.belongs_to_id == team.pk))
+        ],
     }
+
+
+def _add_possible_places(ranked: Sequence[dict[str, Any]], track: Track, currency: str) -> None:
+    """Add to ranked rows the places that the intervals of their means allow, and prizes of these if they differ."""
+    possible = possible_places(
+        [row["mean"] for row in ranked],
+        [row.get("error_limit", row["error"]) for row in ranked],
+        lowest_wins=track.wins == Track.Wins.LOWEST,
+    )
+    amounts = (*track.amounts, *[Decimal(0)] * len(ranked))
+    for row, (first, last) in zip(ranked, possible, strict=True):
+        prizes = list(dict.fromkeys(amounts[first - 1 : last]))
+        row["first"], row["last"] = first, last
+        row["possible_prizes"] = (
+            [format_amount(prize, currency) if prize else "none" for prize in prizes] if len(prizes) > 1 else []
+        )
 
 
 def _rules(track: Track) -> list[str]:
@@ -410,6 +467,8 @@ def _rules(track: Track) -> list[str]:
         )
     if track.floor is not None:
         rules.append(f"A score below {track.floor:g} counts as {track.floor:g}.")
+    if track.most_entries is not None:
+        rules.append(f"A team may have at most {track.most_entries} entries in this track.")
     if track.one_a_team:
         rules.append("Only the best entry of a team has a place.")
     for label, text in (("Regions", track.regions), ("Species", track.species), ("Tasks", track.tasks)):

@@ -6,12 +6,15 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from brainscore_core.domain_names import DOMAINS
@@ -23,18 +26,29 @@ from brainscore_web.competitions.actions import create_entry, withdraw_entry
 from brainscore_web.competitions.forms import (
     SECTIONS,
     AddEntryForm,
+    AnnouncementForm,
     CompetitionForm,
     EnterForm,
+    TeamForm,
     TrackForm,
     WithdrawForm,
     awards_formset,
     section_formset,
 )
-from brainscore_web.competitions.models import Competition, Entry, Snapshot, Track, manages_competitions
+from brainscore_web.competitions.models import (
+    Competition,
+    Entry,
+    Membership,
+    Snapshot,
+    Team,
+    Track,
+    manages_competitions,
+)
 from brainscore_web.competitions.standings import (
     competition_for_page,
     competition_page,
     is_shown,
+    markdown_to_html,
     public_identifiers,
     standings_as_csv,
     standings_document,
@@ -137,15 +151,26 @@ def enter(request: HttpRequest, slug: str, track: int) -> HttpResponse:
     findings: tuple[Any, ...] = ()
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
-        created, findings = create_entry(
-            user, row, form.candidate, team=data["team"], title=data["title"], declared=form.declared
-        )
+        try:
+            created, findings = create_entry(
+                user,
+                row,
+                form.candidate,
+                team=data["team"],
+                title=data["title"],
+                declared=form.declared,
+                accepted=form.terms,
+            )
+        except UserError as error:
+            created = None
+            form.add_error(None, f"{error.message}: {error.remedy}.")
         if created is not None:
             messages.success(request, f"{created} has entered {row}.")
             for finding in findings:
                 messages.warning(request, f"{finding.message}: {finding.remedy}.")
             return HttpResponseRedirect(f"{row.competition.get_absolute_url()}#track_{row.pk}")
-    context = {"form": form, "track": row, "competition": row.competition, "findings": findings}
+    terms = None if form.terms is None else markdown_to_html(form.terms.text, "Terms", below=2)
+    context = {"form": form, "track": row, "competition": row.competition, "findings": findings, "terms": terms}
     return render(request, "competitions/enter.html", context, status=200 if request.method != "POST" else 400)
 
 
@@ -153,7 +178,7 @@ def enter(request: HttpRequest, slug: str, track: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def withdraw(request: HttpRequest, slug: str, entry: int) -> HttpResponse:
-    """Withdraw one of the user's entries; organisers may withdraw any."""
+    """Withdraw an entry of the user or their team; organisers may withdraw any."""
     competitions = Competition.objects.visible_to(request.user)
     row = get_object_or_404(
         Entry.objects.select_related("track__competition").filter(
@@ -161,7 +186,7 @@ def withdraw(request: HttpRequest, slug: str, entry: int) -> HttpResponse:
         ),
         pk=entry,
     )
-    is_own = row.by_id == request.user.pk
+    is_own = actions.is_of(current_user(request), row)
     if not is_own and not manages_competitions(request.user):
         raise Http404("the visitor may not withdraw this entry")
     form = WithdrawForm(request.POST if request.method == "POST" else None, own=is_own)
@@ -176,6 +201,96 @@ def withdraw(request: HttpRequest, slug: str, entry: int) -> HttpResponse:
             return redirect(competition.get_absolute_url())
     context = {"form": form, "entry": row, "competition": row.track.competition}
     return render(request, "competitions/withdraw.html", context, status=200 if request.method != "POST" else 400)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def team(request: HttpRequest, slug: str) -> HttpResponse:
+    """The user's team: its members and invitation, or a form for a new one."""
+    competition = get_object_or_404(Competition.objects.visible_to(request.user), slug=slug)
+    user = current_user(request)
+    membership = competition.memberships.filter(user=user).select_related("team").first()
+    form = TeamForm(request.POST if "create" in request.POST else None, instance=Team(competition=competition))
+    if request.method == "POST":
+        try:
+            if _change_team(request, competition, membership, form):
+                return redirect("competitions:team", slug)
+        except UserError as error:
+            messages.error(request, f"{error.message}: {error.remedy}.")
+    context: dict[str, Any] = {"competition": competition, "membership": membership, "form": form}
+    if membership is not None:
+        members = list(membership.team.memberships.select_related("user"))
+        context |= {
+            "members": members,
+            "is_captain": members[0] == membership,
+            "entries": membership.team.entries.select_related("track"),
+            "settled": competition.is_settled,
+            "invitation": settings.ADDRESS + reverse("competitions:join", args=[slug, membership.team.invitation]),
+        }
+    return render(request, "competitions/team.html", context, status=400 if request.method == "POST" else 200)
+
+
+def _change_team(request: HttpRequest, competition: Competition, membership: Membership | None, form: TeamForm) -> bool:
+    """Do what a button of the team's page says; return whether it was done."""
+    if membership is None:
+        if not form.is_valid():
+            return False
+        with transaction.atomic():
+            if actions.lock_competition(competition).is_settled:
+                raise UserError("the standings are frozen", remedy="teams can no longer change")
+            actions.create_team(current_user(request), competition, form.cleaned_data["name"])
+        return True
+    is_captain = membership.team.memberships.first() == membership
+    if "leave" in request.POST:
+        actions.leave_team(membership)
+        messages.success(request, f"You have left {membership.team}.")
+    elif "mail" in request.POST:
+        membership.receives_mail = not membership.receives_mail
+        membership.save(update_fields=["receives_mail"])
+    elif "renew" in request.POST and is_captain:
+        membership.team.renew_invitation()
+    elif "remove" in request.POST and is_captain:
+        key = request.POST["remove"]
+        rows = membership.team.memberships.exclude(pk=membership.pk)
+        actions.leave_team(get_object_or_404(rows, pk=key if key.isdecimal() else None))
+    else:
+        return False
+    return True
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def join(request: HttpRequest, slug: str, invitation: str) -> HttpResponse:
+    """Join the team of an invitation, after confirmation."""
+    competitions = Competition.objects.visible_to(request.user)
+    row = get_object_or_404(
+        Team.objects.select_related("competition"), competition__in=competitions, competition__slug=slug,
+        invitation=invitation,
+    )  # fmt: skip
+    if request.method == "POST":
+        try:
+            actions.join_team(current_user(request), row)
+        except UserError as error:
+            messages.error(request, f"{error.message}: {error.remedy}.")
+        return redirect("competitions:team", slug)
+    return render(request, "competitions/join.html", {"team": row, "competition": row.competition})
+
+
+@csrf_exempt  # mail programs send the form without a page before (RFC 8058); the key is signed
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def unsubscribe(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """End the e-mails of the organisers to a member of a team, without a login."""
+    membership = actions.membership_of(key)
+    if membership is None or membership.competition.slug != slug:
+        raise Http404("the address is invalid, or the member has left the team")
+    if request.method == "POST":
+        membership.receives_mail = False
+        membership.save(update_fields=["receives_mail"])
+    context = {"competition": membership.competition, "subscribed": membership.receives_mail}
+    return render(request, "competitions/unsubscribe.html", context)
 
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
@@ -250,6 +365,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         "sections": [(name, title) for name, (title, _, _) in SECTIONS.items()],
         "snapshots": list(competition.snapshots.all()),
         "settled": competition.is_settled,
+        "announcements": list(competition.announcements.select_related("by")),
     }
     return render(request, "competitions/manage.html", context)
 
@@ -267,6 +383,24 @@ def texts(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         return _redirect_to_management(form.save())
     return _form(request, form, "Texts", competition)
+
+
+@_organisers_only
+@_FORMS
+def mail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Send an e-mail to the members of all teams."""
+    competition = _competition_or_404(slug)
+    form = AnnouncementForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        form.instance.competition, form.instance.by = competition, current_user(request)
+        try:
+            number = actions.mail_participants(form.instance)
+        except UserError as error:
+            form.add_error(None, f"{error.message}: {error.remedy}.")
+        else:
+            messages.success(request, f"E-mails are on their way to participants: {number}.")
+            return _redirect_to_management(competition)
+    return _form(request, form, "E-mail to participants", competition, button="Send")
 
 
 @_organisers_only

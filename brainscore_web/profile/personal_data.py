@@ -18,7 +18,8 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import ApiToken, Invitation, Membership, User
-from brainscore_web.competitions.models import Entry, Snapshot
+from brainscore_web.competitions.models import Announcement, Entry, Snapshot
+from brainscore_web.competitions.models import Membership as TeamMembership
 from brainscore_web.follows.models import Follow, Notifications
 from brainscore_web.jobs.leases import Turn
 from brainscore_web.jobs.models import Email
@@ -113,6 +114,18 @@ def entries_of(user: User) -> list[dict[str, Any]]:
         | {name: getattr(row, name) for name in _OF_ENTRIES}
         for row in rows
     ]
+
+
+def teams_of(user: User) -> list[dict[str, Any]]:
+    """Export a user's teams in competitions."""
+    names = ("competition__slug", "team__name", "joined", "receives_mail")
+    return list(TeamMembership.objects.filter(user=user).values(*names))
+
+
+def announcements_of(user: User) -> list[dict[str, Any]]:
+    """Export e-mails that a user sent to participants of competitions."""
+    names = ("competition__slug", "subject", "text", "recipients", "created")
+    return list(Announcement.objects.filter(by=user).values(*names))
 
 
 def snapshots_of(user: User) -> list[dict[str, Any]]:
@@ -225,6 +238,8 @@ SECTIONS: dict[str, tuple[type[Model], Callable[[User], Any]]] = {
     "ingestions": (Ingestion, lambda user: exported_rows(Ingestion.objects.filter(by=user))),
     "administration": (LogEntry, lambda user: exported_rows(LogEntry.objects.filter(user=user), "content_type_id")),
     "competition_entries": (Entry, entries_of),
+    "competition_teams": (TeamMembership, teams_of),
+    "competition_announcements": (Announcement, announcements_of),
     "competition_snapshots": (Snapshot, snapshots_of),
     "pages": (Page, lambda user: exported_rows(Page.objects.filter(by=user))),
     "news": (News, lambda user: exported_rows(News.objects.filter(by=user))),

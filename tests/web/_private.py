@@ -69,12 +69,14 @@ def add_private(site: Site) -> dict[str, list[dict[str, object]]]:
             f"competitions:{name}": [cup]
             for name in (
                 *("show", "standings-csv", "standings-json", "manage", "texts", "new-track", "publish", "freeze"),
-                *("take-winners", "announce"),
+                *("take-winners", "announce", "team", "mail"),
             )
         },
         **{f"snapshots:{name}": [{"key": view.key}] for name in ("show", "json", "csv", "bibtex", "deposit")},
         "competitions:frozen": [{**cup, "key": frozen.pk}],
         "competitions:enter": [{**cup, "track": track.pk}],
+        "competitions:join": [{**cup, "invitation": "olingo"}],
+        "competitions:unsubscribe": [{**cup, "key": "1:olingo"}],
         "competitions:withdraw": [{**cup, "entry": entry.pk}],
         "competitions:section": [{**cup, "name": "dates"}],
         **{f"competitions:{name}": [of_track] for name in ("track", "awards", "add-entry")},

@@ -26,6 +26,12 @@ ROWS = {
         "open_entry", {"because": "x"}, (LOGIN, 404, 200, 404, 404, 200), (LOGIN, 404, PUBLIC, 404, 404, PUBLIC),
         MEMBERS_READ_ONLY,
     ),
+    "competitions:team": ("open_competition", {}, (LOGIN, *(200,) * 5), (LOGIN, *(400,) * 5), MEMBERS_READ_ONLY),
+    "competitions:join": (
+        "open_invitation", {}, (LOGIN, *(200,) * 5), (LOGIN, *(f"{PUBLIC}team/",) * 5), MEMBERS_READ_ONLY,
+    ),
+    "competitions:unsubscribe": ("open_mail", {}, OPEN, OPEN, READ_ONLY),
+    "competitions:mail": ("draft_competition", {}, *_MANAGED),
     "competitions:manage": ("draft_competition", {}, ORGANISE, NOT_SO, NOT_SO),
     "competitions:texts": ("draft_competition", {}, *_MANAGED),
     "competitions:section": ("draft_dates", {}, *_MANAGED),
@@ -44,7 +50,8 @@ ROWS = {
 
 def build(people):
     """A draft, and an open competition that the owner has entered."""
-    from brainscore_web.competitions.models import Competition, Entry, Snapshot, Track
+    from brainscore_web.competitions.actions import mail_key
+    from brainscore_web.competitions.models import Competition, Entry, Membership, Snapshot, Team, Track
 
     draft = Competition.objects.create(slug="draft-quagga", year=2031, title="Draft", summary="-")
     track = Track.objects.create(competition=draft, title="Track", listed="pixels")
@@ -57,7 +64,12 @@ def build(people):
         by=people["owner"],
         entered=timezone.now(),
     )
+    team = Team.objects.create(competition=shown, name="Owner's")
+    membership = Membership.objects.create(team=team, competition=shown, user=people["owner"])
     return {
+        "open_competition": {"slug": shown.slug},
+        "open_invitation": {"slug": shown.slug, "invitation": team.invitation},
+        "open_mail": {"slug": shown.slug, "key": mail_key(membership)},
         "draft_competition": {"slug": draft.slug},
         "draft_dates": {"slug": draft.slug, "name": "dates"},
         "draft_track": {"slug": draft.slug, "key": track.pk},

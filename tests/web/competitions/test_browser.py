@@ -4,6 +4,7 @@ import pytest
 from allauth.account.models import EmailAddress
 
 from brainscore_web.accounts.models import User
+from brainscore_web.competitions.actions import create_team
 from brainscore_web.competitions.models import Competition, Entry
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
@@ -63,11 +64,13 @@ def addresses(scored):
     boss = User.objects.get(email="boss@example.org")
     VisionModel.objects.filter(identifier="alexnet").update(owner=boss)
     Benchmark.objects.filter(identifier="Ada2031.V4-pls").update(owner=boss)
+    create_team(User.objects.get(email="boss@example.org"), track.competition, "Boss")
     return [
         "/competitions/", "/competition2022/", "/competition2024/", "/competitions/new/", "/competitions/okapi/",
         "/competitions/okapi/manage/", "/competitions/okapi/manage/texts/", "/competitions/okapi/manage/freeze/",
         *(f"/competitions/okapi/manage/lists/{name}/" for name in ("dates", "questions")),
         "/competitions/okapi/manage/tracks/new/", f"{key}/entries/",
+        "/competitions/okapi/manage/mail/", "/competitions/okapi/team/",
         f"/competitions/2024/manage/tracks/{past.pk}/awards/", f"/competitions/okapi/tracks/{track.pk}/enter/",
         f"/competitions/okapi/entries/{track.entries.get().pk}/withdraw/",
     ]  # fmt: skip
