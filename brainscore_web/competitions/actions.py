@@ -270,7 +270,7 @@ def join_team(user: User, team: Team) -> None:
 
 
 def leave_team(membership: Membership) -> None:
-    """Remove a member from a team. A team without entries ends with its last member."""
+    """Remove a member from a team and change its invitation. A team without entries ends with its last member."""
     with transaction.atomic():
         if lock_competition(membership.competition).is_settled:
             raise UserError("the standings are frozen", remedy="teams can no longer change")
@@ -281,11 +281,15 @@ def leave_team(membership: Membership) -> None:
         membership.delete()
         if is_last:
             team.delete()
+        else:
+            team.renew_invitation()
 
 
 def is_of(user: User, entry: Entry) -> bool:
-    """Whether an entry is a user's, or belongs to their team."""
-    return entry.by_id == user.pk or Membership.objects.filter(team=entry.belongs_to_id, user=user).exists()
+    """Whether an entry belongs to a user's team, or is the user's and of no team."""
+    if entry.belongs_to_id is None:
+        return entry.by_id == user.pk
+    return Membership.objects.filter(team=entry.belongs_to_id, user=user).exists()
 
 
 def set_terms(competition: Competition, text: str) -> None:

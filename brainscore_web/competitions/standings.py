@@ -428,7 +428,8 @@ def _track_on_page(
         "mine": [
             entry
             for entry in track.entries.all()
-            if user_key is not None and (entry.by_id == user_key or (team and entry.belongs_to_id == team.pk))
+            if user_key is not None
+            and (entry.by_id == user_key if entry.belongs_to_id is None else team and entry.belongs_to_id == team.pk)
         ],
     }
 

@@ -199,6 +199,7 @@ def _remove(request: HttpRequest, lab: Lab, mine: Membership) -> HttpResponse | 
             raise UserError("the lab would have no owner", remedy="make another member an owner first")
         for table in (Submission, Plugin, VisionModel, Benchmark):
             table._default_manager.filter(lab=lab, owner=member.user).update(lab=None)
+        lab.invitations.filter(by=member.user).delete()  # by which they could return
         member.delete()
         if not others.exists():
             lab.delete()
@@ -258,7 +259,8 @@ def _set_lab(row: Any, lab: Lab | None) -> None:
 
 def _submission_of(row: VisionModel | Benchmark) -> Submission | None:
     kind = PluginKind.MODELS if isinstance(row, VisionModel) else PluginKind.BENCHMARKS
-    plugin = Plugin.objects.filter(domain=row.domain, kind=kind, name=row.plugin, owner=row.owner_id).first()
+    same = {"owner": row.owner_id, "revision__submission__owner": row.owner_id}  # not a version of another member
+    plugin = Plugin.objects.filter(domain=row.domain, kind=kind, name=row.plugin, **same).first()
     return None if plugin is None else plugin.revision.submission
 
 

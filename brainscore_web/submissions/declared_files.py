@@ -96,7 +96,7 @@ def _cached_path(request: FetchRequest) -> Path:
 
 
 def fetch_declared_files(
-    package: Package, submission: Submission, *, say: Callable[[str], None], stopped: Callable[[], bool]
+    package: Package, revision: Revision, *, say: Callable[[str], None], stopped: Callable[[], bool]
 ) -> list[FetchedFile]:
     """Fetch the declared files of a package into the cache of this machine, and verify them."""
     declared_list = list(declared_files(package))
@@ -119,7 +119,7 @@ def fetch_declared_files(
                 FetchedFile(declared, verified=False, problem=problem, remedy="give an https:// address and a hash")
             )
         elif uploaded is not None:
-            fetched.append(_from_storage(declared, uploaded, submission))
+            fetched.append(_from_storage(declared, uploaded, revision))
             say(f"{declared.url}: an upload of this site")
         else:
             outside.append(declared)
@@ -163,9 +163,9 @@ def _own_hosts() -> set[str]:
     return {name.lower().strip("[]") for name in (*settings.ALLOWED_HOSTS, host or "localhost")}
 
 
-def _from_storage(declared: DeclaredFile, own: UploadedFile, submission: Submission) -> FetchedFile:
+def _from_storage(declared: DeclaredFile, own: UploadedFile, revision: Revision) -> FetchedFile:
     private = own.upload.visibility == Visibility.PRIVATE
-    if private and (own.upload.owner_id is None or own.upload.owner_id != submission.owner_id):
+    if private and (own.upload.owner_id is None or own.upload.owner_id != revision.by_id):
         # the same answer as for a missing file, so that the uploads of others stay unknown
         return FetchedFile(
             declared, verified=False, problem=f"{declared.url} is not available", remedy="check the address"

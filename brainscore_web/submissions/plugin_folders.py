@@ -56,13 +56,12 @@ def folder_with(revision: Revision) -> Path:
 def folder_shown_to(revision: Revision) -> Path:
     """The folder of plugins that tests of a revision may read, with the same layout; its submitter sees their output.
 
-    It has the plugins of the revision, live plugins of the same owner or lab, and the live data and metrics of others,
-    except those that name private files. Models and benchmarks of others are not shown.
+    It has the plugins of the revision, live plugins of the user who sent it or of the submission's lab, and the live
+    data and metrics of others, except those that name private files. Models and benchmarks of others are not shown.
     """
-    owner = revision.submission.owner_id
     used = Q(kind__in=(PluginKind.DATA, PluginKind.METRICS))
     lab = revision.submission.lab_id
-    yours = Q(owner=owner, owner__isnull=False) | Q(lab=lab, lab__isnull=False)
+    yours = Q(owner=revision.by_id, owner__isnull=False) | Q(lab=lab, lab__isnull=False)
     rows = Plugin.objects.filter(used | yours).order_by("kind", "name")
     with_private_files = {
         step.revision_id

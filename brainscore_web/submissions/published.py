@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -165,7 +166,7 @@ def _is_readable(row: PublishedVersion, visitor: Visitor) -> bool:
     Owners and administrators may; reviewers may read all but models, which need no review. Others may read a plugin of
     models that are all public, and other plugins unless they could reveal private models or withheld data: those of a
     submission that registers a private model, names private files or registers a benchmark whose data are withheld, and
-    data of an owner who withholds the data of a benchmark. Versions that were replaced while private stay private.
+    data of an owner or lab that withholds the data of a benchmark. Versions that were replaced while private stay so.
     """
     revision = row.revision
     is_own = owns(visitor, revision.submission)
@@ -187,9 +188,10 @@ def _is_readable(row: PublishedVersion, visitor: Visitor) -> bool:
         return False
     if row.kind != PluginKind.DATA:
         return True
-    owner = revision.submission.owner_id
-    folders = Plugin.objects.filter(kind=PluginKind.BENCHMARKS, owner=owner).values("name")
-    return not Benchmark.objects.filter(owner=owner, access=Visibility.PRIVATE, plugin__in=folders).exists()
+    owner, lab = revision.submission.owner_id, revision.submission.lab_id
+    same = Q(owner=owner) | Q(lab=lab, lab__isnull=False)
+    folders = Plugin.objects.filter(same, kind=PluginKind.BENCHMARKS).values("name")
+    return not Benchmark.objects.filter(same, access=Visibility.PRIVATE, plugin__in=folders).exists()
 
 
 def _of_package(

@@ -54,12 +54,12 @@ class Use:
 
 def use_of(user: User) -> Use:
     """Count what a user has sent. Lock the user's row first if a decision depends on the result."""
-    sent = Revision.objects.filter(by=user).aggregate(day=Count("pk", filter=Q(created__gt=timezone.now() - _DAY)))
-    stored = Revision.objects.filter(submission__owner=user).aggregate(size=Sum("size"))
+    today = Count("pk", filter=Q(created__gt=timezone.now() - _DAY))
+    sent = Revision.objects.filter(by=user).aggregate(day=today, size=Sum("size"))
     return Use(
         open=Submission.objects.filter(owner=user).exclude(state__in=Submission.CLOSED).count(),
         day=sent["day"],
-        size=stored["size"] or 0,
+        size=sent["size"] or 0,
     )
 
 
@@ -115,8 +115,7 @@ def receive(
         described["size"] = len(unexamined["content"])
         title, domain = storable(address)[-300:] or "submission", FIRST
     else:
-        holder = user if submission is None else submission.owner
-        names = examine_names(examined.plugins, owner=holder, submission=submission)
+        names = examine_names(examined.plugins, owner=user, submission=submission)
         described |= examined.columns(_in_order((*examined.findings, *names)))
         described["address"] = storable(examined.address or address)[-500:]
         title, domain = title_of(examined.plugins), domain_of(examined.plugins)

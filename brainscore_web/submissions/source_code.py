@@ -27,6 +27,7 @@ from django.core.cache import caches
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from brainscore_web.accounts.models import owns
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision
 
 _LARGEST = 2_000_000
@@ -222,7 +223,7 @@ def live_files(revision: Revision) -> dict[str, FileText]:
     rows = rows.exclude(revision__submission=revision.submission_id).select_related("revision").order_by("kind", "name")
     files: dict[str, FileText] = {}
     for plugin in rows:
-        foreign = plugin.kind == PluginKind.MODELS and plugin.owner_id != revision.submission.owner_id  # may be private
+        foreign = plugin.kind == PluginKind.MODELS and not owns(revision.by, plugin)  # may be private
         if (plugin.kind, plugin.name) in named and not foreign:
             folder = f"{plugin.kind}/{plugin.name}/"
             files |= {path: file for path, file in texts_of(plugin.revision).items() if path.startswith(folder)}

@@ -90,7 +90,7 @@ def check(lease: Lease[Step]) -> Outcome | None:
         finding = Finding("error", "examination", "", None, error.message, error.remedy or "send it again")
         return Outcome(passed=False, reason="it could not be examined", findings=[finding.as_dict()])
     submission, package, log = revision.submission, package_of(revision), StepLog(lease)
-    new = examine_submission(package, owner=submission.owner, submission=submission)
+    new = examine_submission(package, owner=revision.by, submission=submission)
     # findings on arrival, such as files left out, cannot be found again in the archive
     on_arrival = [Finding.from_dict(one) for one in revision.findings]
     permanent = [one for one in on_arrival if one.severity != "error" or one.check in _PERMANENT_CHECKS]
@@ -98,7 +98,7 @@ def check(lease: Lease[Step]) -> Outcome | None:
     if not _errors([*permanent, *new]):
         if not lease.row.long and _takes_long(package, unpacked(revision), revision):
             raise StepIsLong
-        files = fetch_declared_files(package, submission, say=log.say, stopped=lease.is_lost)
+        files = fetch_declared_files(package, revision, say=log.say, stopped=lease.is_lost)
         result["files"] = [one.as_dict() for one in files]
         new += [_fetch_finding(one) for one in files if not one.verified]
         result["environments"], refused = _environments(unpacked(revision), revision, log)

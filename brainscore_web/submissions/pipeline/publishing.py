@@ -252,7 +252,7 @@ def write_rows(revision: Revision, plugins: list[DescribedPlugin], *, private_fi
             domain=domain, kind=plugin.kind, name=plugin.name, defaults={**values, **owners}
         )  # fmt: skip
         if not new:
-            if not owns(owner, row):
+            if not owns(revision.by, row):
                 raise UserError(f"{row} belongs to another owner", remedy="rename the folder")
             for name, value in values.items():
                 setattr(row, name, value)
@@ -372,7 +372,7 @@ def publish(lease: Lease[Step]) -> Outcome | None:
 def _require_names(revision: Revision, submission: Submission) -> None:
     """Check names again: another submission may have taken one since the check step."""
     package = package_of(revision)
-    findings = examine_submission(package, owner=submission.owner, submission=submission)
+    findings = examine_submission(package, owner=revision.by, submission=submission)
     errors = [one for one in findings if one.severity == "error"]
     if errors:
         raise StepFailed(_publication_error(errors), findings=[*revision.findings, *(one.as_dict() for one in errors)])

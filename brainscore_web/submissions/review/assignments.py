@@ -63,7 +63,7 @@ def carry_over_reviewer(revision: Revision) -> None:
 
 def _lock_review_step(submission: Submission, reviewer: User) -> Step:
     row = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
-    if row.owner_id == reviewer.pk or row.revisions.filter(by=reviewer).exists():
+    if owns(reviewer, row) or row.revisions.filter(by=reviewer).exists():
         raise UserError("it is your own submission", remedy="another reviewer must review it")
     if row.state not in (Submission.State.REVIEW, Submission.State.CHANGES, Submission.State.QUEUED):
         raise UserError(f"{row} is {row.get_state_display()}", remedy="it no longer needs review")

@@ -260,7 +260,7 @@ def named_uploads(revision: Revision, texts: Mapping[str, FileText], reader: Use
 
 def _shown_files(files: list[UploadedFile], revision: Revision, opens: bool) -> DataSet:
     upload = files[0].upload
-    theirs = upload.owner_id is not None and upload.owner_id == revision.submission.owner_id
+    theirs = upload.owner_id is not None and upload.owner_id == revision.by_id
     hidden = upload.visibility == Visibility.PRIVATE and not theirs and not opens
     facts = {} if hidden else upload.facts
     return DataSet(upload, tuple(files), hidden, opens, facts, () if hidden else tuple(upload.findings))

@@ -78,6 +78,13 @@ def test_invitations_are_limited_and_expire(lab, owner, member):
     assert not Invitation.objects.exists()
 
 
+def test_invitations_of_an_owner_who_left_are_void(lab, owner, member, scorer):
+    join(lab, member, role="owner")
+    change(owner, "invite", email=scorer.email)
+    change(member, "remove", key=Membership.objects.get(user=owner).pk)
+    assert not Invitation.objects.exists()
+
+
 def test_members_do_not_manage_the_lab(lab, owner, member, scorer):
     mine, theirs = join(lab, member), Membership.objects.get(user=owner)
     for action, key in (("promote", mine), ("remove", theirs), ("invite", mine), ("edit", mine), ("cancel", mine)):

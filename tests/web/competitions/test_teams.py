@@ -68,6 +68,20 @@ def test_the_captain_removes_members_and_renews_the_invitation(client, competiti
     assert team.memberships.get().user == member  # the captain now
 
 
+def test_former_members_neither_return_nor_withdraw_entries(client, competition, track, team, owner, member):
+    join_team(member, team)
+    entry, _ = enter(member, track, "Eve2031.V1-pls")
+    invitation = reverse("competitions:join", args=["quagga", team.invitation])
+    leave_team(team.memberships.get(user=member))
+    client.force_login(member)
+    assert client.post(invitation).status_code == 404
+    withdrawal = reverse("competitions:withdraw", args=["quagga", entry.pk])
+    assert client.post(withdrawal, {"because": ""}).status_code == 404
+    assert withdrawal not in client.get(competition.get_absolute_url()).content.decode()
+    client.force_login(owner)
+    assert withdrawal in client.get(competition.get_absolute_url()).content.decode()
+
+
 def test_the_last_member_withdraws_entries_first(track, team, owner):
     enter(owner, track, "Ada2031.V1-pls")
     with pytest.raises(UserError, match="last member"):

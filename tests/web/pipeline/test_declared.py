@@ -13,7 +13,7 @@ from brainscore_core.submission import Package
 from brainscore_web.jobs.models import Email
 from brainscore_web.submissions import declared_files, pipeline, steps
 from brainscore_web.submissions.declared_files import fetch_declared_files
-from brainscore_web.submissions.models import Step, Submission
+from brainscore_web.submissions.models import Revision, Step
 from brainscore_web.submissions.pipeline.runner import run_next_step
 from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.storage import storage
@@ -87,7 +87,7 @@ def naming(*calls):
 def got(owner, *calls):
     package = Package({path: text.encode() for path, text in naming(*calls).items()})
     said = []
-    found = fetch_declared_files(package, Submission(owner=owner, title=""), say=said.append, stopped=lambda: False)
+    found = fetch_declared_files(package, Revision(by=owner), say=said.append, stopped=lambda: False)
     return [(one.verified, one.problem) for one in found], said
 
 

@@ -9,9 +9,10 @@ from django.test import Client
 
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_vision import models
+from brainscore_web.accounts.models import Lab
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.submissions import published as published_code
-from brainscore_web.submissions.models import Plugin, PublishedVersion
+from brainscore_web.submissions.models import Plugin, PublishedVersion, Submission
 from brainscore_web.submissions.published import find_code
 
 from .._html import html_problems
@@ -123,6 +124,20 @@ def test_data_of_an_owner_who_withholds_a_benchmark(people):
     assert readers(people, "data", "other2026") == {"rita", "sam", "admin"}
     assert readers(people, "metrics", "other2026") == set(EVERYBODY)
     assert readers(people, "data", "ritas2026") == set(EVERYBODY)
+
+
+def test_data_of_another_member_of_a_lab_that_withholds_a_benchmark(people):
+    benchmark(people["sam"])
+    other = [{"kind": "data", "name": "other", "registrations": []}]
+    submission = published(people["rita"], {"data/other/__init__.py": "A = 1\n"}, plugins=other)
+    lab = Lab.objects.create(name="Lab", slug="lab")
+    for table in (Submission, Plugin, Benchmark):
+        table.objects.update(lab=lab)
+    assert readers(people, "data", "other") == set(EVERYBODY)
+    Benchmark.objects.update(access="private")
+    assert "stranger" not in readers(people, "data", "other")
+    Submission.objects.filter(pk=submission.pk).update(lab=None)
+    assert "stranger" in readers(people, "data", "other")
 
 
 def test_what_is_not_published(people, submission):
