@@ -11,6 +11,7 @@ from django.db.models import URLField
 from django.forms.models import BaseInlineFormSet, inlineformset_factory
 
 from brainscore_core.domains import domain
+from brainscore_web.accounts.adapter import clean_name
 from brainscore_web.accounts.models import User
 from brainscore_web.competitions.actions import Candidate, candidates, is_taken, set_terms
 from brainscore_web.competitions.models import (
@@ -244,6 +245,11 @@ class EnterForm(_Plain, forms.Form):
         if self.terms is not None:
             self.fields["accept"] = forms.BooleanField(label=f"We accept the terms, {self.terms}")
 
+    def clean_team(self) -> str:
+        """Normalise the name of a new team."""
+        name: str = self.cleaned_data["team"]
+        return name if self.fields["team"].disabled else clean_name(name)
+
     def _add_declarations(self, track: Track) -> None:
         help_text = "Used if the benchmark's metadata do not say."
         regions: Iterable[str] = REGIONS
@@ -333,7 +339,7 @@ class TeamForm(_Plain, forms.ModelForm):
 
     def clean_name(self) -> str:
         """Refuse a name that is taken."""
-        name = " ".join(self.cleaned_data["name"].split())
+        name = clean_name(self.cleaned_data["name"])
         if is_taken(self.instance.competition, name):
             raise ValidationError("There is already a team of this name.")
         return name

@@ -253,7 +253,7 @@ def _change_team(request: HttpRequest, competition: Competition, membership: Mem
     elif "remove" in request.POST and is_captain:
         key = request.POST["remove"]
         rows = membership.team.memberships.exclude(pk=membership.pk)
-        actions.leave_team(get_object_or_404(rows, pk=key if key.isdecimal() else None))
+        actions.leave_team(get_object_or_404(rows, pk=key if key.isdecimal() and len(key) < 10 else None))
     else:
         return False
     return True

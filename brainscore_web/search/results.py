@@ -96,7 +96,8 @@ def search(text: str, visitor: Visitor, *, most: int, kind: str = "", start: int
 
 def _query_words(text: str) -> Iterable[tuple[str, tuple[str, ...]]]:
     for word in re.findall(r"[^\W_]+", text):
-        yield joined(word), tuple(filter(None, split(word)))
+        if letters := joined(word):  # a word may consist of accents
+            yield letters, tuple(filter(None, split(word)))
 
 
 def _visible_entries(visitor: Visitor) -> QuerySet[Entry]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -28,7 +29,7 @@ def page(request: HttpRequest) -> HttpResponse:
     text, kind = _text(request), request.GET.get("kind", "")
     kind = kind if kind in SOURCES else ""
     number = request.GET.get("page", "1")
-    number_of_page = min(int(number), _MOST_PAGES) if number.isascii() and number.isdecimal() and int(number) else 1
+    number_of_page = min(int(number), _MOST_PAGES) if re.fullmatch("[1-9][0-9]{0,8}", number) else 1
     most = _PER_PAGE if kind else _PER_GROUP
     results = search(text, request.user, most=most, kind=kind, start=(number_of_page - 1) * most if kind else 0)
     pages = -(-results.groups[0].total // most) if kind and results.groups else 1

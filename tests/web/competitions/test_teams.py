@@ -51,6 +51,15 @@ def test_one_person_is_in_one_team(competition, team, member):
     assert [row.user for row in team.memberships.all()][1] == member
 
 
+def test_names_of_teams_are_visible(client, competition, track, owner):
+    Benchmark.objects.create(identifier="Ada2031.V4-pls", owner=owner, region="V4")
+    client.force_login(owner)
+    entry = {"what": "own:Ada2031.V4-pls", "team": "\u202e"}
+    assert client.post(f"/competitions/quagga/tracks/{track.pk}/enter/", entry).status_code == 400
+    assert client.post("/competitions/quagga/team/", {"create": "", "name": "A\u202e"}).status_code == 400
+    assert not competition.teams.exists()
+
+
 def test_the_captain_removes_members_and_renews_the_invitation(client, competition, team, owner, member):
     join_team(member, team)
     first = team.memberships.get(user=owner)
@@ -59,6 +68,7 @@ def test_the_captain_removes_members_and_renews_the_invitation(client, competiti
     for action in ({"remove": first.pk}, {"renew": ""}):
         assert client.post(address, action).status_code == 400
     client.force_login(owner)
+    assert client.post(address, {"remove": "9" * 5000}).status_code == 404
     assert client.post(address, {"renew": ""}).status_code == 302
     assert client.get(reverse("competitions:join", args=["quagga", team.invitation])).status_code == 404
     assert client.post(address, {"remove": team.memberships.get(user=member).pk}).status_code == 302

@@ -80,7 +80,20 @@ def test_texts_are_found_with_their_context(models):
 
 
 def test_any_text_is_a_search(models):
-    for text in ("", " ", "-", "\0", "'", '"*) OR (', "a" * 10_000, "x " * 5_000, "NEAR(", "ß İ ﬁ"):
+    for text in (
+        "",
+        " ",
+        "-",
+        "\0",
+        "'",
+        '"*) OR (',
+        "a" * 10_000,
+        "x " * 5_000,
+        "NEAR(",
+        "ß İ ﬁ",
+        "\uff9e",
+        "\uff9e x",
+    ):
         search(text, VISITOR, most=5)
 
 

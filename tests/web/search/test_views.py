@@ -20,6 +20,7 @@ def test_the_page_shows_groups_and_pages_of_a_group(client, db):
     assert not html_problems(text)
     assert text.count("Okapi &lt;") == 6
     assert "Show all 35" in text
+    assert client.get("/search/", {"q": "okapi", "kind": "news", "page": "9" * 5000}).status_code == 200
     group = client.get("/search/", {"q": "okapi", "kind": "news", "page": "2"}).content.decode()
     assert group.count("Okapi &lt;") == 5
     assert "Page 2 of 2" in group
