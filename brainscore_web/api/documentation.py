@@ -35,7 +35,7 @@ class SiteAPI(NinjaAPI):
             version="1",
             description=(
                 "Models, benchmarks, scores and the leaderboard. Public data can be read without a token; a token "
-                "with the scope `read` also gives access to the private models of its owner."
+                "with the scope `read` also gives access to the private models of its owner and of their labs."
             ),
             docs_url=None,
             urls_namespace="api",

@@ -75,7 +75,7 @@ class ModelEntry(Strict):
     identifier: str
     domain: str = Field(description=_DOMAIN)
     title: str = Field(description="Shown instead of the identifier; may be empty.")
-    visibility: Literal["public", "private"] = Field(description="Private: only its owner sees it.")
+    visibility: Literal["public", "private"] = Field(description="Private: only its owner and its lab see it.")
     architecture: str
     family: str
     parameters: int | None = Field(description="Number of parameters.")

@@ -625,7 +625,8 @@ def _model(board: Board, row: int) -> SafeString:
     lock = SafeString("")
     if model.private:
         lock = format_html(
-            ' <span class="private" title="{}">private</span>', "Only you can see it" if model.mine else "Not public"
+            ' <span class="private" title="{}">private</span>',
+            "Only owners can see it" if model.mine else "Not public",
         )
     tick = format_html(
         '<input type="checkbox" class="tick-model" form="ticked" name="models" value="{}" aria-label="Choose {}">',

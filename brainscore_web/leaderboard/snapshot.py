@@ -47,7 +47,7 @@ class ModelRow(NamedTuple):
     identifier: str
     title: str
     private: bool  # whether the model is private
-    mine: bool  # whether the model is private, and the visitor is its owner
+    mine: bool  # whether the model is private, and the visitor owns it, alone or with a lab
     # architecture, family, training_data: empty if not known
     architecture: str
     family: str

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.utils.text import slugify
 from django.views.decorators.http import require_POST, require_safe
 
@@ -161,8 +162,7 @@ def _invite(request: HttpRequest, lab: Lab, mine: Membership) -> HttpResponse | 
     email = form.cleaned_data["email"]
     if refused := ratelimit.consume_or_429(request, action="invite", key=email, user=mine.user):
         return refused
-    lab.invitations.filter(email=email).delete()
-    lab.invitations.create(email=email, by=mine.user)
+    lab.invitations.update_or_create(email=email, defaults={"by": mine.user, "created": timezone.now()})
     get_adapter().send_mail("accounts/email/invitation", email, {"lab": lab, "by": mine.user, "request": request})
     messages.success(request, f"{email} is invited.")
     return None

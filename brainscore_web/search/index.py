@@ -22,7 +22,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.html import strip_tags
 
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import Lab, User
 from brainscore_web.competitions.models import Competition
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, VisionModel, Visitor, chunks
@@ -242,6 +242,14 @@ def _people() -> Iterator[Text]:
         )  # fmt: skip
 
 
+def _labs() -> Iterator[Text]:
+    for lab in Lab.objects.all():
+        yield Text(
+            key=str(lab.pk), row=lab.pk, title=lab.name, address=lab.page,
+            summary=lab.description[:_LONGEST_SUMMARY], text=lab.description,
+        )  # fmt: skip
+
+
 def _public_people(_visitor: Visitor | None = None) -> QuerySet[User]:
     return User.objects.filter(public_page=True, is_active=True)
 
@@ -254,6 +262,12 @@ SOURCES = {
         _people,
         lambda: tuple(_public_people().values_list("pk", "display_name", "affiliation", "orcid")),
         _public_people,
+    ),
+    "lab": Source(
+        "Labs",
+        _labs,
+        lambda: tuple(Lab.objects.values_list("pk", "name", "slug", "description")),
+        lambda visitor: Lab.objects.all(),
     ),
     "tutorial": Source("Tutorials and documentation", _tutorials, lambda: ""),
     "page": Source(

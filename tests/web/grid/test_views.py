@@ -128,7 +128,7 @@ def test_counts_in_columns_do_not_tell_of_private_models(board, client, owner):
 def test_the_owner_sees_a_lock_and_others_nothing(board, client, owner, staff):
     assert 'class="private"' not in client.get(PAGE).content.decode().split("<tbody>")[1].split("</tbody>")[0]
     client.force_login(owner)
-    assert 'title="Only you can see it">private' in client.get(PAGE).content.decode()
+    assert 'title="Only owners can see it">private' in client.get(PAGE).content.decode()
     client.force_login(staff)
     assert 'title="Not public">private' in client.get(PAGE).content.decode()
 

@@ -3,6 +3,7 @@
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
+from brainscore_web.accounts.models import Lab
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.pages.models import News, Page
@@ -130,6 +131,14 @@ def test_people_are_found_by_their_public_page_only(owner):
     assert names("olga") == {}
     refresh()
     assert not Entry.objects.filter(kind="person").exists()
+
+
+def test_labs_are_found(owner):
+    Lab.objects.create(name="Okapi Lab", slug="okapi-lab", description="We see <b>quaggas</b>.")
+    refresh()
+    assert names("okapi") == names("quaggas") == {"lab": ["Okapi Lab"]}
+    Lab.objects.all().delete()  # the index does not know yet
+    assert names("okapi") == {}
 
 
 def test_the_index_follows_the_data(models):

@@ -168,7 +168,7 @@ export function painter(view) {
         cell.append(
           element(
             "span",
-            { class: "private", title: view.mine.has(row) ? "Only you can see it" : "Not public" },
+            { class: "private", title: view.mine.has(row) ? "Only owners can see it" : "Not public" },
             "private",
           ),
         );
