@@ -2,4 +2,6 @@
 
 from brainscore_core.domains import domain, imported
 
+__all__ = ["BrainModel"]
+
 BrainModel = imported(domain().model_interface)

@@ -2,4 +2,6 @@
 
 from brainscore_core.domains import domain
 
+__all__ = ["place_on_screen"]
+
 place_on_screen = domain().feature("place_on_screen")

@@ -328,7 +328,7 @@ def mail_participants(announcement: Announcement) -> int:
     return announcement.recipients
 
 
-_SIGNER = Signer(salt="brainscore_web.competitions.mail")
+_SIGNER = Signer(salt="competitions: e-mails to participants")
 
 
 def mail_key(membership: Membership) -> str:

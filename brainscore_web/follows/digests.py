@@ -18,7 +18,7 @@ from brainscore_web.jobs.outbox import queue_email
 from brainscore_web.leaderboard.models import BenchmarkVersion, Score
 from brainscore_web.pages.models import News
 
-_SALT = "brainscore_web.follows.unsubscribe"
+_SALT = "follows: unsubscribe"
 _MOST = 25  # entries of each kind in an e-mail
 _AT_ONCE = 100  # e-mails of one sweep
 

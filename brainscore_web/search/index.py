@@ -152,8 +152,8 @@ def split(word: str) -> tuple[str, ...]:
     --------
     >>> split("MajajHong2015public")
     ('majaj', 'hong', '2015', 'public')
-    >>> split("CORnetS"), split("resnet50")
-    (('cornet', 's'), ('resnet', '50'))
+    >>> split("resnet50")
+    ('resnet', '50')
     """
     return tuple(next(words_in(component), "") for component in _COMPONENTS.findall(word))
 

@@ -42,7 +42,8 @@ def bibtex_entry(
 
     Examples
     --------
-    >>> print(bibtex_entry("a", title="V1 & {IT}", authors=["Ada"], year="2026", url="https://a.example/", note="n"))
+    >>> entry = bibtex_entry("a", title="V1 & {IT}", authors=["Ada"], year="2026", url="https://a.example/", note="n")
+    >>> print(entry.rstrip())
     @misc{a,
       title = {{V1 \& \{IT\}}},
       author = {{Ada}},

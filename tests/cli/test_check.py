@@ -150,7 +150,7 @@ def test_a_folder(cli, lab, monkeypatch):
     assert "nothing says who was measured" in found["its metadata are there"]["explanation"]
     assert found["its metadata are there"]["remedy"] == (
         "write METADATA = {'Mine2026-accuracy': BenchmarkMetadata(…)} into metadata.py of the plugin, with title, "
-        "description, stimuli, data, metric, bibtex, notes"
+        "description, stimuli, data, metric, bibtex, discussion, notes"
     )
     (folder / "metadata.py").write_text("METADATA = {'Mine2026-accuracy': 'people'}\n")
     found = json.loads(cli("check", "benchmark", str(folder), "--json").stdout)

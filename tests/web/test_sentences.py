@@ -114,7 +114,7 @@ SENTENCES = {
     "controls": {
         HOME: (
             [
-                "Models 2 Benchmarks 4 Scores, of 8 pairs 8",
+                "2 models, 4 benchmarks, 8 scores of 8 pairs.",
                 "The benchmarks with scores are outside of the averages, so no",
             ],
             ["at least half", "no scores"],
@@ -134,7 +134,7 @@ SENTENCES = {
     "sparse": {
         HOME: (
             [
-                "Scores, of 20 pairs 3",
+                "2 models, 10 benchmarks, 3 scores of 20 pairs.",
                 "No model has been scored on at least half of the benchmarks of Global Score, so no",
             ],
             ["Benchmarks scored"],
@@ -164,7 +164,12 @@ SENTENCES = {
     },
     "full": {
         HOME: (
-            ["Scores, of 8 pairs 8", "1 alpha 0.500 4 of 4 2 beta 0.300 4 of 4", "Of 2 models, 2 are ranked"],
+            [
+                "8 scores of 8 pairs.",
+                "Rank 1: alpha, 0.500",
+                "Rank 2: beta, 0.300, scored on 4 of 4",
+                "Of 2 models, 2 are ranked",
+            ],
             ["No model", "no model is ranked"],
         ),
         BOARD: (
@@ -189,9 +194,9 @@ SENTENCES = {
     "gaps": {
         HOME: (
             [
-                "1 (1–2) alpha 0.500",
-                "2 (1–2) beta 0.225",
-                f"In parentheses after a rank: its possible range. {ASSUMPTION}",
+                "Rank 1, possible ranks 1–2: alpha, 0.500",
+                "Rank 2, possible ranks 1–2: beta, 0.225",
+                f"Models that share a letter do not differ significantly. {ASSUMPTION}",
             ],
             [],
         ),
