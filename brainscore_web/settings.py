@@ -228,6 +228,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "brainscore_web.apps.CompressedStaticFilesStorage"},
 }
 WHITENOISE_USE_FINDERS = DEBUG
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 MEDIA_ROOT = SITE_HOME / "media"  # not served directly: views check permissions first
 
 UPLOADS = {  # storage and limits of uploads; see docs/uploads.md

@@ -264,7 +264,7 @@ def _polygons(steps: str) -> Outline:
 _MM = 85 / 400  # 400 units are one column of a paper; text then has 7 points
 
 _INK, _QUIET, _GRID, _PAPER = "#1b1f24", "#57606a", "#e3e6ea", "#ffffff"
-_KINDS = ("#0b57b0", "#b3470a", "#0b6e4f", "#7b3fa0", "#9a2257", "#5c5200", "#00697a", "#4b5563")
+_KINDS = ("#0b6478", "#b3470a", "#0b57b0", "#7b3fa0", "#9a2257", "#5c5200", "#0b6e4f", "#4b5563")
 # from −1 to 1: blue, white, red, as even in lightness as in charts.css
 _ZERO = "#f6f6f6"
 _NEGATIVE = (

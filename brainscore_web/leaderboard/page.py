@@ -344,7 +344,7 @@ def heads_of(nodes: Sequence[BoardNode]) -> Heads:
 PAGE = 50
 """Models per page without JavaScript."""
 
-MODULES = tuple(f"leaderboard/{name}.js" for name in ("form", "grid", "inspector", "keys", "paint", "table"))
+MODULES = tuple(f"leaderboard/{name}.js" for name in ("grid", "paint", "table"))
 """Imports of the page's script, preloaded so that the browser fetches them in parallel."""
 
 VALIDITIES = (
@@ -376,7 +376,7 @@ SIGNS = {
 }
 """Text of cells without a value."""
 
-_TITLED_COLUMNS = 40  # with more columns, cells have no titles and links, since these would double the size of the page
+_LINKED_COLUMNS = 40  # with more columns, cells have no links, since these would double the size of the page
 _NO_VALUE = [
     SafeString("")
     if state not in SIGNS
@@ -559,8 +559,8 @@ def _column(board: Board, head: Head, errors: bool, new: frozenset[str]) -> dict
 
 
 def _rows(board: Board, columns: tuple[int, ...], start: int, errors: bool) -> SafeString:
-    titled = len(columns) <= _TITLED_COLUMNS and not errors
-    common = escape(_joined("?" + _query_of_scores(board.state), "model=").replace("?&", "?")) if titled else ""
+    linked = len(columns) <= _LINKED_COLUMNS and not errors
+    common = escape(_joined("?" + _query_of_scores(board.state), "model=").replace("?&", "?")) if linked else ""
     first = next((place for place in columns if board.nodes[place].kind == "mean"), -1)
     rows = []
     for row in range(start, min(start + PAGE, len(board.models))):
@@ -579,16 +579,15 @@ def _cell(board: Board, row: int, place: int, errors: bool, common: str, first: 
     if not text:
         return _NO_VALUE[board.states[row, place]] or _NO_VALUE[STATES.index("undefined")]
     shade, between = board.shade[row, place], rounded_limits(board.low[row, place], board.high[row, place])
-    title = link = end = ""
+    link = end = ""
     if common:
-        title = f' title="{text} ({between or "no interval known"})"'
         model, node = quote(board.models[row].identifier), quote(board.nodes[place].identifier)
         link, end = f'<a href="score/{common}{model}&amp;node={node}">', "</a>"
     inside = _interval(board, row, place, between, first) if errors or (first and between) else ""
     mark = _MARKS[board.exposure[row, place]] if board.exposure[row, place] > 0 else ""
     mark += _DOUBTS[board.verification[row, place]]
     classes = f"value{f' s{shade}' if shade >= 0 else ''}{' first' if first else ''}"
-    return f'<td class="{classes}"{title}>{link}{text}{end}{mark}{inside}</td>'
+    return f'<td class="{classes}">{link}{text}{end}{mark}{inside}</td>'
 
 
 def _interval(board: Board, row: int, place: int, text: str, drawn: bool) -> str:

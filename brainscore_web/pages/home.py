@@ -12,10 +12,12 @@ from django.urls import reverse
 from brainscore_core.domains import domain
 from brainscore_core.figures import Dots, DotsRow, Svg, dots_with_intervals
 from brainscore_core.formatting import number_text
-from brainscore_web.leaderboard.board import Board, range_text
+from brainscore_web.leaderboard.board import Board, board_for, range_text
 from brainscore_web.leaderboard.cards.formatting import estimate
 from brainscore_web.leaderboard.models import Score, Visitor
-from brainscore_web.leaderboard.snapshot import Snapshot
+from brainscore_web.leaderboard.revision import Cache
+from brainscore_web.leaderboard.snapshot import Snapshot, SnapshotKey
+from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.submissions.models import Plugin
 
 _LEADERS = 10
@@ -42,8 +44,15 @@ class PublishedPlugin(NamedTuple):
     published: datetime
 
 
-def front_of(board: Board) -> dict[str, Any]:
-    """Return counts, the highest-ranked models and their figure, of a board without filters."""
+def front_of(snapshot: Snapshot) -> dict[str, Any]:
+    """Return counts, the highest-ranked models and their figure, of a board without filters, from the cache."""
+    return _fronts.get(snapshot.key, lambda: _front_of(board_for(snapshot, BoardState())))
+
+
+_fronts: Cache[SnapshotKey, dict[str, Any]] = Cache(most=100)
+
+
+def _front_of(board: Board) -> dict[str, Any]:
     snapshot = board.snapshot
     first = next((index for index, node in enumerate(board.nodes) if node.kind == "mean"), None)
     ranked = [] if first is None else [row for row in np.argsort(board.rank, kind="stable") if board.rank[row]]
@@ -122,8 +131,18 @@ def _hint(leader: dict[str, Any]) -> str:
     )
 
 
-def recent_scores(visitor: Visitor) -> list[RecentScore]:
-    """Return the newest scores that the visitor may see, without those that their ceiling makes meaningless."""
+def recent_scores(visitor: Visitor, snapshot: Snapshot) -> list[RecentScore]:
+    """Return the newest scores that the snapshot's visitor may see, from the cache.
+
+    Those that their ceiling makes meaningless are left out.
+    """
+    return _recent_scores.get(snapshot.key, lambda: _newest_scores(visitor))
+
+
+_recent_scores: Cache[SnapshotKey, list[RecentScore]] = Cache(most=100)
+
+
+def _newest_scores(visitor: Visitor) -> list[RecentScore]:
     rows = Score.objects.visible_to(visitor).filter(state=Score.State.SCORED, undetermined="")
     rows = rows.select_related("model", "benchmark").defer("document", "reason")[:_SCORES]
     return [

@@ -60,7 +60,8 @@ def public_links(request: HttpRequest) -> tuple[MenuLink, ...]:
     """Return the links that every visitor sees; the first ones lead to the domain of the page."""
     domain = domain_of(request)
     links = [*((text, reverse(name, args=[domain])) for text, name in _OF_DOMAIN), *_PUBLIC]
-    return tuple(MenuLink(text, href, request.path.startswith(href)) for text, href in links)
+    # pages of one model, benchmark or competition have the singular in their addresses
+    return tuple(MenuLink(text, href, request.path.startswith(href.removesuffix("s/"))) for text, href in links)
 
 
 def domain_links(request: HttpRequest) -> tuple[MenuLink, ...]:

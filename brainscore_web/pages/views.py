@@ -12,11 +12,9 @@ from django.views.decorators.http import require_safe
 
 from brainscore_core.domain_names import DOMAINS
 from brainscore_core.numerics.means import ASSUMPTION
-from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.http import answer, conditional
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
-from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.pages.documents import (
     chapters,
     document,
@@ -45,11 +43,11 @@ def home(request: HttpRequest) -> HttpResponse:
     assert page is not None  # included in the package
     welcome, written = page
     news = tuple(News.objects.published()[:_NEWS_AT_HOME])
-    scores = recent_scores(request.user)
+    scores = recent_scores(request.user, snapshots[0])
     plugins = recent_plugins(snapshots)
 
     def make() -> HttpResponse:
-        fronts = [front_of(board_for(snapshot, BoardState())) for snapshot in snapshots]
+        fronts = [front_of(snapshot) for snapshot in snapshots]
         fronts = [front for front in fronts if front["models"]] or fronts[:1]
         context = {
             "fronts": fronts,

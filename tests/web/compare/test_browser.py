@@ -56,9 +56,9 @@ def test_a_visit(shown, page, new_page, tmp_path):
         assert len(list(csv.DictReader(file))) == 12
 
     # the other modes keep what was chosen; filters narrow it down
-    follow(page.get_by_role("link", name="Models", exact=True).and_(page.locator(".modes a")))
-    page.get_by_label("First").fill(shown.models[0])
-    page.get_by_label("Second").fill(shown.models[5])
+    follow(page.get_by_role("link", name="Models", exact=True).and_(page.locator(".tabs a")))
+    page.get_by_label("Model 1").fill(shown.models[0])
+    page.get_by_label("Model 2").fill(shown.models[5])
     follow(page.get_by_role("button", name="Compare"))
     assert page.locator(".chart-heading").first.text_content() == "Means"
     page.get_by_text("Filters", exact=True).click()

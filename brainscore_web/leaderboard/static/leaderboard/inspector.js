@@ -12,10 +12,6 @@ export class Inspector {
     this.asked = null;
     this.at = null; // row and column of the cell whose details are shown
     const { scroller } = grid;
-    scroller.addEventListener("click", ({ target }) => {
-      const cell = target.closest("tbody [data-column]");
-      if (cell && !target.closest("a, button, input")) this.open(grid.active);
-    });
     scroller.addEventListener("focusin", () => this.at && this.open(grid.active)); // the panel follows the keys
     document.addEventListener("scroll", () => requestAnimationFrame(() => this.follow()), { passive: true, capture: true });
     document.addEventListener("pointerdown", ({ target }) => {

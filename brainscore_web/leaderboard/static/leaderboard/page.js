@@ -1,10 +1,7 @@
 // The page of the leaderboard: replaces the table from the server, and requests everything except the order from it.
 
-import { Grid } from "./grid.js";
-import { listen } from "./keys.js";
+import { Grid, listen } from "./grid.js";
 import { element, painter } from "./paint.js";
-import { fill, read } from "./form.js";
-import { Inspector, describer } from "./inspector.js";
 import { FACTS, byColumn, byName, byNumber, byRank, decode, headAt, layout } from "./table.js";
 
 const root = document.getElementById("leaderboard");
@@ -19,6 +16,9 @@ const problem = document.getElementById("problem");
 const address = root.dataset;
 const COLUMNS_AT_ONCE = 40;
 const narrow = matchMedia("(max-width: 40rem)"); // as in the style sheet
+
+const STATE = ["sort", "open", "show", "models", "mine", "common"]; // in hidden fields without scripts
+const ELSEWHERE = new Set([...STATE, "errors", "page"]);
 
 const MOST_COMPARED = 6; // as on the page of comparisons
 const MOST_CHANGES = 3; // in a row; the wait doubles each time
@@ -60,6 +60,32 @@ const query = () => {
   for (const name of ["errors", "page", "open", "sort", "show"]) plain.delete(name);
   return plain.toString();
 };
+
+// ---------------------------------------------------------------- the form and the query of the URL
+
+// Return the query of the form, with the current order and open columns.
+function read(form, params) {
+  const next = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) {
+    if (String(value).trim() && !ELSEWHERE.has(name)) next.append(name, value);
+  }
+  for (const name of STATE) for (const value of params.getAll(name)) next.append(name, value);
+  if (form.elements.errors.checked) next.set("errors", "1");
+  return next;
+}
+
+function fill(form, params) {
+  for (const input of form.querySelectorAll("input")) {
+    const values = params.getAll(input.name);
+    if (input.type === "checkbox") {
+      input.checked = values.length || !input.dataset.usual ? values.includes(input.value) : true;
+    }
+    else if (input.type === "radio") {
+      input.checked = values.length ? values.includes(input.value) : input.dataset.usual === "1";
+    } else if (input.type !== "hidden") input.value = values[0] || "";
+  }
+  for (const select of form.querySelectorAll("select")) select.value = params.get(select.name) || "";
+}
 
 // ---------------------------------------------------------------- data from the server
 
@@ -193,6 +219,18 @@ function presets() {
   }
 }
 
+// Show the details of a cell, by a script that is loaded for the first of them.
+async function inspect(place, focus = false) {
+  const { Inspector, describer } = await import("./inspector.js");
+  inspector ??= new Inspector(document.getElementById("inspector"), {
+    address: address.cell,
+    query,
+    grid,
+    describe: describer(grid, view, paint),
+  });
+  await inspector.open(place, focus);
+}
+
 function takeOver() {
   document.getElementById("pages")?.remove();
   const fresh = table.cloneNode(false);
@@ -203,11 +241,9 @@ function takeOver() {
   scroller.classList.add("live");
   root.classList.add("live");
   grid = new Grid(scroller, fresh, paint);
-  inspector = new Inspector(document.getElementById("inspector"), {
-    address: address.cell,
-    query,
-    grid,
-    describe: describer(grid, view, paint),
+  scroller.addEventListener("click", ({ target }) => {
+    const cell = target.closest("tbody [data-column]");
+    if (cell && !target.closest("a, button, input")) inspect(grid.active);
   });
   narrow.addEventListener("change", show);
   const legend = document.querySelector("details.legend");
@@ -231,7 +267,7 @@ function takeOver() {
   listen(grid, {
     enter,
     sort: ({ column, row }) => sortBy(keyAt(row, column)),
-    details: (place) => inspector.open(place, true),
+    details: (place) => inspect(place, true),
   });
 }
 
@@ -412,7 +448,7 @@ function enter({ row, column }, cell, key) {
   if (row >= 0) {
     const link = column < 2 && cell?.parentElement.querySelector("th a");
     if (link) link.click();
-    else inspector.open({ row, column }, true);
+    else inspect({ row, column }, true);
     return;
   }
   const button = cell?.querySelector("[data-open]");

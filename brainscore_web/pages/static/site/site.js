@@ -1,4 +1,5 @@
-// The colours that a visitor has chosen: those of the system, unless this browser has stored others.
+// The colours that a visitor has chosen: those of the system, unless this browser has stored others. And the search box
+// of every page: the key / leads to it, and the script of its suggestions is loaded when the box is first used.
 (() => {
   "use strict";
   const root = document.documentElement;
@@ -31,6 +32,16 @@
     choice.addEventListener("change", () => {
       show(choice.value);
       store(choice.value);
+    });
+    const box = document.getElementById("site-search");
+    box.addEventListener("focus", () => import(box.dataset.script));
+    document.addEventListener("keydown", (event) => {
+      const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
+      if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || typing) return;
+      event.preventDefault();
+      if (!box.offsetParent) document.getElementById("menu-switch").checked = true; // on a phone the box is in the menu
+      box.focus();
+      box.select();
     });
   });
 })();
