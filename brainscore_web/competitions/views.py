@@ -218,14 +218,18 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
                 return redirect("competitions:team", slug)
         except UserError as error:
             messages.error(request, f"{error.message}: {error.remedy}.")
-    context: dict[str, Any] = {"competition": competition, "membership": membership, "form": form}
+    context: dict[str, Any] = {
+        "competition": competition,
+        "membership": membership,
+        "form": form,
+        "settled": competition.is_settled,
+    }
     if membership is not None:
         members = list(membership.team.memberships.select_related("user"))
         context |= {
             "members": members,
             "is_captain": members[0] == membership,
             "entries": membership.team.entries.select_related("track"),
-            "settled": competition.is_settled,
             "invitation": settings.ADDRESS + reverse("competitions:join", args=[slug, membership.team.invitation]),
         }
     return render(request, "competitions/team.html", context, status=400 if request.method == "POST" else 200)

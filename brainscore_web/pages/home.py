@@ -116,7 +116,7 @@ def _figure(leaders: Sequence[dict[str, Any]], name: str, mean: str, tested: boo
             rows=rows,
             title=f"Highest-ranked models of {name}",
             description="\n".join(row.hint for row in rows),
-            x_title=f"{mean}, with 95 % interval",
+            x_title=f"{mean}, with 95 % interval" if any(np.isfinite(row.low) for row in rows) else mean,
             kinds=_KINDS if tested else (),
             width=440,
             identifier=f"leaders-{name}",

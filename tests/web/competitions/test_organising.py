@@ -225,6 +225,7 @@ def test_rules_and_entries_are_settled_by_freezing(as_organiser, client, competi
     answer = client.post(at("withdraw", "quagga", entered[0].pk), {"because": "no"})
     assert "are frozen" in answer.content.decode()
     assert not Entry.objects.filter(track=track, withdrawn__isnull=False).exists()
+    assert "teams can no longer be created" in client.get(at("team", "quagga")).content.decode()
 
 
 def test_awards_of_a_tie(as_organiser, client, competition, track, entered, organiser):

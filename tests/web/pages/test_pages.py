@@ -142,7 +142,14 @@ def test_reviewers_see_how_many_submissions_wait_also_on_pages_that_browsers_kee
 
 def test_the_current_page_is_marked_in_the_menu(client, board):
     marked = r'<a href="([^"]+)" aria-current="page">'
-    for address, href in (("/vision/models/", "/vision/models/"), ("/tutorials/runs/", "/tutorials/"), ("/about/", "")):
+    pages = {
+        "/vision/models/": "/vision/models/",
+        f"/vision/model/{board.models[0]}/": "/vision/models/",
+        "/competition2024/": "/competitions/",
+        "/tutorials/runs/": "/tutorials/",
+        "/about/": "",
+    }
+    for address, href in pages.items():
         found = re.search(marked, client.get(address).content.decode())
         assert (found[1] if found else "") == href
 
