@@ -109,6 +109,7 @@ _FEEDS = [
 _FOLLOWS = [
     path("", follows.home, name="home"),
     path("unsubscribe/<str:token>/", follows.unsubscribe, name="unsubscribe"),
+    path("labs/<slug:slug>/", follows.follow_lab, name="lab"),
     path("<domain:domain>/<kind_of_follow:kind>/<path:identifier>/", follows.follow, name="follow"),
 ]
 _CITING = [path("", snapshots.cite, name="cite")]

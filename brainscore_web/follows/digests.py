@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core import signing
 from django.db import transaction
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
@@ -15,7 +16,7 @@ from brainscore_web.accounts.models import User
 from brainscore_web.follows.models import Follow, Notifications
 from brainscore_web.follows.updates import benchmarks_at_or_below, newest_keys, score_updates, version_updates
 from brainscore_web.jobs.outbox import queue_email
-from brainscore_web.leaderboard.models import BenchmarkVersion, Score
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
 from brainscore_web.pages.models import News
 
 _SALT = "follows: unsubscribe"
@@ -83,9 +84,10 @@ def _counted(number: int, noun: str) -> str:
 def _updates(row: Notifications, last_score: int, last_version: int) -> dict[str, Any]:
     """Return what is new for a member; one more than an e-mail lists, if there are others."""
     follows = Follow.objects.filter(user=row.user)
-    models = follows.filter(benchmark=None).values("model")
-    followed = follows.filter(model=None).values_list("benchmark", flat=True)
-    benchmarks = benchmarks_at_or_below([pk for pk in followed if pk is not None])
+    labs = follows.filter(lab__isnull=False).values("lab")
+    models = VisionModel.objects.filter(Q(follows__in=follows) | Q(lab__in=labs)).order_by().values("pk")
+    followed = Benchmark.objects.filter(Q(follows__in=follows) | Q(lab__in=labs)).order_by()
+    benchmarks = benchmarks_at_or_below(set(followed.values_list("pk", flat=True)))
     updates: dict[str, Any] = {"scores": [], "versions": [], "news": [], "most": _MOST}
     if row.scores:
         scores = Score.objects.visible_to(row.user).filter(pk__gt=row.last_score, pk__lte=last_score)

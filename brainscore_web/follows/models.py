@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from brainscore_web.accounts.models import Lab
 from brainscore_web.leaderboard.models import Benchmark, VisionModel, Visitor
 
 
@@ -21,42 +22,52 @@ class FollowQuerySet(models.QuerySet["Follow"]):
 
 
 class Follow(models.Model):
-    """A member follows a model, a benchmark, or a mean with all benchmarks below it."""
+    """A member follows a model, a benchmark, a mean with all benchmarks below it, or a lab with all that it owns."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="follows")
     model = models.ForeignKey(VisionModel, null=True, on_delete=models.CASCADE, related_name="follows")
     benchmark = models.ForeignKey(Benchmark, null=True, on_delete=models.CASCADE, related_name="follows")
+    lab = models.ForeignKey(Lab, null=True, on_delete=models.CASCADE, related_name="follows")
     created = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = FollowQuerySet.as_manager()
 
     class Meta:
-        """Newest first; each model and benchmark once."""
+        """Newest first; each model, benchmark and lab once."""
 
         ordering = ("-created", "-pk")
         constraints = (
             models.CheckConstraint(
-                condition=Q(model=None, benchmark__isnull=False) | Q(model__isnull=False, benchmark=None),
-                name="follow_of_a_model_or_a_benchmark",
+                condition=Q(model=None, benchmark=None, lab__isnull=False)
+                | Q(model=None, benchmark__isnull=False, lab=None)
+                | Q(model__isnull=False, benchmark=None, lab=None),
+                name="follow_of_a_model_a_benchmark_or_a_lab",
             ),
             models.UniqueConstraint(fields=["user", "model"], name="follow_model_once"),
             models.UniqueConstraint(fields=["user", "benchmark"], name="follow_benchmark_once"),
+            models.UniqueConstraint(fields=["user", "lab"], name="follow_lab_once"),
         )
 
     def __str__(self) -> str:
-        return str(self.model or self.benchmark)
+        return str(self.followed)
 
     @property
     def kind(self) -> str:
-        """``'model'`` or ``'benchmark'``."""
-        return "benchmark" if self.model is None else "model"
+        """``'model'``, ``'benchmark'`` or ``'lab'``."""
+        return "model" if self.model is not None else "benchmark" if self.benchmark is not None else "lab"
 
     @property
-    def followed(self) -> VisionModel | Benchmark:
-        """The model or benchmark."""
-        followed = self.model or self.benchmark
+    def followed(self) -> VisionModel | Benchmark | Lab:
+        """The model, benchmark or lab."""
+        followed = self.model or self.benchmark or self.lab
         assert followed is not None  # a constraint of the table
         return followed
+
+    @property
+    def name(self) -> str:
+        """The identifier of the model or benchmark, or the name of the lab."""
+        followed = self.followed
+        return followed.name if isinstance(followed, Lab) else followed.identifier
 
 
 class Notifications(models.Model):

@@ -1,4 +1,4 @@
-"""Pages on which members follow models and benchmarks, and choose what they get e-mails about."""
+"""Pages on which members follow models, benchmarks and labs, and choose what they get e-mails about."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from brainscore_core.domains import Domain
 from brainscore_web.accounts.callers import current_user, has_confirmed_email
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import Lab, User
 from brainscore_web.follows import digests
 from brainscore_web.follows.models import Follow, Notifications
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
 MOST_FOLLOWS = 500
-"""Models and benchmarks that a member may follow."""
+"""Models, benchmarks and labs that a member may follow."""
 
 _PAGE_SIZE = 50
 _page_or_form = require_http_methods(["GET", "HEAD", "POST"])
@@ -42,7 +42,7 @@ class NotificationsForm(forms.ModelForm):
 @login_required
 @_page_or_form
 def home(request: HttpRequest) -> HttpResponse:
-    """The models and benchmarks that the visitor follows, and the settings of e-mails."""
+    """The models, benchmarks and labs that the visitor follows, and the settings of e-mails."""
     user = current_user(request)
     settings = Notifications.objects.filter(user=user).first()
     if request.method == "POST":
@@ -52,7 +52,7 @@ def home(request: HttpRequest) -> HttpResponse:
         form.instance.save(update_fields=NotificationsForm.Meta.fields)
         messages.success(request, "The settings are saved.")
         return redirect("follows:home")
-    follows = Follow.objects.filter(user=user).visible_to(user).select_related("model", "benchmark")
+    follows = Follow.objects.filter(user=user).visible_to(user).select_related("model", "benchmark", "lab")
     context = {
         "form": form,
         "follows": Paginator(follows, _PAGE_SIZE).get_page(request.GET.get("page")),
@@ -85,20 +85,30 @@ def follow(request: HttpRequest, domain: Domain, kind: str, identifier: str) -> 
     return render(request, "follows/follow.html", context)
 
 
-def _change(request: HttpRequest, user: User, kind: str, row: VisionModel | Benchmark) -> None:
+@never_cache
+@login_required
+@require_POST
+def follow_lab(request: HttpRequest, slug: str) -> HttpResponse:
+    """Follow a lab, or no longer."""
+    lab = get_object_or_404(Lab, slug=slug)
+    _change(request, current_user(request), "lab", lab)
+    return redirect(lab.page)
+
+
+def _change(request: HttpRequest, user: User, kind: str, row: VisionModel | Benchmark | Lab) -> None:
     """Store or delete a follow; several requests at a time cannot exceed the limit."""
     with transaction.atomic():
         User.objects.select_for_update().get(pk=user.pk)
         follows = Follow.objects.filter(user=user)
         if request.POST.get("change") == "unfollow":
             follows.filter(**{kind: row}).delete()
-            messages.success(request, f"You no longer follow {row.identifier}.")
+            messages.success(request, f"You no longer follow {row}.")
         elif not follows.filter(**{kind: row}).exists() and follows.count() >= MOST_FOLLOWS:
-            messages.error(request, f"You follow {MOST_FOLLOWS} models and benchmarks. Unfollow one first.")
+            messages.error(request, f"You follow {MOST_FOLLOWS} models, benchmarks and labs. Unfollow one first.")
         else:
             digests.notifications_of(user)
             Follow.objects.get_or_create(user=user, **{kind: row})
-            messages.success(request, f"You follow {row.identifier}.")
+            messages.success(request, f"You follow {row}.")
 
 
 @csrf_exempt  # mail programs send a POST request without a cookie (RFC 8058); the signed token authorises it

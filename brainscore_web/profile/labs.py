@@ -73,7 +73,14 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     lab = get_object_or_404(Lab, slug=slug)
     members = User.objects.filter(memberships__lab=lab, public_page=True, is_active=True).order_by("display_name", "pk")
     is_member = request.user.is_authenticated and lab.pk in request.user.lab_keys
-    context = {"lab": lab, "members": members, "is_member": is_member, **contributions(request, Q(lab=lab))}
+    follows = request.user.is_authenticated and lab.follows.filter(user=request.user).exists()
+    context = {
+        "lab": lab,
+        "members": members,
+        "is_member": is_member,
+        "follows": follows,
+        **contributions(request, Q(lab=lab)),
+    }
     return render(request, "people/lab.html", context)
 
 

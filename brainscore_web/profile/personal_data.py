@@ -220,9 +220,9 @@ def exported_snapshots(user: User) -> list[dict[str, Any]]:
 
 def follows_of(user: User) -> list[dict[str, Any]]:
     """Export what a user follows; of models that became private, only when that was."""
-    rows = Follow.objects.filter(user=user).select_related("model", "benchmark")
+    rows = Follow.objects.filter(user=user).select_related("model", "benchmark", "lab")
     visible = set(rows.visible_to(user).values_list("pk", flat=True))
-    return [{row.kind: row.followed.identifier if row.pk in visible else None, "created": row.created} for row in rows]
+    return [{row.kind: row.name if row.pk in visible else None, "created": row.created} for row in rows]
 
 
 SECTIONS: dict[str, tuple[type[Model], Callable[[User], Any]]] = {

@@ -5,6 +5,7 @@ from .._people import PUBLIC, SECRET
 LOGIN, HOME = "/accounts/login/", "/following/"
 OPEN = (200,) * 6
 READ_ONLY = (405,) * 6
+READ_ONLY_FOR_MEMBERS = (LOGIN, *(405,) * 5)
 OWNER = (404, 404, 200, 404, 404, 200)
 OF_SECRET = f"/following/vision/model/{SECRET}/"
 
@@ -18,6 +19,13 @@ ROWS = {
         OWNER,
         (404, 404, OF_SECRET, 404, 404, OF_SECRET),
         READ_ONLY,
+    ),
+    "follows:lab": (
+        {"slug": "unknown"},
+        {},
+        READ_ONLY_FOR_MEMBERS,
+        (LOGIN, *(404,) * 5),
+        READ_ONLY_FOR_MEMBERS,
     ),
     "follows:unsubscribe": ({"token": "forged:token"}, {}, (404,) * 6, (404,) * 6, READ_ONLY),
 }

@@ -8,12 +8,14 @@ from allauth.account.models import EmailAddress
 from django.core import mail
 from django.utils import timezone
 
+from brainscore_web.accounts.models import Lab
 from brainscore_web.follows import digests, views
 from brainscore_web.follows.models import Follow, Notifications
 from brainscore_web.jobs.models import Email
 from brainscore_web.jobs.outbox import send_due_emails
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.pages.models import News
+from brainscore_web.profile.personal_data import follows_of
 
 BENCHMARK = "Simulated000.V1-pls"
 
@@ -121,6 +123,33 @@ def test_following_is_limited_and_can_end(board, client, follower, monkeypatch):
     client.post(page, {"change": "follow"})
     client.post(page, {"change": "follow"})  # twice is once
     assert Follow.objects.count() == 2
+
+
+def test_a_lab_stands_for_what_it_owns(board, client, follower):
+    lab = Lab.objects.create(name="Lab", slug="lab")
+    assert "Get e-mails about" in client.get(lab.page).content.decode()
+    for _ in range(2):
+        text = client.post("/following/labs/lab/", {"change": "follow"}, follow=True).content.decode()
+    assert "You follow Lab." in text
+    assert 'value="unfollow"' in text
+    assert follows_of(follower)[0]["lab"] == "Lab"
+    home = client.get("/following/").content.decode()
+    assert lab.page in home
+    assert 'action="/following/labs/lab/"' in home
+    benchmark = Benchmark.objects.filter(is_mean=False).exclude(parent__identifier="V1").first()
+    for number, model in enumerate((board.models[2], board.models[3], board.models[-1])):  # the last one is private
+        add_score(model, benchmark.identifier, f"2027010{number + 1}T000000000000Z-0123456789ab")
+    VisionModel.objects.filter(identifier__in=(board.models[2], board.models[-1])).update(lab=lab)
+    assert due_again() == 1
+    body = Email.objects.get().body
+    assert board.models[2] in body
+    assert board.models[3] not in body
+    assert board.models[-1] not in body
+    Benchmark.objects.filter(pk=benchmark.pk).update(lab=lab)
+    benchmark.versions.create(version="9", since=timezone.now(), changes="New trials")
+    assert due_again() == 1
+    client.post("/following/labs/lab/", {"change": "unfollow"})
+    assert not Follow.objects.filter(lab=lab).exists()
 
 
 def test_visitors_find_feeds_and_the_way_to_log_in(board, client):
