@@ -71,11 +71,16 @@ def _limited(provider: str, view: View) -> View:
 def _continuing(view: View) -> View:
     """Send browsers to the provider by a page: they refuse to follow a form to another site.
 
-    The content security policy says so, whatever redirects the form.
+    The content security policy says so, whatever redirects the form. Of the query, only purpose and destination count:
+    links do not choose what the provider is asked for.
     """
 
     @functools.wraps(view)
     def wrapped(request: HttpRequest) -> HttpResponse:
+        query = request.GET.copy()
+        for name in query.keys() - {"process", "next"}:
+            del query[name]
+        request.GET = query
         response = view(request)
         address = response.get("Location", "")
         if not address.startswith("https:") and not address.startswith("http:"):

@@ -5,7 +5,7 @@ import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 import requests
@@ -142,6 +142,14 @@ def test_codes_and_states_of_others_are_refused(client, db, provider):
     Provider.codes.clear()
     assert "did not confirm" in client.get(back).content.decode()
     assert not User.objects.exists()
+
+
+def test_links_do_not_choose_what_the_provider_is_asked_for(client, provider, db):
+    query = {"next": "//evil.example/", "scope": "repo", "auth_params": "redirect_uri=https://evil.example/"}
+    page = client.post(f"/accounts/providers/github/login/?{urlencode(query)}")
+    asked = parse_qs(urlsplit(page["Refresh"].removeprefix("0; url=")).query)
+    assert asked["redirect_uri"] == ["http://testserver/accounts/providers/github/login/callback/"]
+    assert "repo" not in asked.get("scope", [])
 
 
 def test_without_a_password_the_last_account_stays(client, db, provider, mailoutbox, link):
