@@ -151,4 +151,4 @@ def take(page, name, address, size, scheme):
     assert picture.size == (width, height)
     assert len(picture.getcolors(width * height)) > 20, name  # something is there
     if folder := os.environ.get("BRAINSCORE_SCREENSHOTS"):
-        picture.quantize(128).save(Path(folder) / f"{name}.png", optimize=True)
+        picture.quantize(128, method=Image.Quantize.FASTOCTREE).save(Path(folder) / f"{name}.png", optimize=True)
