@@ -369,7 +369,7 @@ def test_a_visitor_finds_the_scores_and_what_they_mean(person, site):
     picture(visitor, "leaderboard")
     follow(visitor.locator("th.model >> text=pixels").first)
     visitor.wait_for_url("**/vision/model/pixels/")
-    assert 'load_model("pixels")' in visitor.inner_text("main")
+    assert '("pixels"' in visitor.inner_text("main")
     picture(visitor, "model")
 
 
