@@ -288,7 +288,7 @@ def export_leaderboard(
     The parameters are those of the page.
     """
     state = state_of(request, FormAsked)
-    form: export.Form = laid_out.form or "wide"  # type: ignore[assignment] # checked by the export
+    form = export.checked_form(laid_out.form or "wide")
     visitor = caller_of(request).visitor
     snapshot, owned = snapshot_for(visitor, of.domain, at=state.at), owned_models(visitor, state)
     board = board_for(snapshot, state, owned)

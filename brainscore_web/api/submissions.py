@@ -24,7 +24,7 @@ from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.examining import Refused, Source, Zip, source_at
 from brainscore_web.submissions.models import Revision, Step, Submission
 from brainscore_web.submissions.receiving import max_form_size, receive, too_large_error
-from brainscore_web.submissions.steps import count_pairs, progress, progress_of, status_of, step_status
+from brainscore_web.submissions.status import count_pairs, progress, progress_of, status_of, step_status
 from brainscore_web.submissions.views import file_name
 
 router = Router()

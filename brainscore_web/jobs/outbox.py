@@ -48,7 +48,6 @@ def queue_email(
     template: str,
     context: Mapping[str, Any] | None = None,
     submission: Model | None = None,
-    *,
     unsubscribe: str = "",
 ) -> Email | None:
     """Queue an e-mail in the current transaction; it is sent after the transaction is committed.
@@ -57,10 +56,8 @@ def queue_email(
     """
     if to is None:
         return None
-    body = email_body(to, template, context, submission)
-    return Email.objects.create(
-        to=to, submission=submission, subject=email_subject(subject), body=body, unsubscribe=unsubscribe
-    )
+    texts = {"subject": email_subject(subject), "body": email_body(to, template, context, submission)}
+    return Email.objects.create(to=to, submission=submission, unsubscribe=unsubscribe, **texts)
 
 
 def email_subject(text: str) -> str:

@@ -116,6 +116,14 @@ _VERIFICATIONS = np.array([name or None for name in VERIFICATIONS], dtype=object
 _MODEL = ("identifier", "title", "architecture", "family", "parameters", "size_mb", "training_data", "runnable")
 
 
+def checked_form(form: str) -> Form:
+    """Return the name of a form; a UserError if there is no such form."""
+    for name in FORMS:
+        if form == name:
+            return name
+    raise UserError(f"unknown form {form[:50]!r}", remedy=f"use one of: {', '.join(FORMS)}")
+
+
 def csv(board: Board, *, form: Form = "wide") -> bytes:
     """Write a board as CSV in UTF-8, with a header line and empty cells for missing values.
 
@@ -147,9 +155,7 @@ def table(board: Board, *, form: Form = "wide") -> pyarrow.Table:
     """Return a board as a table with all nodes except headings, whether shown or not, in the order of its models."""
     import pyarrow
 
-    if form not in FORMS:
-        raise UserError(f"unknown form {str(form)[:50]!r}", remedy=f"use one of: {', '.join(FORMS)}")
-    columns = _wide(board) if form == "wide" else _long(board)
+    columns = _wide(board) if checked_form(form) == "wide" else _long(board)
     arrays = {name: pyarrow.array(column, _type(name, column), from_pandas=True) for name, column in columns.items()}
     metadata = {
         "query": board.state.query(),

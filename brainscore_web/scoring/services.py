@@ -20,7 +20,7 @@ from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel, Vis
 from brainscore_web.scoring.models import OPEN, Job
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Submission
 from brainscore_web.submissions.pipeline import scoring_ended
-from brainscore_web.submissions.steps import published, scoring_cancelled, scoring_retried
+from brainscore_web.submissions.status import published, scoring_cancelled, scoring_retried
 
 MODEL_REGISTRY, BENCHMARK_REGISTRY = "model_registry", "benchmark_registry"
 

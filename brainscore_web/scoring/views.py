@@ -29,7 +29,7 @@ from brainscore_web.leaderboard.models import Score, Visibility, Visitor
 from brainscore_web.scoring.models import OPEN, Job, RemoteResult
 from brainscore_web.scoring.services import cancel_all, cancel_job, may_change, retry_job
 from brainscore_web.submissions.models import Submission
-from brainscore_web.submissions.steps import progress
+from brainscore_web.submissions.status import progress
 
 
 @never_cache

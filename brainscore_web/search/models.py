@@ -60,8 +60,7 @@ TABLES = {
         "(names, text, parts, prefix='2 3', tokenize=\"unicode61 remove_diacritics 0 tokenchars '_'\")",
     ),
     "postgresql": (
-        "CREATE TABLE search_words (rowid bigint PRIMARY KEY REFERENCES search_entry (id) ON DELETE CASCADE, "
-        "search_words tsvector NOT NULL)",
+        "CREATE TABLE search_words (rowid bigint PRIMARY KEY, search_words tsvector NOT NULL)",
         "CREATE INDEX search_words_index ON search_words USING gin (search_words)",
     ),
 }

@@ -18,7 +18,8 @@ from brainscore_web.submissions.models import ASPECTS, Comment, Review, Revision
 from brainscore_web.submissions.permissions import reviewers
 from brainscore_web.submissions.review.assignments import carry_over_reviewer, reviewer_key
 from brainscore_web.submissions.review.comments import open_threads
-from brainscore_web.submissions.steps import Outcome, progress
+from brainscore_web.submissions.status import progress
+from brainscore_web.submissions.steps import Outcome
 
 _log = logging.getLogger(__name__)
 _SHOWN = 20

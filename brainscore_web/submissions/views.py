@@ -33,7 +33,7 @@ from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, anchor
 from brainscore_web.submissions.review.decisions import announced_decision, reviews_of
 from brainscore_web.submissions.source_code import FileText, highlighted, texts_of
 from brainscore_web.submissions.source_code import file_diffs as changes_between
-from brainscore_web.submissions.steps import count_pairs, progress_of, status_of, step_status
+from brainscore_web.submissions.status import count_pairs, progress_of, status_of, step_status
 
 _WHO = {
     "public": "everyone sees their scores",

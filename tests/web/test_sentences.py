@@ -221,8 +221,8 @@ SENTENCES = {
             ["(1–2)", "none of these findings"],
         ),
         LIST: (["alpha 1 (1–2) 0.500", "beta 2 (1–2) 0.225", ASSUMPTION], []),
-        ALPHA: (["rank 1 of 2 (1–2) · group a", ASSUMPTION], []),
-        BETA: (["rank 2 of 2 (1–2) · group a"], []),
+        ALPHA: (["rank 1 of 2 (1–2) group a", ASSUMPTION], []),
+        BETA: (["rank 2 of 2 (1–2) group a"], []),
         MEAN: (
             [f"models are tested in pairs on the benchmarks that both have. {ASSUMPTION}", "1 1–2 alpha", "2 1–2 beta"],
             [],

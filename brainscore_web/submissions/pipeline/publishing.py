@@ -35,7 +35,8 @@ from brainscore_web.submissions.pipeline.transitions import (
     scoring_ended,
 )
 from brainscore_web.submissions.plugin_folders import folder_with, unpacked
-from brainscore_web.submissions.steps import Outcome, StepFailed, published
+from brainscore_web.submissions.status import published
+from brainscore_web.submissions.steps import Outcome, StepFailed
 from brainscore_web.uploads.models import Upload
 
 _MODEL_FIELDS = {

@@ -19,7 +19,8 @@ from brainscore_web.accounts.models import User
 from brainscore_web.submissions.models import BenchmarkAssessment, Review, Revision, Step, Submission
 from brainscore_web.submissions.notifications import notify_done
 from brainscore_web.submissions.review.comments import open_threads
-from brainscore_web.submissions.steps import progress, scoring_cancelled, scoring_retried, wake_for_steps
+from brainscore_web.submissions.status import progress, scoring_cancelled, scoring_retried
+from brainscore_web.submissions.steps import wake_for_steps
 
 _S: Any = Submission.State
 _K: Any = Step.Kind

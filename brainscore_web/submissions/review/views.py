@@ -39,7 +39,7 @@ from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, MAX_CO
 from brainscore_web.submissions.review.decisions import earlier_notes, review_case, reviews_of
 from brainscore_web.submissions.source_code import file_diffs as changes_between
 from brainscore_web.submissions.source_code import live_files, previous_revision, texts_of
-from brainscore_web.submissions.steps import count_pairs, progress_of, step_status
+from brainscore_web.submissions.status import count_pairs, progress_of, step_status
 
 _FINE = {"fine": True, "not": False, "none": None}
 _NOTE = 2_000

@@ -218,6 +218,7 @@ def test_a_receipt(get, board):
         ("leaderboard?q=(", "search"),
         ("leaderboard?sort=nowhere", "nowhere"),
         ("exports/leaderboard.csv?form=round", "form"),
+        ("exports/leaderboard.bib?form=round", "form"),
         ("exports/scores.csv?limit=3", "limit"),
         ("exports/leaderboard.pdf", "format"),
         ("scores?" + "&".join(f"model=m{number}" for number in range(1001)), "parameters"),

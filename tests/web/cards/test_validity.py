@@ -294,5 +294,6 @@ def test_the_badge_and_the_filter_in_a_browser(board, live_server, page):
     page.get_by_text("Without the validity, 24 benchmarks would.").wait_for()
     page.go_back()
     page.wait_for_function("document.querySelector('select[name=validity]').value === 'assessed'")
+    page.keyboard.press("Escape")  # the panel of filters covers the table
     page.locator("a.validity-sign").click()
     page.wait_for_url(f"**{ADDRESS}#validity")

@@ -82,7 +82,7 @@ def scored():
 
     from brainscore_web.leaderboard.models import Score, VisionModel
     from brainscore_web.leaderboard.snapshot import snapshot_for
-    from brainscore_web.submissions.steps import progress
+    from brainscore_web.submissions.status import progress
 
     site.in_tree(benchmarks=site.SIMULATED[:1])
     broken = plugins.model_files("broken-8")

@@ -28,7 +28,7 @@ from brainscore_web.scoring.claims import claim_job, retry_pairs_not_run
 from brainscore_web.scoring.completion import complete_job
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions.models import Plugin
-from brainscore_web.submissions.steps import progress
+from brainscore_web.submissions.status import progress
 
 from .._plugins import model_files
 from ._site import SIMULATED, in_tree, publish, submit

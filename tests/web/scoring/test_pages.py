@@ -8,7 +8,7 @@ from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.services import cancel_job, retry_job
 from brainscore_web.submissions.models import Submission
-from brainscore_web.submissions.steps import progress
+from brainscore_web.submissions.status import progress
 
 from .._plugins import model_files
 from ._site import in_tree, submit

@@ -16,7 +16,7 @@ from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.services import cancel_all, plan, plan_for, scored_identifiers
 from brainscore_web.submissions.models import Plugin
 from brainscore_web.submissions.pipeline import scoring_ended
-from brainscore_web.submissions.steps import progress
+from brainscore_web.submissions.status import progress
 
 from .._plugins import benchmark_files, model_files
 from ._site import SIMULATED, in_tree, publish, submit

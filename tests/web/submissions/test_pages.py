@@ -15,7 +15,7 @@ from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions import views
 from brainscore_web.submissions.models import Comment, Plugin, PublishedVersion, Revision, Step, Submission
-from brainscore_web.submissions.steps import Progress
+from brainscore_web.submissions.status import Progress
 from tests.web._plugins import benchmark_files, model_files
 
 from .conftest import browser_of, confirm
