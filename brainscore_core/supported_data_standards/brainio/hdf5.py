@@ -1,23 +1,43 @@
-"""HDF5 files that read other files: they are refused before their values are read.
+"""HDF5 files that read other files: they are refused before a library opens them.
 
 HDF5 follows external links, external storage and virtual data sets without notice, so that a file from elsewhere can
-read any file of this machine. netCDF4 has no function that shows them; h5py lists links and layouts without following
-them.
+read any file of this machine. netCDF4 has no function that shows them, and h5py brings an HDF5 library of its own,
+beside which netCDF4 of some versions fails. Therefore the metadata of a file are walked here, as far as they lead to
+objects: superblock, object headers, and both kinds of groups. What is unknown is refused.
+
+The format is described at https://support.hdfgroup.org/documentation/hdf5/latest/_f_m_t3.html.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from brainscore_core.errors import UserError
 
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _CLASSIC = (b"CDF\x01", b"CDF\x02", b"CDF\x05")  # netCDF 3, which has no links
-_MAX_OBJECTS = 100_000
+_LINK_INFO, _LINK, _EXTERNAL_FILES, _LAYOUT, _CONTINUATION, _SYMBOL_TABLE = 0x02, 0x06, 0x07, 0x08, 0x10, 0x11
+_SHARED = 0x02  # flag of a message that is stored elsewhere
+_HARD, _SOFT = 0, 1
+_VIRTUAL = 3
+_SOFT_ENTRY = 2  # of a symbol table
+_MAX_ADDRESS = 1 << 62
+_MAX_BLOCK = 1 << 26  # bytes
+_MAX_READS = 2_000_000
+
+
+class _Malformed(Exception):
+    """Metadata that do not follow the format, or are not known here."""
+
+
+class _OtherFiles(Exception):
+    """What reads other files, and where."""
 
 
 def refuse_other_files(source: Path | BinaryIO, name: str | None = None) -> None:
-    r"""Refuse a file that reads other files, before its values are read.
+    r"""Refuse a file that reads other files, before a library opens it.
 
     The file is HDF5, such as netCDF 4 or NWB, or netCDF 3; `name` replaces its path in messages. Raises UserError if it
     has external links, external storage or virtual data sets, or its structure cannot be examined.
@@ -28,8 +48,6 @@ def refuse_other_files(source: Path | BinaryIO, name: str | None = None) -> None
     >>> import io
     >>> refuse_other_files(io.BytesIO(b"CDF\x01"), "old.nc")
     """
-    import h5py
-
     if isinstance(source, Path):
         with source.open("rb") as stream:
             refuse_other_files(stream, name or str(source))
@@ -38,44 +56,343 @@ def refuse_other_files(source: Path | BinaryIO, name: str | None = None) -> None
     if source.read(4) in _CLASSIC:
         return
     try:
-        with h5py.File(source, "r") as file:
-            problem = _other_file(file.id)
-    except (OSError, RuntimeError, LookupError, TypeError, ValueError) as error:  # errors of HDF5
+        _Walk(source).run()
+    except _OtherFiles as error:
+        raise UserError(
+            f"{name} reads other files: {error}",
+            remedy="write a copy that contains all values itself; nothing outside of the file is read",
+        ) from error
+    except _Malformed as error:
         raise UserError(
             f"{name} cannot be read as netCDF or HDF5 ({error})",
             remedy="it is damaged or of another format: fetch it again",
         ) from error
-    if problem is not None:
-        raise UserError(
-            f"{name} reads other files: {problem}",
-            remedy="write a copy that contains all values itself; nothing outside of the file is read",
-        )
 
 
-def _other_file(file: Any) -> str | None:
-    """The first object of an open file that is stored in another one; None if there is none."""
-    import h5py
+class _Walk:
+    """The objects of a file, from its root group."""
 
-    groups = [(h5py.h5g.open(file, b"/"), "")]
-    seen: set[int] = set()  # addresses of objects
-    while groups:
-        group, path = groups.pop()
-        for name in group:
-            link, below = group.links.get_info(name), f"{path}/{name.decode(errors='replace')}"
-            if link.type == h5py.h5l.TYPE_EXTERNAL:
-                return f"{below} is a link to {group.links.get_val(name)[0].decode(errors='replace')}"
-            if link.type == h5py.h5l.TYPE_SOFT or link.u in seen:
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._base = 0
+        self._offset_size = self._length_size = 8
+        self._reads = 0
+        self._waiting: list[tuple[int, str]] = []
+
+    def run(self) -> None:
+        seen = set()
+        self._waiting.append((self._root(), ""))
+        while self._waiting:
+            address, name = self._waiting.pop()
+            if address not in seen:
+                seen.add(address)
+                self._examine(address, name)
+
+    def _read(self, address: int, size: int, signature: bytes = b"") -> _Bytes:
+        self._reads += 1
+        if self._reads > _MAX_READS or size > _MAX_BLOCK or address > _MAX_ADDRESS:
+            raise _Malformed("its metadata are too large")
+        self._stream.seek(self._base + address)
+        content = self._stream.read(size)
+        if len(content) != size or not content.startswith(signature):
+            raise _Malformed(f"no {signature.decode() or 'data'} at byte {self._base + address:,}")
+        block = _Bytes(content, self._offset_size, self._length_size)
+        block.skip(len(signature))
+        return block
+
+    def _root(self) -> int:
+        """Address of the root group's header."""
+        address = 0
+        while True:
+            self._stream.seek(address)
+            start = self._stream.read(24)
+            if len(start) < 24:
+                raise _Malformed("it has no signature")
+            if start.startswith(_SIGNATURE):
+                break
+            address = address * 2 or 512
+        self._base = address
+        version = start[8]
+        sizes = start[13:15] if version < 2 else start[9:11]
+        if version > 3 or not set(sizes) <= {2, 4, 8} or len(sizes) < 2:
+            raise _Malformed(f"version {version} of the superblock")
+        self._offset_size, self._length_size = sizes
+        head = {0: 24, 1: 28, 2: 12, 3: 12}[version]
+        block = self._read(0, head + 6 * self._offset_size + 24)
+        block.skip(head)
+        if block.address() != address:
+            raise _Malformed("it was moved within another file")
+        block.skip(2 * self._offset_size)  # free space or extension, end of the file
+        if version < 2:
+            block.skip(2 * self._offset_size)  # driver, name of the root group
+        return block.address()
+
+    def _examine(self, address: int, name: str) -> None:
+        """Examine the header of an object, and note the objects that a group links."""
+        for kind, flags, block in self._messages(address):
+            if kind in (_LINK_INFO, _LINK, _EXTERNAL_FILES, _LAYOUT, _SYMBOL_TABLE) and flags & _SHARED:
+                raise _Malformed(f"a shared message in {name or '/'}")
+            if kind == _EXTERNAL_FILES:
+                raise _OtherFiles(f"the values of {name or '/'} are in external storage")
+            if kind == _LAYOUT and block.layout() == _VIRTUAL:
+                raise _OtherFiles(f"{name or '/'} is a virtual data set")
+            if kind == _LINK:
+                self._link(block, name)
+            elif kind == _LINK_INFO:
+                self._dense_links(block, name)
+            elif kind == _SYMBOL_TABLE:
+                self._symbol_table(block.address(), block.address(), name)
+
+    def _messages(self, address: int) -> Iterator[tuple[int, int, _Bytes]]:
+        """Types, flags and contents of the messages of an object header, of version 1 or 2."""
+        start = self._read(address, 16)
+        if start.peek(4) == b"OHDR":
+            start = self._read(address, 6, b"OHDR")
+            version, flags = start.number(1), start.number(1)
+            if version != 2:
+                raise _Malformed(f"version {version} of an object header")
+            head = 6 + (16 if flags & 0x20 else 0) + (4 if flags & 0x10 else 0)
+            width = 1 << (flags & 3)
+            size = self._read(address + head, width).number(width)
+            blocks = [(address + head + width, size)]
+            form = (1, 2 if flags & 0x04 else 0)
+        elif start.number(1) == 1:
+            start.skip(7)
+            blocks = [(address + 16, start.number(4))]
+            form = (2, 3)
+        else:
+            raise _Malformed("an unknown object header")
+        seen = set()
+        while blocks:
+            start_address, size = blocks.pop()
+            if start_address in seen:
                 continue
-            if link.type != h5py.h5l.TYPE_HARD or len(seen) == _MAX_OBJECTS:
-                raise ValueError(f"{below} is a link of an unknown kind, or there are too many objects")
-            seen.add(link.u)
-            item = h5py.h5o.open(group, name)
-            if isinstance(item, h5py.h5g.GroupID):
-                groups.append((item, below))
-            elif isinstance(item, h5py.h5d.DatasetID):
-                created = item.get_create_plist()
-                if created.get_layout() == h5py.h5d.VIRTUAL:
-                    return f"{below} is a virtual data set"
-                if created.get_external_count():
-                    return f"the values of {below} are in external storage"
-    return None
+            seen.add(start_address)
+            block = self._read(start_address, size)
+            head = 3 + sum(form)
+            while block.left >= head:
+                kind, size, flags = block.number(form[0]), block.number(2), block.number(1)
+                block.skip(form[1])
+                content = block.inner(size)
+                if kind == _CONTINUATION:
+                    start_address, size = content.address(), content.length()
+                    if form[0] == 1:  # with signature and checksum
+                        self._read(start_address, 4, b"OCHK")
+                        start_address, size = start_address + 4, size - 8
+                    blocks.append((start_address, size))
+                else:
+                    yield kind, flags, content
+
+    def _link(self, block: _Bytes, parent: str) -> None:
+        """Note the object of a hard link; refuse links to other files."""
+        version, flags = block.number(1), block.number(1)
+        if version != 1:
+            raise _Malformed(f"version {version} of a link")
+        kind = block.number(1) if flags & 0x08 else _HARD
+        block.skip((8 if flags & 0x04 else 0) + (1 if flags & 0x10 else 0))
+        width = 1 << (flags & 3)
+        name = f"{parent}/{block.text(block.number(width))}"
+        if kind == _HARD:
+            self._waiting.append((block.address(), name))
+        elif kind != _SOFT:  # which leaves the file only through another link
+            raise _OtherFiles(f"{name} is a link to another file")
+
+    def _symbol_table(self, tree: int, heap: int, parent: str) -> None:
+        """Note the objects of a group in the form of older files."""
+        header = self._read(heap, 8 + 2 * self._length_size + self._offset_size, b"HEAP")
+        header.skip(4)
+        size = header.length()
+        header.skip(self._length_size)
+        names = self._read(header.address(), size).peek(size)
+        waiting, seen = [tree], set()
+        while waiting:
+            address = waiting.pop()
+            if address in seen:
+                continue
+            seen.add(address)
+            if self._read(address, 4).peek(4) == b"SNOD":
+                self._symbols(address, names, parent)
+                continue
+            node = self._read(address, 8, b"TREE")
+            node.skip(2)
+            count = node.number(2)
+            pair = self._length_size + self._offset_size
+            entries = self._read(address + 8 + 2 * self._offset_size, count * pair)
+            for _ in range(count):
+                entries.skip(self._length_size)
+                waiting.append(entries.address())
+
+    def _symbols(self, address: int, names: bytes, parent: str) -> None:
+        node = self._read(address, 8, b"SNOD")
+        node.skip(2)
+        count = node.number(2)
+        entries = self._read(address + 8, count * (2 * self._offset_size + 24))
+        for _ in range(count):
+            start, target, kind = entries.address(), entries.address(), entries.number(4)
+            entries.skip(20)
+            if kind != _SOFT_ENTRY:
+                name = names[start : names.find(b"\0", start)].decode(errors="replace")
+                self._waiting.append((target, f"{parent}/{name}"))
+
+    def _dense_links(self, block: _Bytes, parent: str) -> None:
+        """Examine the links of a large group, which are in a heap, through both of its indexes."""
+        block.skip(1)
+        flags = block.number(1)
+        block.skip(8 if flags & 0x01 else 0)
+        address = block.address()
+        trees = [block.address() for _ in range(2 if flags & 0x02 else 1)]
+        if block.is_undefined(address):
+            return
+        heap = _Heap(self._read, address, self._offset_size, self._length_size)
+        for tree in trees:
+            if not block.is_undefined(tree):
+                for record in self._records(tree):
+                    self._link(heap.content(record[-heap.id_size :]), parent)
+
+    def _records(self, address: int) -> Iterator[bytes]:
+        """All records of a B-tree of version 2."""
+        head = self._read(address, 22 + self._offset_size + self._length_size, b"BTHD")
+        head.skip(2)
+        node_size, record_size, depth = head.number(4), head.number(2), head.number(2)
+        head.skip(2)
+        root, count = head.address(), head.number(2)
+        if not record_size or node_size <= 10 or depth > 32:
+            raise _Malformed("a B-tree")
+        most = (node_size - 10) // record_size
+        widths, totals, total = [_width_of(most)], [0], most  # widths of the numbers of records beneath a node
+        for _ in range(depth):
+            pointer = self._offset_size + widths[0] + totals[-1]
+            most = (node_size - 10 - pointer) // (record_size + pointer)
+            total = (most + 1) * total + most
+            totals.append(_width_of(total))
+        waiting, seen = [(root, count, depth)], set()
+        while waiting:
+            address, count, level = waiting.pop()
+            if address in seen or head.is_undefined(address):
+                continue
+            seen.add(address)
+            node = self._read(address, node_size, b"BTIN" if level else b"BTLF")
+            node.skip(2)
+            for _ in range(count):
+                yield node.take(record_size)
+            for _ in range(count + 1 if level else 0):
+                child, below = node.address(), node.number(widths[0])
+                node.skip(totals[level - 1])
+                waiting.append((child, below, level - 1))
+
+
+class _Heap:
+    """A fractal heap of links."""
+
+    def __init__(self, read: Callable[..., _Bytes], address: int, offset_size: int, length_size: int) -> None:
+        self._read = read
+        head = read(address, 22 + 12 * length_size + 3 * offset_size, b"FRHP")
+        head.skip(1)
+        self.id_size = head.number(2)
+        if head.number(2):
+            raise _Malformed("compressed names of links")
+        head.skip(5 + length_size)
+        head.skip(2 * offset_size + length_size)  # tree of huge objects, free space
+        head.skip(8 * length_size)  # numbers and sizes of objects
+        self._width, self._start, self._largest = head.number(2), head.length(), head.length()
+        self._offset_bytes = (head.number(2) + 7) // 8
+        head.skip(2)
+        root, rows = head.address(), head.number(2)
+        self._head = 5 + offset_size + self._offset_bytes
+        self._offset_size = offset_size
+        if not self._width or not _is_power(self._start) or not _is_power(self._largest) or not _is_power(self._width):
+            raise _Malformed("a heap")
+        self._blocks: list[tuple[int, int, int]] = []  # start in the heap, size, address
+        if rows:
+            self._add_indirect(root, 0, rows, head, level=0)
+        elif not head.is_undefined(root):
+            self._blocks.append((0, self._start, root))
+
+    def _add_indirect(self, address: int, start: int, rows: int, head: _Bytes, level: int) -> None:
+        if level > 32 or rows > 64:
+            raise _Malformed("a heap")
+        children = self._read(address, self._head + rows * self._width * self._offset_size, b"FHIB")
+        children.skip(self._head - 4)
+        for row in range(rows):
+            size = self._start << max(row - 1, 0)
+            for _ in range(self._width):
+                child = children.address()
+                if head.is_undefined(child):
+                    pass
+                elif size <= self._largest:
+                    self._blocks.append((start, size, child))
+                else:
+                    below = size.bit_length() - (self._start * self._width).bit_length() + 1
+                    self._add_indirect(child, start, below, head, level + 1)
+                start += size
+
+    def content(self, identifier: bytes) -> _Bytes:
+        """The rest of the block from an object on."""
+        kind = identifier[0] >> 4 & 3
+        offset = int.from_bytes(identifier[1 : 1 + self._offset_bytes], "little")
+        for start, size, address in self._blocks:
+            if kind == 0 and start <= offset < start + size:
+                return self._read(address + offset - start, size - (offset - start))
+        raise _Malformed("a link outside of its heap")
+
+
+class _Bytes:
+    """A block of metadata, read from its start on."""
+
+    def __init__(self, content: bytes, offset_size: int, length_size: int) -> None:
+        self._content = content
+        self._offset_size = offset_size
+        self._length_size = length_size
+        self._place = 0
+
+    @property
+    def left(self) -> int:
+        return len(self._content) - self._place
+
+    def peek(self, size: int) -> bytes:
+        return self._content[self._place : self._place + size]
+
+    def take(self, size: int) -> bytes:
+        if size > self.left:
+            raise _Malformed("metadata that end early")
+        self._place += size
+        return self._content[self._place - size : self._place]
+
+    def skip(self, size: int) -> None:
+        self.take(size)
+
+    def number(self, size: int) -> int:
+        return int.from_bytes(self.take(size), "little")
+
+    def address(self) -> int:
+        return self.number(self._offset_size)
+
+    def length(self) -> int:
+        return self.number(self._length_size)
+
+    def text(self, size: int) -> str:
+        return self.take(size).decode(errors="replace")
+
+    def inner(self, size: int) -> _Bytes:
+        return _Bytes(self.take(size), self._offset_size, self._length_size)
+
+    def is_undefined(self, address: int) -> bool:
+        return address == (1 << 8 * self._offset_size) - 1
+
+    def layout(self) -> int:
+        """Class of a message about the storage of values."""
+        version = self.number(1)
+        if not 1 <= version <= 5:
+            raise _Malformed(f"version {version} of a layout")
+        if version < 3:
+            self.skip(1)  # number of dimensions
+        return self.number(1)
+
+
+def _width_of(limit: int) -> int:
+    """Bytes of a number up to `limit`."""
+    return (limit.bit_length() - 1) // 8 + 1
+
+
+def _is_power(number: int) -> bool:
+    return number > 0 and not number & (number - 1)

@@ -1,8 +1,7 @@
-"""Files that read other files are refused before their values are read."""
+"""Files that read other files are refused before a library opens them."""
 
 import io
 
-import h5py
 import netCDF4
 import numpy as np
 import pytest
@@ -11,6 +10,8 @@ from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.hdf5 import refuse_other_files
 from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
+
+h5py = pytest.importorskip("h5py", reason="needs h5py: pip install 'brainscore[nwb]'")
 
 
 @pytest.fixture
