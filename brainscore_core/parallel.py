@@ -10,9 +10,12 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_info, threadpool_limits
+
+from brainscore_core.errors import UserError
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -35,7 +38,7 @@ def evaluate(
     cannot be copied safely (other systems than Linux, workers of a cluster), evaluations follow one another.
 
     The function must give the same result in any process and order; `together` successive arguments are best evaluated
-    by the same process. There are at most `most` processes.
+    by the same process. There are at most `most` processes. A UserError if one of them is ended from outside.
 
     Examples
     --------
@@ -82,6 +85,11 @@ def _in_processes(
         results = pool.map(_evaluated, range(len(arguments)), chunksize=together)
     try:
         yield from results
+    except BrokenProcessPool as error:
+        raise UserError(
+            "a process that computed was ended from outside, as it happens when memory runs out",
+            remedy="compute in one process, with OMP_NUM_THREADS=1",
+        ) from error
     finally:
         pool.shutdown(cancel_futures=True)
 

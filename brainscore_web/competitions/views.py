@@ -163,7 +163,7 @@ def enter(request: HttpRequest, slug: str, track: int) -> HttpResponse:
             )
         except UserError as error:
             created = None
-            form.add_error(None, f"{error.message}: {error.remedy}.")
+            form.add_error(None, f"{error.line()}.")
         if created is not None:
             messages.success(request, f"{created} has entered {row}.")
             for finding in findings:
@@ -195,7 +195,7 @@ def withdraw(request: HttpRequest, slug: str, entry: int) -> HttpResponse:
         try:
             withdraw_entry(row, because=form.cleaned_data["because"] or ("" if is_own else "by the organisers"))
         except UserError as error:
-            form.add_error(None, f"{error.message}: {error.remedy}.")
+            form.add_error(None, f"{error.line()}.")
         else:
             messages.success(request, f"{row} is withdrawn.")
             return redirect(competition.get_absolute_url())
@@ -217,7 +217,7 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
             if _change_team(request, competition, membership, form):
                 return redirect("competitions:team", slug)
         except UserError as error:
-            messages.error(request, f"{error.message}: {error.remedy}.")
+            messages.error(request, f"{error.line()}.")
     context: dict[str, Any] = {
         "competition": competition,
         "membership": membership,
@@ -277,7 +277,7 @@ def join(request: HttpRequest, slug: str, invitation: str) -> HttpResponse:
         try:
             actions.join_team(current_user(request), row)
         except UserError as error:
-            messages.error(request, f"{error.message}: {error.remedy}.")
+            messages.error(request, f"{error.line()}.")
         return redirect("competitions:team", slug)
     return render(request, "competitions/join.html", {"team": row, "competition": row.competition})
 
@@ -400,7 +400,7 @@ def mail(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             number = actions.mail_participants(form.instance)
         except UserError as error:
-            form.add_error(None, f"{error.message}: {error.remedy}.")
+            form.add_error(None, f"{error.line()}.")
         else:
             messages.success(request, f"E-mails are on their way to participants: {number}.")
             return _redirect_to_management(competition)
@@ -502,7 +502,7 @@ def _action(act: Callable[[Competition, User], str]) -> Callable[..., HttpRespon
         try:
             messages.success(request, act(competition, current_user(request)))
         except UserError as error:
-            messages.error(request, f"{error.message}: {error.remedy}.")
+            messages.error(request, f"{error.line()}.")
         return _redirect_to_management(competition)
 
     return view

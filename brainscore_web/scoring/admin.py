@@ -46,7 +46,7 @@ class JobAdmin(admin.ModelAdmin[Job]):
             try:
                 retry_job(job, request.user)  # type: ignore[arg-type] # admin users are logged in
             except UserError as error:
-                messages.warning(request, f"{error.message}: {error.remedy}.")
+                messages.warning(request, f"{error.line()}.")
 
     @admin.action(description="Cancel the selected pairs")
     def cancel(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
@@ -79,7 +79,7 @@ class RemoteWorkerAdmin(admin.ModelAdmin[RemoteWorker]):
             try:
                 retry_job(job, request.user)  # type: ignore[arg-type] # admin users are logged in
             except UserError as error:
-                messages.warning(request, f"{error.message}: {error.remedy}.")
+                messages.warning(request, f"{error.line()}.")
 
 
 @admin.register(RemoteResult)

@@ -73,7 +73,7 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
         retry_job(job, current_user(request))
         messages.success(request, f"{job} will be scored again.")
     except UserError as error:
-        messages.error(request, f"{error.message}: {error.remedy}.")
+        messages.error(request, f"{error.line()}.")
     return _redirect_back(request, job)
 
 

@@ -76,7 +76,7 @@ def cite(request: HttpRequest, domain: Domain) -> HttpResponse:
         try:
             return redirect(freeze(user, domain, state, title=values["title"], authors=values["authors"]))
         except UserError as error:
-            form.add_error(None, f"{error.message}: {error.remedy}.")
+            form.add_error(None, f"{error.line()}.")
     context = {
         "form": form,
         "may_freeze": may_freeze,

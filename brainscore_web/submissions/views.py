@@ -87,7 +87,7 @@ class RevisionForm(forms.Form):
             try:
                 data["source"] = _source(archive, address or "", data.get("commit") or "")
             except Refused as error:
-                self.add_error("address", f"{error.message}: {error.remedy}.")
+                self.add_error("address", f"{error.line()}.")
         return data
 
     @property

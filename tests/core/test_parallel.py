@@ -1,10 +1,12 @@
 """Evaluations in several processes give the results of one, in order, and pass on errors."""
 
 import os
+import signal
 
 import pytest
 
 from brainscore_core import parallel
+from brainscore_core.errors import UserError
 from brainscore_core.parallel import evaluate
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are copied")
@@ -41,3 +43,15 @@ def test_an_error_is_raised_here(two):
     found = []
     with pytest.raises(KeyError, match="no such number"):
         found.extend(evaluate(fail_late, range(10)))
+
+
+def test_a_process_that_is_killed_is_reported(two):
+    own = os.getpid()
+
+    def end(number):
+        if os.getpid() != own:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    with pytest.raises(UserError, match="memory"):
+        list(evaluate(end, range(10)))
