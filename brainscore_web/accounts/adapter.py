@@ -227,7 +227,7 @@ class SignUp(_Plain):
             except IntegrityError:  # another request created the account first
                 self.account_already_exists = True
         User().set_password(self.cleaned_data.get("password1"))  # takes as long as creating a user
-        return super().try_save(request)  # type: ignore[misc]
+        return super().try_save(request)  # type: ignore[misc] # as above
 
 
 class SignupForm(SignUp, account.SignupForm):

@@ -113,7 +113,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             response = action(request, lab, mine)
         except UserError as error:
-            messages.error(request, f"{error.line()}")
+            messages.error(request, error.line())
             response = None
         return response or redirect("people:manage-lab", lab.slug)
     rows = [

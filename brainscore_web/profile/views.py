@@ -257,7 +257,7 @@ def delete(request: HttpRequest) -> HttpResponse:
         try:
             delete_account(user, form.chosen)
         except UserError as error:
-            form.add_error(None, f"{error.line()}")
+            form.add_error(None, error.line())
         else:
             logout(request)
             get_adapter().send_notification_mail("accounts/email/deleted", user, email=address)

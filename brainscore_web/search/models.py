@@ -37,7 +37,7 @@ class Entry(models.Model):
         return self.title
 
 
-class _Content(models.TextField):  # type: ignore[type-arg]
+class _Content(models.TextField):  # type: ignore[type-arg] # generic in stubs only
     """All words of an entry: a row of SQLite's full text search, or a text search vector of PostgreSQL."""
 
 
@@ -135,7 +135,7 @@ def parts_query(parts: Iterable[str]) -> str:
 
 
 @_Content.register_lookup
-class Matches(models.Lookup):  # type: ignore[type-arg]
+class Matches(models.Lookup):  # type: ignore[type-arg] # generic in stubs only
     """Whether an entry matches a query of :func:`words_query` or :func:`parts_query`."""
 
     lookup_name = "matches"
