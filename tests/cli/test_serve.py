@@ -91,7 +91,7 @@ def test_results_at_hand_are_shown_and_a_worker_ends_with_the_server(tmp_path):
         assert "alexnet" in page.text
         assert "All scores are simulated" not in requests.get(address, timeout=60).text
         packed = requests.get(address.rstrip("/") + style_of(page.text), timeout=60)
-        assert packed.headers["Content-Encoding"] == "gzip"
+        assert packed.headers["Content-Encoding"] == "br"
         assert "immutable" in packed.headers["Cache-Control"]
         assert requests.get(f"{address}nothing/", timeout=60).status_code == 404
         assert requests.get(address, headers={"Host": "elsewhere.example"}, timeout=60).status_code == 400
