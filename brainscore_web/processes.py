@@ -102,7 +102,10 @@ def run_tasks(parent: int, queue: str) -> None:
     set_up()
     from django.core.management import call_command
 
-    call_command("db_worker", queue_name=queue, verbosity=0, startup_delay=False, reload=False, interval=0.5)
+    try:
+        call_command("db_worker", queue_name=queue, verbosity=0, startup_delay=False, reload=False, interval=0.5)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # Linux sends one for each thread of a parent that is killed
 
 
 if __name__ == "__main__":
