@@ -489,7 +489,7 @@ def _problem_of_forks() -> str:
                 tasks -= library["num_threads"] - 1
     if tasks > 0:
         return f"{tasks} threads are running"
-    from brainscore_core.memory import uses_gpu
+    from brainscore_core.runner.process_tree import uses_gpu
 
     return "a GPU is in use" if uses_gpu(os.getpid()) else ""
 

@@ -16,16 +16,10 @@ from typing import IO, Any, Literal
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
-from brainscore_core.memory import (
-    descendants,
-    end_all,
-    format_size,
-    memory_of,
-    proportional_memory_of,
-    system_oom_kills,
-)
+from brainscore_core.memory import format_size, system_oom_kills
 from brainscore_core.receipts.output import Captured, unnamed_file
 from brainscore_core.runner.child import End, Message, Pair, Setup, Unavailable, decoded, encoded
+from brainscore_core.runner.process_tree import descendants, end_all, memory_of, proportional_memory_of
 from brainscore_core.runner.template import SCRIPT, ForkedProcess, Template
 
 _THREAD_VARIABLES = (

@@ -23,10 +23,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from brainscore_core.memory import end_all, memory_limit, memory_of
+from brainscore_core.memory import memory_limit
 from brainscore_core.receipts.output import unnamed_file
 from brainscore_core.runner import child
 from brainscore_core.runner.child import decoded, encoded
+from brainscore_core.runner.process_tree import end_all, memory_of
 
 SCRIPT = Path(child.__file__)
 """The script of templates and of scoring processes."""

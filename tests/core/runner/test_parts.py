@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from brainscore_core.errors import UserError
-from brainscore_core.memory import descendants, end_all, memory_of
 from brainscore_core.runner import ClusterOptions
 from brainscore_core.runner.pair import split_scorer
 from brainscore_core.runner.process import _ended
+from brainscore_core.runner.process_tree import descendants, end_all, memory_of
 
 
 @pytest.mark.parametrize(

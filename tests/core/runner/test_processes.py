@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from brainscore_core.memory import end_all, memory_of, proportional_memory_of
 from brainscore_core.runner import process as process_module
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
+from brainscore_core.runner.process_tree import end_all, memory_of, proportional_memory_of
 
 psutil = pytest.importorskip("psutil")
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -87,10 +87,10 @@ class TestForked:
 
 
 def test_where_the_system_does_not_tell_the_sum_counts(monkeypatch):
-    from brainscore_core import memory as memory_use
+    from brainscore_core.runner import process_tree
 
     one = [os.getpid()]
-    monkeypatch.setattr(memory_use, "_PROPORTIONAL", ("Pss_Anon:", "Pss_Shmem:", "No_such_field:"))
+    monkeypatch.setattr(process_tree, "_PROPORTIONAL", ("Pss_Anon:", "Pss_Shmem:", "No_such_field:"))
     assert proportional_memory_of(one) == pytest.approx(memory_of(one), rel=0.05)
     assert proportional_memory_of([2**22 + 1]) == 0  # no such process
 
