@@ -363,9 +363,9 @@ def import_plugin(plugin: Plugin) -> ModuleType:
 
 def explain_missing_module(error: ModuleNotFoundError, plugin: Plugin) -> NoReturn:
     """Raise an error with a remedy instead of ``No module named ...``."""
-    if isinstance(error, MissingRequirementError):
-        raise error  # an already explained error of a plugin that this one uses
-    missing = error.name or "a module"
+    if isinstance(error, MissingRequirementError) or error.name is None:
+        raise error  # already explained, by a plugin that this one uses or by a library
+    missing = error.name
     requirements = Path(plugin.folder) / "requirements.txt"
     message = f"The plugin {plugin.package} ({plugin.file}) imports {missing}, which is not "
     if missing.startswith((f"{plugin.package}.", plugin.package.partition(".")[0] + ".")):

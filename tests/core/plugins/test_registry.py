@@ -343,6 +343,14 @@ class TestMissingRequirement:
         with pytest.raises(MissingRequirementError, match="no_such_thing"):
             domain.models.make("a")
 
+    def test_a_library_that_explains_it_is_heard(self, domain):
+        domain.write(
+            "models", "a", "def f():\n    raise ModuleNotFoundError('reinstall it')\n\n\nmodel_registry['a'] = f"
+        )
+        with pytest.raises(ModuleNotFoundError, match="reinstall it") as error:
+            domain.models.make("a")
+        assert not isinstance(error.value, UserError)
+
     def test_other_import_errors_stay(self, domain):
         domain.write("models", "a", "from os import no_such_name\nmodel_registry['a'] = dict")
         with pytest.raises(ImportError, match="no_such_name") as error:
