@@ -36,6 +36,24 @@ def _make_reviewers(*, using: str, **_: Any) -> None:
     group.permissions.add(*permission)
 
 
+class ProfileConfig(AppConfig):
+    """Pages of users' own accounts, of contributors and of labs."""
+
+    name = "brainscore_web.profile"
+
+    def ready(self) -> None:
+        """Connect labs to deleted accounts, also those that administrators delete."""
+        from django.contrib.auth import get_user_model
+
+        pre_delete.connect(_pass_on, sender=get_user_model(), dispatch_uid="profile-leaving")
+
+
+def _pass_on(*, instance: Any, **_: Any) -> None:
+    from brainscore_web.profile.labs import pass_on
+
+    pass_on(instance)
+
+
 class LeaderboardConfig(AppConfig):
     """Models, benchmarks and scores that are ingested from receipts."""
 

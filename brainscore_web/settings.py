@@ -41,6 +41,7 @@ INSTALLED_APPS = [
     "brainscore_web.apps.StaticFilesApp",
     "csp",
     "brainscore_web.apps.AccountsConfig",
+    "brainscore_web.apps.ProfileConfig",  # before uploads and submissions, which end with their owner unless passed on
     "brainscore_web.apps.LeaderboardConfig",
     "brainscore_web.compare",
     "brainscore_web.apps.CompetitionsConfig",

@@ -11,6 +11,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from brainscore_web.accounts.models import SCOPES, ApiToken, Lab, Membership, User
@@ -66,6 +67,11 @@ class PersonAdmin(UserAdmin):
         super().save_model(request, obj, form, change)
         if "email" in form.changed_data:
             EmailAddress.objects.filter(user=obj).exclude(email=obj.email).delete()
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        """Delete users one after the other, so that none passes a lab on to another of them."""
+        for user in queryset:
+            user.delete()
 
 
 class _MembershipInline(admin.TabularInline):

@@ -76,6 +76,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     follows = request.user.is_authenticated and lab.follows.filter(user=request.user).exists()
     context = {
         "lab": lab,
+        "closed": not lab.memberships.exists(),
         "members": members,
         "is_member": is_member,
         "follows": follows,
@@ -284,16 +285,21 @@ def _published(submission: Submission) -> list[QuerySet[Any]]:
 
 
 def pass_on(user: User) -> None:
-    """Before an account is deleted, give what its labs own to another member, owners first; a lab needs an owner."""
+    """Before an account is deleted, give what its labs own to the longest member, owners first; a lab needs an owner.
+
+    A lab without other members is closed: its page stays as long as a model or benchmark names it as contributor.
+    """
     for membership in user.memberships.select_related("lab"):
-        heir = membership.lab.memberships.exclude(user=user).first()
-        if heir is None:
-            membership.lab.delete()
-            continue
-        for table in (Submission, Plugin, VisionModel, Benchmark):
-            table._default_manager.filter(lab=membership.lab, owner=user).update(owner=heir.user)
-        heir.role = _Role.OWNER
-        heir.save(update_fields=["role"])
+        lab = membership.lab
+        heir = lab.memberships.exclude(user=user).first()
+        if heir is not None:
+            for table in (Submission, Plugin, VisionModel, Benchmark):
+                table._default_manager.filter(lab=lab, owner=user).update(owner=heir.user)
+            heir.role = _Role.OWNER
+            heir.save(update_fields=["role"])
+            revision.bump()  # bulk updates send no signal
+        elif not any(table._default_manager.filter(lab=lab).exists() for table in (VisionModel, Benchmark)):
+            lab.delete()
 
 
 _ACTIONS: dict[str, Callable[[HttpRequest, Lab, Membership], HttpResponse | None]] = {

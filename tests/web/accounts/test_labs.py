@@ -10,7 +10,6 @@ from django.utils import timezone
 from brainscore_web.accounts.models import Invitation, Lab, Membership, User, owned_by, owns
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.operations.retention import tidy
-from brainscore_web.profile.labs import pass_on
 from brainscore_web.submissions.models import Plugin, Revision, Submission
 
 MANAGE = "/people/labs/vision-lab/manage/"
@@ -165,15 +164,28 @@ def test_the_public_page_shows_public_things_only(client, shared, lab, owner, me
     assert "Vision Lab" in client.get(f"/people/{owner.pk}/").content.decode()
 
 
-def test_a_deleted_account_leaves_its_things_to_the_lab(shared, lab, owner, member):
+def test_a_deleted_account_leaves_its_things_to_the_lab(shared, lab, owner, member, scorer, staff):
     told = browser_of(owner).get("/accounts/data/").json()
     assert [row["lab__name"] for row in told["labs"]] == ["Vision Lab"]
-    pass_on(owner)
-    owner.delete()
+    submission = Submission.objects.create(owner=owner, lab=lab, title="open")
+    Revision.objects.create(submission=submission, number=1, plugins=[], size=0)
+    join(lab, scorer)
+    browser_of(staff).post(f"/admin/accounts/user/{owner.pk}/delete/", {"post": "yes"})
+    for row in (shared, submission):
+        row.refresh_from_db()
+        assert row.owner == member
+    assert [(row.user, row.role) for row in lab.memberships.all()] == [(member, "owner"), (scorer, "member")]
+    VisionModel.objects.update(visibility="public")
+    sent = {"action": "delete_selected", "_selected_action": [member.pk, scorer.pk], "post": "yes"}
+    browser_of(staff).post("/admin/accounts/user/", sent)
     shared.refresh_from_db()
-    assert shared.owner == member
-    assert Membership.objects.get().role == "owner"
-    pass_on(member)
+    assert (shared.owner, shared.lab) == (None, lab)
+    assert f'<a href="{lab.page}">Vision Lab</a>' in Client().get(f"/vision/model/{shared}/").content.decode()
+    assert "This lab is closed" in Client().get(lab.page).content.decode()
+
+
+def test_a_lab_without_members_and_contributions_is_deleted(lab, owner):
+    owner.delete()
     assert not Lab.objects.exists()
 
 
