@@ -115,6 +115,7 @@ _FOLLOWS = [
 _CITING = [path("", snapshots.cite, name="cite")]
 _SNAPSHOTS = [
     path("", snapshots.overview, name="overview"),
+    path("tasks/<uuid:key>/", snapshots.progress, name="task"),
     path("<slug:key>/", snapshots.show, name="show"),
     path("<slug:key>/snapshot.json", snapshots.as_json, name="json"),
     path("<slug:key>/snapshot.csv", snapshots.as_csv, name="csv"),

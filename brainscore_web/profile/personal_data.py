@@ -215,7 +215,7 @@ def _emails_of(user: User) -> list[dict[str, Any]]:
 def exported_snapshots(user: User) -> list[dict[str, Any]]:
     """Export the snapshots of the leaderboard that a user has made, without their content, which is public."""
     rows = FrozenView.objects.filter(by=user)
-    return [{"url": row.get_absolute_url(), **_exported_row(row, "content")} for row in rows]
+    return [{"url": row.get_absolute_url(), **_exported_row(row, "archive")} for row in rows]
 
 
 def follows_of(user: User) -> list[dict[str, Any]]:

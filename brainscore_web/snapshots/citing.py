@@ -6,18 +6,22 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
+from django.urls import reverse
 from django.utils.html import escape
 
 from brainscore_core.formatting import harmless
 from brainscore_web.snapshots.models import FrozenView
 
 _TIME = (1980, 1, 1, 0, 0, 0)  # of all files of an archive, so that it depends on the snapshot only
-_CELLS = ("value", "error", "low", "high", "state", "exposure", "verification", "scored", "of", "receipt")
-_ARRAYS = ("values", "errors", "low", "high", "states", "exposure", "verification", "scored", "of", "receipts")
+_CELLS = {
+    "value": "values", "error": "errors", "low": "low", "high": "high", "state": "states", "exposure": "exposure",
+    "verification": "verification", "scored": "scored", "of": "of", "receipt": "receipts",
+    "receipt_sha256": "receipts_sha256",
+}  # fmt: skip
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     **{sign: f"\\{sign}" for sign in "#$%&_"},
@@ -26,12 +30,12 @@ _LATEX = {
 
 def url_of(row: FrozenView) -> str:
     """Return the permanent URL of a snapshot."""
-    return settings.ADDRESS + row.get_absolute_url()
+    return settings.ADDRESS + reverse("snapshots:show", args=[row.key])
 
 
-def citation_of(row: FrozenView) -> str:
+def citation_of(row: FrozenView, document: Mapping[str, Any]) -> str:
     """Return a citation as text."""
-    authors = "; ".join(row.document["authors"])
+    authors = "; ".join(document["authors"])
     return f"{authors} ({row.created:%Y}). {row.title}. Brain-Score, snapshot {row.key}. {url_of(row)}"
 
 
@@ -69,42 +73,42 @@ def latex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
 
 
-def bibtex_of(row: FrozenView) -> str:
+def bibtex_of(row: FrozenView, document: Mapping[str, Any]) -> str:
     """Return the BibTeX entry of a snapshot."""
     return bibtex_entry(
         f"brainscore_{row.domain}_{row.key}",
         title=row.title,
-        authors=row.document["authors"],
+        authors=document["authors"],
         year=f"{row.created:%Y}",
         url=url_of(row),
         note=f"Brain-Score, snapshot of {row.created:%Y-%m-%d}, SHA-256 {row.sha256}",
     )
 
 
-def csv_of(row: FrozenView) -> str:
-    """Return a snapshot as CSV, one line for each model and column; computed from the stored document only."""
+def _csv_of(document: Mapping[str, Any]) -> str:
+    """Return a snapshot as CSV, one line for each model and column."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(("model", "title", "rank", "column", "kind", "version", "condition", *_CELLS))
-    writer.writerows(_lines(row.document))
+    cells = {name: array for name, array in _CELLS.items() if array in document["models"][0]}  # schema 1: no hashes
+    writer.writerow(("model", "title", "rank", "column", "kind", "version", "condition", *cells))
+    writer.writerows(_lines(document, cells.values()))
     return file.getvalue()
 
 
-def _lines(document: dict[str, Any]) -> Iterator[list[Any]]:
+def _lines(document: Mapping[str, Any], arrays: Collection[str]) -> Iterator[list[Any]]:
     columns = [
         [harmless(str(column[name] or "")) for name in ("identifier", "kind", "version", "condition")]
         for column in document["columns"]
     ]
     for model in document["models"]:
         head = [harmless(model["identifier"]), harmless(model["title"]), model["rank"]]
-        cells = zip(*(model[name] for name in _ARRAYS), strict=True)
+        cells = zip(*(model[name] for name in arrays), strict=True)
         for column, cell in zip(columns, cells, strict=True):
             yield [*head, *column, *cell]
 
 
-def datacite_of(row: FrozenView) -> dict[str, Any]:
+def _datacite_of(row: FrozenView, document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata in the form of the DataCite REST API (kernel 4), for a DOI of the snapshot."""
-    document = row.document
     attributes = {
         "titles": [{"title": row.title}],
         "creators": [{"name": name} for name in document["authors"]],
@@ -117,20 +121,20 @@ def datacite_of(row: FrozenView) -> dict[str, Any]:
         "alternateIdentifiers": [
             {"alternateIdentifier": f"sha256:{row.sha256}", "alternateIdentifierType": "SHA-256 of snapshot.json"}
         ],
-        "descriptions": [{"description": _description(row), "descriptionType": "Abstract"}],
+        "descriptions": [{"description": _description(row, document), "descriptionType": "Abstract"}],
         "schemaVersion": "http://datacite.org/schema/kernel-4",
     }
     return {"data": {"type": "dois", "attributes": attributes}}
 
 
-def zenodo_of(row: FrozenView) -> dict[str, Any]:
+def _zenodo_of(row: FrozenView, document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata in the form of Zenodo's deposit API."""
     return {
         "metadata": {
             "upload_type": "dataset",
             "title": row.title,
-            "creators": [{"name": name} for name in row.document["authors"]],
-            "description": f"<p>{escape(_description(row))}</p>",
+            "creators": [{"name": name} for name in document["authors"]],
+            "description": f"<p>{escape(_description(row, document))}</p>",
             "publication_date": f"{row.created:%Y-%m-%d}",
             "related_identifiers": [
                 {"identifier": url_of(row), "relation": "isIdenticalTo", "resource_type": "dataset"}
@@ -139,25 +143,24 @@ def zenodo_of(row: FrozenView) -> dict[str, Any]:
     }
 
 
-def _description(row: FrozenView) -> str:
-    document = row.document
+def _description(row: FrozenView, document: Mapping[str, Any]) -> str:
     query = f" Query: {document['query']}." if document["query"] else ""
     return (
         f"Snapshot of the Brain-Score leaderboard of {row.domain} at {url_of(row)}, made {document['created']}: "
         f"{row.n_models} models on {row.n_benchmarks} benchmarks, with versions, confidence intervals, ranks and "
-        f"identifiers of receipts.{query} SHA-256 of snapshot.json: {row.sha256}."
+        f"identifiers and SHA-256 of receipts.{query} SHA-256 of snapshot.json: {row.sha256}."
     )
 
 
-def deposit_of(row: FrozenView) -> bytes:
+def archive_of(row: FrozenView, document: Mapping[str, Any], text: bytes) -> bytes:
     """Return a ZIP file to deposit: the snapshot, its CSV, citations, and the metadata for DataCite and Zenodo."""
     files: dict[str, bytes] = {
-        "snapshot.json": row.text,
-        "snapshot.csv": csv_of(row).encode(),
-        "snapshot.bib": bibtex_of(row).encode(),
-        "references.bib": row.document["references"].encode(),
-        "datacite.json": json.dumps(datacite_of(row), indent=1, ensure_ascii=False).encode(),
-        "zenodo.json": json.dumps(zenodo_of(row), indent=1, ensure_ascii=False).encode(),
+        "snapshot.json": text,
+        "snapshot.csv": _csv_of(document).encode(),
+        "snapshot.bib": bibtex_of(row, document).encode(),
+        "references.bib": document["references"].encode(),
+        "datacite.json": json.dumps(_datacite_of(row, document), indent=1, ensure_ascii=False).encode(),
+        "zenodo.json": json.dumps(_zenodo_of(row, document), indent=1, ensure_ascii=False).encode(),
     }
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
+import io
 import json
+import zipfile
 from functools import cached_property
 from typing import Any
 
@@ -29,7 +30,9 @@ class FrozenView(models.Model):
     title = models.CharField(max_length=200, editable=False)
     n_models = models.IntegerField(editable=False)
     n_benchmarks = models.IntegerField(editable=False)
-    content = models.BinaryField(editable=False, help_text="The document in JSON, compressed by gzip.")
+    archive = models.BinaryField(
+        editable=False, help_text="The ZIP file to deposit: the document in JSON, the same as CSV, metadata."
+    )
     created = models.DateTimeField(default=timezone.now, editable=False)
     by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, editable=False, on_delete=models.SET_NULL, related_name="frozen_views"
@@ -44,13 +47,6 @@ class FrozenView(models.Model):
     def __str__(self) -> str:
         return self.title
 
-    @classmethod
-    def of(cls, document: dict[str, Any], **fields: Any) -> FrozenView:
-        """Return the row of a document; it is not saved."""
-        text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-        sha256 = hashlib.sha256(text).hexdigest()
-        return cls(key=sha256[:KEY_LENGTH], sha256=sha256, content=gzip.compress(text, 6, mtime=0), **fields)
-
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save a new snapshot; it cannot be changed afterwards."""
         if not self._state.adding:
@@ -61,17 +57,20 @@ class FrozenView(models.Model):
         """Return its permanent URL."""
         return reverse("snapshots:show", args=[self.key])
 
+    def file(self, name: str) -> bytes:
+        """Return a file of the archive."""
+        return zipfile.ZipFile(io.BytesIO(self.archive)).read(name)
+
     @cached_property
-    def text(self) -> bytes:
-        """The document in JSON, whose SHA-256 is stored."""
-        return gzip.decompress(bytes(self.content))
+    def _text(self) -> bytes:
+        return self.file("snapshot.json")
 
     @cached_property
     def document(self) -> dict[str, Any]:
         """The document."""
-        return json.loads(self.text)
+        return json.loads(self._text)
 
     @property
     def is_intact(self) -> bool:
         """Whether the document matches its hash."""
-        return hashlib.sha256(self.text).hexdigest() == self.sha256
+        return hashlib.sha256(self._text).hexdigest() == self.sha256

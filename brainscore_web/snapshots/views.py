@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.http import content_disposition_header
 from django.views.decorators.cache import never_cache
@@ -20,7 +23,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from brainscore_core.domains import Domain
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.adapter import clean_name
-from brainscore_web.accounts.callers import has_confirmed_email
+from brainscore_web.accounts.callers import current_user, has_confirmed_email
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.cards.formatting import STATES, estimate
 from brainscore_web.leaderboard.exposure import VERIFICATIONS, mark_html, verification_mark
@@ -28,7 +31,7 @@ from brainscore_web.leaderboard.http import public_answer, user_errors
 from brainscore_web.leaderboard.payload import counts_text
 from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.snapshots import citing
-from brainscore_web.snapshots.freezing import freeze, private_models, public_board
+from brainscore_web.snapshots.freezing import INTERRUPTED, private_models, public_board, queue_snapshot, tasks_of
 from brainscore_web.snapshots.models import FrozenView
 
 _PAGE_SIZE = 50
@@ -74,7 +77,8 @@ def cite(request: HttpRequest, domain: Domain) -> HttpResponse:
     if request.method == "POST" and user is not None and may_freeze and form.is_valid():
         values = form.cleaned_data
         try:
-            return redirect(freeze(user, domain, state, title=values["title"], authors=values["authors"]))
+            waiting = queue_snapshot(user, domain, state.changed(), title=values["title"], authors=values["authors"])
+            return redirect("snapshots:task", waiting.pk)
         except UserError as error:
             form.add_error(None, f"{error.line()}.")
     context = {
@@ -101,10 +105,31 @@ def _citation(domain: Domain, state: BoardState) -> dict[str, str]:
     return {"cited_path": path, "cited_url": url, "cited_title": title, "bibtex": bibtex}
 
 
+@never_cache
+@login_required
+@require_safe
+def progress(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """Lead to a snapshot that the visitor has ordered once it is made; status 204 for the script that waits for it."""
+    task = get_object_or_404(tasks_of(current_user(request)), pk=key)
+    domain, query = task.args_kwargs["args"][1:3]
+    result = task.return_value or {}
+    if "key" in result:
+        address = reverse("snapshots:show", args=[result["key"]])
+        return (
+            HttpResponse(headers={"HX-Redirect": address}) if request.headers.get("HX-Request") else redirect(address)
+        )
+    ended = bool(task.finished_at) or (task.started_at is not None and timezone.now() - task.started_at > INTERRUPTED)
+    if request.headers.get("HX-Request"):
+        return HttpResponse(headers={"HX-Refresh": "true"}) if ended else HttpResponse(status=204)
+    context = {"ended": ended, "problem": result.get("problem"), "title": task.args_kwargs["args"][3]}
+    context["again"] = f"{reverse('citing:cite', args=[domain])}?{query}"
+    return render(request, "snapshots/task.html", context)
+
+
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
     """All snapshots, newest first."""
-    rows = FrozenView.objects.defer("content").select_related("by")
+    rows = FrozenView.objects.defer("archive").select_related("by")
     return render(request, "snapshots/overview.html", {"rows": Paginator(rows, 30).get_page(request.GET.get("page"))})
 
 
@@ -118,8 +143,8 @@ def show(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "row": row,
         "document": document,
-        "citation": citing.citation_of(row),
-        "bibtex": citing.bibtex_of(row),
+        "citation": citing.citation_of(row, document),
+        "bibtex": citing.bibtex_of(row, document),
         "url": citing.url_of(row),
         "models": models,
         "columns": [document["columns"][place] for place in columns[:_COLUMNS_SHOWN]],
@@ -150,7 +175,7 @@ def _snapshot(key: str) -> FrozenView:
     return row
 
 
-def _file(kind: str, content_type: str, content_of: Callable[[FrozenView], bytes | str]) -> Callable[..., HttpResponse]:
+def _file(kind: str, content_type: str, content_of: Callable[[FrozenView], bytes]) -> Callable[..., HttpResponse]:
     """Return the view of a file of snapshots."""
 
     @require_safe
@@ -168,7 +193,7 @@ def _file(kind: str, content_type: str, content_of: Callable[[FrozenView], bytes
     return view
 
 
-as_json = _file(".json", "application/json", lambda row: row.text)
-as_csv = _file(".csv", "text/csv; charset=utf-8", citing.csv_of)
-as_bibtex = _file(".bib", "application/x-bibtex", citing.bibtex_of)
-deposit = _file("-deposit.zip", "application/zip", citing.deposit_of)
+as_json = _file(".json", "application/json", lambda row: row.file("snapshot.json"))
+as_csv = _file(".csv", "text/csv; charset=utf-8", lambda row: row.file("snapshot.csv"))
+as_bibtex = _file(".bib", "application/x-bibtex", lambda row: row.file("snapshot.bib"))
+deposit = _file("-deposit.zip", "application/zip", lambda row: bytes(row.archive))

@@ -73,6 +73,7 @@ def add_private(site: Site) -> dict[str, list[dict[str, object]]]:
             )
         },
         **{f"snapshots:{name}": [{"key": view.key}] for name in ("show", "json", "csv", "bibtex", "deposit")},
+        "snapshots:task": [{"key": KEY}],
         "competitions:frozen": [{**cup, "key": frozen.pk}],
         "competitions:enter": [{**cup, "track": track.pk}],
         "competitions:join": [{**cup, "invitation": "olingo"}],

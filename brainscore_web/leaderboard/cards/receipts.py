@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -38,6 +39,12 @@ class Section:
 def public_document(document: Mapping[str, Any], *, shows_data: bool) -> dict[str, Any]:
     """Return the receipt, without content that may reveal data if these are withheld."""
     return dict(document) if shows_data else withheld_document(document)
+
+
+def receipt_file(document: Mapping[str, Any], *, shows_data: bool) -> bytes:
+    """Return the file that visitors download, equal for equal receipts: snapshots name its SHA-256."""
+    content = public_document(document, shows_data=shows_data)
+    return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def receipt_card(score: Score, reader: Visitor, *, shows_data: bool, shows_hints: bool = False) -> dict[str, Any]:

@@ -47,7 +47,7 @@ from brainscore_web.leaderboard.cards.model import (
     training_of,
 )
 from brainscore_web.leaderboard.cards.questions import load_questions, questions_of
-from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
+from brainscore_web.leaderboard.cards.receipts import receipt_card, receipt_file
 from brainscore_web.leaderboard.cards.validity import load_validity
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
 from brainscore_web.leaderboard.http import answer, cached_for_visitors, conditional, public_answer, user_errors
@@ -349,8 +349,8 @@ def receipt_json(request: HttpRequest, domain: Domain, receipt: str) -> HttpResp
     score = _receipt(request, domain, receipt)
     if not isinstance(score.document, dict):
         raise Http404("the document of this receipt is not available")
-    document = public_document(score.document, shows_data=score.benchmark.shows_data_to(request.user))
-    response = HttpResponse(json.dumps(document, indent=2, ensure_ascii=False), content_type="application/json")
+    content = receipt_file(score.document, shows_data=score.benchmark.shows_data_to(request.user))
+    response = HttpResponse(content, content_type="application/json")
     response["Content-Disposition"] = content_disposition_header(True, f"{score.receipt}.json")
     response["Cache-Control"] = "private, no-cache"
     return response

@@ -11,10 +11,12 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.urls import reverse
 from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
 
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.bibtex import parse_bibtex
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
+from brainscore_web.leaderboard.revision import bump
 from brainscore_web.snapshots import freezing
 from brainscore_web.snapshots.models import FrozenView
 
@@ -34,11 +36,19 @@ def author(board, client, owner):
 def make(client, query=""):
     response = client.post(f"{PAGE}?{query}", SENT)
     assert response.status_code == 302, response.content.decode()
-    return FrozenView.objects.get(key=response["Location"].split("/")[2])
+    work()
+    return FrozenView.objects.get(key=client.get(response["Location"])["Location"].split("/")[2])
+
+
+def work():
+    """Do what waits for a worker."""
+    for waiting in DBTaskResult.objects.ready():
+        waiting.set_successful(freezing.make_snapshot.call(*waiting.args_kwargs["args"]))
 
 
 def test_a_snapshot_has_what_the_view_shows_and_no_private_model(board, client, author):
     assert "1 private model of your view will not be in it" in client.get(PAGE).content.decode()
+    Score.objects.update(document={"score": {"value": 0.5}, "notes": ["é"]})
     row = make(client, "region=IT&open=average_vision")
     document = json.loads(client.get(f"{row.get_absolute_url()}snapshot.json").content)
     names = [model["identifier"] for model in document["models"]]
@@ -62,6 +72,26 @@ def test_a_snapshot_has_what_the_view_shows_and_no_private_model(board, client, 
     page = client.get(row.get_absolute_url()).content.decode()
     assert page.count('class="exposure"') == len(states) - states.count("clean") > 0
     assert document["references"].startswith("% Brain-Score leaderboard")
+    receipt = client.get(f"/vision/receipt/{score.receipt}/receipt.json").content
+    assert document["models"][0]["receipts_sha256"][at] == hashlib.sha256(receipt).hexdigest()
+
+
+def test_a_worker_makes_snapshots_one_at_a_time(board, client, author, member):
+    page = client.post(PAGE, SENT)["Location"]
+    assert "is being made" in client.get(page).content.decode()
+    assert client.get(page, headers={"HX-Request": "true"}).status_code == 204
+    assert "wait until it is ready" in client.post(PAGE, SENT).content.decode()
+    client.force_login(member)
+    assert client.get(page).status_code == 404
+    client.force_login(author)
+    DBTaskResult.objects.update(status="RUNNING", started_at=timezone.now() - freezing.INTERRUPTED)
+    assert "interrupted" in client.get(page).content.decode()
+    page = client.post(PAGE, SENT)["Location"]
+    VisionModel.objects.update(visibility="private")
+    bump()
+    work()
+    assert client.get(page, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
+    assert "was not made: the view has no public scores" in client.get(page).content.decode()
 
 
 def test_a_snapshot_never_changes(board, client, author):
@@ -123,11 +153,12 @@ def test_views_that_cannot_be_frozen(board, client, author, query, problem):
 def test_limits(board, client, author, monkeypatch):
     monkeypatch.setattr(freezing, "MOST_A_DAY", 1)
     row = make(client)
-    monkeypatch.setattr(freezing, "MOST_BYTES", 2.5 * len(row.content))
+    monkeypatch.setattr(freezing, "MOST_BYTES", 1.5 * len(row.archive))
     assert "within 24 hours" in client.post(PAGE, SENT).content.decode()
     FrozenView.objects.update(created=timezone.now() - timedelta(days=2))
-    make(client)
-    assert "your snapshots would need more than" in client.post(PAGE, SENT).content.decode()
+    page = client.post(PAGE, SENT)["Location"]
+    work()
+    assert "your snapshots would need more than" in client.get(page).content.decode()
     monkeypatch.setattr(freezing, "MOST_CELLS", 10)
     assert "choose fewer" in client.post(PAGE, SENT).content.decode()
 
