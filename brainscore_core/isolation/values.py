@@ -7,7 +7,6 @@ import io
 import json
 import math
 import os
-import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -337,7 +336,6 @@ _MAX_NOTES = 10_000
 _MAX_WARNINGS = 100
 _MAX_CHARACTERS = 100_000  # of a warning
 _MAX_LOCATION = 500
-_LARGEST = 1 << 53  # larger numbers are not exact in JSON
 _USER_ERRORS: dict[str, type[UserError]] = {
     kind.__name__: kind
     for kind in (
@@ -406,7 +404,6 @@ def take_over(about: Any) -> int:
         kind = expect(fields.pop("kind", None), str)
         if not kind:
             raise WireError("a note without a kind")
-        _check_note(kind, fields)
         note(kind, **fields)
     for item in warned:
         if not isinstance(item, list) or len(item) != 4:
@@ -421,68 +418,6 @@ def take_over(about: Any) -> int:
         location = f"<{expect(file, str)[:_MAX_LOCATION]}>"
         warnings.warn_explicit(message, category, location, expect(line, int), registry=_seen)
     return peak
-
-
-def _check_note(kind: str, fields: dict[str, Any]) -> None:
-    """Refuse notes that would break the receipt, whose readers rely on these fields."""
-    for name, needed in _NEEDED.get(kind, {}).items():
-        if name in fields and not isinstance(fields[name], needed):
-            raise WireError(f"a note of kind {kind[:40]!r} whose {name} is a {type(fields[name]).__name__}")
-    if kind in _REQUIRED and not _REQUIRED[kind] <= set(fields):
-        raise WireError(f"a note of kind {kind[:40]!r} without {', '.join(sorted(_REQUIRED[kind]))}")
-    for name, fits in _FITS.get(kind, {}).items():
-        if name in fields and not fits(fields[name]):
-            raise WireError(f"a note of kind {kind!r} with an impossible {name}: {str(fields[name])[:40]!r}")
-
-
-def _is_amount(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value < _LARGEST and math.isfinite(value)
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 1 <= value < _LARGEST
-
-
-def _is_digest(digits: int) -> Callable[[Any], bool]:
-    pattern = re.compile(f"[0-9a-f]{{{digits}}}")
-    return lambda value: value is None or pattern.fullmatch(value) is not None
-
-
-_NEEDED: dict[str, dict[str, Any]] = {
-    "file": {"url": str, "path": str, "sha1": str | None, "sha256": str | None},
-    "cache": {"hits": int, "misses": int, "hit": bool},
-    "features": {
-        "region": str,
-        "layers": list,
-        "stimuli": int,
-        "features": int,
-        "effective_dimensionality": int | float | None,
-    },
-    "time": {"step": str, "seconds": int | float},
-    "weights": {"identifier": str, "sha256": str},
-}
-_FITS: dict[str, dict[str, Callable[[Any], bool]]] = {
-    "cache": {"hits": _is_amount, "misses": _is_amount},
-    "device": {"name": lambda value: isinstance(value, str) and value.strip() != ""},
-    "features": {
-        "region": lambda value: value.strip() != "",
-        "layers": lambda value: all(isinstance(layer, str) for layer in value),
-        "stimuli": _is_count,
-        "features": _is_count,
-        "effective_dimensionality": lambda value: value is None or _is_amount(value),
-    },
-    "file": {"sha1": _is_digest(40), "sha256": _is_digest(64)},
-    "seed": {"value": lambda value: type(value) in (int, str, type(None))},
-    "time": {"seconds": _is_amount},
-}
-_REQUIRED = {
-    "device": {"name"},
-    "features": {"region", "layers", "stimuli", "features", "effective_dimensionality"},
-    "readout": {"text"},
-    "remark": {"text"},
-    "time": {"step", "seconds"},
-    "weights": {"identifier", "sha256"},
-}
 
 
 def _category(names: list[Any]) -> type[Warning]:
