@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shlex
 import urllib.parse
-import urllib.request
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +14,6 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from brainscore_core.errors import UserError
-from brainscore_core.files import file_digest
 from brainscore_core.plugins.environments.base import Base, Installed, marker_holds
 
 
@@ -33,14 +30,11 @@ class RequirementsError(UserError):
         Name of the plugin.
     places : sequence of (path, int), optional
         Files and lines of the requirements that cannot be met.
-    resolver : str, optional
-        Summary of pip's message.
 
     Attributes
     ----------
     plugin : str
     places : tuple of (path, int)
-    resolver : str
         As above.
     """
 
@@ -51,12 +45,10 @@ class RequirementsError(UserError):
         *,
         plugin: str = "",
         places: Sequence[tuple[Path, int]] = (),
-        resolver: str = "",
     ) -> None:
         super().__init__(message, remedy)
         self.plugin = plugin
         self.places = tuple(places)
-        self.resolver = resolver
 
 
 class RequirementsUnavailable(RequirementsError):
@@ -240,12 +232,7 @@ class _Reader:
     def _place(self, line: Line) -> list[Line]:
         if line.text.startswith(("https://", "http://")):
             return [line]
-        if line.option == "--find-links" and "://" not in line.text:
-            path = self.within(line, line.text)
-            return [] if path is None else [Line(str(path), line.file, line.number, option=line.option)]
-        self._refusals.add(
-            line, "it is neither on the network nor in the plugin's folder", "set PIP_FIND_LINKS or PIP_INDEX_URL"
-        )
+        self._refusals.add(line, "it is not on the network", "set PIP_FIND_LINKS or PIP_INDEX_URL")
         return []
 
     def _refuse_editable(self, line: Line) -> None:
@@ -329,14 +316,11 @@ _VERSION_CONTROL = ("git+", "hg+", "svn+", "bzr+")
 
 @dataclass(frozen=True)
 class Item:
-    """A requirement, and its line."""
+    """A requirement, its line, and the text for pip."""
 
     requirement: Requirement
     line: Line
     text: str
-    """Text for pip, with the path of a wheel in the plugin's folder."""
-    digest: str = ""
-    """SHA-256 of such a wheel."""
 
     @property
     def name(self) -> str:
@@ -345,9 +329,8 @@ class Item:
 
     @property
     def identity(self) -> str:
-        """Text for the key, without paths of this machine."""
-        asked = f"{self.name} @ sha256:{self.digest}" if self.digest else self.text
-        return " ".join([asked, *(f"--hash={value}" for value in self.line.hashes)])
+        """Text for pip, with the hashes."""
+        return " ".join([self.text, *(f"--hash={value}" for value in self.line.hashes)])
 
     def met_by(self, installed: Mapping[str, Installed]) -> bool:
         """Whether installed distributions meet it, judged by name and version."""
@@ -374,7 +357,7 @@ class Wanted:
         return {
             "requirements": sorted({item.identity for item in self.items}),
             "constraints": sorted({item.identity for item in self.constraints}),
-            "options": [f"{line.option} {_identity_of_place(line)}".strip() for line in self.options],
+            "options": [f"{line.option} {line.text}".strip() for line in self.options],
             "met": sorted(self.met),
         }
 
@@ -453,13 +436,11 @@ class _Sorter:
         text = line.text
         if text.startswith(_VERSION_CONTROL) or text.startswith(("https://", "http://", "file:")):
             text = _named(text)
-        elif text.endswith(".whl") and "://" not in text and "@" not in text:
-            text = f"{_name_in(text)} @ file:{text}"
         try:
             return Requirement(text)
         except InvalidRequirement as error:
             if line.text.startswith((".", "/")):
-                self._refusals.add(line, "wheels only: it is not a wheel", wheel_command(line.text))
+                self._refusals.add(line, "wheels of an index only: it is a path", wheel_command(line.text))
             else:
                 why = " ".join(str(error).split("\n")[0].split())
                 self._refusals.add(
@@ -484,21 +465,12 @@ class _Sorter:
             )
         elif not address.path.endswith(".whl"):
             self._refusals.add(line, "wheels only: this is not a wheel", wheel_command(url))
-        elif address.scheme == "file":
-            self._add_wheel(requirement, line, urllib.request.url2pathname(url.removeprefix("file:")))
         elif address.scheme in ("https", "http"):
             self._keep(Item(requirement, line, _plain(requirement)))
         else:
-            self._refusals.add(line, f"addresses with {address.scheme}: are not supported", "use https")
-
-    def _add_wheel(self, requirement: Requirement, line: Line, name: str) -> None:
-        path = (line.file.parent / re.sub("^//+", "/", name)).resolve()
-        if not path.is_relative_to(line.file.parent.resolve()):
-            self._refusals.add(line, "it is outside of the plugin's folder", "put a copy beside this file")
-        elif not path.is_file():
-            self._refusals.add(line, "the file does not exist", "check the path; it is relative to this file")
-        else:
-            self._keep(Item(requirement, line, f"{requirement.name} @ {path.as_uri()}", file_digest(path, "sha256")))
+            self._refusals.add(
+                line, f"addresses with {address.scheme}: are not supported", "use https, or PIP_FIND_LINKS"
+            )
 
     def _has_from(self, requirement: Requirement) -> bool:
         """Whether the interpreter has it from the same address (PEP 610)."""
@@ -545,15 +517,3 @@ def _address(url: str) -> tuple[str, str]:
     path, _, revision = address.path.partition("@")
     host = address.netloc.rpartition("@")[2].lower()
     return f"{host}{path.rstrip('/').removesuffix('.git').lower()}", revision
-
-
-def _identity_of_place(line: Line) -> str:
-    """Return an option's value; for a folder of wheels, the hash of its content."""
-    if line.option != "--find-links" or "://" in line.text:
-        return line.text
-    return _digest_of(sorted(Path(line.text).glob("*.whl")))
-
-
-def _digest_of(files: Iterable[Path]) -> str:
-    joined = "\n".join(f"{file.name} {file_digest(file, 'sha256')}" for file in files)
-    return hashlib.sha256(joined.encode()).hexdigest()

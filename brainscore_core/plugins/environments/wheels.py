@@ -15,6 +15,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -50,14 +51,14 @@ from brainscore_core.plugins.environments.requirements import (
 LINK = "_brainscore_base.pth"
 ASKED = "requirements.txt"
 UMASK = 0o022 if os.name == "posix" else -1  # readable for other users, such as that of a sandbox
-_SETTINGS = ("pip.conf", "pip.ini")
+_SETTINGS = "pip.conf"
 _RUN = """
 import os, runpy, sys
 
 def refuse(event, arguments):
     if event in ("os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"):
         program = os.path.basename(os.fsdecode(arguments[0])) if arguments else ""
-        if program not in ("keyring", "keyring.exe"):  # passwords of indexes
+        if program != "keyring":  # passwords of indexes
             raise PermissionError(f"wheels only: pip may not start {program or 'processes'}")
 
 sys.addaudithook(refuse)
@@ -363,14 +364,12 @@ def _problem_of_target(name: str, interpreter: Collection[str]) -> str:
 def _problem_of_script(name: str, interpreter: Collection[str]) -> str:
     if archives.leaves_folder(name) or "/" in name or "\\" in name or not name.isprintable():
         return "write outside of the environment"
-    plain = name.casefold()
-    return "replace files of the interpreter" if plain in interpreter or f"{plain}.exe" in interpreter else ""
+    return "replace files of the interpreter" if name.casefold() in interpreter else ""
 
 
 def requirement_lines(wanted: Wanted) -> list[str]:
     """Format a requirement file: one line per requirement, in their order, then options."""
-    lines = [" ".join([item.text, *(f"--hash={value}" for value in item.line.hashes)]) for item in wanted.items]
-    return [*lines, *option_lines(wanted)]
+    return [*(item.identity for item in wanted.items), *option_lines(wanted)]
 
 
 def option_lines(wanted: Wanted) -> list[str]:
@@ -390,7 +389,6 @@ def _pip(base: Base) -> str:
         return ""
     for prefix in base.prefixes:
         bundled = sorted(prefix.glob("lib*/python*/ensurepip/_bundled/pip-*.whl"))
-        bundled += sorted(prefix.glob("Lib/ensurepip/_bundled/pip-*.whl"))
         if bundled:
             return str(bundled[-1])
     raise UserError(
@@ -402,17 +400,12 @@ def _pip(base: Base) -> str:
 @contextmanager
 def _settings_of(base: Base, folder: Path) -> Iterator[None]:
     """Copy the base's pip settings (``pip.conf`` in its prefix) into the environment for the duration of the block."""
-    copies = []
     try:
-        for name in _SETTINGS:
-            if (base.prefix / name).is_file():
-                copies.append(folder / name)
-                shutil.copy(base.prefix / name, folder / name)  # with its mode, since it may contain a password
+        if (base.prefix / _SETTINGS).is_file():
+            shutil.copy(base.prefix / _SETTINGS, folder / _SETTINGS)  # with its mode, since it may contain a password
         yield
     finally:
-        for copy in copies:
-            with contextlib.suppress(OSError):
-                copy.unlink()
+        (folder / _SETTINGS).unlink(missing_ok=True)
 
 
 _NAME = r"([A-Za-z0-9][A-Za-z0-9._-]*)"
@@ -420,47 +413,36 @@ _NO_CONNECTION = re.compile(
     r"Retrying \(Retry\(|Could not fetch URL|Connection(?: to \S+ timed out| refused|Error)|"
     r"NewConnectionError|Name or service not known|Temporary failure in name resolution|Max retries exceeded"
 )
-_ASKED = re.compile(rf"The user requested (?!\(constraint\)){_NAME}")
 _HELD = re.compile(rf"The user requested \(constraint\) {_NAME}==(\S+)")
 _LINE = re.compile(rf"-r {re.escape(ASKED)} \(line (\d+)\)")
 _FROM_LINE = re.compile(rf" \(from {_LINE.pattern}\)|->{_LINE.pattern}")
 _UNMATCHED = re.compile(rf"(?:No matching distribution found for|satisfies the requirement) {_NAME}")
 _ONLY_SOURCES = re.compile(r"No sources permitted for ([^\s:]+)")
-_REQUIRED_BY = re.compile(rf"\(from {_NAME}")
+_NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded")
+_PROGRESS = ("Collecting ", "Downloading ", "Looking in ", "Processing ", "Requirement already satisfied", "[notice]")
 _MAX_LINES = 12  # of pip's message
-
-
-class _Reading(NamedTuple):
-    """Parsed message of pip."""
-
-    items: list[Item]
-    text: str
-    missing: Sequence[str]
-    held: Mapping[str, str]
-    only_sources: list[str]
 
 
 def explain(outcome: Outcome, wanted: Wanted, *, plugin: str, base: Base, held: Mapping[str, str]) -> RequirementsError:
     """Make an error from pip's message."""
-    reading = _read(outcome, wanted, held)
-    items = reading.items or list(wanted.items)
+    texts = {number: item.text for number, item in enumerate(wanted.items, start=1)}
+    message = "\n".join(_errors_of_pip(outcome.output))
+    text = _LINE.sub(lambda match: texts.get(int(match[1]), match[0]), _FROM_LINE.sub("", message))
+    named = {canonicalize_name(name.rstrip(".")) for name in re.findall(_NAME, text)}
+    items = [item for item in wanted.items if item.name in named] or list(wanted.items)
     lines = "\n".join(f"  {item.line}" for item in items)
-    here = _unreachable(outcome) or _NO_SPACE.search(outcome.log)
-    return (RequirementsUnavailable if here else RequirementsError)(
-        f"the requirements of {plugin} cannot be met:\n{lines}\npip says:\n{_indented(reading.text)}",
-        remedy="\n".join(_remedies(reading, outcome, base, items)),
+    unreachable = _NO_CONNECTION.search(outcome.log) is not None
+    stays = {name: version for name, version in _HELD.findall(text) if canonicalize_name(name) in held}
+    remedies = [
+        *_remedies(outcome, base, items, unreachable),
+        *(f"{name} stays at {version}, which Brain-Score itself uses here" for name, version in stays.items()),
+    ]
+    return (RequirementsUnavailable if unreachable or _NO_SPACE.search(outcome.log) else RequirementsError)(
+        f"the requirements of {plugin} cannot be met:\n{lines}\npip says:\n{textwrap.indent(text, '  ')}",
+        remedy="\n".join(remedies or ["Require versions that work together"]),
         plugin=plugin,
         places=[(item.line.file, item.line.number) for item in items],
-        resolver=reading.text,
     )
-
-
-_NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded")
-
-
-def _unreachable(outcome: Outcome) -> bool:
-    """Whether a package index could not be reached."""
-    return bool(_NO_CONNECTION.search(outcome.log))
 
 
 def unmatched(outcome: Outcome) -> list[str]:
@@ -468,84 +450,31 @@ def unmatched(outcome: Outcome) -> list[str]:
     return list(dict.fromkeys(canonicalize_name(name) for name in _UNMATCHED.findall(outcome.output)))
 
 
-def _read(outcome: Outcome, needs: Wanted, held: Mapping[str, str]) -> _Reading:
-    full = _in_short(outcome.output)
-    texts = {number: item.text for number, item in enumerate(needs.items, start=1)}
-    text = _LINE.sub(lambda match: texts.get(int(match[1]), match[0]), _FROM_LINE.sub("", full))
+def _errors_of_pip(output: str) -> list[str]:
+    """The last lines of pip's output, without its progress."""
+    lines = [line.rstrip().removeprefix("ERROR: ") for line in output.splitlines()]
+    return [line for line in dict.fromkeys(lines) if line and not line.strip().startswith(_PROGRESS)][-_MAX_LINES:]
+
+
+def _remedies(outcome: Outcome, base: Base, items: Sequence[Item], unreachable: bool) -> Iterator[str]:
     missing = unmatched(outcome)
-    sources = {canonicalize_name(name) for name in _ONLY_SOURCES.findall(outcome.log)}
-    limited = {str(canonicalize_name(name)): version for name, version in _HELD.findall(text)}
-    limits = {name: version for name, version in limited.items() if name in held}
-    return _Reading(
-        _items(full, text, missing, needs), text, missing, limits, [name for name in missing if name in sources]
-    )
-
-
-def _items(full: str, text: str, missing: Sequence[str], needs: Wanted) -> list[Item]:
-    """Requirements that pip's message names, in their order."""
-    named: set[str] = {canonicalize_name(name) for pattern in (_ASKED, _REQUIRED_BY) for name in pattern.findall(text)}
-    numbers = {int(number) for number in _LINE.findall(full)}
-    named |= set(missing)
-    head = re.search(r"Cannot install (.+?) because", full, re.DOTALL)
-    if head:
-        named |= {canonicalize_name(name) for name in re.findall(_NAME, _LINE.sub("", head[1]))}
-    return [item for number, item in enumerate(needs.items, start=1) if item.name in named or number in numbers]
-
-
-def _in_short(output: str) -> str:
-    """Pip's errors and its description of the conflict, without progress and general advice."""
-    lines = []
-    inside = False
-    for line in output.splitlines():
-        plain = line.rstrip()
-        if plain.startswith(("To fix this you could", "[notice]", "For further information", "hint:")):
-            inside = False
-        elif plain.startswith("ERROR: ResolutionImpossible"):
-            continue
-        elif plain.startswith("ERROR:"):
-            lines.append(plain.removeprefix("ERROR:").strip())
-            inside = True
-        elif plain.startswith("The conflict is caused by"):
-            lines.append(plain)
-            inside = True
-        elif inside and plain.startswith(("    ", "\t")):
-            lines.append(plain)
-        elif plain:
-            inside = False
-    lines = list(dict.fromkeys(lines)) or [line.strip() for line in output.splitlines()[-3:] if line.strip()]
-    more = len(lines) - _MAX_LINES
-    return "\n".join(lines[:_MAX_LINES] + ([f"… and {more} more lines"] if more > 0 else []))
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines())
-
-
-def _remedies(reading: _Reading, outcome: Outcome, base: Base, items: Sequence[Item]) -> list[str]:
-    remedies = []
-    if _unreachable(outcome):
+    sources = {canonicalize_name(name) for name in _ONLY_SOURCES.findall(outcome.log)}.intersection(missing)
+    if unreachable:
         files = " ".join(f"-r {shlex.quote(str(file))}" for file in dict.fromkeys(item.line.file for item in items))
-        remedies.append(
+        yield (
             "No package index could be reached. Set PIP_INDEX_URL to a reachable one; or, on a machine with one, run "
             f"python -m pip download --only-binary :all: {files} -d wheels, copy the folder here, and set "
             "PIP_FIND_LINKS to it and PIP_NO_INDEX=1"
         )
-    elif reading.only_sources:
-        names = " ".join(reading.only_sources)
-        remedies.append(
+    elif sources:
+        names = " ".join(sorted(sources))
+        yield (
             f"{names}: no wheels for {base.tag} on {base.platform}, only sources; nothing is built here. "
             f"Review the code, run python -m pip wheel --no-deps --wheel-dir wheels {names}, "
             "and set PIP_FIND_LINKS to the folder wheels"
         )
-    elif reading.missing:
-        remedies.append(
-            f"Check the spelling; python -m pip index versions {reading.missing[0]} lists the available versions.  "
+    elif missing:
+        yield (
+            f"Check the spelling; python -m pip index versions {missing[0]} lists the available versions. "
             "Further indexes: PIP_EXTRA_INDEX_URL; folders of wheels: PIP_FIND_LINKS"
         )
-    for name, version in reading.held.items():
-        remedies.append(
-            f"{name} stays at {version}, which Brain-Score itself uses here: require versions that work with it"
-        )
-    if not remedies:
-        remedies.append("Require versions that work together")
-    return remedies

@@ -105,7 +105,7 @@ def test_what_the_platform_runs_on_stays(make, wheels, plugin):
         assert error.places == ((plugin("").absolute(), 2),)
         assert f"requirements.txt:2: {line}" in error.message
         assert f"numpy stays at {numpy.__version__}" in error.remedy
-        assert "conflict" in error.resolver
+        assert "conflict" in error.message
 
 
 def test_requirements_that_do_not_go_together(make, wheels, plugin, home):
@@ -120,8 +120,8 @@ def test_requirements_that_do_not_go_together(make, wheels, plugin, home):
     error = raised.value
     assert error.plugin == "mine"
     assert error.places == ((path, 1), (path, 3))
-    assert "left 1.0 depends on shared<2" in error.resolver
-    assert "right 1.0 depends on shared>=2" in error.resolver
+    assert "left 1.0 depends on shared<2" in error.message
+    assert "right 1.0 depends on shared>=2" in error.message
     assert not [name for name in os.listdir(home) if name != ".locks"]
 
 
@@ -194,19 +194,6 @@ def test_settings_that_would_put_it_elsewhere_do_not_count(make, wheels, plugin,
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     assert make(plugin("tiny\n")).installed == {"tiny": "1.0"}
     assert not (tmp_path / "elsewhere").exists()
-
-
-@pytest.mark.slow(reason="installs several times")
-def test_a_wheel_in_the_plugins_folder(make, wheels, plugin, run, monkeypatch):
-    folder = plugin("").parent
-    monkeypatch.delenv("PIP_FIND_LINKS")
-    wheels.add("tiny", "3.0", folder=folder)
-    first = make(plugin("./tiny-3.0-py3-none-any.whl\n"))
-    assert first.installed == {"tiny": "3.0"}
-    wheels.add("tiny", "3.0", folder=folder, files={"tiny.py": "version = 'other'\n"})
-    second = make(plugin("./tiny-3.0-py3-none-any.whl\n"))
-    assert second.key != first.key
-    assert run(second, "import tiny; print(tiny.version)") == "other"
 
 
 @pytest.mark.slow(reason="installs several times")
