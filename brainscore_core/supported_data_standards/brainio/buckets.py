@@ -1,21 +1,19 @@
-"""Objects in S3: addresses, signed requests, listings and uploads."""
+"""Objects in S3: addresses, signed requests and uploads."""
 
 import base64
 import functools
 import hashlib
-import io
 import os
 import sys
 import time
 import urllib.parse
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest
-from brainscore_core.paths import mirrors
 from brainscore_core.supported_data_standards.brainio import downloads
 from brainscore_core.supported_data_standards.brainio.downloads import (
     MIRROR_REMEDY,
@@ -25,7 +23,6 @@ from brainscore_core.supported_data_standards.brainio.downloads import (
     FetchError,
     IncompleteDownload,
     Meter,
-    NotFound,
     Offline,
     redacted_url,
     status_error,
@@ -187,7 +184,6 @@ def _response_error(error: "ClientError", address: str, expected: str) -> tuple[
     return failure, status in TRANSIENT
 
 
-_LISTING = "a listing"
 _PIECE = 1 << 20  # bytes
 
 Result = TypeVar("Result")
@@ -222,84 +218,6 @@ def download_signed(
             )
 
     _with_retries(transfer, denied)
-
-
-def list_objects(place: S3Object) -> list[str]:
-    """Keys below a folder of a bucket, relative to it, in alphabetical order.
-
-    The request is sent without credentials first, then with; if both fail, the keys come from a mirror's folder.
-
-    Raises FetchError: `NotFound` if there are no keys, `AccessDenied`, `Offline` ….
-    """
-    prefix = f"{place.key.rstrip('/')}/" if place.key else ""
-    try:
-        keys = sorted(_list_keys(place.bucket, prefix))
-    except DataUnavailable:
-        keys = sorted(set(_keys_in_mirrors(place.bucket, prefix)))
-        if not keys:
-            raise
-    names = [key.removeprefix(prefix) for key in keys if not key.endswith("/")]
-    if not names:
-        address = object_url(S3Object(place.bucket, prefix))
-        raise NotFound(
-            f"there are no objects below {address}",
-            remedy="Check the bucket and the folder, or pass the names of the files.",
-            url=address,
-        )
-    return names
-
-
-def _list_keys(bucket: str, prefix: str) -> list[str]:
-    try:
-        return list(_anonymous_keys(bucket, prefix))
-    except AccessDenied as denied:
-        client = _client_or_denied(denied)
-
-        def transfer() -> list[str]:
-            pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
-            return [item["Key"] for page in pages for item in page.get("Contents", ())]
-
-        return _with_retries(transfer, denied)
-
-
-def _anonymous_keys(bucket: str, prefix: str) -> Iterator[str]:
-    from xml.etree import ElementTree
-
-    query = {"list-type": "2", "prefix": prefix, "encoding-type": "url"}
-    while True:
-        url = f"{object_url(S3Object(bucket, ''))}?{urllib.parse.urlencode(query)}"
-        page = io.BytesIO()
-        downloads.download(url, page, meter=Meter(), expected=_LISTING)
-        try:
-            root = ElementTree.fromstring(page.getvalue())  # noqa: S314 - expat limits the expansion of entities
-        except ElementTree.ParseError as error:
-            address = downloads.redacted_url(url)
-            raise FetchError(
-                f"{address} did not return a listing: {error}", remedy="Pass the names of the files.", url=address
-            ) from error
-        more = None
-        for element in root.iter():
-            tag = element.tag.rpartition("}")[2]
-            if tag == "Key":
-                yield urllib.parse.unquote_plus(element.text or "")
-            elif tag == "NextContinuationToken":
-                more = element.text
-        if not more:
-            return
-        query["continuation-token"] = more
-
-
-def _keys_in_mirrors(bucket: str, prefix: str) -> Iterator[str]:
-    """Keys of a folder, as found in the mirrors."""
-    address = urllib.parse.urlsplit(object_url(S3Object(bucket, "")))
-    above = [urllib.parse.unquote(name) for name in address.path.split("/") if name]
-    if ".." in prefix.split("/"):
-        return
-    for mirror in mirrors():
-        root = mirror.joinpath(address.netloc, *above)
-        for path in (root / prefix).rglob("*"):
-            if path.is_file():
-                yield path.relative_to(root).as_posix()
 
 
 def _client_or_denied(denied: AccessDenied) -> Any:

@@ -316,10 +316,10 @@ def download_file_if_not_exists(
 def load_folder_from_s3(
     bucket: str,
     folder_path: str,
-    filename_version_sha: Iterable[tuple[str, str | None, str | None]] | None = None,
-    save_directory: str | os.PathLike[str] | None = None,
+    filename_version_sha: Iterable[tuple[str, str | None, str | None]],
+    save_directory: str | os.PathLike[str],
 ) -> Path:
-    """Load the files of a folder.
+    """Load files of a folder.
 
     Parameters
     ----------
@@ -327,10 +327,9 @@ def load_folder_from_s3(
         Bucket, or ``bucket/folder/…``.
     folder_path : str
         Folder below `bucket`.
-    filename_version_sha : sequence of (str, str or None, str or None), optional
+    filename_version_sha : sequence of (str, str or None, str or None)
         Name, version (None: the latest) and sha1 of each file; names may contain folders. For a file without sha1, see
-        :func:`load_file_from_s3`. By default all files of the folder in their latest versions; this requires
-        credentials, or a bucket that lists its objects publicly.
+        :func:`load_file_from_s3`.
     save_directory : path
         Folder for the files, created if it does not exist. Existing files with the expected hash are left unchanged.
 
@@ -342,21 +341,15 @@ def load_folder_from_s3(
     Raises
     ------
     FetchError
-        If a file cannot be fetched or written, or has another hash, or if the folder is empty or cannot be listed. All
-        files are tried first, and none is stored unless all were fetched.
+        If a file cannot be fetched or written, or has another hash. All files are tried first, and none is stored
+        unless all were fetched.
 
     Warns
     -----
     UnverifiedFileWarning
         If a sha1 is missing.
     """
-    if save_directory is None:
-        raise UserError("save_directory is missing", remedy="pass the folder for the files")
     root = Path(save_directory).expanduser().absolute()
-    if filename_version_sha is None:
-        from brainscore_core.supported_data_standards.brainio.buckets import list_objects
-
-        filename_version_sha = [(name, None, None) for name in list_objects(s3_object(bucket, folder_path))]
     files = [
         (object_request(bucket, f"{folder_path.strip('/')}/{name}", sha1=sha1, version_id=version_id), root / name)
         for name, version_id, sha1 in filename_version_sha

@@ -27,7 +27,6 @@ from brainscore_core.supported_data_standards.brainio.remote_files import object
 from brainscore_core.supported_data_standards.brainio.s3 import (
     load_assembly_from_s3,
     load_file_from_s3,
-    load_folder_from_s3,
     load_stimulus_set_from_s3,
     sha1_hash,
 )
@@ -376,25 +375,6 @@ class TestSigned:
         first.join(60)
         assert first.exitcode == 0
         assert len(signed) == 1
-
-    def test_listing(self, bucket, private, tmp_path):
-        listing = (
-            b"<ListBucketResult><IsTruncated>false</IsTruncated>"
-            b"<Contents><Key>x/a+b.bin</Key><Size>1</Size></Contents></ListBucketResult>"
-        )
-        signed = private("/store", lambda handler: bucket.send(handler, listing))
-        bucket.answers["/store/"] = bucket.answers["/store"]
-        bucket.files["/store/x/a%2Bb.bin"] = b"a"
-        bucket.files["/store/x/a%20b.bin"] = b"a"
-        with pytest.warns(UnverifiedFileWarning):
-            folder = load_folder_from_s3("store", "x", None, tmp_path / "new")
-        assert [path.read_bytes() for path in folder.iterdir()] == [b"a"]
-        assert len(signed) == 1
-
-    def test_listing_that_is_none(self, bucket, tmp_path):
-        bucket.files["/store/"] = b"<html>Welcome<br></html>"
-        with pytest.raises(FetchError, match=r"did not return a listing"):
-            load_folder_from_s3("store", "x", None, tmp_path / "new")
 
 
 def test_sha1_hash(tmp_path):

@@ -325,51 +325,16 @@ class TestFolder:
         assert (folder / "a.bin").read_bytes() == b"a2"
         assert (folder / "deep" / "b c+d.bin").read_bytes() == b"b"
 
-    def test_listed(self, store, files, tmp_path):
-        with pytest.warns(UnverifiedFileWarning, match=sha1(b"a")):
-            folder = s3.load_folder_from_s3("store/models", "/x/", save_directory=tmp_path / "new")
-        found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-        assert {name: path.read_bytes() for name, path in found.items()} == files
-
-    def test_long_listing(self, store, tmp_path, monkeypatch):
-        monkeypatch.setenv("MOTO_S3_DEFAULT_MAX_KEYS", "2")
-        assert store.list_objects_v2(Bucket="store")["MaxKeys"] == 2
-        names = [f"{number}.bin" for number in range(5)]
-        for name in names:
-            put(store, f"many/{name}", b"body")
-        with pytest.warns(UnverifiedFileWarning):
-            folder = s3.load_folder_from_s3("store", "many", None, tmp_path / "new")
-        assert sorted(path.name for path in folder.iterdir()) == names
-
     def test_all_or_nothing(self, store, files, tmp_path):
         wanted = [("a.bin", None, sha1(b"a")), ("deep/b c+d.bin", None, sha1(b"another"))]
         with pytest.raises(HashMismatch):
             s3.load_folder_from_s3("store", "models/x", wanted, tmp_path / "new")
         assert not (tmp_path / "new").exists()
 
-    def test_nothing_there(self, store, tmp_path):
-        with pytest.raises(NotFound, match=r"no objects below http.*/store/models/z/"):
-            s3.load_folder_from_s3("store", "models/z", None, tmp_path)
-
-    def test_listed_from_a_mirror(self, cache, tmp_path, monkeypatch):
-        monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-        monkeypatch.setattr("brainscore_core.supported_data_standards.brainio.downloads.PAUSE", 0.01)
-        monkeypatch.setenv("BRAINSCORE_MIRROR", str(tmp_path / "mirror"))
-        source = tmp_path / "mirror" / "127.0.0.1:9" / "store" / "models" / "x" / "deep" / "a.bin"
-        source.parent.mkdir(parents=True)
-        source.write_bytes(b"a")
-        with pytest.warns(UnverifiedFileWarning):
-            folder = s3.load_folder_from_s3("store", "models/x", None, tmp_path / "new")
-        assert (folder / "deep" / "a.bin").read_bytes() == b"a"
-
     @pytest.mark.parametrize("name", ["../a.bin", "/etc/a.bin", "deep/../../a.bin", ""])
     def test_names_outside(self, store, tmp_path, name):
         with pytest.raises(UserError, match="is not a path below a folder"):
             s3.load_folder_from_s3("store", "models", [(name, None, sha1(b""))], tmp_path)
-
-    def test_no_target(self, store):
-        with pytest.raises(UserError, match="save_directory"):
-            s3.load_folder_from_s3("store", "models")
 
 
 class TestWeights:
