@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,7 +28,6 @@ _COMPARISONS = frozenset(
     {"approx", "allclose", "assert_allclose", "assert_almost_equal", "assert_array_almost_equal", "isclose"}
 )
 _TOLERANCES = frozenset({"abs", "rel", "atol", "rtol", "decimal", "nan_ok"})
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class TestsRead(NamedTuple):
@@ -47,7 +45,7 @@ class TestsRead(NamedTuple):
 def read_tests(folder: Path) -> TestsRead | None:
     """Read the tests of a plugin: ``test.py`` and ``test_*.py`` in its folder, and below it.
 
-    A test includes its decorators and what it uses of the same file: fixtures, functions, constants. Returns None if
+    A test includes its decorators, and the fixtures, functions and constants of the same file. Returns None if
     there are no test files. Raises SyntaxError if a file cannot be parsed.
     """
     files = sorted({*folder.rglob("test.py"), *folder.rglob("test_*.py")}) if folder.is_dir() else []
@@ -65,60 +63,12 @@ def read_tests(folder: Path) -> TestsRead | None:
 
 
 def _tests_of(tree: ast.Module) -> list[list[ast.AST]]:
-    """Return all nodes of each test."""
-    definitions: dict[str, list[ast.AST]] = {}
-    for statement in tree.body:
-        for name in _names_bound_by(statement):
-            definitions.setdefault(name, []).append(statement)
-    automatic = [node for node in ast.walk(tree) if isinstance(node, _Definition) and _is_automatic(node)]
-    return [_reachable([test, *context, *automatic], definitions) for test, context in _test_functions(tree)]
-
-
-def _test_functions(tree: ast.Module) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
-    """Yield test functions, each with the decorators, fixtures and helpers of its class."""
-    for statement in tree.body:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and statement.name.startswith("test"):
-            yield statement, []
-        elif isinstance(statement, ast.ClassDef):
-            methods = [node for node in statement.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-            shared: list[ast.AST] = [node for node in statement.body if node not in methods]
-            shared += [*statement.decorator_list, *(node for node in methods if not node.name.startswith("test"))]
-            for method in methods:
-                if method.name.startswith("test"):
-                    yield method, shared
-
-
-def _reachable(roots: list[ast.AST], definitions: dict[str, list[ast.AST]]) -> list[ast.AST]:
-    nodes: list[ast.AST] = []
-    waiting, seen = list(roots), set(map(id, roots))
-    while waiting:
-        for node in ast.walk(waiting.pop()):
-            nodes.append(node)
-            name = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else None
-            for definition in definitions.get(name, ()) if name is not None else ():
-                if id(definition) not in seen:
-                    seen.add(id(definition))
-                    waiting.append(definition)
-    return nodes
-
-
-def _names_bound_by(statement: ast.stmt) -> list[str]:
-    if isinstance(statement, _Definition):
-        return [statement.name]
-    if isinstance(statement, ast.Assign):
-        return [node.id for target in statement.targets for node in ast.walk(target) if isinstance(node, ast.Name)]
-    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-        return [statement.target.id]
-    return []
-
-
-def _is_automatic(node: _Definition) -> bool:
-    return any(
-        keyword.arg == "autouse"
-        for decorator in node.decorator_list
-        if isinstance(decorator, ast.Call)
-        for keyword in decorator.keywords
-    )
+    """Return all nodes of each test function, with those outside of test functions."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    tests = [node for node in functions if node.name.startswith("test")]
+    inside = {id(child) for test in tests for child in ast.walk(test)}
+    shared = [node for node in ast.walk(tree) if id(node) not in inside]
+    return [[*ast.walk(test), *shared] for test in tests]
 
 
 def _called(node: ast.AST) -> str | None:

@@ -79,17 +79,6 @@ def test_the_helper_class_of_standard_tests(read):
     assert found.reference
 
 
-def test_what_is_not_used_by_a_test_does_not_count(read):
-    found = read("""
-        def helper():
-            return load_benchmark('Mine2024-accuracy').ceiling == 0.5
-
-        def test_nothing():
-            assert True
-        """)
-    assert found == (1, set(), False, False, False, False)
-
-
 @pytest.mark.parametrize("compared", ["0", "1.0", "other", "pytest.approx(other, abs=0.01)"])
 def test_what_any_score_may_be_is_no_reference(read, compared):
     found = read(f"def test_it():\n    assert load_metric('mine')(a, b) == {compared}\n")
