@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @click.argument("source", metavar="PATH_OR_URL")
 @click.option("--commit", default="", metavar="COMMIT", help="A hash, branch or tag of the repository.")
 @click.option("--private", is_flag=True, help="Make the models and their scores visible only to you.")
+@click.option("--lab", default="", metavar="NAME", help="A lab that owns it with you: the end of the URL of its page.")
 @click.option("--note", default="", metavar="TEXT", help="A note to the reviewers.")
 @site_option
 @click.option("--dry-run", is_flag=True, help="Check the files on this machine, and send nothing.")
@@ -35,6 +36,7 @@ def command(
     source: str,
     commit: str,
     private: bool,
+    lab: str,
     note: str,
     site: str | None,
     dry_run: bool,
@@ -52,8 +54,8 @@ def command(
     is_url = "://" in source
     if commit and not is_url:
         raise UserError("--commit is for repositories", remedy="omit it, or pass the address of a repository")
-    if private and submission:
-        raise UserError("a revision cannot change the visibility", remedy="omit --private")
+    if submission and (private or lab):
+        raise UserError("a revision cannot change visibility and lab", remedy="omit --private and --lab")
     if wait and (dry_run or json_):
         raise UserError("--wait cannot be combined with --dry-run or --json", remedy="use brainscore status ID --watch")
     package: Package | None = None
@@ -69,7 +71,10 @@ def command(
             if errors and not dry_run and not json_:
                 echo("Nothing was sent.", err=True)
             context.exit(1 if errors else 0)
-    card = _send(source, package, commit=commit, private=private, note=note, site=site, submission=submission)
+    asked: dict[str, Any] = {"note": note} if submission else {"note": note, "lab": lab}
+    if not submission:
+        asked["visibility"] = "private" if private else "public"
+    card = _send(source, package, asked, commit=commit, site=site, submission=submission)
     if json_:
         from brainscore.cli.status import plain_values
 
@@ -144,10 +149,9 @@ def _report(package: Package, findings: tuple[Finding, ...], path_of: Callable[[
 def _send(
     source: str,
     package: Package | None,
+    asked: Mapping[str, Any],
     *,
     commit: str,
-    private: bool,
-    note: str,
     site: str | None,
     submission: str | None,
 ) -> SubmissionCard:
@@ -159,8 +163,7 @@ def _send(
         if package is not None:
             stem = Path(source).resolve().name.removesuffix(".zip") or "submission"
             source_fields = {"archive": package.to_zip(), "name": f"{stem}.zip"}
-        visibility: Literal["public", "private"] | None = None if previous else "private" if private else "public"
-        return client.submit(note=note, visibility=visibility, submission=previous, **source_fields)
+        return client.submit(submission=previous, **asked, **source_fields)
 
 
 def _client(site: str | None) -> Client:

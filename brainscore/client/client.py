@@ -246,17 +246,19 @@ class Client:
         commit: str = "",
         note: str = "",
         visibility: Literal["private", "public"] | None = None,
+        lab: str = "",
         submission: str | None = None,
     ) -> SubmissionCard:
         """Submit plugins; needs a token with the scope ``submit``.
 
         Pass an `archive`, a ZIP file with folders such as ``models/NAME/``, or the `url` of a public Git repository,
-        with a commit, or of a pull request. Models are public by default. `submission` is the identifier of one of
-        which to send a new revision. If one of the findings in the answer is an error, nothing is run.
+        with a commit, or of a pull request. Models are public by default. A `lab` of yours, the end of the URL of its
+        page, owns a new submission with you. `submission` is the identifier of one of which to send a new revision. If
+        one of the findings in the answer is an error, nothing is run.
         """
         return submit(
             self._connection, archive=archive, name=name, url=url, commit=commit, note=note, visibility=visibility,
-            submission=submission and quote(submission, safe=""),
+            lab=lab, submission=submission and quote(submission, safe=""),
         )  # fmt: skip
 
     def submissions(self, **filters: Any) -> Iterator[Submission]:

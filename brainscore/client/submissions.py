@@ -117,6 +117,7 @@ class Submission:
     changed: datetime  # when its state last changed
     url: str  # of its page
     revision: int  # number of the newest revision
+    lab: str = ""  # the end of the URL of the lab that owns it with its submitter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,6 +204,7 @@ def submit(
     commit: str,
     note: str,
     visibility: str | None,
+    lab: str,
     submission: str | None,
 ) -> SubmissionCard:
     """Send a submission, or a revision of one: see `Client.submit`."""
@@ -211,6 +213,8 @@ def submit(
     fields: dict[str, Any] = {"note": note} if note else {}
     if visibility is not None and submission is None:
         fields["visibility"] = visibility
+    if lab:
+        fields["lab"] = lab
     if archive is not None:
         fields["archive"] = (name, archive, "application/zip")
     else:

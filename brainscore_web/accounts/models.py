@@ -233,6 +233,7 @@ class Membership(models.Model):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role, default=Role.MEMBER)
     joined = models.DateTimeField(default=timezone.now, editable=False)
+    receives_mail = models.BooleanField("receives e-mails about submissions of other members", default=True)
 
     class Meta:
         """Each user once, owners first."""

@@ -376,6 +376,7 @@ class SubmissionEntry(Strict):
     id: str
     title: str = Field(description="Names of its plugins.")
     visibility: Literal["public", "private"] = Field(description="Visibility of its models.")
+    lab: str = Field(description="The end of the URL of the lab that owns it with its submitter; empty without one.")
     state: _State
     words: str = Field(description="Its state in words.")
     next: str = Field(description="The next step.")

@@ -23,6 +23,7 @@ from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.examining import Refused, Source, Zip, source_at
 from brainscore_web.submissions.models import Revision, Step, Submission
+from brainscore_web.submissions.permissions import lab_named
 from brainscore_web.submissions.receiving import max_form_size, receive, too_large_error
 from brainscore_web.submissions.status import count_pairs, progress, progress_of, status_of, step_status
 from brainscore_web.submissions.views import file_name
@@ -38,7 +39,10 @@ _FIELDS = {
     "commit": {"type": "string", "description": "Of the repository; or a branch, or a tag. Not for a pull request."},
     "note": {"type": "string", "maxLength": _LONGEST_NOTE, "description": "For the reviewer."},
 }
-_VISIBILITY = {"type": "string", "enum": ["public", "private"], "description": "Of the models; public if left out."}
+_OF_NEW = {
+    "visibility": {"type": "string", "enum": ["public", "private"], "description": "Of the models; public by default."},
+    "lab": {"type": "string", "description": "The end of the URL of a lab of yours, which then owns it with you."},
+}
 
 
 def _body(**more: Any) -> dict[str, Any]:
@@ -68,7 +72,7 @@ class ArchiveAsked(Schema):
     response={201: SubmissionCard, **problem_responses(403, 409, 413, 415, 503)},
     tags=["submissions"],
     summary="Submit plugins",
-    openapi_extra={**_body(visibility=_VISIBILITY), "x-token-needed": True},
+    openapi_extra={**_body(**_OF_NEW), "x-token-needed": True},
 )
 def create_submission(request: HttpRequest) -> Status[dict[str, Any]]:
     """Submit models, benchmarks, data or metrics: a ZIP file, a commit of a Git repository, or a pull request.
@@ -79,12 +83,17 @@ def create_submission(request: HttpRequest) -> Status[dict[str, Any]]:
     """
     refuse_unknown_parameters(request)
     user = _submitter(request)
-    source, note = _sent(request, "visibility")
+    source, note = _sent(request, *_OF_NEW)
     visibility = request.POST.get("visibility", "") or Visibility.PUBLIC
     if visibility not in Visibility.values:
         raise Problem(400, f"there is no visibility {visibility!r}", f"use one of: {', '.join(Visibility.values)}")
+    slug = request.POST.get("lab", "")
     try:
-        received = receive(user, source, visibility=visibility, note=note)
+        lab = lab_named(user, slug) if slug else None
+    except UserError as error:
+        raise Problem(400, error.message, error.remedy) from error
+    try:
+        received = receive(user, source, visibility=visibility, lab=lab, note=note)
     except Refused as error:
         _refuse(error)
     return Status(201, _card(request, received.submission))
@@ -123,7 +132,7 @@ def create_revision(request: HttpRequest, submission: uuid.UUID) -> Status[dict[
 def list_submissions(request: HttpRequest, query: Query[SubmissionsPaged]) -> dict[str, Any]:
     """List your submissions, newest first."""
     refuse_unknown_parameters(request, SubmissionsPaged)
-    rows = Submission.objects.filter(owned_by(_reader(request))).order_by("-created", "pk")
+    rows = Submission.objects.filter(owned_by(_reader(request))).select_related("lab").order_by("-created", "pk")
     if query.state:
         if query.state not in Submission.State.values:
             states = ", ".join(Submission.State.values)
@@ -283,6 +292,7 @@ def _entry(request: HttpRequest, row: Submission, latest: Revision, steps: list[
         "id": str(row.pk),
         "title": row.title,
         "visibility": row.visibility,
+        "lab": row.lab.slug if row.lab else "",
         "state": row.state,
         "words": standing.words,
         "next": standing.next,

@@ -124,6 +124,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
     ]
     context = {
         "lab": lab,
+        "mine": mine,
         "is_owner": mine.role == _Role.OWNER,
         "members": lab.memberships.select_related("user"),
         "invitations": lab.invitations.valid(),
@@ -213,6 +214,12 @@ def _remove(request: HttpRequest, lab: Lab, mine: Membership) -> HttpResponse | 
             lab.delete()
         revision.bump()
     return redirect("accounts:profile") if member.user_id == mine.user_id else None
+
+
+def _switch_mail(request: HttpRequest, lab: Lab, mine: Membership) -> None:
+    """Begin or end e-mails to the visitor about submissions of other members."""
+    mine.receives_mail = not mine.receives_mail
+    mine.save(update_fields=["receives_mail"])
 
 
 def _edit(request: HttpRequest, lab: Lab, mine: Membership) -> HttpResponse | None:
@@ -307,6 +314,7 @@ _ACTIONS: dict[str, Callable[[HttpRequest, Lab, Membership], HttpResponse | None
     "cancel": _cancel,
     "promote": _promote,
     "remove": _remove,
+    "mail": _switch_mail,
     "edit": _edit,
     "share": _share,
     "unshare": _unshare,

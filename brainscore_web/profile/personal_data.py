@@ -198,7 +198,7 @@ def _exported_row(row: Any, *without: str) -> dict[str, Any]:
 
 
 def _memberships_of(user: User) -> list[dict[str, Any]]:
-    return list(user.memberships.values("lab__name", "role", "joined"))
+    return list(user.memberships.values("lab__name", "role", "joined", "receives_mail"))
 
 
 def _invitations_of(user: User) -> list[dict[str, Any]]:

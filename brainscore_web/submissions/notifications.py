@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -15,7 +14,7 @@ from brainscore_web.accounts.models import User, owns
 from brainscore_web.jobs.models import Email
 from brainscore_web.jobs.outbox import email_body, email_subject, queue_email, queue_emails
 from brainscore_web.submissions.models import ASPECTS, Comment, Review, Revision, Step, Submission
-from brainscore_web.submissions.permissions import reviewers
+from brainscore_web.submissions.permissions import recipients, reviewers
 from brainscore_web.submissions.review.assignments import carry_over_reviewer, reviewer_key
 from brainscore_web.submissions.review.comments import open_threads
 from brainscore_web.submissions.status import progress
@@ -29,20 +28,20 @@ _REPEAT_AFTER = timedelta(days=1)
 
 
 def notify_done(submission: Submission) -> None:
-    """Report that all pairs have ended: numbers and reasons of those that the owner may see, equal reasons together."""
-    failed = _groups_of_jobs(submission, "failed")
-    context = {
-        "counts": progress(submission, submission.owner or AnonymousUser()).outcome,
-        "failed": failed[:_SHOWN],
-        "more": len(failed) > _SHOWN,
-        "not_run": _groups_of_jobs(submission, "not run")[:_SHOWN],
-    }
-    queue_email(submission.owner, f"{submission} is done", "submissions/email/done.txt", context, submission)
+    """Report that all pairs have ended: numbers, and reasons of those that the reader may see, together if equal."""
+    for reader in recipients(submission):
+        failed = _groups_of_jobs(submission, reader, "failed")
+        context = {
+            "counts": progress(submission, reader).outcome,
+            "failed": failed[:_SHOWN],
+            "more": len(failed) > _SHOWN,
+            "not_run": _groups_of_jobs(submission, reader, "not run")[:_SHOWN],
+        }
+        queue_email(reader, f"{submission} is done", "submissions/email/done.txt", context, submission)
 
 
-def _groups_of_jobs(submission: Submission, state: str) -> list[dict[str, str]]:
+def _groups_of_jobs(submission: Submission, reader: User, state: str) -> list[dict[str, str]]:
     """Return the reasons of pairs in a state, the most frequent first, each with the pairs that it concerns."""
-    reader = submission.owner or AnonymousUser()
     rows = submission.jobs.all().visible_to(reader).filter(state=state)
     rows = rows.select_related("model", "benchmark").defer("log")
     groups: dict[str, list[Any]] = {}
@@ -95,9 +94,8 @@ def notify_changes_needed(submission: Submission, step: Step, outcome: Outcome) 
         ],
         "more": max(len(findings), len(tests)) > _SHOWN,
     }
-    queue_email(
-        submission.owner, f"{submission} needs changes", "submissions/email/changes_needed.txt", context, submission
-    )
+    template = "submissions/email/changes_needed.txt"
+    queue_emails(recipients(submission), f"{submission} needs changes", template, context, submission)
 
 
 def _places(places: Sequence[str]) -> str:
@@ -110,9 +108,8 @@ _STEP_NAMES = {"check": "check of the code", "test": "tests", "publish": "public
 def notify_gave_up(submission: Submission, step: Step, outcome: Outcome) -> None:
     """Report that the site could not complete a step."""
     context = {"step": _STEP_NAMES.get(step.kind, step.get_kind_display().lower()), "reason": outcome.reason}
-    queue_email(
-        submission.owner, f"{submission} could not be processed", "submissions/email/gave_up.txt", context, submission
-    )
+    template = "submissions/email/gave_up.txt"
+    queue_emails(recipients(submission), f"{submission} could not be processed", template, context, submission)
 
 
 def notify_administrators(what: str, internal: str) -> None:
@@ -154,16 +151,16 @@ def notify_review_needed(revision: Revision) -> int:
 
 
 def notify_verdict(review: Review) -> None:
-    """Report a decision to the submitter, with all open comments; pending e-mails about comments are dropped."""
+    """Report a decision to the submitters, with all open comments; pending e-mails about comments are dropped."""
     submission = review.revision.submission
-    if submission.owner is None:
-        return
-    _pending_comment_emails(submission.owner, submission).delete()
+    readers = recipients(submission)
+    for reader in readers:
+        _pending_comment_emails(reader, submission).delete()
     decision = {"approved": "Approved", "changes": "Changes requested", "rejected": "Rejected"}[review.verdict]
     aspects = [(label, review.aspects.get(name, {})) for name, label in ASPECTS.items()]
     notes = [(label, aspect) for label, aspect in aspects if aspect.get("note") or aspect.get("fine") is False]
     context = {"review": review, "revision": review.revision, "threads": open_threads(submission), "notes": notes}
-    queue_email(submission.owner, f"{decision}: {submission}", f"{_MAIL}{review.verdict}.txt", context, submission)
+    queue_emails(readers, f"{decision}: {submission}", f"{_MAIL}{review.verdict}.txt", context, submission)
 
 
 def notify_comment(comment: Comment) -> None:
@@ -173,8 +170,7 @@ def notify_comment(comment: Comment) -> None:
     """
     submission = comment.revision.submission
     by_submitter = owns(comment.author, submission)
-    owner = [submission.owner] if submission.owner is not None and not by_submitter else []
-    for reader in owner or (_involved_reviewers(submission) if by_submitter else []):
+    for reader in _involved_reviewers(submission) if by_submitter else recipients(submission):
         email = _pending_comment_emails(reader, submission).order_by("pk").first()
         first = email.created if email is not None else comment.created
         recent = Comment.objects.filter(revision__submission=submission, created__gte=first).exclude(author=reader)

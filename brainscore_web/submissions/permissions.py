@@ -14,8 +14,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 
+from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import confirmed_email_required, current_user
-from brainscore_web.accounts.models import User, owned_by
+from brainscore_web.accounts.models import Lab, User, owned_by
 from brainscore_web.submissions.models import Revision, Submission, reviews_submissions
 
 confirmed_only = confirmed_email_required("submissions/unconfirmed.html")
@@ -76,6 +77,23 @@ def reviewed_revision(request: HttpRequest, key: uuid.UUID, number: int, *, revi
     if reviewed and not revision.needs_review:
         raise Http404("this revision needs no review")
     return revision
+
+
+def recipients(submission: Submission) -> list[User]:
+    """The submitter, and the members of the lab that want e-mails about submissions of others."""
+    members = User.objects.filter(memberships__lab=submission.lab_id, memberships__receives_mail=True, is_active=True)
+    others = members.exclude(pk=submission.owner_id).order_by("pk") if submission.lab_id else ()
+    return [user for user in (submission.owner, *others) if user is not None]
+
+
+def lab_named(user: User, slug: str) -> Lab:
+    """Return a lab of a user; UserError if the user is not a member of such a lab."""
+    labs = Lab.objects.filter(memberships__user=user)
+    lab = labs.filter(slug=slug).first()
+    if lab is None:
+        names = ", ".join(labs.values_list("slug", flat=True)) or "none"
+        raise UserError(f"you are not a member of a lab {slug[:60]!r}", remedy=f"name one of yours: {names}")
+    return lab
 
 
 def reviewers(*, but: User | None = None) -> QuerySet[User]:

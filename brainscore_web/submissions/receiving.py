@@ -16,7 +16,7 @@ from django.utils import timezone
 from brainscore_core import submission as submitting
 from brainscore_core.domain_names import FIRST
 from brainscore_core.formatting import size_text
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import Lab, User
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.examining import (
@@ -97,10 +97,11 @@ def receive(
     source: Source,
     *,
     visibility: str = Visibility.PUBLIC,
+    lab: Lab | None = None,
     note: str = "",
     submission: Submission | None = None,
 ) -> Revision:
-    """Store plugins as a new submission or as a new revision, and start the pipeline."""
+    """Store plugins as a new submission, which may belong to a lab, or as a new revision, and start the pipeline."""
     require_room(user, new=submission is None)
     if submission is not None:
         _require_revisable(submission)
@@ -127,7 +128,7 @@ def receive(
             require_news(owner, {described["digest"], _digest(unexamined)})
         require_room(owner, new=submission is None, size=described["size"])
         if submission is None:
-            row = Submission.objects.create(owner=owner, title=title, domain=domain, visibility=visibility)
+            row = Submission.objects.create(owner=owner, title=title, domain=domain, visibility=visibility, lab=lab)
         else:
             row = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
             _require_revisable(row)

@@ -21,7 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import current_user
-from brainscore_web.accounts.models import owned_by, owns
+from brainscore_web.accounts.models import Lab, User, owned_by, owns
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.examining import Refused, Source, Zip, limits, source_at
@@ -37,7 +37,7 @@ from brainscore_web.submissions.status import count_pairs, progress_of, status_o
 
 _WHO = {
     "public": "everyone sees their scores",
-    "private": "only you and the administrators see them and their scores; you can publish them later",
+    "private": "only you, your lab and the administrators see them and their scores; you can publish them later",
 }
 
 
@@ -107,7 +107,22 @@ class SubmissionForm(RevisionForm):
         initial=Visibility.PUBLIC,
         help_text="Scores of benchmarks are always public.",
     )
-    field_order = ("archive", "address", "commit", "visibility", "note")
+    lab = forms.ModelChoiceField(
+        label="Lab",
+        queryset=Lab.objects.none(),
+        required=False,
+        empty_label="none: you alone own what you submit",
+        help_text="Its members see and manage the submission and what it registers. It counts towards your quota.",
+    )
+    field_order = ("archive", "address", "commit", "visibility", "lab", "note")
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        labs = Lab.objects.filter(memberships__user=user)
+        if labs.exists():
+            self.fields["lab"].queryset = labs  # type: ignore[attr-defined] # of this kind of field
+        else:
+            del self.fields["lab"]
 
 
 def _source(archive: UploadedFile | None, address: str, commit: str) -> Source:
@@ -343,11 +358,12 @@ def _limited_size(view: View) -> View:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
     """Send a new submission."""
-    form = SubmissionForm(*_form_data(request))
+    form = SubmissionForm(*_form_data(request), user=current_user(request))
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
-            revision = receive(current_user(request), form.source, visibility=data["visibility"], note=data["note"])
+            asked = {"visibility": data["visibility"], "lab": data.get("lab"), "note": data["note"]}
+            revision = receive(current_user(request), form.source, **asked)
         except Refused as error:
             return _form_with_error(request, form, error, {})
         return redirect("submissions:show", revision.submission_id)

@@ -110,7 +110,7 @@ def test_dry_run_of_what_is_fine(cli, plugin, tmp_path):
         ([".", "--commit", "main"], "--commit is for repositories"),
         (["."], "there is no plugin"),
         ([".", "--wait", "--dry-run"], "--wait cannot be combined"),
-        ([".", "--private", "--submission", "1"], "cannot change the visibility"),
+        ([".", "--private", "--submission", "1"], "cannot change visibility and lab"),
     ],
 )
 def test_mistakes_are_told_without_traceback(cli, arguments, said):

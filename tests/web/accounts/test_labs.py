@@ -4,13 +4,18 @@ import re
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from brainscore_web.accounts.models import Invitation, Lab, Membership, User, owned_by, owns
+from brainscore_web.accounts.models import ApiToken, Invitation, Lab, Membership, User, owned_by, owns
+from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.operations.retention import tidy
 from brainscore_web.submissions.models import Plugin, Revision, Submission
+from brainscore_web.submissions.notifications import notify_done
+from brainscore_web.submissions.receiving import use_of
+from tests.web._plugins import model_files, zipped
 
 MANAGE = "/people/labs/vision-lab/manage/"
 
@@ -147,6 +152,42 @@ def test_a_submission_is_shared_with_all_that_it_registers(lab, owner, member, s
     assert "owner of the lab" not in change(owner, "unshare", item=f"submission:{submission.pk}")
     assert browser_of(member).get(page).status_code == 404
     assert not VisionModel.objects.exclude(lab=None).exists()
+
+
+@pytest.mark.parametrize("way", ["form", "API"])
+def test_a_lab_is_chosen_at_submission_and_its_members_get_mail(lab, owner, member, scorer, way):
+    join(lab, member)
+    join(lab, scorer)
+    change(scorer, "mail")
+    sent = {"visibility": "private", "note": ""}
+    file = SimpleUploadedFile("tiles.zip", zipped(model_files()))
+    if way == "form":
+        browser = browser_of(owner)
+        assert "counts towards your quota" in browser.get("/submissions/new/").content.decode()
+        answer = browser.post("/submissions/new/", sent | {"archive": file, "lab": lab.pk})
+        assert answer.status_code == 302, answer.content.decode()
+    else:
+        browser_of(owner)
+        headers = {"Authorization": f"Bearer {ApiToken.issue(owner, 'laptop', ['read', 'submit'])[1]}"}
+        refused = Client().post("/api/v1/submissions", {"archive": file, "lab": "other"}, headers=headers)
+        assert (refused.status_code, "name one of yours: vision-lab" in refused.content.decode()) == (400, True)
+        file.seek(0)
+        answer = Client().post("/api/v1/submissions", sent | {"archive": file, "lab": lab.slug}, headers=headers)
+        assert answer.json()["lab"] == lab.slug
+    submission = Submission.objects.get()
+    assert submission.lab == lab
+    assert browser_of(member).post(f"/submissions/{submission.pk}/withdraw/").status_code == 302
+    assert (use_of(owner).day, use_of(member).day) == (1, 0)
+    notify_done(submission)
+    assert [email.to for email in Email.objects.order_by("pk")] == [owner, member]
+    assert f"as a member of {lab}" in Email.objects.get(to=member).body
+
+
+def test_a_lab_of_others_cannot_be_chosen(lab, member):
+    assert 'name="lab"' not in browser_of(member).get("/submissions/new/").content.decode()
+    sent = {"visibility": "public", "archive": SimpleUploadedFile("tiles.zip", zipped(model_files())), "lab": lab.pk}
+    assert browser_of(member).post("/submissions/new/", sent).status_code == 302
+    assert Submission.objects.get().lab is None
 
 
 def test_the_public_page_shows_public_things_only(client, shared, lab, owner, member, board):
