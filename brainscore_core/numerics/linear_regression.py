@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,30 +27,9 @@ from brainscore_core.numerics._matrices import (
     require_finite,
 )
 from brainscore_core.numerics._processors import SHORT_PRODUCT, one_thread
-from brainscore_core.numerics.stimulus_products import centred_gram, gram, moments
+from brainscore_core.numerics.stimulus_products import centred_gram, gram
 
 Scores = Callable[[], Array]
-
-
-@dataclass(frozen=True)
-class Weights:
-    """Result of a solver: weights (features or training stimuli × responses) and their number of components."""
-
-    values: Array
-    n_components: int | None = None
-
-
-class Solver(Protocol):
-    """Finds weights from centred second moments."""
-
-    def check(self, n: int, p: int) -> None:
-        """Raise an error if the method is undefined for `n` training stimuli with `p` features."""
-
-    def primal(self, C: Array, B: Array, y_size: float) -> Weights:
-        """Weights p × q from C = XᵀX and B = XᵀY; `y_size` is the Frobenius norm of Y."""
-
-    def dual(self, K: Array, Y: Array) -> Weights:
-        """Weights n × q from K = XXᵀ and Y; the map is Xᵀ · weights."""
 
 
 @dataclass(frozen=True)
@@ -246,28 +225,6 @@ def scaled_residuals(
     return result
 
 
-def finite_moments(X: NDArray, Y: Array, *, mean: Array) -> tuple[Array, Array]:
-    """(X − mean)ᵀ(X − mean) and (X − mean)ᵀY; raises an error if X is not finite."""
-    C, B, _ = moments(X, Y, mean=mean)
-    return require_finite(C, X), B
-
-
-def fit_linear(X: ArrayLike, Y: ArrayLike, solver: Solver) -> LinearFit:
-    """Fit responses Y (n × q) from features X (n × p), in the dual form if p > n."""
-    X, Y = check_inputs(X, Y)
-    n, p = X.shape
-    solver.check(n, p)
-    x_mean, y_mean = column_means(X), Y.mean(axis=0)
-    if p > n:
-        K = centred_gram(X)
-        found = solver.dual(K, Y - y_mean)
-        return LinearFit(x_mean, y_mean, found.values, X, found.n_components)
-    centred = Y - y_mean
-    C, B, _ = moments(X, centred, mean=x_mean)
-    found = solver.primal(require_finite(C, X), B, float(np.linalg.norm(centred)))
-    return LinearFit(x_mean, y_mean, found.values, None, found.n_components)
-
-
 def centred_features(X: NDArray, *, mean: Array) -> Array:
     """X − mean in float64; raises an error if X is not finite."""
     with np.errstate(invalid="ignore", over="ignore"):
@@ -292,40 +249,6 @@ def left_out_rows(train: NDArray[np.intp], n: int) -> NDArray[np.intp] | None:
     """Rows that are not used for training; None if they are the majority, or if training rows are repeated."""
     rest = np.setdiff1d(np.arange(n), train)
     return rest if len(rest) < len(train) == n - len(rest) else None
-
-
-def predict_dual(K: Array, Y: Array, train: NDArray[np.intp], test: NDArray[np.intp], solver: Solver) -> Array:
-    """Fit the training rows and predict the test rows, from the Gram matrix of all rows."""
-    inner, outer = centred_blocks(K, train, test)
-    y_mean = Y[train].mean(axis=0)
-    return outer @ solver.dual(inner, Y[train] - y_mean).values + y_mean
-
-
-def predict_primal(
-    X: NDArray,
-    Y: Array,
-    x_mean: Array,
-    whole: tuple[Array, Array],
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
-    solver: Solver,
-) -> Array:
-    """Fit the training rows and predict the test rows, from the moments of all rows (`whole`)."""
-    if len(train) < X.shape[1]:  # with more features than stimuli, moments have too few digits
-        return fit_linear(X[train], Y[train], solver).predict(X[test])
-    y_mean = Y[train].mean(axis=0)
-    rest = left_out_rows(train, len(X))
-    if rest is not None:
-        missing = moments(X[rest], Y[rest], mean=x_mean)
-        C, B = whole[0] - missing[0], whole[1] - missing[1]
-        shift = -missing[2] / len(train)  # the deviations from the mean over all stimuli sum to 0
-    else:
-        C, B, total = moments(X[train], Y[train], mean=x_mean)
-        shift = total / len(train)
-    C -= len(train) * np.outer(shift, shift)
-    B -= len(train) * np.outer(shift, y_mean)
-    weights = solver.primal(C, B, float(np.linalg.norm(Y[train] - y_mean))).values
-    return LinearFit(x_mean + shift, y_mean, weights).predict(X[test])
 
 
 class LeftOutOfScores(LeftOut):

@@ -28,7 +28,7 @@ from brainscore_core.numerics._processors import (
     worker_threads,
 )
 from brainscore_core.numerics.linear_regression import LeftOutOfScores, LinearFit, Scores, SplitFit
-from brainscore_core.numerics.stimulus_products import FLAT, fast_gram, gram_on, moments_on, scaled_features
+from brainscore_core.numerics.stimulus_products import FLAT, fast_gram, gram_on, moments, scaled_features
 
 _KEPT = 0.1
 """Held-out rows are subtracted from the whole if at least this fraction of the sums of squares remains."""
@@ -192,12 +192,12 @@ class PrimalForm:
                 )
                 removed, own_C = block, None
             else:
-                missing, cross, total = moments_on(X, Y, left_out, mean, scale, self._device)
+                missing, cross, total = moments(X, Y, left_out, mean=mean, scale=scale, device=self._device)
                 removed, own_C, square = None, self.shared - missing, float(missing.trace())
             if whole - square >= _KEPT * whole:
                 return removed, own_C, B - cross, -total, whole - square
         rows = np.repeat(np.arange(len(X)), counts.astype(int))
-        own_C, cross, total = moments_on(X, Y, rows, mean, scale, self._device)
+        own_C, cross, total = moments(X, Y, rows, mean=mean, scale=scale, device=self._device)
         return None, own_C, cross, total, float(own_C.trace())
 
     def restored(self, loadings: Any) -> Any:
@@ -444,7 +444,7 @@ class _Primal:
         self._xp = np if torch_device is None else import_torch()
         self._X, self._x_mean = X, column_means(X)
         self._offset, self._y_scale, self._Y = _centred(Y)
-        C, B, _ = moments_on(X, self._Y, slice(None), self._x_mean, 1.0, torch_device)
+        C, B, _ = moments(X, self._Y, mean=self._x_mean, device=torch_device)
         trace = float(C.trace())
         if not np.isfinite(trace):
             require_finite(C, X)

@@ -11,19 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lapack
 from scipy.linalg.blas import dgemm, dsyrk, dtrsm
 
-from brainscore_core.numerics import _matrices, linear_regression
+from brainscore_core.numerics import _matrices
 from brainscore_core.numerics._matrices import Array, check_inputs, chunks, column_means, product, require_finite
-from brainscore_core.numerics._processors import import_torch, resolve_device, to_device, to_numpy
+from brainscore_core.numerics._processors import resolve_device, to_numpy
 from brainscore_core.numerics.linear_regression import (
     LeftOut,
     LeftOutOfSplit,
     LinearFit,
     SplitFit,
-    Weights,
+    centred_blocks,
     left_out_rows,
     scaled_residuals,
 )
-from brainscore_core.numerics.stimulus_products import centred_gram, gram_on, moments_on
+from brainscore_core.numerics.stimulus_products import centred_gram, moments
 
 if TYPE_CHECKING:
     import torch
@@ -253,83 +253,6 @@ def _solve_precisely(system: Array, right: Array) -> Array | None:
     return np.asarray(lapack.dpotrs(factor, right, lower=1)[0])
 
 
-def fit_ridge_on(X: NDArray, Y: Array, alpha: float, device: "torch.device") -> LinearFit:
-    """Fit responses Y (n × q) from features X (n × p), in the dual form if p > n."""
-    x_mean, y_mean = column_means(X), Y.mean(axis=0)
-    if X.shape[1] > len(X):
-        weights = _solve_dual_on(gram_on(X, device=device), to_device(Y - y_mean, device), alpha)
-        return LinearFit(x_mean, y_mean, to_numpy(weights), X)
-    C, B, _ = _finite_moments_on(X, Y - y_mean, slice(None), x_mean, device)
-    return LinearFit(x_mean, y_mean, to_numpy(_solve_shifted_on(C, B, alpha)))
-
-
-def cross_predict_ridge_on(
-    X: NDArray, Y: Array, splits: Sequence[tuple[Rows, Rows]], alpha: float, device: "torch.device"
-) -> Iterator[Array]:
-    """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
-    n, p = X.shape
-    if p > n:
-        K, responses = gram_on(X, device=device), to_device(Y, device)
-        for train, test in splits:
-            yield to_numpy(_predict_dual_on(K, responses, train, test, alpha))
-        return
-    x_mean = column_means(X)
-    whole = _finite_moments_on(X, Y, slice(None), x_mean, device)
-    for train, test in splits:
-        if len(train) < p:  # with more features than stimuli, moments have too few digits
-            yield fit_ridge_on(X[train], Y[train], alpha, device).predict(X[test])
-            continue
-        y_mean = Y[train].mean(axis=0)
-        rest = left_out_rows(train, n)
-        if rest is None:
-            C, B, total = _finite_moments_on(X, Y, train, x_mean, device)
-        else:
-            C, B, total = (a - b for a, b in zip(whole, _finite_moments_on(X, Y, rest, x_mean, device), strict=True))
-        shift = total / len(train)
-        C -= len(train) * shift[:, None] * shift
-        B -= total[:, None] * to_device(y_mean, device)
-        features = to_device(np.subtract(X[test], x_mean, dtype=np.float64), device) - shift
-        yield to_numpy(features @ _solve_shifted_on(C, B, alpha)) + y_mean
-
-
-def _predict_dual_on(K: Any, Y: Any, train: Rows, test: Rows, alpha: float) -> Any:
-    torch = import_torch()
-    fitted, tested = (torch.as_tensor(np.asarray(rows), device=K.device) for rows in (train, test))
-    inner, outer = K[fitted][:, fitted], K[tested][:, fitted]
-    means = inner.mean(0)
-    outer = outer - outer.mean(1, keepdim=True) - (means - means.mean())
-    inner = inner - means - (means - means.mean())[:, None]
-    y_mean = Y[fitted].mean(0)
-    return outer @ _solve_dual_on(inner, Y[fitted] - y_mean, alpha) + y_mean
-
-
-def _finite_moments_on(
-    X: NDArray, Y: Array, rows: Rows | slice, mean: Array, device: "torch.device"
-) -> tuple[Any, Any, Any]:
-    C, B, total = moments_on(X, Y, rows, mean, 1.0, device)
-    if not bool(C.isfinite().all()):
-        require_finite(to_numpy(C), X)
-    return C, B, total
-
-
-def _solve_dual_on(K: Any, Y: Any, alpha: float) -> Any:
-    """As :meth:`Ridge.dual`; K is overwritten."""
-    K += K.trace() / len(K) ** 2
-    return _solve_shifted_on(K, Y, alpha)
-
-
-def _solve_shifted_on(A: Any, B: Any, alpha: float) -> Any:
-    """Solve (A + alpha · I) W = B for positive semidefinite A."""
-    torch = import_torch()
-    shifted = A.clone()
-    shifted.diagonal().add_(alpha)
-    factor, info = torch.linalg.cholesky_ex(shifted)
-    if int(info) == 0:
-        return torch.cholesky_solve(B, factor)
-    values, vectors = torch.linalg.eigh(A)  # by rounding, an eigenvalue is below −alpha
-    return vectors @ ((vectors.T @ B) / (values.clamp_min(0.0) + alpha)[:, None])
-
-
 _WORTH_INVERTING = 3
 """Number of splits from which one inverse of the whole system is cheaper than a factorisation for each split."""
 
@@ -343,8 +266,8 @@ class Ridge:
     alpha : float
         Penalty in units of a feature's sum of squares, the same for all responses.
     device : str or torch.device, optional
-        None: NumPy; ``'cpu'``, ``'cuda'``, …: PyTorch; ``'auto'``: a CUDA device if available, otherwise NumPy. Results
-        agree to rounding.
+        Of products of features. None: NumPy; ``'cpu'``, ``'cuda'``, …: PyTorch; ``'auto'``: a CUDA device if available,
+        otherwise NumPy. Results agree to rounding.
 
     Notes
     -----
@@ -383,24 +306,20 @@ class Ridge:
         UserError
             If the device or PyTorch is not available.
         """
-        device = resolve_device(self.device)
-        if device is None:
-            return linear_regression.fit_linear(X, Y, self)
         X, Y = check_inputs(X, Y)
         self.check(*X.shape)
-        return fit_ridge_on(X, Y, self.alpha, device)
+        device = resolve_device(self.device)
+        x_mean, y_mean = column_means(X), Y.mean(axis=0)
+        if X.shape[1] > len(X):
+            return LinearFit(x_mean, y_mean, self._dual(centred_gram(X, device=device), Y - y_mean), X)
+        C, B = _finite_moments(X, Y - y_mean, x_mean, device)
+        return LinearFit(x_mean, y_mean, _solve_shifted(C, B, self.alpha))
 
     def cross_predict(
         self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
     ) -> Iterator[Array]:
         """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
-        device = resolve_device(self.device)
-        if device is None:
-            return (fit.predicted for fit in self.cross_fit(X, Y, splits))
-        X, Y = check_inputs(X, Y)
-        for train, _ in splits:
-            self.check(len(train), X.shape[1])
-        return cross_predict_ridge_on(X, Y, splits, self.alpha, device)
+        return (fit.predicted for fit in self.cross_fit(X, Y, splits))
 
     def cross_fit(
         self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
@@ -414,7 +333,6 @@ class Ridge:
         for train, _ in splits:
             self.check(len(train), p)
         device = resolve_device(self.device)
-        predictions = None if device is None else cross_predict_ridge_on(X, Y, splits, self.alpha, device)
         held_out: DualHeldOut | PrimalHeldOut | None = None
         invert = partial(_inverse, alpha=self.alpha)
         if p > n:
@@ -423,10 +341,10 @@ class Ridge:
                 held_out = DualHeldOut(K, Y, self.alpha)
         else:
             x_mean = column_means(X)
-            whole = linear_regression.finite_moments(X, Y, mean=x_mean)
+            whole = _finite_moments(X, Y, x_mean, device)
             held_out = PrimalHeldOut(X, Y, x_mean, *whole, self.alpha)
         for train, test in splits:
-            rows = linear_regression.left_out_rows(train, n)
+            rows = left_out_rows(train, n)
             left_out: LeftOut | None = None if p <= n else LeftOutOfSplit(K, Y, train, test, invert)
             predicted = None
             if held_out is not None and held_out.precise and rows is not None and np.isin(test, rows).all():
@@ -434,12 +352,10 @@ class Ridge:
                 if predicted is not None:
                     predicted = predicted[np.searchsorted(rows, test)]
                     left_out = _LeftOutOfAll(held_out, rows, train, test)
-            if predictions is not None:
-                predicted = next(predictions)
-            elif predicted is None and p > n:
-                predicted = linear_regression.predict_dual(K, Y, train, test, self)
+            if predicted is None and p > n:
+                predicted = self._predict_dual(K, Y, train, test)
             elif predicted is None:
-                predicted = linear_regression.predict_primal(X, Y, x_mean, whole, train, test, self)
+                predicted = self._predict_primal(X, Y, x_mean, whole, train, test)
             yield SplitFit(predicted, left_out=left_out)
 
     def check(self, n: int, p: int) -> None:
@@ -447,14 +363,41 @@ class Ridge:
         if n < 1 or p < 1:
             raise ValueError(f"ridge regression requires at least one stimulus and one feature, not {n} and {p}")
 
-    def primal(self, C: Array, B: Array, y_size: float) -> Weights:
-        """Weights from C = XᵀX and B = XᵀY."""
-        return Weights(_solve_shifted(C, B, self.alpha))
-
-    def dual(self, K: Array, Y: Array) -> Weights:
-        """Weights from K = XXᵀ and Y, both centred."""
+    def _dual(self, K: Array, Y: Array) -> Array:
+        """Weights of the training stimuli (n × q) from K = XXᵀ and Y, both centred."""
         # centring leaves one null direction, the constant; filled in, it does not amplify rounding errors of Y
-        return Weights(_solve_shifted(K, Y, self.alpha, added=float(K.trace()) / len(K) ** 2))
+        return _solve_shifted(K, Y, self.alpha, added=float(K.trace()) / len(K) ** 2)
+
+    def _predict_dual(self, K: Array, Y: Array, train: Rows, test: Rows) -> Array:
+        """Fit the training rows and predict the test rows, from the Gram matrix of all rows."""
+        inner, outer = centred_blocks(K, train, test)
+        y_mean = Y[train].mean(axis=0)
+        return outer @ self._dual(inner, Y[train] - y_mean) + y_mean
+
+    def _predict_primal(
+        self, X: NDArray, Y: Array, x_mean: Array, whole: tuple[Array, Array], train: Rows, test: Rows
+    ) -> Array:
+        """Fit the training rows and predict the test rows, from the moments of all rows (`whole`)."""
+        if len(train) < X.shape[1]:  # with more features than stimuli, moments have too few digits
+            return self.fit(X[train], Y[train]).predict(X[test])
+        y_mean = Y[train].mean(axis=0)
+        rest = left_out_rows(train, len(X))
+        if rest is not None:
+            missing = moments(X, Y, rest, mean=x_mean)
+            C, B = whole[0] - missing[0], whole[1] - missing[1]
+            shift = -missing[2] / len(train)  # the deviations from the mean over all stimuli sum to 0
+        else:
+            C, B, total = moments(X, Y, train, mean=x_mean)
+            shift = total / len(train)
+        C -= len(train) * np.outer(shift, shift)
+        B -= len(train) * np.outer(shift, y_mean)
+        return LinearFit(x_mean + shift, y_mean, _solve_shifted(C, B, self.alpha)).predict(X[test])
+
+
+def _finite_moments(X: NDArray, Y: Array, mean: Array, device: "torch.device | None") -> tuple[Array, Array]:
+    """(X − mean)ᵀ(X − mean) and (X − mean)ᵀY; raises an error if X is not finite."""
+    C, B, _ = moments(X, Y, mean=mean, device=device)
+    return require_finite(to_numpy(C), X), to_numpy(B)
 
 
 def _solve_shifted(A: Array, B: Array, alpha: float, added: float = 0.0) -> Array:

@@ -38,19 +38,6 @@ def gram(X: NDArray, Z: NDArray | None = None, *, mean: Array) -> Array:
     return result
 
 
-@np.errstate(invalid="ignore", over="ignore")  # callers check the result and report the row
-def moments(X: NDArray, Y: NDArray, *, mean: Array) -> tuple[Array, Array, Array]:
-    """(X − mean)ᵀ(X − mean), (X − mean)ᵀY and the column sums of X − mean, over chunks of rows in float64."""
-    p, q = X.shape[1], Y.shape[1]
-    square, cross, total = np.zeros((p, p)), np.zeros((p, q)), np.zeros(p)
-    for rows in chunks(len(X), p):
-        block = np.subtract(X[rows], mean, dtype=np.float64)
-        square += block.T @ block
-        cross += block.T @ Y[rows]
-        total += block.sum(axis=0)
-    return square, cross, total
-
-
 FLAT = 1e-13
 """Relative tolerance: values that differ by less than this fraction of their magnitude count as equal."""
 
@@ -337,8 +324,14 @@ def _cpu_column_chunks(n: int, p: int) -> Iterator[slice]:
 
 
 @np.errstate(invalid="ignore", over="ignore")  # the caller checks the result
-def moments_on(
-    X: NDArray, Y: Array, rows: NDArray[np.intp] | slice, mean: Array, scale: float, device: "torch.device | None"
+def moments(
+    X: NDArray,
+    Y: Array,
+    rows: NDArray[np.intp] | slice = slice(None),
+    *,
+    mean: Array,
+    scale: float = 1.0,
+    device: "torch.device | None" = None,
 ) -> tuple[Any, Any, Any]:
     """ZᵀZ, ZᵀY and the column sums of Z = (X − mean) / scale for some rows, over chunks in float64."""
     Y, p = Y[rows], X.shape[1]
