@@ -6,9 +6,7 @@ kernel, and dissimilarities by correlation or cosine multiply large float32 feat
 
 from brainscore_core.numerics.correlation import (
     Association,
-    AssociationMatrix,
     association,
-    association_matrix,
     cross_pearson,
     pearson,
     spearman,
@@ -77,7 +75,6 @@ from brainscore_core.numerics.similarity import (
 __all__ = [
     "PLS",
     "Association",
-    "AssociationMatrix",
     "CrossedKappa",
     "Dimensionality",
     "FactorDimensions",
@@ -99,7 +96,6 @@ __all__ = [
     "Similarity",
     "Uncertain",
     "association",
-    "association_matrix",
     "bootstrap_interval",
     "cka",
     "combined_interval",

@@ -75,15 +75,15 @@ def around_ties(totals: NDArray, ties: Ties) -> NDArray:
 def rank_observations(values: Array) -> Ranks:
     """Order `values`, which must not contain NaN."""
     n = len(values)
-    order, equal = _sorted(values)
+    order = np.argsort(values)
+    ordered = values[order]
+    equal = np.flatnonzero(ordered[1:] == ordered[:-1])
     ties = None
     if len(equal):
         starts = np.delete(np.arange(n), equal + 1)
         ties = starts, np.append(starts[1:], n)
     positions: NDArray[np.integer] = np.empty(n, dtype=np.int32 if n < 2**30 else np.int64)
-    for start in range(0, n, BLOCK):
-        block = order[start : start + BLOCK]
-        positions[block] = np.arange(start, start + len(block), dtype=positions.dtype)
+    positions[order] = np.arange(n, dtype=positions.dtype)
     return Ranks(order, positions, ties)
 
 
@@ -94,52 +94,6 @@ def mean_ranks(values: NDArray) -> Array:
     for number in np.flatnonzero(~np.isnan(columns).any(axis=0)):
         result[:, number] = (rank_observations(np.ascontiguousarray(columns[:, number])).doubled + 1) / 2
     return result.reshape(np.shape(values))
-
-
-_MANY = 20_000
-"""Number of values from which keys with their numbers are sorted."""
-
-_SWAPS = 8
-
-
-def _sorted(values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Order of values, ties in any order; and the places in it whose value equals the next one.
-
-    NumPy sorts integers several times faster than it finds the order of numbers. The first bits of an integer are those
-    of a value, the others its number; values that agree in these bits are compared and swapped afterwards.
-    """
-    n = len(values)
-    low, high = (values.min(), values.max()) if n else (0.0, 0.0)
-    if n >= _MANY and low < high < np.inf:
-        bits = (n - 1).bit_length()
-        scale, keys = 2.0 ** (62 - bits) / (high - low), np.empty(n, dtype=np.int64)
-        for start in range(0, n, BLOCK):
-            scaled = values[start : start + BLOCK] - low
-            scaled *= scale
-            block = keys[start : start + BLOCK]
-            block[:] = scaled
-            block <<= bits
-            block += np.arange(start, start + len(block))
-        keys.sort()
-        equal_positions = []
-        for start in range(0, n, BLOCK):
-            block, after = keys[start : start + BLOCK], keys[start + 1 : start + BLOCK + 1]
-            equal_positions.append(start + np.flatnonzero((block[: len(after)] ^ after) < 1 << bits))
-            block &= (1 << bits) - 1
-        near = np.concatenate(equal_positions)
-        for _ in range(_SWAPS):
-            here, following = values[keys[near]], values[keys[near + 1]]
-            wrong = near[following < here]
-            if not len(wrong):
-                return keys, near[following == here]
-            if len(wrong) > n // 100:  # most values are close to each other, compared with the largest
-                break
-            first = wrong[np.diff(wrong, prepend=-2) > 1]
-            keys[first], keys[first + 1] = keys[first + 1], keys[first]
-        del keys
-    order = np.argsort(values)
-    ordered = values[order]
-    return order, np.flatnonzero(ordered[1:] == ordered[:-1])
 
 
 _ROUNDING = 1e-13
@@ -282,22 +236,6 @@ class Association(NamedTuple):
     spearman_ci: tuple[float, float] | None
 
 
-class AssociationMatrix(NamedTuple):
-    """Correlations of all pairs of columns; symmetric.
-
-    Attributes
-    ----------
-    pearson, spearman : array (benchmarks, benchmarks)
-        Coefficients; NaN below three models with both scores, or if the scores on one benchmark are constant.
-    n : array (benchmarks, benchmarks) of int
-        Number of models with both scores.
-    """
-
-    pearson: Array
-    spearman: Array
-    n: NDArray[np.int64]
-
-
 def association(x: Sequence[float] | Array, y: Sequence[float] | Array) -> Association:
     """Correlate scores of the same models on two benchmarks.
 
@@ -332,41 +270,27 @@ def association(x: Sequence[float] | Array, y: Sequence[float] | Array) -> Assoc
     return Association(n, pearson, _interval(pearson, n, 1.0), spearman, _interval(spearman, n, None))
 
 
-def association_matrix(values: ArrayLike) -> AssociationMatrix:
+def correlation_matrix(values: ArrayLike, *, method: Literal["pearson", "spearman"]) -> tuple[Array, NDArray[np.int64]]:
     """Correlate each pair of benchmarks over the models that have both scores.
 
     Parameters
     ----------
     values : array (models, benchmarks)
         Scores; values that are not finite count as missing.
+    method : {'pearson', 'spearman'}
+        Coefficient; ranks are computed among the models with both scores.
 
     Returns
     -------
-    AssociationMatrix
-        Ranks are computed among the models with both scores. The coefficients of different pairs may refer to different
-        models, so the matrix need not be positive semidefinite.
+    tuple of array
+        Coefficients, NaN below three models with both scores or if the scores on one benchmark are constant; and the
+        number of models with both scores. The coefficients of different pairs may refer to different models, so the
+        matrix need not be positive semidefinite.
 
     Raises
     ------
     ValueError
         If `values` is not a matrix of real numbers.
-
-    Examples
-    --------
-    >>> found = association_matrix([[0.1, 0.2], [0.2, 0.1], [0.3, 0.4], [0.4, 0.3], [0.5, 0.5], [0.9, np.nan]])
-    >>> found.n.tolist()
-    [[6, 5], [5, 5]]
-    >>> found.pearson.round(3).tolist(), found.spearman.round(3).tolist()
-    ([[1.0, 0.8], [0.8, 1.0]], [[1.0, 0.8], [0.8, 1.0]])
-    """
-    pearson, n = correlation_matrix(values, method="pearson")
-    return AssociationMatrix(pearson, correlation_matrix(values, method="spearman")[0], n)
-
-
-def correlation_matrix(values: ArrayLike, *, method: Literal["pearson", "spearman"]) -> tuple[Array, NDArray[np.int64]]:
-    """Return one of the coefficients of :func:`association_matrix`, and the number of models of each pair.
-
-    Scores that are not finite count as missing. NaN with too few models, or if all have the same value.
 
     Examples
     --------

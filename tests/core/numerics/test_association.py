@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from brainscore_core.numerics import spearman
-from brainscore_core.numerics.correlation import association, association_matrix
+from brainscore_core.numerics.correlation import association, correlation_matrix
 
 
 def test_correlations_agree_with_scipy():
@@ -46,8 +48,13 @@ def scores(models, benchmarks, missing, digits=None, seed=0):
     return values if digits is None else values.round(digits)
 
 
+def matrices(values):
+    (pearson, n), (spearman, _) = (correlation_matrix(values, method=method) for method in ("pearson", "spearman"))
+    return SimpleNamespace(pearson=pearson, spearman=spearman, n=n)
+
+
 def same_as_pandas(values):
-    found = association_matrix(values)
+    found = matrices(values)
     table = pd.DataFrame(np.where(np.isfinite(values), values, np.nan))
     known = table.notna().to_numpy().astype(int)
     np.testing.assert_array_equal(found.n, known.T @ known)
@@ -74,7 +81,7 @@ def test_more_columns_than_a_block_that_lack_the_same_models():
 @given(arrays(float, (6, 4), elements=st.sampled_from([0.0, 0.1, 0.25, 0.3, 1.0, np.nan, np.inf])))
 def test_few_models_with_ties_and_gaps(values):
     """Each pair alone, as `association` has it."""
-    found = association_matrix(values)
+    found = matrices(values)
     for i in range(4):
         for j in range(4):
             both = np.isfinite(values[:, i]) & np.isfinite(values[:, j])
@@ -87,7 +94,7 @@ def test_few_models_with_ties_and_gaps(values):
 
 def test_what_is_constant_among_the_shared_models_has_no_correlation():
     values = np.array([[0.1, np.nan], [0.7, np.nan], [0.3, 0.1], [0.3, 0.2], [0.3, 0.5], [0.3, 0.4]])
-    found = association_matrix(values)
+    found = matrices(values)
     assert np.isnan([found.pearson[0, 1], found.spearman[0, 1]]).all()
     assert (found.n[0, 1], found.pearson[0, 0], found.pearson[1, 1]) == (4, 1.0, 1.0)
 
@@ -98,8 +105,8 @@ def test_values_far_from_zero_or_of_another_size(scale, offset):
     values = scores(30, 4, 0.2)
     values[:20, 0] *= 1e-5  # hardly varies among the models of the next column
     values[20:, 1] = np.nan
-    expected = association_matrix(values)
-    found = association_matrix((values + offset) * scale)
+    expected = matrices(values)
+    found = matrices((values + offset) * scale)
     np.testing.assert_allclose(found.pearson, expected.pearson, atol=1e-4 if offset else 1e-10)
     both = np.isfinite(values[:, 0]) & np.isfinite(values[:, 1])
     assert expected.pearson[0, 1] == pytest.approx(stats.pearsonr(values[both, 0], values[both, 1]).statistic, abs=1e-9)
@@ -107,7 +114,7 @@ def test_values_far_from_zero_or_of_another_size(scale, offset):
 
 def test_ranks_are_those_of_the_other_function():
     values = scores(50, 6, 0.0, 1)
-    found = association_matrix(values)
+    found = matrices(values)
     for i in range(6):
         np.testing.assert_allclose(
             found.spearman[i], spearman(np.repeat(values[:, [i]], 6, axis=1), values), atol=1e-12
@@ -116,7 +123,7 @@ def test_ranks_are_those_of_the_other_function():
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0), (2, 2)])
 def test_too_few(shape):
-    found = association_matrix(np.ones(shape))
+    found = matrices(np.ones(shape))
     assert found.pearson.shape == found.spearman.shape == found.n.shape == (shape[1], shape[1])
     assert np.isnan(found.pearson).all()
     assert np.isnan(found.spearman).all()
@@ -126,7 +133,7 @@ def test_the_input_stays_as_it_is():
     values = scores(10, 3, 0.2)
     values[0, 0] = np.inf
     before = values.copy()
-    association_matrix(values)
+    matrices(values)
     np.testing.assert_array_equal(values, before)
     with pytest.raises(ValueError, match="values has the shape"):
-        association_matrix(values[0])
+        matrices(values[0])
