@@ -325,7 +325,6 @@ STYLE = {
     "chart-axis": f"stroke: {_QUIET}; stroke-width: 1; fill: none",
     "chart-reference": f"stroke: {_INK}; stroke-width: 1.2; fill: none",
     "chart-identity": f"stroke: {_QUIET}; stroke-width: 1; stroke-dasharray: 5 4; fill: none",
-    "chart-fit": f"stroke: {_INK}; stroke-width: 1.2; fill: none",
     "chart-error": f"stroke: {_QUIET}; stroke-width: 1; stroke-opacity: 0.55; fill: none",
     "chart-bar": "stroke-width: 1.6; stroke-opacity: 1",
     "chart-divide": f"stroke: {_INK}; stroke-width: 1; fill: none",

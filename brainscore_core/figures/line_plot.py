@@ -54,8 +54,6 @@ class Lines:
         Title and description for assistive technology; not drawn.
     x_title, y_title : str
         Titles of the axes.
-    categories : sequence of str
-        Names on the x axis, if x are names; by default in order of first occurrence.
     highlight : (int, int), optional
         Series and point that are circled and labelled.
     rings : sequence of (int, int)
@@ -64,8 +62,6 @@ class Lines:
         What circles mean.
     reference : (float, str), optional
         A horizontal line and its label, such as the ceiling.
-    y_range : (float, float), optional
-        Ends of the axis.
     width, height : float
         Size in units; text is 11–12 units high.
     identifier : str
@@ -77,12 +73,10 @@ class Lines:
     x_title: str
     y_title: str
     description: str = ""
-    categories: Sequence[str] = ()
     highlight: tuple[int, int] | None = None
     rings: Sequence[tuple[int, int]] = ()
     rings_name: str = ""
     reference: tuple[float, str] | None = None
-    y_range: tuple[float, float] | None = None
     width: float = 400
     height: float = 280
     identifier: str = ""
@@ -109,9 +103,7 @@ def lines(chart: Lines) -> Svg:
     categories = _categories(chart)
     positions = [[_place(x, categories) for x in series.x] for series in chart.series]
     values = [value for series in chart.series for value in (*series.y, *series.low, *series.high)]
-    y_range = chart.y_range or axes.nice_range(
-        [*values, *([chart.reference[0]] if chart.reference else [])], share=0.06
-    )
+    y_range = axes.nice_range([*values, *([chart.reference[0]] if chart.reference else [])], share=0.06)
     entries = (
         [(_sample(kind), series.name) for kind, series in enumerate(chart.series)] if len(chart.series) > 1 else []
     )
@@ -154,6 +146,7 @@ def lines(chart: Lines) -> Svg:
 
 
 def _categories(chart: Lines) -> tuple[str, ...]:
+    """Names on the x axis, if x are names, in order of first occurrence."""
     kinds = {
         str if isinstance(x, str) else date if isinstance(x, date) else float
         for series in chart.series
@@ -161,8 +154,7 @@ def _categories(chart: Lines) -> tuple[str, ...]:
     }
     if len(kinds) > 1:
         raise ValueError("places along the axis are of different types; numbers, dates or names are needed")
-    named = [x for series in chart.series for x in series.x if isinstance(x, str)]
-    return tuple(dict.fromkeys([*(chart.categories if named else ()), *named]))
+    return tuple(dict.fromkeys(x for series in chart.series for x in series.x if isinstance(x, str)))
 
 
 def _place(x: float | date | str, categories: Sequence[str]) -> float:

@@ -48,8 +48,6 @@ class DotsRow:
         Level in a tree.
     state : str
         Text in the place of the dot: why there is no value.
-    share : float
-        Length of a bar beside the dots, from 0 to 1; NaN if there is none.
     """
 
     label: str
@@ -64,7 +62,6 @@ class DotsRow:
     heading: bool = False
     indent: int = 0
     state: str = ""
-    share: float = nan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +82,6 @@ class Dots:
         Position of a vertical line, such as 0 for no difference.
     ceiling : float or None
         Position of a dashed vertical line, which the legend explains.
-    share_title : str
-        Title of the axis of the bars, if any row has one.
     x_range : (float, float), optional
         Ends of the axis.
     width : float
@@ -102,14 +97,12 @@ class Dots:
     kinds: Sequence[str] = ()
     reference: float | None = None
     ceiling: float | None = None
-    share_title: str = ""
     x_range: tuple[float, float] | None = None
     width: float = 400
     identifier: str = ""
 
 
 _ROW, _HEADING, _INDENT = 19.0, 24.0, 10.0
-_SHARES, _BAR = 110.0, 11.0
 
 
 def dots_with_intervals(chart: Dots) -> Svg:
@@ -137,8 +130,7 @@ def draw_dots(chart: Dots) -> axes.Drawing:
     label_width = max((axes.text_width(row.label) + row.indent * _INDENT for row in chart.rows), default=0.0)
     label_width = min(label_width, 0.45 * chart.width)
     left = label_width + 14
-    shares = any(axes.finite(row.share) for row in chart.rows)
-    text_end = chart.width - (_SHARES + 18 if shares else 4)
+    text_end = chart.width - 4
     right = (
         text_end
         - 8
@@ -156,10 +148,6 @@ def draw_dots(chart: Dots) -> axes.Drawing:
     for value, class_ in ((chart.reference, "chart-reference"), (chart.ceiling, "chart-identity")):
         if value is not None and x.low <= value <= x.high:
             shapes.append(axes.line(x(value), top, x(value), bottom, class_))
-    share = axes.Scale(0, 1, chart.width - _SHARES, chart.width - 12)
-    if shares:
-        beside = axes.Frame(share.start, share.end, top, bottom)
-        shapes.append(axes.horizontal_axis(axes.axis_ticks(share, 2), beside, chart.share_title, above=long))
     # beside the line of reference, which would cross the text
     at_reference = left if chart.reference is None else x.clip(chart.reference)
     state_start = (at_reference if at_reference < (left + right) / 2 else left) + 6
@@ -170,21 +158,8 @@ def draw_dots(chart: Dots) -> axes.Drawing:
         if row.state:
             state = axes.clipped(row.state, right - state_start, axes.TICK_FONT_SIZE)
             shapes.append(axes.element("text", state, class_="chart-tick", x=state_start, y=y + height / 2 + 4))
-        if row.share > 0:
-            shapes.append(_bar(row, share, y + height / 2))
         y += height
     return axes.Drawing(axes.join(shapes), chart.width, bottom + 40, any(row.href for row in chart.rows))
-
-
-def _bar(row: DotsRow, share: axes.Scale, y: float) -> Svg:
-    return axes.element(
-        "rect",
-        class_=f"chart-mark chart-kind-{row.kind}",
-        x=share.start,
-        y=y - _BAR / 2,
-        width=share.clip(row.share) - share.start,
-        height=_BAR,
-    )
 
 
 def _value_range(chart: Dots) -> tuple[float, float]:
@@ -290,16 +265,12 @@ class Scatter:
         Names of the kinds of points in the legend; without them, there is no legend.
     identity : bool
         Draw x = y; both axes then have the same range.
-    fit : bool
-        Draw the line of least squares of y on x.
     curve : sequence of (float, float)
         Points of a dashed line, such as a limit.
     curve_name : str
         What the line is, for the legend.
     x_log : bool
         Logarithmic horizontal axis; values that are not positive are not drawn.
-    x_range, y_range : (float, float), optional
-        Ends of the axes.
     width, height : float
         Size in units; text is 11–12 units high.
     identifier : str
@@ -313,12 +284,9 @@ class Scatter:
     description: str = ""
     kinds: Sequence[str] = ()
     identity: bool = False
-    fit: bool = False
     curve: Sequence[tuple[float, float]] = ()
     curve_name: str = ""
     x_log: bool = False
-    x_range: tuple[float, float] | None = None
-    y_range: tuple[float, float] | None = None
     width: float = 400
     height: float = 380
     identifier: str = ""
@@ -351,9 +319,9 @@ def draw_scatter(chart: Scatter) -> axes.Drawing:
     points = [point for point in chart.points if axes.finite(point.x, point.y)]
     if chart.x_log:
         points = [_on_log_scale(point) for point in points if point.x > 0]
-    x_range = chart.x_range or _range([(p.x, p.x_low, p.x_high) for p in points])
-    y_range = chart.y_range or _range([(p.y, p.y_low, p.y_high) for p in points])
-    if chart.identity and chart.x_range is None and chart.y_range is None:
+    x_range = _range([(p.x, p.x_low, p.x_high) for p in points])
+    y_range = _range([(p.y, p.y_low, p.y_high) for p in points])
+    if chart.identity:
         x_range = y_range = min(x_range[0], y_range[0]), max(x_range[1], y_range[1])
     used = sorted({point.kind for point in points if point.kind < len(chart.kinds)})
     entries = [(axes.marker(kind, 0, 0), chart.kinds[kind]) for kind in used] if len(chart.kinds) > 1 else []
@@ -371,13 +339,11 @@ def draw_scatter(chart: Scatter) -> axes.Drawing:
         drawn_legend,
     ]
     if chart.identity:
-        shapes += _straight(1.0, 0.0, x, y, "chart-identity")
+        shapes.append(axes.line(x.start, y.start, x.end, y.end, "chart-identity"))
     if chart.curve:
         inside = [(x(px), y(py)) for px, py in chart.curve if x.low <= px <= x.high and y.low <= py <= y.high]
         steps = "L".join(f"{axes.number(px)} {axes.number(py)}" for px, py in inside)
         shapes += [axes.element("path", class_="chart-identity", d=f"M{steps}")] if inside else []
-    if chart.fit:
-        shapes += _fit(points, x, y)
     shapes.append(axes.element("g", *(_intervals(point, x, y) for point in points), class_="chart-errors"))
     size = 4.0 if len(points) <= 100 else 3.2 if len(points) <= 300 else 2.6
     shapes.append(axes.element("g", *(_mark(point, x, y, size) for point in points), class_="chart-points"))
@@ -434,34 +400,6 @@ def _intervals(point: Point, x: axes.Scale, y: axes.Scale) -> Svg:
             axes.line(x.clip(point.x), y.clip(point.y_low), x.clip(point.x), y.clip(point.y_high), "chart-error")
         )
     return axes.join(shapes)
-
-
-def _straight(slope: float, offset: float, x: axes.Scale, y: axes.Scale, class_: str) -> list[Svg]:
-    """Draw the part of a line that is within the axes."""
-    ends = [x.low, x.high]
-    if slope:
-        ends += [(y.low - offset) / slope, (y.high - offset) / slope]
-    within = sorted(
-        end
-        for end in ends
-        if x.low - 1e-12 <= end <= x.high + 1e-12 and y.low - 1e-12 <= slope * end + offset <= y.high + 1e-12
-    )
-    if len(within) < 2:
-        return []
-    first, last = within[0], within[-1]
-    return [axes.line(x(first), y(slope * first + offset), x(last), y(slope * last + offset), class_)]
-
-
-def _fit(points: Sequence[Point], x: axes.Scale, y: axes.Scale) -> list[Svg]:
-    n = len(points)
-    if n < 3:
-        return []
-    mean_x, mean_y = sum(p.x for p in points) / n, sum(p.y for p in points) / n
-    spread = sum((p.x - mean_x) ** 2 for p in points)
-    if not spread > 0:
-        return []
-    slope = sum((p.x - mean_x) * (p.y - mean_y) for p in points) / spread
-    return _straight(slope, mean_y - slope * mean_x, x, y, "chart-fit")
 
 
 def _names(points: Sequence[Point], x: axes.Scale, y: axes.Scale) -> Svg:
