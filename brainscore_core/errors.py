@@ -1,16 +1,11 @@
 """Errors that name the culprit and the remedy, and suggestions of similar names."""
 
 import difflib
-import functools
-import inspect
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from decimal import Decimal
-from typing import ParamSpec, Self, TypeVar
-
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
+from typing import Self
 
 
 class BrainScoreError(Exception):
@@ -217,39 +212,3 @@ def _differences(name: object, near_name: object) -> list[str]:
         return ["the format of numbers"]
     steps = [step for step in _SPELLINGS if _plain(name, without=step) != _plain(near_name, without=step)]
     return steps or ["spelling"]
-
-
-def checks_arguments(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Decorate a function that users call with many arguments: wrong ones are a UserError that names the right ones.
-
-    Examples
-    --------
-    >>> @checks_arguments
-    ... def load(identifier, sha1=None): ...
-    >>> load("a", sha_1="0")
-    Traceback (most recent call last):
-        ...
-    brainscore_core.errors.UserError: load has no argument 'sha_1'
-    did you mean 'sha1'? Its arguments are identifier, sha1.
-    """
-    signature = inspect.signature(function)
-
-    @functools.wraps(function)
-    def checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        try:
-            signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise _argument_error(function.__name__, signature, kwargs, error) from None
-        return function(*args, **kwargs)
-
-    return checked
-
-
-def _argument_error(name: str, signature: inspect.Signature, passed: Iterable[str], error: TypeError) -> UserError:
-    arguments = f"Its arguments are {', '.join(signature.parameters)}."
-    for argument in passed:
-        if argument not in signature.parameters:
-            near = nearest(argument, signature.parameters, limit=2)
-            hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
-            return UserError(f"{name} has no argument {argument!r}", remedy=hint + arguments)
-    return UserError(f"{name}: {error}", remedy=arguments)

@@ -33,12 +33,7 @@ from brainscore_core.numerics.noise import (
 from brainscore_core.numerics.one_to_one import OneToOne
 from brainscore_core.numerics.pls import PLS
 from brainscore_core.numerics.predictions import Predictivity, compare_predictivity, predictivity
-from brainscore_core.numerics.ranks import (
-    RankInterval,
-    Ranks,
-    rank_intervals,
-    ranks_from_influence,
-)
+from brainscore_core.numerics.ranks import Ranks, ranks_from_influence
 from brainscore_core.numerics.resampling import (
     Interval,
     bootstrap_interval,
@@ -86,7 +81,6 @@ __all__ = [
     "OneToOne",
     "PairedTest",
     "Predictivity",
-    "RankInterval",
     "Ranks",
     "ResponseMoments",
     "Ridge",
@@ -124,7 +118,6 @@ __all__ = [
     "participation_ratio",
     "pearson",
     "predictivity",
-    "rank_intervals",
     "ranks_from_influence",
     "ratio_limits",
     "rbf_kernel",

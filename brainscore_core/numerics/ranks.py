@@ -81,22 +81,6 @@ def _members(bits: int) -> list[int]:
     return members
 
 
-class RankInterval(NamedTuple):
-    """Ranks that a value may have; 1 is the highest value.
-
-    Attributes
-    ----------
-    rank : int
-        Rank of the estimate; equal estimates share the best of their ranks.
-    best, worst : int
-        Limits of the interval.
-    """
-
-    rank: int
-    best: int
-    worst: int
-
-
 def significantly_better(
     values: ArrayLike, p_values: ArrayLike, *, level: float = 0.95, simultaneous: bool = True
 ) -> NDArray[np.bool_]:
@@ -112,63 +96,19 @@ def significantly_better(
     >>> significantly_better([0.9, 0.5, 0.45], p).astype(int).tolist()
     [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
     """
-    estimates, one_sided = _one_sided(values, p_values)
+    one_sided = _one_sided(values, p_values)
     if simultaneous:
         return np.asarray(np.nan_to_num(corrected(one_sided), nan=1.0) <= 1 - level)
     better = np.zeros(one_sided.shape, dtype=bool)
-    for row in range(len(estimates)):
+    for row in range(len(one_sided)):
         above, below = _better_and_worse(one_sided, row, level)
         better[row] |= below
         better[:, row] |= above
     return better
 
 
-def rank_intervals(
-    values: ArrayLike, p_values: ArrayLike, *, level: float = 0.95, simultaneous: bool = True
-) -> list[RankInterval]:
-    """Rank each value, with an interval of possible ranks.
-
-    Parameters
-    ----------
-    values : array (k,)
-        Estimates; a higher value has a lower rank.
-    p_values : array (k, k)
-        Two-sided p of each pair, symmetric; the diagonal is ignored, and NaN means no test.
-    level : float
-        Confidence level.
-    simultaneous : bool
-        If True, all intervals together contain the true ranks with probability `level`. If False, each interval does on
-        its own, which suits a question about the rank of a single model.
-
-    Notes
-    -----
-    The best rank is 1 + the number of significantly higher values, the worst k − the number of significantly lower
-    values, with one-sided tests and a stepwise correction [1]_; here Holm's, which requires no joint distribution.
-
-    References
-    ----------
-    .. [1] Mogstad, Romano, Shaikh & Wilhelm (2024). Review of Economic Studies 91, 476–518.
-       https://doi.org/10.1093/restud/rdad006
-
-    Examples
-    --------
-    >>> p = np.array([[1, 0.001, 0.0001], [0.001, 1, 0.3], [0.0001, 0.3, 1]])
-    >>> [tuple(interval) for interval in rank_intervals([0.9, 0.5, 0.45], p)]
-    [(1, 1, 1), (2, 2, 3), (3, 2, 3)]
-    """
-    estimates, one_sided = _one_sided(values, p_values)
-    k = len(estimates)
-    ranks = 1 + (estimates[None, :] > estimates[:, None]).sum(axis=1)
-    if simultaneous:
-        better = significantly_better(values, p_values, level=level)
-        counts = [(int(better[:, row].sum()), int(better[row].sum())) for row in range(k)]
-    else:
-        counts = [tuple(int(side.sum()) for side in _better_and_worse(one_sided, row, level)) for row in range(k)]  # type: ignore[misc] # pairs
-    return [RankInterval(int(rank), 1 + above, k - below) for rank, (above, below) in zip(ranks, counts, strict=True)]
-
-
-def _one_sided(values: ArrayLike, p_values: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Estimates, and p-values for the hypothesis that the row is not higher than the column."""
+def _one_sided(values: ArrayLike, p_values: ArrayLike) -> NDArray[np.float64]:
+    """P-values for the hypothesis that the row is not higher than the column."""
     estimates, p = np.asarray(values, dtype=np.float64), np.array(p_values, dtype=np.float64)
     k = len(estimates)
     if p.shape != (k, k):
@@ -179,7 +119,7 @@ def _one_sided(values: ArrayLike, p_values: ArrayLike) -> tuple[NDArray[np.float
         raise ValueError("p_values is not symmetric; pass the two-sided p of each pair")
     one_sided = np.where(estimates[:, None] > estimates[None, :], p / 2, 1 - p / 2)
     np.fill_diagonal(one_sided, np.nan)
-    return estimates, one_sided
+    return one_sided
 
 
 def _better_and_worse(
@@ -343,8 +283,18 @@ def ranks_from_tests(
 ) -> Ranks:
     """Rank values by tests of pairs, corrected by Holm's method.
 
+    The best rank is 1 + the number of significantly higher values, the worst k − the number of significantly lower
+    values, with one-sided tests and a stepwise correction [1]_; here Holm's, which requires no joint distribution. If
+    `simultaneous`, all intervals together contain the true ranks with probability `level`; if not, each interval does
+    on its own, which suits a question about the rank of a single model.
+
     A NaN value has no rank and is not tested. `p_values` are as for :func:`significantly_better`; a pair without a test
     counts as not different. No groups are returned if there are more than `most_groups`.
+
+    References
+    ----------
+    .. [1] Mogstad, Romano, Shaikh & Wilhelm (2024). Review of Economic Studies 91, 476–518.
+       https://doi.org/10.1093/restud/rdad006
 
     Examples
     --------
@@ -364,9 +314,10 @@ def ranks_from_tests(
     tested[ranked] = np.isfinite(of_ranked).any(axis=1)
     ranks = _ranks(estimates, better, tested, most_groups)
     if not simultaneous:  # each interval is of the tests with its value only
-        intervals = rank_intervals(estimates[ranked], of_ranked, level=level, simultaneous=False)
-        ranks.best[ranked] = [interval.best for interval in intervals]
-        ranks.worst[ranked] = [interval.worst for interval in intervals]
+        one_sided = _one_sided(estimates[ranked], of_ranked)
+        for row, position in enumerate(ranked):
+            above, below = _better_and_worse(one_sided, row, level)
+            ranks.best[position], ranks.worst[position] = 1 + above.sum(), len(ranked) - below.sum()
     return ranks
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from brainscore_core.errors import UserError, checks_arguments
+from brainscore_core.errors import UserError
 from brainscore_core.paths import cache_home
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     AssemblyLoader,
@@ -82,7 +82,6 @@ __all__ = [
 ]
 
 
-@checks_arguments
 def load_stimulus_set_from_url(
     *,
     identifier: str,
@@ -143,7 +142,6 @@ def load_stimulus_set_from_url(
     return _with_identifier(link_files(table, dict(zip(names, fetch_all(requests), strict=True))), identifier)
 
 
-@checks_arguments
 def load_assembly_from_url(
     *,
     identifier: str,

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
-from brainscore_core.errors import UserError, checks_arguments
+from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, file_digest, replacing
 from brainscore_core.paths import cache_home, weights_home
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -108,7 +108,6 @@ def sha1_hash(path: str | os.PathLike[str]) -> str:
     return file_digest(Path(path), "sha1")
 
 
-@checks_arguments
 def load_stimulus_set_from_s3(
     identifier: str,
     bucket: str,
@@ -160,7 +159,6 @@ def load_stimulus_set_from_s3(
     return stimulus_set
 
 
-@checks_arguments
 def load_assembly_from_s3(
     identifier: str,
     version_id: str | None = None,
@@ -220,7 +218,6 @@ def load_assembly_from_s3(
     return load_assembly(identifier, path, cls, stimulus_set_loader, merge_stimulus_set_meta=merge_stimulus_set_meta)
 
 
-@checks_arguments
 def load_file_from_s3(
     bucket: str,
     path: str,
@@ -360,7 +357,6 @@ def load_folder_from_s3(
     return root
 
 
-@checks_arguments
 def load_file(
     bucket: str,
     relative_path: str,
@@ -417,7 +413,6 @@ def load_file(
     return target
 
 
-@checks_arguments
 def load_weight_file(
     bucket: str,
     relative_path: str,

@@ -411,8 +411,6 @@ class TestHashes:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"sha_1": "0" * 40}, r"has no argument 'sha_1'\ndid you mean 'sha1'"),
-            ({"md5": "0" * 32}, "has no argument 'md5'\nIts arguments are identifier"),
             ({}, "pass sha1 or sha256"),
             ({"sha256": "0" * 40}, "a sha256 has 64 hexadecimal digits"),
         ],
@@ -422,7 +420,5 @@ class TestHashes:
             self.assembly(**arguments)
 
     def test_missing_arguments_are_named(self):
-        with pytest.raises(UserError, match="missing a required argument: 'bucket'"):
-            load_stimulus_set_from_s3("MyExperiment2024.all")
         with pytest.raises(UserError, match="lacks bucket"):
             load_assembly_from_s3("MyExperiment2024.all", sha1="0" * 40)

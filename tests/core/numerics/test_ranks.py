@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from brainscore_core.numerics import corrected, rank_intervals
+from brainscore_core.numerics import corrected
 from brainscore_core.numerics.ranks import ranks_from_tests, significantly_better, tie_matrix
 
 SURE, OPEN = 1e-9, 0.9
@@ -21,6 +21,11 @@ def table(*pairs, k):
     return p
 
 
+def intervals(values, p, **options):
+    found = ranks_from_tests(values, p, **options)
+    return list(zip(found.rank.tolist(), found.best.tolist(), found.worst.tolist(), strict=True))
+
+
 @pytest.mark.parametrize(
     ("values", "sure", "expected"),
     [
@@ -35,8 +40,7 @@ def table(*pairs, k):
 )
 @pytest.mark.parametrize("simultaneous", [True, False])
 def test_ranks(values, sure, expected, simultaneous):
-    found = rank_intervals(values, table(*sure, k=len(values)), simultaneous=simultaneous)
-    assert [tuple(one) for one in found] == expected
+    assert intervals(values, table(*sure, k=len(values)), simultaneous=simultaneous) == expected
 
 
 @pytest.mark.parametrize(
@@ -70,10 +74,8 @@ def test_groups_hold_every_pair_that_was_not_told_apart():
 def test_one_rank_alone_is_surer_than_all_together():
     values = np.arange(8, 0, -1.0)
     p = np.full((8, 8), 0.003)
-    together = rank_intervals(values, p)
-    alone = rank_intervals(values, p, simultaneous=False)
-    widths = [[one.worst - one.best for one in side] for side in (together, alone)]
-    assert np.sum(widths[1]) < np.sum(widths[0])
+    together, alone = (ranks_from_tests(values, p, simultaneous=simultaneous) for simultaneous in (True, False))
+    assert np.sum(alone.worst - alone.best) < np.sum(together.worst - together.best)
     assert (significantly_better(values, p) <= significantly_better(values, p, simultaneous=False)).all()
 
 
@@ -89,14 +91,14 @@ def test_intervals_hold_all_true_ranks_at_once():
     for _ in range(400):
         estimates = true + 0.2 * rng.standard_normal(12)
         p = 2 * norm.sf(np.abs(estimates[:, None] - estimates) / (0.2 * np.sqrt(2)))
-        found = rank_intervals(estimates, p)
-        held += all(one.best <= b and w <= one.worst for one, b, w in zip(found, best, worst, strict=True))
+        found = ranks_from_tests(estimates, p)
+        held += bool(((found.best <= best) & (worst <= found.worst)).all())
     assert held / 400 >= 0.95
 
 
 def test_what_was_not_tested_is_not_told_apart():
     p = np.array([[np.nan, SURE, np.nan], [SURE, np.nan, np.nan], [np.nan, np.nan, np.nan]])
-    assert [tuple(one) for one in rank_intervals([3, 2, 1], p)] == [(1, 1, 2), (2, 2, 3), (3, 1, 3)]
+    assert intervals([3, 2, 1], p) == [(1, 1, 2), (2, 2, 3), (3, 1, 3)]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,7 @@ def test_what_was_not_tested_is_not_told_apart():
 )
 def test_arguments(values, p, match):
     with pytest.raises(ValueError, match=match):
-        rank_intervals(values, p)
+        significantly_better(values, p)
 
 
 def groups_by_insertion_and_absorption(values, different):
@@ -161,7 +163,7 @@ def test_what_is_found_is_what_holm_finds(level):
 
 
 @pytest.mark.parametrize("simultaneous", [True, False])
-def test_ranks_from_tests_are_those_of_the_intervals_and_groups(simultaneous):
+def test_ranks_beside_a_value_without_tests(simultaneous):
     rng = np.random.default_rng(0)
     values = np.sort(rng.standard_normal(8))[::-1]
     p = np.exp(-8 * np.abs(values[:, None] - values))
@@ -170,9 +172,7 @@ def test_ranks_from_tests_are_those_of_the_intervals_and_groups(simultaneous):
                              simultaneous=simultaneous)  # fmt: skip
     ranked = np.delete(np.arange(9), 3)
     limits = zip(found.rank[ranked], found.best[ranked], found.worst[ranked], strict=True)
-    assert [tuple(map(int, row)) for row in limits] == list(
-        map(tuple, rank_intervals(values, p, simultaneous=simultaneous))
-    )
+    assert list(limits) == intervals(values, p, simultaneous=simultaneous)
     better = significantly_better(values, p, simultaneous=simultaneous)
     assert [tuple(np.searchsorted(ranked, group)) for group in found.groups] == tie_groups(values, better | better.T)
     assert (found.rank[3], found.letters[3], bool(found.tested[3])) == (-1, (), False)
