@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Final, Literal, TypeVar, get_args
 
@@ -31,69 +31,44 @@ def described_fields(metadata: Any) -> list[str]:
     return required_fields(metadata) or [field.name for field in fields(metadata) if field.name != "changes"]
 
 
-def require_texts(owner: Any, *names: str) -> None:
-    """Raise ValueError if an attribute is empty or not a string; None is allowed.
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_VALID: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
+    "text": ("a non-empty string", _is_text),
+    "count": ("a whole number ≥ 0", lambda value: _is_number(value) and isinstance(value, int) and value >= 0),
+    "positive": ("a positive number", lambda value: _is_number(value) and value > 0),
+    "texts": ("a tuple of non-empty strings", lambda value: isinstance(value, tuple) and all(map(_is_text, value))),
+    "URL": ("a URL", lambda value: str(value).startswith(("https://", "http://"))),
+    "BibTeX": (
+        "a BibTeX entry, such as @article{key, …}",
+        lambda value: _is_text(value) and value.lstrip().startswith("@") and value.count("{") == value.count("}"),
+    ),
+}
+"""Kind of value → what it is, and whether a value is of this kind."""
+
+
+def require(owner: Any, kind: str, *names: str) -> None:
+    """Raise ValueError if an attribute is not of a kind: text, count, positive, texts, URL or BibTeX; None is allowed.
 
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> require_texts(SimpleNamespace(species=" "), "species")
+    >>> require(SimpleNamespace(species=" "), "text", "species")
     Traceback (most recent call last):
     ...
-    ValueError: species is empty
+    ValueError: species is ' ', not a non-empty string
     """
+    described, is_valid = _VALID[kind]
     for name in names:
         value = getattr(owner, name)
-        if value is None:
-            continue
-        if not isinstance(value, str):
-            raise ValueError(f"{name} is {value!r}, not a string")
-        if not value.strip():
-            raise ValueError(f"{name} is empty")
-
-
-def require_count(owner: Any, *names: str) -> None:
-    """Raise ValueError if an attribute is not a whole number ≥ 0; None is allowed."""
-    for name in names:
-        value = getattr(owner, name)
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise ValueError(f"{name} is {value!r}, not a whole number ≥ 0")
-
-
-def require_positive(owner: Any, *names: str) -> None:
-    """Raise ValueError if an attribute is not a number > 0; None is allowed."""
-    for name in names:
-        value = getattr(owner, name)
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
-            raise ValueError(f"{name} is {value!r}, not a positive number")
-
-
-def require_notes(owner: Any, *names: str) -> None:
-    """Raise ValueError if an attribute is not a tuple of non-empty strings."""
-    for name in names:
-        value = getattr(owner, name)
-        if not isinstance(value, tuple) or not all(isinstance(text, str) and text.strip() for text in value):
-            raise ValueError(f"{name} is {value!r}, not a tuple of non-empty strings")
-
-
-def require_url(owner: Any, name: str) -> None:
-    """Raise ValueError if an attribute is not a URL; None is allowed."""
-    value = getattr(owner, name)
-    if value is not None and not str(value).startswith(("https://", "http://")):
-        raise ValueError(f"{name} {value!r} is not a URL")
-
-
-def require_bibtex(owner: Any) -> None:
-    """Raise ValueError if ``bibtex`` is not a BibTeX entry; None is allowed."""
-    value = owner.bibtex
-    if value is None:
-        return
-    if not isinstance(value, str) or not value.lstrip().startswith("@") or value.count("{") != value.count("}"):
-        raise ValueError(f"bibtex is not a BibTeX entry, such as @article{{key, …}}: {str(value)[:60]!r}")
+        if value is not None and not is_valid(value):
+            raise ValueError(f"{name} is {repr(value)[:80]}, not {described}")
 
 
 T = TypeVar("T")
@@ -142,13 +117,11 @@ class StimuliMetadata:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        require_count(self, "n")
-        if self.taken_from is not None:
-            require_notes(self, "taken_from")
-        require_texts(self, "kind", "datatype")
-        require_positive(self, "visual_degrees", "size_mb")
-        require_url(self, "source")
-        require_notes(self, "notes")
+        require(self, "count", "n")
+        require(self, "text", "kind", "datatype")
+        require(self, "positive", "visual_degrees", "size_mb")
+        require(self, "URL", "source")
+        require(self, "texts", "taken_from", "notes")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,11 +184,11 @@ class DataMetadata:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        require_texts(self, "species", "task", "method", "hemisphere", "preprocessing", "licence", "terms")
-        require_notes(self, "regions", "notes")
-        require_count(self, "n_subjects", "n_neuroids")
-        require_positive(self, "duration_ms")
-        require_url(self, "source")
+        require(self, "text", "species", "task", "method", "hemisphere", "preprocessing", "licence", "terms")
+        require(self, "texts", "regions", "notes")
+        require(self, "count", "n_subjects", "n_neuroids")
+        require(self, "positive", "duration_ms")
+        require(self, "URL", "source")
         for name, allowed in (("kind", get_args(Kind)), ("access", get_args(Access))):
             value = getattr(self, name)
             if value is not None and value not in allowed:
@@ -255,9 +228,9 @@ class MetricMetadata:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        require_texts(self, "name", "kind", "mapping", "ceiling")
-        require_url(self, "source")
-        require_notes(self, "notes")
+        require(self, "text", "name", "kind", "mapping", "ceiling")
+        require(self, "URL", "source")
+        require(self, "texts", "notes")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,13 +293,13 @@ class BenchmarkMetadata:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        require_texts(self, "title", "description")
-        require_url(self, "discussion")
+        require(self, "text", "title", "description")
+        require(self, "URL", "discussion")
         for name, cls in (("stimuli", StimuliMetadata), ("data", DataMetadata), ("metric", MetricMetadata)):
             if not isinstance(getattr(self, name), cls):
                 raise ValueError(f"{name} is {getattr(self, name)!r}, not a {cls.__name__}")
-        require_bibtex(self)
-        require_notes(self, "notes", "changes")
+        require(self, "BibTeX", "bibtex")
+        require(self, "texts", "notes", "changes")
         for text in self.changes:
             if not all(map(str.strip, text.partition(": "))):
                 raise ValueError(f"changes has {text!r}, not a version and what changed, such as '2: New trials.'")

@@ -6,12 +6,7 @@ from typing import Any
 
 from brainscore_core.benchmarks.metadata import (
     METADATA_TABLE,
-    require_bibtex,
-    require_count,
-    require_notes,
-    require_positive,
-    require_texts,
-    require_url,
+    require,
     required_fields,
 )
 from brainscore_core.plugins.tables import read_table
@@ -97,20 +92,17 @@ class ModelMetadata:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        require_texts(self, "architecture", "family", "training_data", "fine_tuned_from")
-        require_texts(self, "code_licence", "weights_licence", "twin_of")
+        require(self, "text", "architecture", "family", "training_data", "fine_tuned_from")
+        require(self, "text", "code_licence", "weights_licence", "twin_of")
         if self.family is not None and _FAMILY.fullmatch(self.family) is None:
             raise ValueError(f"family is {self.family!r}, not one lower-case word such as 'resnet'")
-        require_count(self, "parameters", "total_parameters", "image_size")
+        require(self, "count", "parameters", "total_parameters", "image_size")
         if self.total_parameters is not None and self.total_parameters < (self.parameters or 0):
             raise ValueError(f"total_parameters is {self.total_parameters}, less than parameters ({self.parameters})")
-        require_positive(self, "size_mb", "image_size")
-        require_url(self, "source")
-        require_url(self, "discussion")
-        require_bibtex(self)
-        require_notes(self, "notes")
-        if self.trained_on is not None:
-            require_notes(self, "trained_on")
+        require(self, "positive", "size_mb", "image_size")
+        require(self, "URL", "source", "discussion")
+        require(self, "BibTeX", "bibtex")
+        require(self, "texts", "trained_on", "notes")
         if self.twin_of is not None and (self.trained_on or self.fine_tuned_from):
             raise ValueError("twin_of is for untrained models, but trained_on or fine_tuned_from is given")
         if not self.runnable and not self.notes:

@@ -18,12 +18,6 @@ from brainscore_core.benchmarks.metadata import (
     longest_match,
     metadata_for,
     read_metadata,
-    require_bibtex,
-    require_count,
-    require_notes,
-    require_positive,
-    require_texts,
-    require_url,
     required_fields,
 )
 from brainscore_core.errors import UserError
@@ -43,12 +37,6 @@ __all__ = [
     "longest_match",
     "metadata_for",
     "read_metadata",
-    "require_bibtex",
-    "require_count",
-    "require_notes",
-    "require_positive",
-    "require_texts",
-    "require_url",
     "required_fields",
     "rows_of",
 ]

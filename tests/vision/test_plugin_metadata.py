@@ -143,7 +143,7 @@ def test_nothing_in_it(read, text):
         ("{model_family: 'a+b'}", "family is 'a+b', not one lower-case word"),
         ("{trained_on: ImageNet}", "trained_on is 'ImageNet', not a list; write [] if there are none"),
         ("[DCNN]", "models: a is a list, not fields with values"),
-        ("{brainscore_link: nowhere}", "source 'nowhere' is not a URL"),
+        ("{brainscore_link: nowhere}", "source is 'nowhere', not a URL"),
     ],
 )
 def test_what_is_wrong_is_said_and_the_rest_is_read(read, entry, message):
