@@ -273,8 +273,7 @@ class GeometryMetric(Metric):
             ids = unit_ids(stimuli, ids)
             influence = np.full(stimuli.number, np.nan)
             if similarity.reason is None:
-                codes = np.empty_like(stimuli.codes)
-                codes[pair.order] = stimuli.codes
+                codes = codes_in_source_order(pair, stimuli)
                 influence = deletion_influence(self.without_stimuli(first, second, codes))
         variations = [Varied(stimuli, influence, name, ids)]
         neuroids = units_along(target, "neuroid", self.neuroid_groups, default="subject")

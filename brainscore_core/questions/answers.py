@@ -14,8 +14,7 @@ import numpy as np
 from brainscore_core.errors import BrainScoreError, UserError
 from brainscore_core.memory import memory_limit
 from brainscore_core.metrics import Score
-from brainscore_core.numerics.influence import comparable, joint_influence
-from brainscore_core.numerics.ranks import ranks_from_influence
+from brainscore_core.numerics.influence import comparable
 from brainscore_core.parallel import evaluate
 from brainscore_core.progress import track
 from brainscore_core.questions.asked import Asked, apply_question
@@ -24,7 +23,7 @@ from brainscore_core.receipts.environment import current_environment
 from brainscore_core.receipts.output import scrub_text
 from brainscore_core.receipts.receipt import AnswerInfo, CeilingEstimate, Estimate, Receipt, Timings
 from brainscore_core.results.store import ResultsStore, arrays_of
-from brainscore_core.statistics.comparison import Comparisons, RankedModel, Ranking, compare_known
+from brainscore_core.statistics.comparison import Comparisons, Ranking, compare_known, rank_jointly, ranked_models
 from brainscore_core.statistics.units import Incomparable, Side, influence_of, units_of
 
 if TYPE_CHECKING:
@@ -117,20 +116,10 @@ class Answers:
         if len(influences) < len(known) or len(known) < 2 or any(each is None for each in shared):
             return compare_known({self.question.identifier: sides}, level=level).ranks(self.question.identifier)
         values = [side.score for side in known.values()]
-        joint = joint_influence([[each] for each in shared], [1.0], ceilings=False)
-        ranks = ranks_from_influence(values, joint.parts, units=joint.units, twice=joint.twice, level=level)
-        ranked = [
-            RankedModel(
-                model=model, score=score, rank=int(rank), best=int(best), worst=int(worst), groups="".join(names)
-            )
-            for model, score, rank, best, worst, names in zip(
-                known, values, ranks.rank, ranks.best, ranks.worst, ranks.letters, strict=True
-            )
-        ]
         left_out = {model: side[1] for model, side in sides.items() if not isinstance(side, Side)}
         return Ranking(
             benchmark=self.question.identifier,
-            models=tuple(sorted(ranked, key=lambda entry: (entry.rank, entry.model))),
+            models=ranked_models(known, values, rank_jointly(values, shared, level=level)),
             left_out=left_out,
             level=level,
             simultaneous=True,

@@ -13,7 +13,7 @@ import pandas as pd
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.numerics.influence import ScoreInfluence, comparable, joint_influence
-from brainscore_core.numerics.ranks import ranks_from_influence, ranks_from_tests
+from brainscore_core.numerics.ranks import Ranks, ranks_from_influence, ranks_from_tests
 from brainscore_core.numerics.significance import Correction, PairedTest, corrected
 from brainscore_core.populations import condition_of_benchmark
 from brainscore_core.progress import track
@@ -217,39 +217,38 @@ class Comparisons(Sequence[Comparison]):
         tested = np.isfinite(p).any(axis=1)
         shared = comparable(influences)
         if not raw and all(influence is not None for influence, each in zip(shared, tested, strict=True) if each):
-            joint = joint_influence([[influence] for influence in shared], [1.0], ceilings=False)
-            ranks = ranks_from_influence(
-                values,
-                joint.parts,
-                units=joint.units,
-                twice=joint.twice,
-                level=self.level,
-                simultaneous=simultaneous,
-            )
+            ranks = rank_jointly(values, shared, level=self.level, simultaneous=simultaneous)
         else:  # no joint distribution
             ranks = ranks_from_tests(values, p, level=self.level, simultaneous=simultaneous, most_groups=None)
-        limits = zip(ranks.rank.tolist(), ranks.best.tolist(), ranks.worst.tolist(), strict=True)
-        ranked = [
-            RankedModel(
-                model=model,
-                score=scores[model],
-                rank=rank,
-                best=best,
-                worst=worst,
-                groups="".join(names),
-            )
-            for model, (rank, best, worst), names in zip(models, limits, ranks.letters, strict=True)
-        ]
-        ranked.sort(key=lambda entry: (entry.rank, entry.model))
         return Ranking(
             benchmark=benchmark,
-            models=tuple(ranked),
+            models=ranked_models(models, values, ranks),
             left_out=left_out,
             level=self.level,
             simultaneous=simultaneous,
             condition=condition_of_benchmark(pair.condition for pair in pairs),
             notes=tuple(notes),
         )
+
+
+def rank_jointly(
+    values: Sequence[float], influences: Sequence[ScoreInfluence | None], *, level: float, simultaneous: bool = True
+) -> Ranks:
+    """Rank scores of one benchmark by the influence of the units that they share."""
+    joint = joint_influence([[influence] for influence in influences], [1.0], ceilings=False)
+    return ranks_from_influence(
+        values, joint.parts, units=joint.units, twice=joint.twice, level=level, simultaneous=simultaneous
+    )
+
+
+def ranked_models(models: Iterable[str], values: Iterable[float], ranks: Ranks) -> tuple[RankedModel, ...]:
+    """Models with their ranks, the best one first."""
+    limits = zip(ranks.rank.tolist(), ranks.best.tolist(), ranks.worst.tolist(), strict=True)
+    ranked = [
+        RankedModel(model=model, score=score, rank=rank, best=best, worst=worst, groups="".join(names))
+        for model, score, (rank, best, worst), names in zip(models, values, limits, ranks.letters, strict=True)
+    ]
+    return tuple(sorted(ranked, key=lambda entry: (entry.rank, entry.model)))
 
 
 def compare(
