@@ -56,8 +56,7 @@ class Incomparable(UserError):
 class Predicted:
     """Out-of-fold predictions of neuroids' responses.
 
-    `stimuli` are the units that were left out, `grouped_by` the coordinate that they are values of, if they are groups;
-    `regrouped`, if it was not stored what groups the stimuli, returns the same with groups by another coordinate.
+    `stimuli` are the units that were left out, `grouped_by` the coordinate that they are values of, if they are groups.
     `clusters` are the subjects of the neuroids, if known. `maps_kept`, if it is known what stimuli do through the maps
     that are fitted with them, is the same with effects of tested stimuli alone.
     """
@@ -66,7 +65,6 @@ class Predicted:
     rows: NDArray[Any]
     stimuli: NDArray[Any]
     grouped_by: str | None
-    regrouped: "Callable[[str | None], Predicted] | None"
     neuroids: NDArray[Any]
     clusters: NDArray[Any] | None
     targets: NDArray[Any]
@@ -299,10 +297,6 @@ def _test_predicted(first: Side, second: Side, a: Predicted, b: Predicted, *, le
         raise Incomparable("the two were tested on different stimuli or splits")
     if a.paired != b.paired:
         raise Incomparable("one predicts the model's own neuroids, the other recorded ones")
-    if a.regrouped is not None and b.regrouped is None:
-        a = a.regrouped(b.grouped_by)
-    elif b.regrouped is not None and a.regrouped is None:
-        b = b.regrouped(a.grouped_by)
     if (a.maps_kept is None) != (b.maps_kept is None):
         a, b = a.maps_kept or a, b.maps_kept or b
         notes.append("the fitted maps are taken as fixed: how they vary is stored for one of the two only")
@@ -338,15 +332,9 @@ def _test_predicted(first: Side, second: Side, a: Predicted, b: Predicted, *, le
         units_text += f" and {b.predictivity.n_neuroids:,} of the other model"
     power = 0 if link is None else link.power
     test = _with_ceiling(test, first, power, level, notes)
-    if a.regrouped is not None and b.regrouped is not None:
-        notes.append(_UNKNOWN_GROUPS.format(a.stimulus_kind))
     return Compared(test, scale, units_text, notes, (0.0, 0.0))
 
 
-_UNKNOWN_GROUPS = (
-    "an earlier version scored both and did not store which stimuli belong together: {} are taken as independent; "
-    "score both again to know"
-)
 _NO_LINK = "raw scores are compared: the score cannot be computed from raw score and ceiling alone"
 
 
@@ -436,10 +424,7 @@ def _matched(a: Influence, b: Influence) -> tuple[list[NDArray[np.float64]], str
     return [a.values, b.values], sizes
 
 
-def _predicted(
-    predictions: Any, targets: Any, receipt: Receipt, training: Any = None, grouped_by: str | None = None
-) -> Predicted:
-    """Read predictions; `grouped_by` takes the place of groups that were not stored."""
+def _predicted(predictions: Any, targets: Any, receipt: Receipt, training: Any = None) -> Predicted:
     dims = [dim for dim in ("presentation", "neuroid", "time_bin") if dim in predictions.dims]
     if len(dims) < 2 or set(predictions.dims) != set(dims):
         raise Incomparable(
@@ -454,8 +439,7 @@ def _predicted(
     neuroids = np.arange(x.shape[1]).astype(str)
     if "neuroid_id" in predictions.coords:
         neuroids = predictions["neuroid_id"].values.astype(str)
-    declared = predictions.attrs.get(ATTRIBUTE)
-    name_of_groups = str(declared or grouped_by or STIMULUS_GROUPS)
+    name_of_groups = str(predictions.attrs.get(ATTRIBUTE) or STIMULUS_GROUPS)
     groups_of_stimuli = None if name_of_groups == INDEPENDENT else _groups_along(predictions, name_of_groups, stimuli)
     rows = np.lexsort((stimuli, splits))
     paired = predictions.attrs.get("units") != "model neuroids"
@@ -475,7 +459,6 @@ def _predicted(
         labels,
         np.unique(units),
         None if groups_of_stimuli is None else name_of_groups,
-        None if declared else lambda name: _predicted(predictions, targets, receipt, None, name or INDEPENDENT),
         neuroids[columns],
         None if clusters is None else clusters[columns],
         y,
