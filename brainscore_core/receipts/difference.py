@@ -249,7 +249,7 @@ def difference(
     >>> result.verdict, result.parts
     ('different', ('libraries',))
     >>> print(result.explanation)
-    score: 0.25 and 0.26. Of all that both receipts record, only one library differs (numpy 2.1.0 → 2.3.0): the difference may be due to it. Not compared: model code (neither receipt has its hash), benchmark code (neither receipt has its hash).
+    score: 0.25 and 0.26. Of all that both receipts record, only one part differs, libraries (numpy 2.1.0 → 2.3.0): the difference may be due to it. Not compared: model code (neither receipt has its hash), benchmark code (neither receipt has its hash).
     """  # noqa: E501 - a sentence as it is printed
     numbers = _numbers(a, b, tolerance or Tolerance())
     changes, unknown = changes_between(a, b)
@@ -400,10 +400,9 @@ def _attribution(result: "Difference") -> Iterable[str]:
             "which usually changes only the last digits."
         )
     elif len({change.part for change in result.changes}) == 1:
-        several = _is_plural(result.changes[0].part, len(result.changes))
         yield (
-            f"Of all that both receipts record, only {_list_changes(result.changes, verb=True)}: the difference "
-            f"{'may be' if result.not_recorded else 'is'} due to {'them' if several else 'it'}."
+            f"Of all that both receipts record, only one part differs, {_list_changes(result.changes)}: the difference "
+            f"{'may be' if result.not_recorded else 'is'} due to it."
         )
     else:
         yield f"Candidates are differences in {_list_changes(causes)}."
@@ -413,45 +412,16 @@ def _attribution(result: "Difference") -> Iterable[str]:
             yield "Restore one of them and score again to find out which is the reason."
 
 
-_PART_NOUNS = {
-    "benchmark version": ("the benchmark's version", "the benchmark's version"),
-    "data": ("one item of the data", "the data"),
-    "weights": ("the weights", "the weights"),
-    "model code": ("the model's code", "the model's code"),
-    "benchmark code": ("the benchmark's code", "the benchmark's code"),
-    "metric code": ("a metric's code", "the metrics' code"),
-    "libraries": ("one library", "libraries"),
-    "seeds": ("a seed", "seeds"),
-    "device": ("the device", "the device"),
-    "settings": ("a setting", "settings"),
-    "python": ("Python", "Python"),
-    "platform": ("the operating system", "the operating system"),
-    "processor": ("the processor", "the processor"),
-    "stored activations": ("where activations come from", "where activations come from"),
-    "other libraries": ("a library that one environment lacks", "libraries that one environment lacks"),
-}
-
-
-_PLURAL = {"libraries", "seeds", "settings", "other libraries"}
-
-
-def _list_changes(changes: Iterable[Change], *, verb: bool = False) -> str:
+def _list_changes(changes: Iterable[Change]) -> str:
     """List the parts, each with its changes."""
     by_part: dict[str, list[str]] = {}
     for change in changes:
         by_part.setdefault(change.part, []).append(str(change))
     texts = []
-    for cause, items in by_part.items():
-        noun = _PART_NOUNS[cause][len(items) > 1]
-        if verb:
-            noun += " differ" if _is_plural(cause, len(items)) else " differs"
+    for part, items in by_part.items():
         more = f", and {len(items) - _NAMED_IN_FULL} more" if len(items) > _NAMED_IN_FULL else ""
-        texts.append(f"{noun} ({'; '.join(items[:_NAMED_IN_FULL])}{more})")
+        texts.append(f"{part} ({'; '.join(items[:_NAMED_IN_FULL])}{more})")
     return ", ".join(texts)
-
-
-def _is_plural(part: str, count: int) -> bool:
-    return count > 1 and part in _PLURAL
 
 
 def _digits(value: float | None) -> str:

@@ -93,7 +93,7 @@ def test_another_library_is_foreseen_and_blamed(made, cli):
     assert result.exit_code == 1
     head, _, tail = result.stdout.partition("Scoring again")
     assert "numpy 1.99.0 →" in head
-    assert "only one library differs (numpy 1.99.0 →" in tail
+    assert "only one part differs, libraries (numpy 1.99.0 →" in tail
     assert "the difference is due to it" in tail
 
 
@@ -192,7 +192,7 @@ def test_a_model_from_a_file(plugins, cli, tmp_path):
     file.write_text(file.read_text().replace("0.4", "0.50"))  # of another size, as it may be the same second
     changed = cli("verify", str(path), "--model", f"{file}:make")
     assert changed.exit_code == 1
-    assert "only the model's code differs" in changed.stdout
+    assert "only one part differs, model code" in changed.stdout
 
 
 @pytest.mark.parametrize(

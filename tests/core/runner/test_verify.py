@@ -79,7 +79,7 @@ def test_a_changed_library_is_foreseen_and_blamed(kept, again, store, fakes):
     assert told == [found.foreseen]
     assert [(change.part, change.item) for change in found.foreseen] == [("libraries", "numpy")]
     assert found.verdict == "different"
-    assert "only one library differs (numpy 1.0.0 → " in found.difference.explanation
+    assert "only one part differs, libraries (numpy 1.0.0 → " in found.difference.explanation
 
 
 def test_a_changed_plugin_is_foreseen_before_anything_runs(kept, tmp_path):
