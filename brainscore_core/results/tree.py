@@ -212,13 +212,12 @@ def counting(
     - `n_models`: number of models, including those without results.
     - `versions`: versions of the benchmarks, compared as text; None or ``''`` if unknown.
     - `states`: indices of their states among the first four :data:`LEAF_STATES`.
-    - `created`: times: `datetime64`, numbers, or other sortable values, such as ISO 8601 text in UTC, which is slower.
-      NaN and NaT come first. Of results of the same time the last row counts.
+    - `created`: times: `datetime64`, in which NaT comes first, or numbers. Of results of the same time the last row
+      counts.
     - `scores`, `errors`: scores and standard errors; a score that is not finite is undefined, an error that is not
       finite is missing.
 
-    Returns: its `values` and `errors` are arguments of :func:`averages`. Raises ValueError if columns differ in length,
-    or a model, benchmark or state is out of range.
+    Returns: its `values` and `errors` are arguments of :func:`averages`.
 
     Examples
     --------
@@ -239,15 +238,14 @@ def counting(
     [[0.5, nan], [nan, nan]]
     """
     columns = {
-        "models": _whole(models, "models"),
-        "benchmarks": _whole(benchmarks, "benchmarks"),
+        "models": np.asarray(models, dtype=np.intp),
+        "benchmarks": np.asarray(benchmarks, dtype=np.intp),
         "versions": versions if isinstance(versions, np.ndarray) else np.asarray(versions, dtype=object),
-        "states": _whole(states, "states"),
+        "states": np.asarray(states, dtype=np.intp),
         "created": np.asarray(created),
         "scores": np.asarray(scores, dtype=np.float64),
         "errors": np.asarray(errors, dtype=np.float64),
     }
-    _check(columns, n_models, len(tree.benchmarks))
     shape = n_models, len(tree.benchmarks)
     rows = np.flatnonzero(columns["benchmarks"] >= 0)
     listed = {name: column[rows] for name, column in columns.items()}
@@ -257,7 +255,9 @@ def counting(
     has_current = np.zeros(shape[0] * shape[1], dtype=bool)
     has_current[pairs[current]] = True
     candidates = np.flatnonzero(current | ~has_current[pairs])
-    moments = _sortable(listed["created"][candidates])
+    moments = listed["created"][candidates]
+    if moments.dtype.kind != "f":
+        moments = moments.astype(np.int64)  # of datetime64, too
     newest = np.full(has_current.shape, moments.min(initial=0), dtype=moments.dtype)
     np.maximum.at(newest, pairs[candidates], moments)
     chosen = candidates[moments == newest[pairs[candidates]]]
@@ -298,37 +298,6 @@ def _are_current(
     # a failure before the benchmark was loaded has no version and counts for any
     of_every = (of_row == -1) & ((states == _FAILED) | (states == _NOT_APPLICABLE))
     return any_version[benchmarks] | (of_row == of_tree[benchmarks]) | of_every
-
-
-def _sortable(moments: NDArray[Any]) -> NDArray[np.int64] | NDArray[np.float64]:
-    if moments.dtype.kind == "M":
-        return moments.astype(np.int64)  # NaT comes first
-    if moments.dtype.kind in "iub":
-        return moments.astype(np.int64)
-    if moments.dtype.kind == "f":
-        return np.where(np.isnan(moments), -np.inf, moments).astype(np.float64)
-    values = moments.tolist()
-    order = {moment: number for number, moment in enumerate(sorted(set(values)))}
-    return np.fromiter((order[moment] for moment in values), dtype=np.int64, count=len(values))
-
-
-def _whole(values: ArrayLike, name: str) -> NDArray[np.intp]:
-    column = np.asarray(values)
-    if column.size and column.dtype.kind not in "iu":
-        raise ValueError(f"{name} has values of type {column.dtype}; they must be whole numbers")
-    return column.astype(np.intp)
-
-
-def _check(columns: dict[str, NDArray[Any]], n_models: int, n_benchmarks: int) -> None:
-    shape = columns["models"].shape
-    for name, column in columns.items():
-        if column.ndim != 1 or column.shape != shape:
-            raise ValueError(f"{name} has the shape {column.shape}, but models {shape}; give one value per result")
-    for name, low, high in (("models", 0, n_models), ("benchmarks", -1, n_benchmarks), ("states", 0, _OUTDATED)):
-        column = columns[name]
-        out = column[(column < low) | (column >= high)]
-        if out.size:
-            raise ValueError(f"{name} has the value {out[0]}; it must be from {low} to {high - 1}")
 
 
 _OF_STUDY = re.compile(r"[A-Za-z]+(19|20)\d\d(?!\d)")
