@@ -1,12 +1,14 @@
-"""Atom feeds of public data: new scores, new versions of benchmarks, and news."""
+"""Atom feeds of public data: news; new scores and new versions of benchmarks, also of a view of the leaderboard."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+import numpy as np
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.syndication.views import Feed
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,9 +18,14 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_safe
 
 from brainscore_core.domains import Domain
+from brainscore_core.errors import UserError
 from brainscore_web.follows.updates import Update, benchmarks_at_or_below, score_updates, version_updates
-from brainscore_web.leaderboard.http import etag, public_answer
+from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.filters import active_filters, chosen_benchmarks
+from brainscore_web.leaderboard.http import etag, public_answer, user_errors
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
+from brainscore_web.leaderboard.snapshot import snapshot_for
+from brainscore_web.leaderboard.state import COVERAGE, BoardState
 from brainscore_web.pages.documents import render_text, state_of
 from brainscore_web.pages.models import News
 
@@ -77,11 +84,12 @@ class _NewsFeed(Feed):
 
 
 class _Selection(NamedTuple):
-    """What a feed of updates is about; at most one of model and benchmark is given."""
+    """What a feed of updates is about: at most one of model, benchmark and filters of the leaderboard is given."""
 
     domain: Domain
     model: VisionModel | None
     benchmark: Benchmark | None
+    state: BoardState
     address: str  # of the feed, with its query
     updates: Sequence[Update] = ()
 
@@ -89,14 +97,16 @@ class _Selection(NamedTuple):
     def text(self) -> str:
         """The selection in words."""
         row = self.model or self.benchmark
-        return self.domain.name if row is None else row.identifier
+        filters = [item.text for item in active_filters(self.state)]
+        return "; ".join([self.domain.name, *filters]) if row is None else row.identifier
 
     @property
     def path(self) -> str:
         """URL of the page that shows the same."""
         row = self.model or self.benchmark
         if row is None:
-            return reverse("leaderboard:board", args=[self.domain])
+            query = self.state.query()
+            return f"{reverse('leaderboard:board', args=[self.domain])}{query and '?'}{query}"
         return reverse("cards:benchmark" if self.model is None else "cards:model", args=[self.domain, row.identifier])
 
 
@@ -166,7 +176,19 @@ class _ScoresFeed(_UpdatesFeed):
             scores = scores.filter(model=selection.model)
         if selection.benchmark is not None:
             scores = scores.filter(benchmark__in=benchmarks_at_or_below([selection.benchmark.pk]))
+        if selection.state != BoardState():
+            scores = scores.filter(pk__in=_newest_scores(selection))
         return score_updates(scores, _MOST)
+
+
+def _newest_scores(selection: _Selection) -> list[int]:
+    """Return the keys of the newest scores that a view of the leaderboard shows."""
+    board = board_for(snapshot_for(_ANYONE, selection.domain.name), selection.state)
+    places = [place for place, node in enumerate(board.nodes) if node.column >= 0]
+    columns = [board.nodes[place].column for place in places]
+    scores = board.snapshot.score[np.ix_(board.rows, np.array(columns, dtype=np.intp))]
+    shown = np.isfinite(board.values[:, places]) & (scores >= 0)
+    return np.unique(scores[shown])[::-1][:_MOST].tolist()
 
 
 class _BenchmarksFeed(_UpdatesFeed):
@@ -177,6 +199,10 @@ class _BenchmarksFeed(_UpdatesFeed):
         versions = BenchmarkVersion.objects.filter(benchmark__domain=selection.domain.name)
         if selection.benchmark is not None:
             versions = versions.filter(benchmark__in=benchmarks_at_or_below([selection.benchmark.pk]))
+        if selection.state != BoardState():
+            snapshot = snapshot_for(_ANYONE, selection.domain.name)
+            chosen = [snapshot.benchmarks[column].identifier for column in chosen_benchmarks(snapshot, selection.state)]
+            versions = versions.filter(benchmark__identifier__in=chosen)
         return version_updates(versions, _MOST)
 
 
@@ -192,27 +218,37 @@ def news(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def scores(request: HttpRequest, domain: Domain) -> HttpResponse:
-    """New scores of a domain, of ``model``, or on ``benchmark``, which may be a mean."""
+    """New scores of a domain, of ``model``, on ``benchmark``, which may be a mean, or of a view of the leaderboard."""
     return _updates(request, _scores, domain, "model", "benchmark")
 
 
 @require_safe
 def benchmarks(request: HttpRequest, domain: Domain) -> HttpResponse:
-    """New benchmarks and versions of a domain, or of ``benchmark``, which may be a mean."""
+    """New benchmarks and versions of a domain, of ``benchmark``, which may be a mean, or of a view of the leaderboard."""
     return _updates(request, _benchmarks, domain, "benchmark")
 
 
+@user_errors
 def _updates(request: HttpRequest, feed: _UpdatesFeed, domain: Domain, *names: str) -> HttpResponse:
-    if not set(request.GET) <= set(names) or len(request.GET) > 1:
+    if len(request.GET) > 1 and not set(names).isdisjoint(request.GET):
         raise Http404(f"this feed can be limited by one of: {', '.join(names)}")
     selection = _Selection(
         domain,
         model=_row(VisionModel.objects.visible_to(_ANYONE), request, domain, "model"),
         benchmark=_row(Benchmark.objects.all(), request, domain, "benchmark"),
+        state=_filters(request, names),
         address=request.get_full_path(),
     )
     tag = etag(feed.heading, selection.path, request.build_absolute_uri(), updates := feed.updates(selection))
     return public_answer(request, tag, lambda: feed(request, selection=selection._replace(updates=updates)))
+
+
+def _filters(request: HttpRequest, names: Sequence[str]) -> BoardState:
+    """Return the filters of a view of the leaderboard, without its order and what it shows."""
+    state = BoardState.from_query(request.GET, ignoring=names)
+    if state.mine:
+        raise UserError("feeds contain public scores only", remedy="choose models by name instead of mine=1")
+    return replace(state.content, sort="rank", values="ceiled", over="all", coverage=COVERAGE, unscored=False, at=None)
 
 
 def _row(rows: Any, request: HttpRequest, domain: Domain, name: str) -> Any:

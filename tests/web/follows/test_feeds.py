@@ -48,9 +48,33 @@ def test_selections(client, latest, query):
     assert f'href="http://testserver/vision/feeds/scores/?{query}" rel="self"' in response.content.decode()
 
 
-@pytest.mark.parametrize("query", ["model={11}", "model=x", "benchmark=x", "model={0}&benchmark=V1", "other=1"])
+def test_filters_of_the_leaderboard(client, latest):
+    page = client.get("/vision/leaderboard/?region=V1&q=resnet&sort=model").content.decode()
+    query = "q=resnet&amp;region=V1&amp;sort=model"
+    assert page.count(f'href="/vision/feeds/scores/?{query}"') == 2
+    assert f'href="/vision/feeds/benchmarks/?{query}"' in page
+    response = client.get("/vision/feeds/scores/?q=resnet&region=V1&sort=model")
+    titles = [title for title, _ in entries_of(response)]
+    chosen = [model for model in latest.models[:-1] if "resnet" in model]
+    assert titles[0] == f"{chosen[-1]} on {BENCHMARK}: 0.500 (0.400–0.600)"
+    assert {title.split(" on ")[0] for title in titles} == set(chosen)
+    assert all(".V1-" in title for title in titles)
+    text = response.content.decode()
+    assert "new scores, vision; search: resnet; region: V1</title>" in text
+    assert "/vision/leaderboard/?q=resnet&amp;region=V1" in text
+    versions = [title for title, _ in entries_of(client.get("/vision/feeds/benchmarks/?region=V1&sort=model"))]
+    assert versions
+    assert all(".V1-" in title for title in versions)
+
+
+@pytest.mark.parametrize("query", ["model={11}", "model=x", "benchmark=x", "model={0}&benchmark=V1"])
 def test_selections_of_nothing_public(client, board, query):
     assert client.get(f"/vision/feeds/scores/?{query.format(*board.models)}").status_code == 404
+
+
+@pytest.mark.parametrize("query", ["other=1", "region=V1&mine=1"])
+def test_filters_that_feeds_do_not_have(client, board, query):
+    assert client.get(f"/vision/feeds/benchmarks/?{query}").status_code == 400
 
 
 def test_new_versions_say_what_changed(client, board):
