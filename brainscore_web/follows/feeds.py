@@ -224,7 +224,7 @@ def scores(request: HttpRequest, domain: Domain) -> HttpResponse:
 
 @require_safe
 def benchmarks(request: HttpRequest, domain: Domain) -> HttpResponse:
-    """New benchmarks and versions of a domain, of ``benchmark``, which may be a mean, or of a view of the leaderboard."""
+    """New benchmarks and versions of a domain, of ``benchmark`` (or a mean), or of a view of the leaderboard."""
     return _updates(request, _benchmarks, domain, "benchmark")
 
 
