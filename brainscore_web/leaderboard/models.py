@@ -29,6 +29,7 @@ Visitor: TypeAlias = User | AnonymousUser
 """The user who makes a request."""
 
 T = TypeVar("T")
+Contributed = TypeVar("Contributed", "VisionModel", "Benchmark")
 _PARAMETERS = 400  # a query may have two such lists; SQLite allows at least 999 parameters
 
 
@@ -268,6 +269,13 @@ class Benchmark(models.Model):
     def reason_to(self, visitor: Visitor, state: str, reason: str) -> str:
         """Return why there is no score, as this visitor may read it: error messages of models could contain stimuli."""
         return reason if self.shows_data_to(visitor) else withheld_reason(state, reason)
+
+
+def with_contributors(rows: models.QuerySet[Contributed]) -> dict[int, Contributed]:
+    """Return those rows that have an owner or a lab, with both, by primary key."""
+    contributed = rows.exclude(owner=None, lab=None).order_by("pk").select_related("owner", "lab")
+    of_owner = (f"owner__{name}" for name in ("display_name", "public_page", "is_active"))
+    return {row.pk: row for row in contributed.only(*of_owner, "lab__name", "lab__slug")}
 
 
 class BenchmarkVersion(models.Model):

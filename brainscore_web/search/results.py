@@ -10,7 +10,7 @@ from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from brainscore_web.leaderboard.models import Visitor
+from brainscore_web.leaderboard.models import Benchmark, VisionModel, Visitor, with_contributors
 from brainscore_web.search.index import SOURCES, folded, joined, parts_of, split
 from brainscore_web.search.models import Entry, Relevance, parts_query, words_query
 
@@ -25,10 +25,11 @@ _EXCERPT = 200  # characters
 
 @dataclass(frozen=True)
 class Result:
-    """An entry, and the text shown below its title."""
+    """An entry, the text shown below its title, and its model or benchmark if a user or a lab has contributed it."""
 
     entry: Entry
     excerpt: SafeString
+    contributed: VisionModel | Benchmark | None
 
 
 @dataclass(frozen=True)
@@ -82,16 +83,17 @@ def search(text: str, visitor: Visitor, *, most: int, kind: str = "", start: int
         keys = {name: of_kind for name, of_kind in keys.items() if name == kind}
     shown = Entry.objects.in_bulk([key for of_kind in keys.values() for key in of_kind[start : start + most]])
     pattern = _pattern(word for word, _ in words)
-    groups = (
-        Group(
-            name,
-            SOURCES[name].title,
-            tuple(_result(shown[key], pattern) for key in of_kind[start : start + most] if key in shown),
-            len(of_kind),
-        )
-        for name, of_kind in keys.items()
-    )
+    groups = []
+    for name, matching in keys.items():
+        listed = [shown[key] for key in matching[start : start + most] if key in shown]
+        table = _CONTRIBUTED.get(name)
+        rows = {} if table is None else with_contributors(table.objects.filter(pk__in=[entry.row for entry in listed]))
+        results = tuple(_result(entry, pattern, rows.get(entry.row or 0)) for entry in listed)
+        groups.append(Group(name, SOURCES[name].title, results, len(matching)))
     return Results(tuple(groups), similar)
+
+
+_CONTRIBUTED: dict[str, type[VisionModel] | type[Benchmark]] = {"model": VisionModel, "benchmark": Benchmark}
 
 
 def _query_words(text: str) -> Iterable[tuple[str, tuple[str, ...]]]:
@@ -141,7 +143,7 @@ def _pattern(words: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, longest_first))})", re.IGNORECASE)
 
 
-def _result(entry: Entry, pattern: re.Pattern[str]) -> Result:
+def _result(entry: Entry, pattern: re.Pattern[str], contributed: VisionModel | Benchmark | None) -> Result:
     """Return an entry with its summary, or with the words searched in their context if only the text has them."""
     text = entry.summary
     if not pattern.search(f"{entry.title} {entry.identifier} {text}") and (match := pattern.search(entry.text)):
@@ -149,7 +151,7 @@ def _result(entry: Entry, pattern: re.Pattern[str]) -> Result:
         text = f"{'… ' if start else ''}{entry.text[start:]}"
     if len(text) > _EXCERPT:
         text = f"{text[:_EXCERPT].rpartition(' ')[0] or text[:_EXCERPT]} …"
-    return Result(entry, _marked(text, pattern))
+    return Result(entry, _marked(text, pattern), contributed)
 
 
 def _marked(text: str, pattern: re.Pattern[str]) -> SafeString:

@@ -51,7 +51,15 @@ from brainscore_web.leaderboard.cards.receipts import receipt_card, receipt_file
 from brainscore_web.leaderboard.cards.validity import load_validity
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
 from brainscore_web.leaderboard.http import answer, cached_for_visitors, conditional, public_answer, user_errors
-from brainscore_web.leaderboard.models import Score, StimulusSample, StoredAssessment, Visibility
+from brainscore_web.leaderboard.models import (
+    Benchmark,
+    Score,
+    StimulusSample,
+    StoredAssessment,
+    Visibility,
+    VisionModel,
+    with_contributors,
+)
 from brainscore_web.leaderboard.outcomes import Order, outcome_page
 from brainscore_web.leaderboard.snapshot import load_models, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -137,8 +145,9 @@ def model(request: HttpRequest, domain: Domain, identifier: str) -> HttpResponse
         }
         return render(request, "cards/model.html", context)
 
-    owner = (row.owner and (row.owner.public_name, row.owner.page), row.lab and (row.lab.name, row.lab.page))
-    tag = conditional(snapshot, "model", _fields(row), owner, data, source, opened.urlencode(), only_snapshot=True)
+    tag = conditional(
+        snapshot, "model", _fields(row), _contributors_shown(row), data, source, opened.urlencode(), only_snapshot=True
+    )
     return answer(request, tag, make)
 
 
@@ -183,9 +192,9 @@ def benchmark(request: HttpRequest, domain: Domain, identifier: str) -> HttpResp
         }
         return render(request, "cards/benchmark.html", context)
 
-    owner = (row.owner and (row.owner.public_name, row.owner.page), row.lab and (row.lab.name, row.lab.page))
     versions = [_fields(version) for version in data.versions]
-    parts = (_fields(row), owner, data.scores, versions, data.samples, data.shows_data, data.packaged, data.assessments)
+    about = (_fields(row), _contributors_shown(row), data.scores, versions, data.samples, data.shows_data)
+    parts = (*about, data.packaged, data.assessments)
     tag = conditional(snapshot, "benchmark", *parts, source, query.urlencode(), only_snapshot=True)
     return answer(request, tag, make)
 
@@ -249,9 +258,12 @@ def benchmarks(request: HttpRequest, domain: Domain) -> HttpResponse:
     state = BoardState.from_query(request.GET, ignoring=("q",))
     text = " ".join(request.GET.get("q", "").split())
     snapshot = snapshot_for(request.user, domain.name, at=state.at)
+    contributed = with_contributors(Benchmark.objects.filter(domain=domain.name))
 
     def make() -> HttpResponse:
         lines = benchmark_lines(board_for(snapshot, state), text)
+        for line in lines:
+            line["contributed"] = contributed.get(line["about"].pk) if line["about"] else None
         context = {
             "to": _addresses(domain),
             "lines": lines,
@@ -264,7 +276,8 @@ def benchmarks(request: HttpRequest, domain: Domain) -> HttpResponse:
         }
         return render(request, "cards/benchmarks.html", context)
 
-    tag = conditional(snapshot, "benchmarks", state.query(), text, only_snapshot=True)
+    contributors = [_contributors_shown(row) for row in contributed.values()]
+    tag = conditional(snapshot, "benchmarks", state.query(), text, contributors, only_snapshot=True)
     return answer(request, tag, make)
 
 
@@ -276,9 +289,12 @@ def models(request: HttpRequest, domain: Domain) -> HttpResponse:
     snapshot = snapshot_for(request.user, domain.name, at=state.at)
     known = load_models(request.user, domain.name, sees_all=snapshot.audience == "all") if state.at is None else []
     others = unscored(known, snapshot, state)
+    contributed = with_contributors(VisionModel.objects.visible_to(request.user).filter(domain=domain.name))
 
     def make() -> HttpResponse:
         listing = model_list(board_for(snapshot, state.changed(page=1, unscored=True)), state)
+        for line in listing["models"]:
+            line["contributed"] = contributed.get(line["model"].pk)
         context = {
             "to": _addresses(domain),
             "list": listing,
@@ -293,8 +309,15 @@ def models(request: HttpRequest, domain: Domain) -> HttpResponse:
         }
         return render(request, "cards/models.html", context)
 
-    tag = conditional(snapshot, "models", state.query(), others, only_snapshot=True)
+    contributors = [_contributors_shown(row) for row in contributed.values()]
+    tag = conditional(snapshot, "models", state.query(), others, contributors, only_snapshot=True)
     return answer(request, tag, make)
+
+
+def _contributors_shown(row: VisionModel | Benchmark) -> tuple[Any, ...]:
+    """Return what a page shows of owner and lab of a row."""
+    owner = row.owner and (row.owner.public_name, row.owner.page)
+    return row.pk, owner, row.lab and (row.lab.name, row.lab.page)
 
 
 @require_safe

@@ -12,6 +12,7 @@ from brainscore_web.accounts.models import ApiToken, Invitation, Lab, Membership
 from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.operations.retention import tidy
+from brainscore_web.search.index import refresh
 from brainscore_web.submissions.models import Plugin, Revision, Submission
 from brainscore_web.submissions.notifications import notify_done
 from brainscore_web.submissions.receiving import use_of
@@ -201,6 +202,9 @@ def test_the_public_page_shows_public_things_only(client, shared, lab, owner, me
     assert board.models[0] in page
     assert board.benchmarks[0] in page
     assert shared.identifier not in page
+    refresh()
+    for address in ("/vision/models/", "/vision/benchmarks/", f"/search/?q={board.models[0]}"):
+        assert f'by <a href="{lab.page}">Vision Lab</a>' in client.get(address).content.decode()
     assert f'<a href="{lab.page}">Vision Lab</a>' in client.get(f"/vision/model/{board.models[0]}/").content.decode()
     assert "Vision Lab" in client.get(f"/people/{owner.pk}/").content.decode()
 

@@ -11,8 +11,8 @@ PAGES = {
     "/vision/model/simulated-convnet-000/": 6,
     "/vision/benchmark/Simulated000.V1-pls/?models=all": 6,
     "/vision/benchmark/neural_vision/?models=all": 2,
-    "/vision/benchmarks/": 1,
-    "/vision/models/": 2,
+    "/vision/benchmarks/": 2,
+    "/vision/models/": 3,
 }
 
 
