@@ -192,7 +192,7 @@ def _entry_points(group: str, path: tuple[tuple[str, int], ...]) -> tuple[import
 def distribution_of(location: Path) -> tuple[str | None, str | None]:
     """Name and version of the distribution that installed a file or folder; None if there is none."""
     location = location.absolute()
-    roots = [Path(entry) for entry in sys.path if entry and location.is_relative_to(entry)]
+    roots = [Path(entry) for entry in sys.path if entry and location.parent.is_relative_to(entry)]
     # the platform's own folder, which an editable installation may not add to the path
     roots.append(Path(__file__).parents[2])
     inside = [root for root in roots if location.is_relative_to(root)]

@@ -15,6 +15,7 @@ from brainscore_core.errors import UnknownIdentifier
 from brainscore_core.paths import plugin_index_file
 from brainscore_core.plugins import DuplicateRegistrationError, PluginWarning
 from brainscore_core.plugins import index as index_module
+from brainscore_core.plugins.loading import distribution_of
 
 
 @pytest.fixture
@@ -337,6 +338,11 @@ class TestEntryPoints:
         monkeypatch.syspath_prepend(info.parent)
         domain.index.refresh()
         assert list(domain.models) == []
+
+    def test_a_plugin_in_whose_folder_python_was_started(self, domain, monkeypatch):
+        folder = domain.write("models", "a", "model_registry['a'] = dict")
+        monkeypatch.syspath_prepend(folder)
+        assert distribution_of(folder) == (None, None)
 
     def test_what_is_announced_and_not_installed(self, domain, distribution):
         domain.write("models", "a", "model_registry['a'] = dict")
