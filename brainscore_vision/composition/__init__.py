@@ -74,9 +74,12 @@ def base_keys(identifier: str) -> list[str]:
     if not keys:
         known = sorted({key.rpartition("-")[0] for key in benchmark_registry})
         near = nearest(name.measurements, known)
+        remedy = f"nearest: {', '.join(near)}" if near else "list all benchmarks with: brainscore list benchmarks"
+        if name.measurements in benchmark_registry:
+            remedy = f"register {name.measurements!r} under a name that ends in its metric, such as {prefix}rdm"
         raise UserError(
             f"{identifier!r} needs the recordings of a benchmark {prefix}<metric>, but none is registered",
-            remedy=f"nearest: {', '.join(near)}" if near else "list all benchmarks with: brainscore list benchmarks",
+            remedy=remedy,
         )
     return keys
 

@@ -314,6 +314,13 @@ def test_what_does_not_go_together_is_refused_at_once(tiny, name, message):
     assert tiny == []  # before anything is loaded
 
 
+def test_a_name_without_the_metric_is_told_what_it_lacks(register):
+    register("Short2026", dict)
+    with pytest.raises(UserError, match=r"benchmark Short2026-<metric>") as caught:
+        load_benchmark("Short2026:cka")
+    assert "such as Short2026-rdm" in caught.value.remedy
+
+
 @pytest.mark.parametrize(
     ("name", "missing"), [("Tiny2026.IT:cka_vc", "cka_vc"), ("Tiny2026.IT:pls@consistency", "cons")]
 )
