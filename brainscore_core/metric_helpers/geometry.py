@@ -248,7 +248,11 @@ class GeometryMetric(Metric):
 
     @abstractmethod
     def compare(self, first: Array, second: Array) -> Similarity:
-        """Similarity of two matrices of the same stimuli."""
+        """Similarity of two matrices of the same stimuli, with the influence of each stimulus.
+
+        By default also called without each group of stimuli and each block of neuroids: the influence should follow
+        from a formula, since leaving out stimuli here would take stimuli² comparisons.
+        """
 
     def without_stimuli(self, first: Array, second: Array, codes: NDArray[np.intp]) -> Array:
         """Values, less their bias, without each group of stimuli; `codes` number the groups from 0."""

@@ -89,6 +89,15 @@ def test_dotted_names_lead_somewhere():
     assert sorted((file, name) for file, name in names if not _leads_somewhere(name)) == []
 
 
+def test_files_that_the_design_names_exist():
+    """Its paths begin at any folder."""
+    files = [f"/{name}" for name in _files("")]
+    text = (ROOT / "docs/design.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w./-]+\.(?:py|md|js|json))`", text))
+    assert len(named) > 100
+    assert sorted(name for name in named if not any(file.endswith(f"/{name}") for file in files)) == []
+
+
 def test_files_that_texts_name_exist():
     lost = []
     for name in _files(".md", ".toml", ".py", ".yml", "Makefile"):
