@@ -298,7 +298,7 @@ def _existing(options: ClusterOptions, bigger_than: int | None) -> Iterator[Clus
         ) from error
     try:
         wait_for_workers(client, 1, options.start_timeout)
-        _check_versions(client)
+        _check_code(client)
         yield Cluster(
             client=client,
             memory=None,
@@ -412,26 +412,8 @@ def _memories(client: Any) -> dict[str, int | None]:
     return memories
 
 
-def _check_versions(client: Any) -> None:
-    """Refuse workers with other versions, which would fail later or give other results."""
-    versions = client.get_versions(packages=["brainscore_core"])
-    client_versions = versions["client"]
-    for process, theirs in (("the scheduler", versions["scheduler"]), *versions["workers"].items()):
-        if theirs is None:
-            continue
-        for package in ("distributed", "dask", "cloudpickle"):
-            here, there = client_versions["packages"].get(package), theirs["packages"].get(package)
-            if here != there:
-                raise UserError(
-                    f"{process} has {package} {there}, but this process has {here}",
-                    remedy="use the same environment on both sides",
-                )
-        here, there = client_versions["host"]["python"].split(".")[:2], theirs["host"]["python"].split(".")[:2]
-        if here != there:
-            raise UserError(
-                f"{process} has Python {'.'.join(there)}, but this process has {'.'.join(here)}",
-                remedy="use the same environment on both sides",
-            )
+def _check_code(client: Any) -> None:
+    """Refuse workers with other code of the platform; Dask itself warns about other versions of its packages."""
     from brainscore_core.receipts.environment import platform_code
     from brainscore_core.runner.worker import other_code
 
