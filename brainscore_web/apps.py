@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 from typing import Any, ClassVar
 
 from django.apps import AppConfig
 from django.conf import settings
 from django.contrib.staticfiles.apps import StaticFilesConfig
 from django.db.models.signals import post_migrate, pre_delete
+from rcssmin import cssmin
+from rjsmin import jsmin
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
@@ -247,6 +251,15 @@ class CompressedStaticFilesStorage(CompressedManifestStaticFilesStorage):
     """Static files with hashed names, also in imports between JavaScript modules."""
 
     support_js_module_import_aggregation = True
+
+    def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
+        """Remove comments and spaces from scripts and style sheets, then name and compress the files."""
+        for name in paths:
+            minify = {".js": jsmin, ".css": cssmin}.get(Path(name).suffix)
+            if minify is not None and ".min." not in name and not dry_run:
+                file = Path(self.path(name))
+                file.write_text(minify(file.read_text()))
+        yield from super().post_process({name: (self, name) for name in paths}, dry_run, **options)
 
     def get_modified_time(self, name: str) -> datetime:
         """Not available, so that files are always copied: files of earlier versions may have later times."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -132,11 +133,12 @@ def benchmark_facets(snapshot: Snapshot, state: BoardState) -> tuple[Facet, ...]
     )
 
 
-def _items(text: str) -> set[str]:
-    return {item.strip() for item in re.split("[,;]", text)}
+@functools.lru_cache(maxsize=1_000)
+def _items(text: str) -> frozenset[str]:
+    return frozenset(item.strip() for item in re.split("[,;]", text))
 
 
-def _facet(state: BoardState, name: str, title: str, values: Iterable[set[str]]) -> Facet:
+def _facet(state: BoardState, name: str, title: str, values: Iterable[Set[str]]) -> Facet:
     counts = Counter(value for row_values in values for value in row_values if value)
     chosen = {value.casefold() for value in getattr(state, name)}
     known = {value.casefold() for value in counts}

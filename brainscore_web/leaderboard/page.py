@@ -47,6 +47,7 @@ from brainscore_web.leaderboard.payload import (
     why_empty,
 )
 from brainscore_web.leaderboard.reasons import withheld_reason
+from brainscore_web.leaderboard.snapshot import ModelRow
 from brainscore_web.leaderboard.state import COVERAGE, FACTS, BoardState
 
 _PLACE = "IDENTIFIER"
@@ -341,7 +342,7 @@ def heads_of(nodes: Sequence[BoardNode]) -> Heads:
     return Heads(tuple(map(tuple, levels)), tuple(columns))
 
 
-PAGE = 50
+PAGE = 30
 """Models per page without JavaScript."""
 
 MODULES = tuple(f"leaderboard/{name}.js" for name in ("grid", "paint", "table"))
@@ -417,11 +418,18 @@ _VOID = SafeString('<td class="void"></td>')
 
 
 def page_context(
-    board: Board, today: date, *, errors: bool, signed_in: bool, typed: Mapping[str, Any] | None = None
+    board: Board,
+    today: date,
+    *,
+    errors: bool,
+    signed_in: bool,
+    choosing: bool = False,
+    typed: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the context of the page's template.
 
-    `today` is the day by which benchmarks are new; `typed` are parameters that cannot be read.
+    `today` is the day by which benchmarks are new; `choosing` is whether the filters are open and list all benchmarks;
+    `typed` are parameters that cannot be read.
     """
     state = board.state
     new = new_benchmarks(board, today)
@@ -462,7 +470,9 @@ def page_context(
         "export": f"?{export}" if export else "",
         "model_facets": model_facets(board.snapshot, state),
         "benchmark_facets": benchmark_facets(board.snapshot, state),
-        "picks": tree_checkboxes(board.snapshot, state),
+        "choosing": choosing,
+        "picks": tree_checkboxes(board.snapshot, state) if choosing or state.include or state.exclude else "",
+        "with_picks": f"{_query(state.changed(), errors)}&picks=1",
         "limits": [
             (
                 "parameters",
@@ -562,13 +572,14 @@ def _rows(board: Board, columns: tuple[int, ...], start: int, errors: bool) -> S
     linked = len(columns) <= _LINKED_COLUMNS and not errors
     common = escape(_joined("?" + _query_of_scores(board.state), "model=").replace("?&", "?")) if linked else ""
     first = next((place for place in columns if board.nodes[place].kind == "mean"), -1)
+    model_card = card_patterns(board.snapshot.domain)["model_card"]
     rows = []
     for row in range(start, min(start + PAGE, len(board.models))):
         cells = "".join(_cell(board, row, place, errors, common, place == first) for place in columns)
         facts = format_html_join(
             "", '<td class="fact {}">{}</td>', ((name, fact_text(board, row, name)) for name in board.state.facts)
         )
-        rows.append((_rank_cell(board, row), _model(board, row), facts, mark_safe(cells)))  # noqa: S308 # made of escaped parts
+        rows.append((_rank_cell(board, row), _model(board.models[row], model_card), facts, mark_safe(cells)))  # noqa: S308 # made of escaped parts
     return format_html_join("\n", "<tr>{}{}{}{}</tr>", rows)
 
 
@@ -619,23 +630,19 @@ def _rank_cell(board: Board, row: int) -> SafeString:
     return format_html('<td class="rank" title="{}"><b>{}</b>{}{}</td>', description, rank, between, groups)
 
 
-def _model(board: Board, row: int) -> SafeString:
-    model = board.models[row]
+def _model(model: ModelRow, model_card: str) -> SafeString:
     lock = SafeString("")
     if model.private:
         lock = format_html(
             ' <span class="private" title="{}">private</span>',
             "Only owners can see it" if model.mine else "Not public",
         )
-    tick = format_html(
-        '<input type="checkbox" class="tick-model" form="ticked" name="models" value="{}" aria-label="Choose {}">',
+    return format_html(
+        '<th scope="row" class="model"><input type="checkbox" class="tick-model" form="ticked" name="models" '
+        'value="{}" aria-label="Choose {}"><a href="{}" title="{}">{}</a>{}</th>',
         model.identifier,
         model.title,
-    )
-    return format_html(
-        '<th scope="row" class="model">{}<a href="{}" title="{}">{}</a>{}</th>',
-        tick,
-        card(board.snapshot.domain, "model", model.identifier),
+        model_card.replace(_PLACE, quote(model.identifier)),
         model.title,
         _breakable(model.title),
         lock,

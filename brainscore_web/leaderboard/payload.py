@@ -258,18 +258,21 @@ def board_data(board: Board, today: date | None = None) -> dict[str, Any]:
             "rank": board.rank[by_name].tolist(),
             "best": board.best[by_name].tolist(),
             "worst": board.worst[by_name].tolist(),
-            "untested": np.flatnonzero(~board.tested[by_name]).tolist(),
+            "tested": _digits(board.tested[by_name]),
             "unranked": [board.unranked[row] for row in by_name.tolist()],
             "scored": [int(n) for n in board.n_scored[by_name, 0]] if board.root >= 0 else [],
             "of": int(board.n_all[:, 0].max()) if board.root >= 0 and len(models) else 0,
-            "parameters": [model.parameters for model in models],
-            "published": [model.published for model in models],
+            **{
+                name: [getattr(model, name) for model in models]
+                for name in ("parameters", "published")
+                if name in board.state.facts or name == board.state.sort.removeprefix("-")
+            },
             "group": [board.groups[row] for row in by_name.tolist()],
         },
         "nodes": [
             {
                 "id": node.identifier,
-                "title": node.title,
+                **({"title": node.title} if node.title != node.identifier else {}),
                 "parent": places.get(node.parent, -1),
                 "kind": node.kind,
                 "n": node.n_benchmarks,
@@ -356,47 +359,55 @@ def column_data(
     states: NDArray[np.int8],
     shades: NDArray[np.int8],
 ) -> dict[str, Any]:
-    """Encode one column so that rounding does not change its order.
+    """Encode one column; fractions of the numbers tell values apart that are rounded to the same number.
 
     Examples
     --------
     >>> nan = np.nan
-    >>> column = column_data(np.array([0.2, nan, 0.5, 0.2]), np.array([0.1, nan, nan, 0.15]),
+    >>> column = column_data(np.array([0.2, nan, 0.5001, 0.5002]), np.array([0.1, nan, nan, 0.15]),
     ...                      np.array([0.3, nan, nan, 0.25]),
-    ...                      np.array([0, 3, 0, 0], dtype=np.int8), np.array([0, -1, 9, 0], dtype=np.int8))
-    >>> column["o"], column["v"], column["t"], column["s"]
-    ([2, 0, 3], [500, 300, 0], [2], '3')
-    >>> column["l"], column["h"], column["c"]
-    ([None, 100, 150], [None, 300, 250], [1, 0, 0, 0, 0, 0, 0, 0, 0, 2])
+    ...                      np.array([0, 3, 0, 0], dtype=np.int8), np.array([0, -1, 9, 9], dtype=np.int8))
+    >>> column["v"], column["s"], column["c"]
+    ([200, 500, 500.1], '0300', [2, 0, 0, 0, 0, 0, 0, 0, 0, 1])
+    >>> column["l"], column["h"]
+    ([100, None, 150], [300, None, 250])
     """
-    known = np.flatnonzero(np.isfinite(values))
-    order = known[np.argsort(-values[known], kind="stable")]
-    ordered = values[order]
-    integers = np.rint(np.clip(ordered, -_LARGEST, _LARGEST) * SCALE).astype(np.int64)
-    steps = integers.copy()
-    steps[1:] = integers[:-1] - integers[1:]
-    colours = shades[order]
-    colour_counts = np.bincount(colours, minlength=SHADES)[::-1].tolist() if colours.size and colours.min() >= 0 else []
-    others = np.setdiff1d(np.arange(len(values)), known)
+    known = np.isfinite(values)
+    distinct, places = np.unique(values[known], return_inverse=True)
+    integers = np.rint(np.clip(distinct, -_LARGEST, _LARGEST) * SCALE)
+    steps = np.arange(len(distinct)) - np.searchsorted(integers, integers)  # 0 for the lowest that rounds to an integer
+    unit = 10 ** len(str(steps.max(initial=0)))
+    numbers = [
+        int(number) if not step else (number * unit + step) / unit
+        for number, step in zip(integers.tolist(), steps.tolist(), strict=True)
+    ]
+    colours = shades[known]
+    is_coloured = colours.size and colours.min() >= 0
     return {
         "scale": SCALE,
-        "o": order.tolist(),
-        "v": steps.tolist(),
-        "t": (1 + np.flatnonzero(ordered[1:] == ordered[:-1])).tolist(),
-        "l": _scaled(low[order]),
-        "h": _scaled(high[order]),
-        "c": colour_counts,
-        "s": "".join(map(str, states[others].tolist())),
+        "v": [numbers[place] for place in places.tolist()],
+        "l": _scaled(low[known]),
+        "h": _scaled(high[known]),
+        "c": np.bincount(colours, minlength=SHADES)[::-1].tolist() if is_coloured else [],
+        "s": _digits(states),
     }
 
 
 def _codes(values: NDArray[np.float64], matrix: NDArray[np.int8]) -> str:
     """Return the exposure or verification of models with a value, in row order; empty if no score has a mark."""
     codes = matrix[np.isfinite(values)]
-    return "".join(map(str, np.maximum(codes, 0).tolist())) if (codes > 0).any() else ""
+    return _digits(np.maximum(codes, 0)) if (codes > 0).any() else ""
+
+
+def _digits(codes: NDArray[Any]) -> str:
+    """Return codes from 0 to 9 as a text."""
+    return (codes + ord("0")).astype(np.uint8).tobytes().decode("ascii")
 
 
 def _scaled(numbers: NDArray[np.float64]) -> list[int | None]:
+    """Return limits as they are sent; empty if no interval has one."""
+    if not np.isfinite(numbers).any():
+        return []
     return [
         round(min(max(number, -_LARGEST), _LARGEST) * SCALE) if math.isfinite(number) else None
         for number in numbers.tolist()

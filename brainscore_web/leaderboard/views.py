@@ -78,15 +78,19 @@ def _json(content: Any) -> bytes:
 @require_safe
 @cached_for_visitors
 def page(request: HttpRequest, domain: Domain) -> HttpResponse:
-    """The leaderboard as HTML with fifty models per page; with JavaScript, a script replaces the table."""
+    """The leaderboard as HTML, by pages of models; with JavaScript, a script replaces the table.
+
+    With ``picks=1``, the filters are open and list all benchmarks.
+    """
     today = timezone.now().date()  # benchmarks are new for some days
 
     def make() -> HttpResponse:
-        context = page_context(query.board, today, errors=query.state.errors, signed_in=request.user.is_authenticated)
+        signed_in, choosing = request.user.is_authenticated, "picks" in request.GET
+        context = page_context(query.board, today, errors=query.state.errors, signed_in=signed_in, choosing=choosing)
         return render(request, "leaderboard/board.html", {**context, **card_patterns(domain.name)})
 
     try:
-        query = _board_request(request, domain)
+        query = _board_request(request, domain, "picks")
         # the login link contains the full path
         tag = conditional(query.snapshot, "page", today, request.get_full_path(), query.owned, only_snapshot=True)
         return answer(request, tag, make)

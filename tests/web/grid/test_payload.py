@@ -17,14 +17,13 @@ from brainscore_web.leaderboard.state import BoardState
 def decoded(column, count):
     """What the browser makes of a column: values, limits, states, shades."""
     values, low, high, shades = (np.full(count, np.nan) for _ in range(4))
-    at = np.cumsum([column["v"][0], *(-step for step in column["v"][1:])]) if column["v"] else []
-    values[column["o"]] = np.array(at) / SCALE
+    states = np.array([int(code) for code in column["s"]])
+    scored = np.flatnonzero(states == 0)
+    values[scored] = np.floor(column["v"]) / SCALE
     for limits, name in ((low, "l"), (high, "h")):
-        limits[column["o"]] = [np.nan if limit is None else limit / SCALE for limit in column[name]]
+        limits[scored] = [np.nan if limit is None else limit / SCALE for limit in column[name] or [None] * len(scored)]
     if column["c"]:
-        shades[column["o"]] = np.repeat(np.arange(9, -1, -1), column["c"])
-    states = np.zeros(count, dtype=int)
-    states[np.isnan(values)] = [int(code) for code in column["s"]]
+        shades[scored[np.argsort(-np.array(column["v"]), kind="stable")]] = np.repeat(np.arange(9, -1, -1), column["c"])
     return values, low, high, states, shades
 
 
@@ -63,17 +62,23 @@ def test_columns_say_what_the_board_holds(board):
 def test_columns_keep_the_order_that_rounding_would_lose():
     values = np.array([0.50001, 0.50002, np.nan, 0.50002, -0.3])
     column = column_data(values, *np.full((2, 5), np.nan), np.array([0, 0, 5, 0, 0]), np.array([9, 9, -1, 9, 0]))
-    assert column["o"] == [1, 3, 0, 4]
-    assert column["t"] == [1]  # rows 1 and 3 are the same, row 0 only rounds to it
-    assert column["v"] == [500, 0, 0, 800]
+    assert column["v"] == [500, 500.1, 500.1, -300]  # rows 1 and 3 are the same, row 0 only rounds to it
+    assert column["s"] == "00500"
+
+
+def test_columns_keep_the_order_of_many_values_that_round_to_the_same():
+    values = np.linspace(0.4996, 0.5004, 30)
+    column = column_data(values, *np.full((2, 30), np.nan), np.zeros(30, dtype=int), np.zeros(30, dtype=int))
+    assert column["v"] == [500, *(500 + step / 100 for step in range(1, 30))]
 
 
 @pytest.mark.parametrize("far", [1e12, 9e15, 1e200, 1.8e305, 1.7e308])
 def test_values_beyond_all_scores_are_cut(far):
     values = np.array([far, 0.5, -far])
-    column = column_data(values, np.full(3, np.nan), np.array([far, np.inf, np.nan]), np.zeros(3), np.array([9, 4, 0]))
-    assert column["o"] == [0, 1, 2]
-    assert column["v"] == [10**15, 10**15 - 500, 10**15 + 500]
+    column = column_data(
+        values, np.full(3, np.nan), np.array([far, np.inf, np.nan]), np.zeros(3, dtype=int), np.array([9, 4, 0])
+    )
+    assert column["v"] == [10**15, 500, -(10**15)]
     assert column["h"] == [10**15, None, None]
     assert rounded(far) == "1e+12"
     assert rounded(-far) == "−1e+12"
@@ -87,7 +92,7 @@ def test_shades_of_values_beyond_all_scores():
 
 def test_a_column_without_values():
     column = column_data(*np.full((3, 2), np.nan), np.array([3, 5]), np.array([-1, -1]))
-    assert (column["o"], column["v"], column["c"], column["s"]) == ([], [], [], "35")
+    assert (column["v"], column["c"], column["s"]) == ([], [], "35")
 
 
 @pytest.mark.parametrize(("value", "text"), [(0.0005, "0.000"), (0.0015, "0.002"), (-1.2345, "−1.234"), (np.inf, "")])

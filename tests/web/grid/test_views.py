@@ -84,7 +84,17 @@ def test_links_of_the_table_sort_open_and_close(board, client):
     assert "Open V1, " not in opened
 
 
-def test_pages_of_fifty(board, client):
+def test_the_filters_list_benchmarks_when_asked(board, client):
+    html = client.get(PAGE, {"sort": "V1"}).content.decode()
+    assert 'name="exclude"' not in html
+    link = re.search(r'href="([^"]+)">Include or exclude', html)[1].replace("&amp;", "&")
+    for query in (link, "?include=V1"):
+        listed = set(re.findall(r'name="exclude" value="([^"]+)"', client.get(PAGE + query).content.decode()))
+        assert listed >= {node.identifier for node in shown().nodes if node.kind == "benchmark"}
+    assert 'name="sort" value="V1"' in client.get(PAGE + link).content.decode()
+
+
+def test_pages_of_models(board, client):
     model = VisionModel.objects.first()
     template = Score.objects.filter(model=model, state="scored").first()
     for number in range(60):
@@ -92,10 +102,10 @@ def test_pages_of_fifty(board, client):
         template.pk, template.model, template.receipt = None, one, f"more-{number:02d}"
         template.save()
     first = client.get(PAGE).content.decode()
-    assert len(rows_of(first)) == 50
+    assert len(rows_of(first)) == 30
     after = re.search(r'href="([^"]+)" rel="next"', first)[1].replace("&amp;", "&")
     second = client.get(PAGE + after).content.decode()
-    assert len(rows_of(second)) == 21
+    assert len(rows_of(second)) == 30
     assert 'rel="prev"' in second
     assert client.get(f"{PAGE}?page=99").status_code == 200
 

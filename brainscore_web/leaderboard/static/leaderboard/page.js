@@ -27,7 +27,7 @@ let asked = null; // the current request
 let changes = 0; // how often in a row the columns were of another revision than the table
 let stepOf = null; // the field that was typed into for the last history entry
 let params = new URLSearchParams(location.search);
-params.delete("page");
+for (const name of ["page", "picks"]) params.delete(name);
 
 const view = {
   data: null,
@@ -35,7 +35,6 @@ const view = {
   open: new Set(),
   private: new Set(),
   mine: new Set(),
-  untested: new Set(),
   first: -1, // node of the first mean that is a column
   ticked: new Set(),
   sort: { key: "rank", reversed: false },
@@ -69,7 +68,8 @@ function read(form, params) {
   for (const [name, value] of new FormData(form)) {
     if (String(value).trim() && !ELSEWHERE.has(name)) next.append(name, value);
   }
-  for (const name of STATE) for (const value of params.getAll(name)) next.append(name, value);
+  const others = form.elements.include ? STATE : [...STATE, "include", "exclude"]; // not in the form until it lists them
+  for (const name of others) for (const value of params.getAll(name)) next.append(name, value);
   if (form.elements.errors.checked) next.set("errors", "1");
   return next;
 }
@@ -139,7 +139,7 @@ function apply(data) {
   view.decoded.clear();
   view.private = new Set(data.models.private);
   view.mine = new Set(data.models.mine);
-  view.untested = new Set(data.models.untested);
+  for (const node of data.nodes) node.title ??= node.id;
   view.open = new Set(data.nodes.flatMap((node, place) => (node.open ? [place] : [])));
   for (const [id, title] of Object.entries(FACTS)) data.nodes.push({ id, title, parent: -1, kind: "fact", n: 0 });
   showFacts();
@@ -501,8 +501,11 @@ form.addEventListener("input", (event) => {
     const names = [...form.querySelectorAll("input[name=show]:checked")].map((input) => input.value);
     if (names.join() !== "scored") for (const name of names.length ? names : [""]) params.append("show", name);
     remember(true);
-    showFacts();
-    if (grid) show();
+    if (names.some((name) => !view.data?.models[name])) ask(params, { remembered: false });
+    else {
+      showFacts();
+      show();
+    }
     return;
   }
   const typed = event.target.matches("input:not([type=checkbox], [type=radio])") ? event.target : null;
@@ -514,6 +517,22 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   clearTimeout(waiting);
   ask(read(form, params), { aloud: true });
+});
+// The tree of benchmarks to include or exclude is part of the page when it is first used.
+form.addEventListener("click", async (event) => {
+  if (!event.target.matches("p.picks a")) return;
+  event.preventDefault();
+  const sent = new URLSearchParams(params);
+  sent.set("picks", "1");
+  try {
+    const answer = await fetch(`?${sent}`);
+    if (!answer.ok) throw new Error(await reason(answer));
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    document.getElementById("picks").replaceWith(page.getElementById("picks"));
+    document.querySelector("#picks summary").focus();
+  } catch (error) {
+    fail(error, () => event.target.click());
+  }
 });
 // Links to other states of this board: tabs, active filters, other selections.
 root.addEventListener("click", (event) => {

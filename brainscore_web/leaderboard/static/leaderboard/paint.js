@@ -50,9 +50,9 @@ export function painter(view) {
     });
 
   const ranked = (row) => {
-    const { rank, best, worst, group } = view.data.models;
+    const { rank, best, worst, tested, group } = view.data.models;
     if (!rank[row]) return `no rank: ${view.data.models.unranked[row] || "no score"}`;
-    const limits = view.untested.has(row) ? "not tested" : `between ${best[row]} and ${worst[row]}`;
+    const limits = tested[row] === "0" ? "not tested" : `between ${best[row]} and ${worst[row]}`;
     return `rank ${rank[row]}, ${limits}${group[row] ? `; groups: ${group[row]}` : ""}`;
   };
   const sorting = (key, name, title) =>

@@ -14,54 +14,34 @@ export const EXPOSURES = ["clean", "training unknown", "trained on it"];
 export const DOUBTFUL = ["", "‡", "‼"];
 export const DOUBTS = ["", "not verified", "contradicted"];
 
-// A column is sent as: rows from the highest value to the lowest (o), the highest value and the steps down from one
-// to the next (v; "=" in t: the step is an exact tie), limits of their intervals (l, h), how many there are of each colour from 9 to 0 (c),
-// the states of all other rows (s), and the exposure (e) and verification (u) of the rows with a value (empty: no score has a mark). This keeps the order of the server although values are rounded.
+// A column is sent as: the states of all rows (s), and for each row with a value (state 0) its value (v) and the limits of
+// its interval (l, h; empty if there are none), exposure (e) and verification (u; empty: no score has a mark); and how many
+// rows there are of each colour from 9 to 0 (c). A value is shown without its fraction, which tells apart values that
+// are rounded to the same number.
 export function decode(sent, count) {
-  const value = new Float64Array(count).fill(NaN);
-  const low = new Float64Array(count).fill(NaN);
-  const high = new Float64Array(count).fill(NaN);
+  const numbers = () => new Float64Array(count).fill(NaN);
+  const [value, low, high, exact] = [numbers(), numbers(), numbers(), numbers()];
   const shade = new Int8Array(count).fill(-1);
-  const state = new Int8Array(count).fill(5);
+  const state = Int8Array.from(sent.s);
   const exposure = new Int8Array(count);
   const doubt = new Int8Array(count);
-  const group = new Int32Array(count).fill(-1); // equal for exact ties
-  const order = sent.o;
-  let at = 0;
-  let tie = 0;
-  let colour = 9;
-  let left = sent.c.length ? sent.c[0] : 0;
-  const ties = new Set(sent.t);
-  order.forEach((row, place) => {
-    at = place ? at - sent.v[place] : sent.v[0];
-    value[row] = at / sent.scale;
-    if (sent.l[place] !== null) low[row] = sent.l[place] / sent.scale;
-    if (sent.h[place] !== null) high[row] = sent.h[place] / sent.scale;
-    if (place && !ties.has(place)) tie += 1;
-    group[row] = tie;
-    state[row] = 0;
-    while (left === 0 && colour > 0) {
-      colour -= 1;
-      left = sent.c[9 - colour];
-    }
-    if (sent.c.length) {
-      shade[row] = colour;
-      left -= 1;
-    }
+  const order = [];
+  state.forEach((code, row) => {
+    if (code) return;
+    const at = order.push(row) - 1;
+    exact[row] = sent.v[at];
+    value[row] = Math.floor(sent.v[at]) / sent.scale;
+    low[row] = (sent.l[at] ?? NaN) / sent.scale;
+    high[row] = (sent.h[at] ?? NaN) / sent.scale;
+    exposure[row] = Number(sent.e[at] || 0);
+    doubt[row] = Number(sent.u[at] || 0);
   });
-  let rest = 0;
-  let scored = 0;
-  for (let row = 0; row < count; row += 1) {
-    if (group[row] < 0) {
-      state[row] = Number(sent.s[rest]);
-      rest += 1;
-    } else {
-      exposure[row] = Number(sent.e[scored] || 0);
-      doubt[row] = Number(sent.u[scored] || 0);
-      scored += 1;
-    }
-  }
-  return { value, low, high, shade, state, exposure, doubt, group, order, unscored: rest };
+  order.sort((a, b) => exact[b] - exact[a] || a - b);
+  let place = 0;
+  sent.c.forEach((number, at) => {
+    for (const row of order.slice(place, (place += number))) shade[row] = 9 - at;
+  });
+  return { value, low, high, shade, state, exposure, doubt, exact, order };
 }
 
 // Rows by name, as they are sent.
@@ -111,10 +91,8 @@ function multiple(number, unit) {
 // Rows by a column; those without a value last, ties by name.
 export function byColumn(column, count, rising) {
   const scored = column.order.slice();
-  if (rising) scored.sort((a, b) => column.group[b] - column.group[a] || a - b);
-  const rest = [];
-  for (let row = 0; row < count; row += 1) if (column.group[row] < 0) rest.push(row);
-  return scored.concat(rest);
+  if (rising) scored.sort((a, b) => column.exact[a] - column.exact[b] || a - b);
+  return scored.concat(byName(count).filter((row) => column.state[row]));
 }
 
 // Nodes are sent depth first as {id, title, parent, kind, n, depth}. An open mean is a column below a heading that spans
