@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ from brainscore_core.errors import UserError
 from brainscore_web.accounts.adapter import clean_name
 from brainscore_web.accounts.callers import current_user, has_confirmed_email
 from brainscore_web.accounts.models import User
+from brainscore_web.jobs.workers import MISSED_AFTER, heartbeat_ages
 from brainscore_web.leaderboard.cards.formatting import STATES, estimate
 from brainscore_web.leaderboard.exposure import VERIFICATIONS, mark_html, verification_mark
 from brainscore_web.leaderboard.http import public_answer, user_errors
@@ -122,6 +124,7 @@ def progress(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     if request.headers.get("HX-Request"):
         return HttpResponse(headers={"HX-Refresh": "true"}) if ended else HttpResponse(status=204)
     context = {"ended": ended, "problem": result.get("problem"), "title": task.args_kwargs["args"][3]}
+    context["waits"] = heartbeat_ages().get("worker", math.inf) > MISSED_AFTER.total_seconds()
     context["again"] = f"{reverse('citing:cite', args=[domain])}?{query}"
     return render(request, "snapshots/task.html", context)
 
@@ -148,21 +151,27 @@ def show(request: HttpRequest, key: str) -> HttpResponse:
         "url": citing.url_of(row),
         "models": models,
         "columns": [document["columns"][place] for place in columns[:_COLUMNS_SHOWN]],
-        "lines": [(model, [_cell(model, place) for place in columns[:_COLUMNS_SHOWN]]) for model in models],
+        "lines": [(model, [_cell(row.domain, model, place) for place in columns[:_COLUMNS_SHOWN]]) for model in models],
         "n_columns": len(document["columns"]),
     }
     return render(request, "snapshots/show.html", context)
 
 
-def _cell(model: dict[str, Any], place: int) -> str:
-    """Return what a column of a model shows: a value with its interval and the marks of the leaderboard, or a state."""
+def _cell(domain: str, model: dict[str, Any], place: int) -> str:
+    """Return what a column of a model shows: a value with its receipt and the marks of the leaderboard, or a state."""
     state = model["states"][place]
     if model["values"][place] is None:
         return STATES[state].word if state in STATES else state
     exposure, verification = model["exposure"][place], model["verification"][place]
+    value, receipt = (
+        estimate(*(model[name][place] for name in ("values", "errors", "low", "high"))),
+        model["receipts"][place],
+    )
+    if receipt:
+        value = format_html('<a href="{}">{}</a>', reverse("cards:receipt", args=[domain, receipt]), value)
     return format_html(
         "{}{}{}",
-        estimate(*(model[name][place] for name in ("values", "errors", "low", "high"))),
+        value,
         mark_html(exposure) if exposure else "",
         verification_mark(VERIFICATIONS.index(verification)) if verification else "",
     )

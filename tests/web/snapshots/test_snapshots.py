@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 import zipfile
 from datetime import timedelta
 
@@ -15,6 +16,7 @@ from django_tasks_db.models import DBTaskResult
 
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.bibtex import parse_bibtex
+from brainscore_web.jobs.workers import record_heartbeat
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.leaderboard.revision import bump
 from brainscore_web.snapshots import freezing
@@ -78,6 +80,8 @@ def test_a_snapshot_has_what_the_view_shows_and_no_private_model(board, client, 
 
 def test_a_worker_makes_snapshots_one_at_a_time(board, client, author, member):
     page = client.post(PAGE, SENT)["Location"]
+    assert "no worker of this site is running" in client.get(page).content.decode()
+    record_heartbeat()
     assert "is being made" in client.get(page).content.decode()
     assert client.get(page, headers={"HX-Request": "true"}).status_code == 204
     assert "wait until it is ready" in client.post(PAGE, SENT).content.decode()
@@ -196,7 +200,10 @@ def test_administrators_can_delete_and_not_change(board, client, author, staff):
 
 
 def test_a_model_that_becomes_private_stays_in_a_snapshot(board, client, author):
-    row = make(client)
+    row = make(client, "open=average_vision&open=neural_vision&open=V1")
     VisionModel.objects.filter(identifier=board.models[0]).update(visibility="private")
-    assert board.models[0] in client.get(row.get_absolute_url()).content.decode()
+    page = client.get(row.get_absolute_url()).content.decode()
+    assert board.models[0] in page
+    receipts = re.findall('<td><a href="/vision/receipt/(.+?)/">', page)
+    assert receipts[0] in row.document["models"][0]["receipts"]
     assert "if a model in it becomes private later" in client.get(PAGE).content.decode()
