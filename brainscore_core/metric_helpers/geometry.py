@@ -248,16 +248,16 @@ class GeometryMetric(Metric):
 
     @abstractmethod
     def compare(self, first: Array, second: Array) -> Similarity:
-        """Similarity of two matrices of the same stimuli, with the influence of each stimulus.
+        """Similarity of two matrices of the same stimuli, with the influence of each stimulus if a formula gives it.
 
-        By default also called without each group of stimuli and each block of neuroids: the influence should follow
-        from a formula, since leaving out stimuli here would take stimuli² comparisons.
+        Without influences (``Similarity(value)``), this is called again without each stimulus. By default it is also
+        called without each group of stimuli and each block of neuroids.
         """
 
     def without_stimuli(self, first: Array, second: Array, codes: NDArray[np.intp]) -> Array:
         """Values, less their bias, without each group of stimuli; `codes` number the groups from 0."""
-        left_out = []
-        for group in range(int(codes.max()) + 1):
+        left_out, number = [], int(codes.max()) + 1
+        for group in track(range(number), "leaving out", number, unit="stimuli or groups"):
             remaining = np.ix_(codes != group, codes != group)
             left_out.append(self.compare(first[remaining], second[remaining]))
         return np.array([similarity.value - similarity.bias for similarity in left_out])
@@ -271,14 +271,18 @@ class GeometryMetric(Metric):
         """Influence of the target's stimuli and neuroids, or of their groups, on the similarity of two matrices."""
         target = pair.target
         stimuli = units_of_stimuli(target, self.stimulus_groups)
-        influence, name, ids = similarity.influence[pair.order], "stimuli", target["stimulus_id"].values
-        if stimuli.grouped:
-            name = str(stimuli.group)
-            ids = unit_ids(stimuli, ids)
+        name, ids = "stimuli", target["stimulus_id"].values
+        if similarity.influence.size and not stimuli.grouped:
+            influence = similarity.influence[pair.order]
+        else:
             influence = np.full(stimuli.number, np.nan)
             if similarity.reason is None:
                 codes = codes_in_source_order(pair, stimuli)
                 influence = deletion_influence(self.without_stimuli(first, second, codes))
+            if stimuli.grouped:
+                name, ids = str(stimuli.group), unit_ids(stimuli, ids)
+            else:
+                influence = influence[numbered(target)]
         variations = [Varied(stimuli, influence, name, ids)]
         neuroids = units_along(target, "neuroid", self.neuroid_groups, default="subject")
         if neuroids.number < _FEWEST_NEUROIDS:

@@ -22,7 +22,7 @@ class Similarity(NamedTuple):
         NaN if undefined.
     influence : array, stimuli
         Influence of each stimulus on the value; its standard deviation over √n is the value's standard error
-        (:func:`~brainscore_core.numerics.influence_interval`).
+        (:func:`~brainscore_core.numerics.influence_interval`). Empty if it was not computed.
     reason : str or None
         Why the value is NaN.
     bias : float
@@ -31,7 +31,7 @@ class Similarity(NamedTuple):
     """
 
     value: float
-    influence: Array
+    influence: Array = np.empty(0)
     reason: str | None = None
     bias: float = 0.0
 

@@ -43,6 +43,25 @@ def test_responses_that_do_not_vary_have_no_geometry_in_any_split():
     assert "undefined in every split" in str(score.attrs)
 
 
+def test_without_a_formula_the_influence_is_that_of_leaving_out_each_stimulus():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(40, 5))
+    source, target = recording(X), recording(np.hstack([X, rng.normal(size=(40, 3))]))
+    order = rng.permutation(40)
+    with_formula = load_metric("cka")
+
+    class WithoutFormula(type(with_formula)):
+        def compare(self, first, second):
+            return super().compare(first, second)._replace(influence=np.empty(0))
+
+    scores = [metric(source, target[order]) for metric in (with_formula, WithoutFormula())]
+    influences = [score.attrs["influence"] for score in scores]
+    assert [list(influence["stimulus_id"].values) for influence in influences] == [[f"s{i}" for i in order]] * 2
+    assert np.corrcoef(*(influence.values for influence in influences))[0, 1] > 0.99
+    assert float(scores[1]) == float(scores[0])
+    assert scores[1].attrs["error"] == pytest.approx(scores[0].attrs["error"], rel=0.15)
+
+
 @pytest.mark.parametrize("name", ["rdm", "cka"])
 def test_variance_that_few_groups_of_stimuli_share_with_neuroids_counts_once(name):
     rng = np.random.default_rng(1)
