@@ -170,10 +170,9 @@ def serve(
     from gunicorn.app.base import BaseApplication
 
     from brainscore_web.operations.server import (
-        CONNECTIONS,
-        ConnectionWorker,
-        buffered_requests,
+        THREADS,
         exit_at_once_on_signals,
+        limited,
         server_settings,
         shared_request_counts,
     )
@@ -186,9 +185,8 @@ def serve(
             chosen: dict[str, Any] = {
                 "bind": [f"fd://{listening.fileno()}"],
                 "workers": workers,
-                "worker_class": ConnectionWorker,
-                "threads": CONNECTIONS,
-                "worker_connections": CONNECTIONS + 100,  # some more for idle connections
+                "worker_class": "gthread",
+                "threads": THREADS,
                 "timeout": 120,
                 "graceful_timeout": 5,  # seconds until Ctrl-C ends requests that are still running
                 "loglevel": "warning",
@@ -207,7 +205,7 @@ def serve(
                 from brainscore_web.wsgi import application
 
                 _warm_caches()
-            return buffered_requests(application)
+            return limited(application)
 
     connections.close_all()  # server processes must not share a connection
     sys.argv = ["brainscore serve"]  # gunicorn shows it as the name of its processes
