@@ -30,17 +30,14 @@ from brainscore_core.isolation.sandbox import require_sandbox
 from brainscore_core.paths import remote_worker_home
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.receipts.environment import current_environment, platform_code
-from brainscore_core.runner.pair import error_receipt, run_info, write_failed
-from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
-from brainscore_core.runner.template import borrow_template, end_idle_templates
+from brainscore_core.runner.model_process import ModelProcess
+from brainscore_core.runner.process import scoring_environment
 from brainscore_core.scoring import Receipt, ResultsStore
 
 Say = Callable[[str], None]
 
-SCORER = "brainscore_core.runner.scoring:score_pair"
 _PLUGINS, _REPLACE = "BRAINSCORE_PLUGINS", "BRAINSCORE_PLUGINS_REPLACE"
 _SECRETS = ("BRAINSCORE_TOKEN", "BRAINSCORE_SITE")
-_ERROR_NAMES = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}
 _UNAVAILABLE = {"AccessDenied", "DataUnavailable", "IncompleteDownload", "NotFound", "Offline", "SeveralUnavailable"}
 _NOT_INSTALLED = {"MissingRequirementError", "RequirementsError", "RequirementsUnavailable"}
 _RENEWALS = 6  # in the time that a lease lasts
@@ -200,9 +197,6 @@ class RemoteWorker:
         self._end = threading.Event()
         self._without_models: set[str] = set()
         self._without_benchmarks: set[str] = set()
-        self._process: ScoringProcess | None = None
-        self._process_for: tuple[str, ...] = ()
-        self._benchmarks: dict[str, None] = {}  # scored so far, the last one first
 
     def stop(self) -> None:
         """Let the worker end soon; its pair is given back."""
@@ -214,6 +208,7 @@ class RemoteWorker:
         Raises UserError if the site refuses this worker, for example because its version differs.
         """
         folder = WorkerFolder(self.work.connection.site)
+        self.process = ModelProcess(folder.results, limit=self.limit, say=self.say)
         self.say(f"Worker {self.work.worker} scores for {self.work.connection.site}, in {folder.path}")
         pause = self.idle_seconds
         try:
@@ -229,11 +224,10 @@ class RemoteWorker:
                 if (done and self.once) or (not done and (self.until_idle or self.once)):
                     return
                 if not done:
-                    self._close_process()
+                    self.process.end_process()
                     self._end.wait(self.idle_seconds)
         finally:
-            self._close_process()
-            end_idle_templates()
+            self.process.close()
             folder.close()
             self.say(f"Worker {self.work.worker} ends")
 
@@ -286,70 +280,36 @@ class RemoteWorker:
             self._give_back(pair, folder, problem)
             return
         with self._renewing(pair) as state:
-            answer = self._answer(pair, folder, plugins, files, state.stopped)
-            if isinstance(answer, Death) and answer.kind == "crash" and not state.stopped():
-                self._process = None  # it has ended
-                self.say(f"{pair}: the scoring process {answer.message}; trying once more")
-                answer = self._answer(pair, folder, plugins, files, state.stopped, first=False)
-        if isinstance(answer, Death):
-            self._process = None  # it has ended
+            receipt = self.process.score(
+                pair.model,
+                pair.benchmark,
+                run=pair.run,
+                environment=_environment(plugins, self.limit),
+                options=self._options(pair, folder, files),
+                timeout=self.timeout,
+                stopped=state.stopped,
+            )
         if state.refusal is not None:
             raise state.refusal
         if state.lost:
             folder.forget()
             self.say(f"{pair}: lost; another worker scores it")
-        elif isinstance(answer, Death) and answer.kind == "stopped":
+        elif receipt is None:
             self._give_back(pair, folder, "cancelled" if state.cancelled else "stopped", wait=0.0)
+        elif (reason := self._not_here(pair, receipt)) is not None:
+            self._give_back(pair, folder, reason)
         else:
-            receipt = self._receipt(pair, answer, folder.results)
-            if (reason := self._not_here(pair, receipt)) is not None:
-                self._give_back(pair, folder, reason)
-            else:
-                self._upload(pair, receipt, folder)
+            self._upload(pair, receipt, folder)
 
-    def _answer(
-        self, pair: Pair, folder: WorkerFolder, plugins: Path | None, files: list[Path], stopped: Callable[[], bool],
-        *, first: bool = True,
-    ) -> Answer | Death:  # fmt: skip
-        key = (pair.model, str(plugins), *map(str, files))
-        self._benchmarks = {pair.benchmark: None} | self._benchmarks
-        if self._process is None or self._process_for != key:
-            self._close_process()
-            options: dict[str, Any] = {}
-            if pair.sandbox:
-                files_home = {"BRAINIO_HOME": str(folder.files_home)}
-                options["cage"] = {"files": [str(file) for file in files], "environment": files_home}
-                if self.limit is not None:
-                    options["cage"]["memory"] = self.limit
-            settings = {
-                "scorer": SCORER,
-                "store": folder.results.address,
-                "run": pair.run,
-                "isolated": True,
-                "options": options,
-            }
-            environment = scoring_environment(os.cpu_count() or 1, self.limit)
-            environment = {name: text for name, text in environment.items() if not name.startswith(_SECRETS)}
-            environment |= {_PLUGINS: _plugins_variable(plugins), _REPLACE: "0"}
-            how: dict[str, Any] = {"environment": environment, "limit": self.limit}
-            if first:  # a failure may have been that of the template
-                how["template"] = borrow_template(
-                    settings, list(self._benchmarks), **how, timeout=self.timeout, stopped=stopped
-                )
-            self._process = ScoringProcess(settings, **how)
-            self._process_for = key
-        return self._process.score(pair.model, pair.benchmark, timeout=self.timeout, stopped=stopped)
-
-    def _receipt(self, pair: Pair, answer: Answer | Death, store: ResultsStore) -> Receipt:
-        run = run_info(pair.run, isolated=True)
-        if isinstance(answer, Death):
-            return write_failed(
-                store, pair.model, pair.benchmark, kind=_ERROR_NAMES[answer.kind],
-                message=f"the scoring process {answer.message}", printed=answer.tail, seconds=answer.seconds, run=run,
-            )  # fmt: skip
-        if answer.content.error is not None:
-            return error_receipt(store, pair.model, pair.benchmark, answer.content.error, run)
-        return store.load(answer.content.receipt)
+    def _options(self, pair: Pair, folder: WorkerFolder, files: list[Path]) -> dict[str, Any]:
+        """Return the options of the scorer: the sandbox of a submitted model."""
+        if not pair.sandbox:
+            return {}
+        home = {"BRAINIO_HOME": str(folder.files_home)}
+        sandbox: dict[str, Any] = {"files": [str(file) for file in files], "environment": home}
+        if self.limit is not None:
+            sandbox["memory"] = self.limit
+        return {"cage": sandbox}
 
     def _not_here(self, pair: Pair, receipt: Receipt) -> str | None:
         """Return why the pair must be scored elsewhere: its data, packages or enough memory are not available here."""
@@ -405,11 +365,6 @@ class RemoteWorker:
             state.closed.set()
             thread.join(timeout=30)
 
-    def _close_process(self) -> None:
-        if self._process is not None:
-            self._process.finish()
-        self._process, self._process_for = None, ()
-
 
 class _LeaseState:
     """What the site says about a lease while its pair is scored."""
@@ -446,8 +401,12 @@ def _has_sandbox() -> bool:
     return True
 
 
-def _plugins_variable(plugins: Path | None) -> str:
-    return os.pathsep.join(filter(None, ["" if plugins is None else str(plugins), os.environ.get(_PLUGINS, "")]))
+def _environment(plugins: Path | None, limit: int | None) -> dict[str, str]:
+    """Return the environment of scoring processes, which see neither the token nor the site."""
+    environment = scoring_environment(os.cpu_count() or 1, limit)
+    folders = [*([] if plugins is None else [str(plugins)]), *filter(None, [os.environ.get(_PLUGINS)])]
+    visible = {name: text for name, text in environment.items() if not name.startswith(_SECRETS)}
+    return {**visible, _PLUGINS: os.pathsep.join(folders), _REPLACE: "0"}
 
 
 def _code_problem(pair: Pair, plugins: Path | None) -> str:

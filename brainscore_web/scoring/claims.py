@@ -39,11 +39,11 @@ NOT_RUN_RETRY = RetryPolicy(timedelta(minutes=10), factor=4, longest=timedelta(d
 
 
 def claim_job(
-    worker: str, *, prefer: int | None = None, in_turn: bool = False, without: Collection[int] = ()
+    worker: str, *, prefer: str | None = None, in_turn: bool = False, without: Collection[int] = ()
 ) -> Lease[Job] | None:
     """Claim the next job."""
     allowed = ~Q(model__in=list(without))
-    loaded = None if prefer is None else Q(model=prefer)
+    loaded = None if prefer is None else Q(model__identifier=prefer)
     leases = [] if loaded is None or in_turn else _claim(worker, 1, allowed & loaded, in_turn=False)
     leases = leases or _claim(worker, 1, allowed, first=loaded)
     return leases[0] if leases else None

@@ -213,31 +213,17 @@ def run_name(lease: Lease[Job]) -> str:
     return f"site-{lease.row.pk}-{lease.row.attempts}"
 
 
-def write_failed_receipt(
-    lease: Lease[Job], store: ResultsStore, *, kind: str, message: str, printed: str = "", seconds: float | None = None
-) -> Receipt:
-    """Write a receipt for a scoring process that ended before it wrote one."""
-    return write_failed(
-        store,
-        lease.row.model.identifier,
-        lease.row.benchmark.identifier,
-        kind=kind,
-        message=message,
-        printed=printed,
-        seconds=seconds,
-        run=run_info(run_name(lease), isolated=True),
-    )
-
-
 def give_up_after_attempts(lease: Lease[Job], store: ResultsStore) -> Receipt | None:
     """Write a failed receipt if a job has used all its attempts; return None otherwise."""
     if not lease.attempts_exceeded():
         return None
-    return write_failed_receipt(
-        lease,
+    return write_failed(
         store,
+        lease.row.model.identifier,
+        lease.row.benchmark.identifier,
         kind="WorkerLost",
         message=f"the scoring process ended unexpectedly {lease.queue.retry.attempts} times",
+        run=run_info(run_name(lease), isolated=True),
     )
 
 

@@ -18,10 +18,9 @@ from django.db import close_old_connections
 from brainscore_core.errors import UserError
 from brainscore_core.results.backend import StoreError
 from brainscore_core.runner import ClusterOptions, Event, PairFinished, PairRetried, PairSkipped, PairStarted, run_plan
-from brainscore_core.runner.pair import error_receipt, run_info
+from brainscore_core.runner.model_process import ModelProcess
 from brainscore_core.runner.plan import ModelTask, Pair, Pending, Plan
-from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
-from brainscore_core.runner.template import borrow_template, end_idle_templates
+from brainscore_core.runner.process import scoring_environment
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_web.jobs.leases import Lease, Renewal
 from brainscore_web.leaderboard.models import Benchmark, Visibility
@@ -33,7 +32,6 @@ from brainscore_web.scoring.completion import (
     receipt_of,
     run_name,
     usable_receipt,
-    write_failed_receipt,
 )
 from brainscore_web.scoring.live_plugins import LivePlugins, cache_uploaded_files, current_live_plugins
 from brainscore_web.scoring.models import Job
@@ -41,13 +39,11 @@ from brainscore_web.submissions.declared_files import files_home, files_of
 from brainscore_web.submissions.models import Revision
 from brainscore_web.uploads.storage import StorageFailure
 
-LOCAL_SCORER = "brainscore_core.runner.scoring:score_pair"
 CLAIM_OWNER_PREFIX = "site "
 """Prefix of the owner of this site's claims in the results store."""
 
 _RENEWAL_SECONDS = 2.0  # also the time until a running pair learns that it is cancelled
 _SECRETS = ("BRAINSCORE_SITE_", "DATABASE_URL", "DJANGO_", "BRAINSCORE_TOKEN")
-_ERROR_NAMES = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
@@ -64,8 +60,6 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 class LocalRunner:
     """Scores one job at a time; the process with the loaded model stays for further jobs of the model.
 
-    The processes of all models are forked from one template, which keeps the benchmarks of earlier jobs.
-
     A pair may use `limit` bytes of memory and take `timeout` seconds. `stopping` returns whether this worker must end.
     """
 
@@ -78,11 +72,8 @@ class LocalRunner:
         self.timeout = timeout
         self.say = say
         self.stopping = stopping
-        self.model: int | None = None  # primary key of the loaded model
-        self._key: tuple[str, str] | None = None
-        self._process: ScoringProcess | None = None
+        self.process = ModelProcess(self.store, limit=limit, say=say)
         self._cached_for = ""
-        self._benchmarks: dict[str, None] = {}  # scored so far, the last ones at the end
 
     def run(self, lease: Lease[Job]) -> None:
         """Score a claimed job, and complete or release it."""
@@ -99,104 +90,47 @@ class LocalRunner:
 
     def close(self) -> None:
         """End the scoring process with its loaded model, and the template."""
-        self._end_process()
-        end_idle_templates()
-
-    def _end_process(self) -> None:
-        if self._process is not None:
-            self._process.finish()
-        self._clear_process()
+        self.process.close()
 
     def _run(self, lease: Lease[Job]) -> str:
-        job = lease.row
         live = current_live_plugins()  # read after the claim: a later publication ends the lease
-        pair = (job.model.identifier, job.benchmark.identifier)
+        pair = (lease.row.model.identifier, lease.row.benchmark.identifier)
         held = self.store.claim(*pair, owner=f"{CLAIM_OWNER_PREFIX}{os.getpid()}")
         if held is None:
             release_job(lease, wait=30)
             return f"waits: {self.store.owner(*pair) or 'another process'} is scoring it"
         with held:
             receipt = usable_receipt(lease, self.store, live) or give_up_after_attempts(lease, self.store)
-            if receipt is not None:
-                return self._end(lease, receipt)
-            if self._cached_for != str(live.folder):
-                cache_uploaded_files(live.folder)
-                self._cached_for = str(live.folder)
+            if receipt is None:
+                if self._cached_for != str(live.folder):
+                    cache_uploaded_files(live.folder)
+                    self._cached_for = str(live.folder)
 
-            def stopped() -> bool:
-                return self.stopping() or held.lost or lease.is_lost() or lease.stop_requested
+                def stopped() -> bool:
+                    return self.stopping() or held.lost or lease.is_lost() or lease.stop_requested
 
-            answer = self._score(lease, live, stopped)
-            if isinstance(answer, Death) and answer.kind == "crash":
-                self._clear_process()
-                self.say(f"{job}: the scoring process {answer.message}; trying once more")
-                answer = self._score(lease, live, stopped, first=False)
-            if isinstance(answer, Answer):
-                return self._end(lease, self._receipt(lease, answer))
-            self._clear_process()
-            if answer.kind == "stopped":
+                receipt = self._score(lease, live, stopped)
+            if receipt is None:
                 return self._stopped(lease)
-            message = f"the scoring process {answer.message}"
-            kind, printed, seconds = _ERROR_NAMES[answer.kind], answer.tail, answer.seconds
-            return self._end(
-                lease,
-                write_failed_receipt(lease, self.store, kind=kind, message=message, printed=printed, seconds=seconds),
-            )
+            if not complete_job(lease, self.store, receipt):
+                return "lost to another worker"
+            return _in_words(receipt)
 
-    def _clear_process(self) -> None:
-        """Clear the record of a process that has ended."""
-        self._process, self._key, self.model = None, None, None
-
-    def _score(
-        self, lease: Lease[Job], live: LivePlugins, stopped: Callable[[], bool], *, first: bool = True
-    ) -> Answer | Death:
-        job = lease.row
-        timeout = self._timeout_of(job.model.identifier, live)
-        key = (str(live.folder), job.model.identifier)
-        if self._process is None or self._key != key:
-            self._end_process()
-            options: dict[str, Any] = {}
-            if live.is_submitted(job.model.identifier):
-                options |= _scorer_options(live.revision_of(job.model.identifier), self.limit)
-            scoring = {
-                "scorer": LOCAL_SCORER,
-                "store": self.store.address,
-                "run": run_name(lease),  # the run of the job for which this process starts
-                "isolated": True,
-                "options": options,
-            }
-            environment = scoring_environment(os.cpu_count() or 1, self.limit)
-            environment = {**clean_environment(environment), **live.environment}
-            how: dict[str, Any] = {"environment": environment, "limit": self.limit}
-            if first:  # a failure may have been that of the template
-                benchmarks = [job.benchmark.identifier, *reversed(self._benchmarks)]
-                how["template"] = borrow_template(
-                    scoring, list(dict.fromkeys(benchmarks)), **how, timeout=timeout, stopped=stopped
-                )
-            self._process = ScoringProcess(scoring, **how)
-            self._key, self.model = key, job.model_id
-        self._benchmarks.pop(job.benchmark.identifier, None)
-        self._benchmarks[job.benchmark.identifier] = None
-        return self._process.score(job.model.identifier, job.benchmark.identifier, timeout=timeout, stopped=stopped)
-
-    def _timeout_of(self, model: str, live: LivePlugins) -> float | None:
-        return _limit_of_submitted(self.timeout) if live.is_submitted(model) else self.timeout
-
-    def _receipt(self, lease: Lease[Job], answer: Answer) -> Receipt:
-        pair = (lease.row.model.identifier, lease.row.benchmark.identifier)
-        if answer.content.error is not None:  # an error of the scorer itself; it writes errors of plugins into receipts
-            return error_receipt(self.store, *pair, answer.content.error, run_info(run_name(lease), isolated=True))
-        receipt = receipt_of(self.store, *pair, answer.content.receipt)
-        if receipt is None:
-            raise UserError(
-                f"the receipt of {lease.row} is missing", remedy=f"check that {self.store.address} is writable"
-            )
-        return receipt
-
-    def _end(self, lease: Lease[Job], receipt: Receipt) -> str:
-        if not complete_job(lease, self.store, receipt):
-            return "lost to another worker"
-        return _in_words(receipt)
+    def _score(self, lease: Lease[Job], live: LivePlugins, stopped: Callable[[], bool]) -> Receipt | None:
+        model, options, timeout = lease.row.model.identifier, {}, self.timeout
+        if live.is_submitted(model):
+            options = _scorer_options(live.revision_of(model), self.limit)
+            timeout = _limit_of_submitted(timeout)
+        environment = clean_environment(scoring_environment(os.cpu_count() or 1, self.limit))
+        return self.process.score(
+            model,
+            lease.row.benchmark.identifier,
+            run=run_name(lease),
+            environment={**environment, **live.environment},
+            options=options,
+            timeout=timeout,
+            stopped=stopped,
+        )
 
     def _stopped(self, lease: Lease[Job]) -> str:
         if lease.is_lost():

@@ -125,11 +125,11 @@ class Worker:
         if self.scheduler is not None:
             return bool(self._runner.turn(self.name, without=self._excluded))
         turn_is_over = time.monotonic() - self._turn_begun > _TURN_SECONDS
-        loaded = self._runner.model
+        loaded = self._runner.process.model
         lease = claim_job(self.name, prefer=loaded, in_turn=turn_is_over, without=self._excluded)
         if lease is None:
             return False
-        if turn_is_over or lease.row.model_id != loaded:
+        if turn_is_over or lease.row.model.identifier != loaded:
             self._turn_begun = time.monotonic()
         self.say(f"{lease.row}: started")
         self._run_one(lease)

@@ -11,7 +11,7 @@ from brainscore import remote_worker
 from brainscore.cli import app
 from brainscore.remote_worker import Pair, RemoteWorker, WorkerFolder
 from brainscore_core.errors import DataUnavailable, UserError
-from brainscore_core.runner.process import Death
+from brainscore_core.runner.model_process import ModelProcess
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, Receipt
 
 
@@ -74,8 +74,12 @@ def work(tmp_path, monkeypatch):
         worker = RemoteWorker.__new__(RemoteWorker)
         RemoteWorker.__init__(worker, site, "lab", say=said.append, until_idle=True, idle_seconds=0.01)
         worker.work = site
-        monkeypatch.setattr(worker, "_answer", lambda *_: pytest.fail("it scores") if outcome is None else None)
-        monkeypatch.setattr(worker, "_receipt", lambda pair, answer, store: store.write(outcome))
+
+        def score(process, *_, **__):
+            assert outcome is not None, "it scores"
+            return process.store.write(outcome)
+
+        monkeypatch.setattr(ModelProcess, "score", score)
         worker.run()
         return said
 
@@ -133,12 +137,11 @@ def test_a_worker_ends_when_its_token_is_revoked_and_keeps_its_pair(tmp_path, mo
     worker = RemoteWorker(site, "lab", say=list, until_idle=True)
     worker.work = site
 
-    def answer(pair, folder, plugins, files, stopped):
+    def score(process, *_, stopped, **__):
         while not stopped():
             time.sleep(0.01)
-        return Death(kind="stopped", message="the run was stopped", seconds=1.0)
 
-    monkeypatch.setattr(worker, "_answer", answer)
+    monkeypatch.setattr(ModelProcess, "score", score)
     with pytest.raises(UserError, match="the token is not valid"):
         worker.run()
     assert not site.released

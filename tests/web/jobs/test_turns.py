@@ -79,8 +79,8 @@ def test_the_loaded_model_comes_first_in_its_turn_only(owner, member):
     loaded = plan(owner, 3)
     claim_job("w").finish(state="scored")
     plan(member, 1)
-    assert claim_job("w", prefer=loaded.pk).row.model == loaded
-    assert claim_job("w", prefer=loaded.pk, in_turn=True).row.model.owner == member
+    assert claim_job("w", prefer=loaded.identifier).row.model == loaded
+    assert claim_job("w", prefer=loaded.identifier, in_turn=True).row.model.owner == member
 
 
 @pytest.mark.django_db

@@ -33,7 +33,7 @@ def jobs(models=("pixels", "gabor"), **values):
 def test_the_model_that_is_loaded_comes_first_then_what_is_urgent():
     first, _, third, fourth = jobs()
     Job.objects.filter(pk=fourth.pk).update(priority=9)
-    assert claim_job("w", prefer=first.model_id).row == first
+    assert claim_job("w", prefer=first.model.identifier).row == first
     assert claim_job("w").row == fourth
     assert claim_job("w", without=[first.model_id]).row == third
     assert claim_job("w", without=[first.model_id]) is None
@@ -55,7 +55,7 @@ def test_a_job_that_is_given_back_is_as_before_but_for_its_time():
     job.refresh_from_db()
     assert (job.state, job.claim, job.attempts) == ("waiting", "", 0)
     assert job.due > timezone.now() + timedelta(seconds=30)
-    again = claim_job("w", prefer=job.model_id)
+    again = claim_job("w", prefer=job.model.identifier)
     assert again.row.pk != job.pk
     release_job(again, counts=True)
     assert Job.objects.get(pk=again.row.pk).attempts == 1
