@@ -13,8 +13,6 @@ from brainscore_core.memory import format_size
 from brainscore_core.plurals import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
     from brainscore_core.runner import Event, PairFinished, PairSkipped
     from brainscore_core.runner.plan import Pair, Pending, Plan, Prediction
     from brainscore_core.scoring import ResultsStore
@@ -27,26 +25,27 @@ class Progress:
     stay on the screen. Other output has one line per pair.
     """
 
-    def __init__(self, plan: Plan, workers: int) -> None:
+    def __init__(self, total: int) -> None:
         self.finished: list[PairFinished] = []
         self.skipped: list[PairSkipped] = []
-        self._total = len(plan.pending)
-        self._left: dict[tuple[str, str], float | None] = {
-            entry.pair: None if entry.cost.seconds is None else entry.cost.seconds.value for entry in plan.pending
-        }
-        self._expected_left = sum(value for value in self._left.values() if value is not None)
-        self._unknown_left = sum(value is None for value in self._left.values())
-        self._expected = self._taken = 0.0  # of finished pairs with a prediction
-        self._workers = workers
-        self._workers_ready = False
-        self._running: dict[tuple[str, str], float] = {}
+        self._total = total
         self._start = time.monotonic()
-        self._live: Any = None
-        self._console: Console | None = None
+        self._running: dict[tuple[str, str], Any] = {}
+        self._display: Any = None
         if sys.stderr.isatty():
-            from rich.console import Console
+            from rich.console import Console, Group
+            from rich.live import Live
+            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bars
 
-            self._console = Console(stderr=True, highlight=False, soft_wrap=True)
+            text = TextColumn("{task.description}", markup=False)
+            # pairs take minutes to hours
+            times = (TimeElapsedColumn(), TimeRemainingColumn())
+            self._pairs = Bars(BarColumn(), text, *times, speed_estimate_period=24 * 3600)
+            self._all = self._pairs.add_task(f"0 of {total}, starting workers", total=max(total, 1))
+            self._running_pairs = Bars(text, TimeElapsedColumn())
+            console = Console(stderr=True, highlight=False, soft_wrap=True)
+            self._display = Live(Group(self._pairs, self._running_pairs), console=console, transient=True)
 
     @property
     def seconds(self) -> float:
@@ -54,16 +53,13 @@ class Progress:
         return time.monotonic() - self._start
 
     def __enter__(self) -> Progress:
-        if self._console is not None:
-            from rich.live import Live
-
-            self._live = Live(get_renderable=self._render, console=self._console, transient=True, refresh_per_second=4)
-            self._live.start()
+        if self._display is not None:
+            self._display.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._live is not None:
-            self._live.stop()
+        if self._display is not None:
+            self._display.stop()
 
     def __call__(self, event: Event) -> None:
         """Record and show an event."""
@@ -71,100 +67,54 @@ class Progress:
 
         match event:
             case runner.ClusterReady():
-                self._workers, self._workers_ready = max(event.workers, 1), True
+                self._update()
             case runner.PairStarted():
-                self._running[event.model, event.benchmark] = time.monotonic()
+                self._end((event.model, event.benchmark))
+                if self._display is not None:
+                    line = harmless_text(f"  {event.model}  {event.benchmark}")
+                    self._running[event.model, event.benchmark] = self._running_pairs.add_task(line, total=None)
             case runner.PairFinished():
                 self.finished.append(event)
-                self._end(event)
                 self._say(event.model, event.benchmark, _outcome(event), bad=event.state == "failed")
             case runner.PairSkipped():
                 self.skipped.append(event)
-                self._end(event)
                 self._say(event.model, event.benchmark, f"left out: {event.reason}", bad=False)
             case runner.PairRetried():
-                self._running.pop((event.model, event.benchmark), None)
+                self._end((event.model, event.benchmark))
                 self._echo(f"again: {event.model} on {event.benchmark}: {event.reason}")
             case runner.WorkerLost():
                 for pair in event.pairs:
-                    self._running.pop(pair, None)
+                    self._end(pair)
                 self._echo(f"lost a worker: {event.worker}")
 
-    def seconds_left(self) -> float | None:
-        """Estimate the time left in seconds; None if there is no estimate.
+    def _end(self, pair: tuple[str, str]) -> None:
+        """Remove the line of a pair that is no longer scored."""
+        if (line := self._running.pop(pair, None)) is not None:
+            self._running_pairs.remove_task(line)
 
-        Predictions are scaled by how long the finished pairs took relative to theirs; a pair without a prediction
-        counts as the mean of the finished pairs.
-        """
-        mean = sum(event.seconds for event in self.finished) / len(self.finished) if self.finished else None
-        if self._unknown_left and mean is None:
-            return None
-        # as if one minute had passed as predicted, so that the first short pair does not decide
-        factor = (self._taken + 60) / (self._expected + 60)
-        remaining = self._expected_left * factor + self._unknown_left * (mean or 0.0)
-        now = time.monotonic()
-        for pair, began in list(self._running.items()):  # another thread draws
-            value = self._left.get(pair)
-            whole = value * factor if value is not None else mean or 0.0
-            remaining -= min(now - began, whole)
-        return max(remaining, 0.0) / max(min(self._workers, len(self._left)), 1)
-
-    def _end(self, event: PairFinished | PairSkipped) -> None:
-        pair = (event.model, event.benchmark)
-        self._running.pop(pair, None)
-        if pair not in self._left:
-            return
-        value = self._left.pop(pair)
-        if value is None:
-            self._unknown_left -= 1
-            return
-        self._expected_left -= value
-        if hasattr(event, "seconds"):
-            self._expected += value
-            self._taken += event.seconds
+    def _update(self) -> None:
+        """Update the bar of all pairs."""
+        if self._display is not None:
+            number = len(self.finished) + len(self.skipped)
+            failed = sum(event.state == "failed" for event in self.finished)
+            text = f"{number} of {self._total}" + (f", {failed} failed" if failed else "")
+            self._pairs.update(self._all, completed=number, description=text)
 
     def _say(self, model: str, benchmark: str, outcome: str, *, bad: bool) -> None:
-        if self._console is None:
+        self._end((model, benchmark))
+        self._update()
+        if self._display is None:
             number = len(self.finished) + len(self.skipped)
             self._echo(f"{number:{len(str(self._total))}}/{self._total}  {model}  {benchmark}  {outcome}")
         elif bad:
-            self._console.print(harmless_text(f"{model} on {benchmark}: {outcome}"), style="red", markup=False)
+            self._echo(f"{model} on {benchmark}: {outcome}", style="red")
 
-    def _echo(self, line: str) -> None:
-        if self._console is not None:
-            self._console.print(harmless_text(line), markup=False)
+    def _echo(self, line: str, style: str = "") -> None:
+        if self._display is not None:
+            self._display.console.print(harmless_text(line), style=style, markup=False)
         else:
             echo(line, err=True)
             sys.stderr.flush()
-
-    def _render(self) -> RenderableType:
-        from rich.console import Group
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-        from rich.text import Text
-
-        number = len(self.finished) + len(self.skipped)
-        failed = sum(1 for event in self.finished if event.state == "failed")
-        remaining = self.seconds_left()
-        words = f"{number} of {self._total}"
-        words += f", {failed} failed" if failed else ""
-        words += f", {readable_seconds(self.seconds)}"
-        if self._total and not self._workers_ready:
-            words += ", starting workers"
-        elif remaining is not None and remaining >= 1 and number < self._total:
-            words += f", {readable_seconds(remaining)} left"
-        bar = Table.grid(padding=(0, 1))
-        bar.add_row(ProgressBar(total=max(self._total, 1), completed=number, width=40), Text(words))
-        now = time.monotonic()
-        running = [
-            Text(
-                f"  {harmless_text(f'{model}  {benchmark}')}  {readable_seconds(now - began)}",
-                style="dim",
-                no_wrap=True,
-            )
-            for (model, benchmark), began in list(self._running.items())
-        ]
-        return Group(bar, *running)
 
 
 def _outcome(event: PairFinished) -> str:

@@ -204,7 +204,7 @@ def command(ctx: click.Context, dry_run: bool, json_: bool, **given: Any) -> Non
                 echo(f"Products of features will need at most {format_size(size)}; --no-products leaves them out.")
         return
     interrupted = False
-    with Progress(plan, options.workers) as progress, _terminated_as_interrupted():
+    with Progress(len(plan.pending)) as progress, _terminated_as_interrupted():
         try:
             if plan.tasks:
                 store.require_writable()
