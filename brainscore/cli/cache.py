@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -39,43 +38,6 @@ _KEY_DIGITS = 12  # digits of a key
 _BEING_WRITTEN = 600.0  # seconds; files written to more recently may belong to a running process
 
 
-@dataclass(frozen=True)
-class StoredLayer:
-    """A stored layer, or a file of an incomplete one."""
-
-    name: str
-    kind: Literal["layer", "unfinished"]
-    bytes: int
-    used: float
-    path: Path
-    model: str = ""
-    layer: str = ""
-    stimulus_set: str = ""
-    key: str | None = None
-
-    def matches(self, name: str) -> bool:
-        """Whether `name` selects the layer: beginning of the key, or pattern of model, model.layer or stimulus set."""
-        by_key = self.key is not None and len(name) >= _SHORTEST_KEY and self.key.startswith(name.lower())
-        return by_key or any(fnmatchcase(layer_name, name) for layer_name in self.names)
-
-    @property
-    def names(self) -> list[str]:
-        """Names by which the layer can be selected."""
-        if self.kind == "unfinished":
-            return [self.name]
-        of_layer = f"{self.model}.{self.layer}" if self.model and self.layer else self.layer
-        return [layer_name for layer_name in (self.model, of_layer, self.stimulus_set) if layer_name] or [self.name]
-
-
-@dataclass(frozen=True)
-class CheckedLayer:
-    """A stored layer after its check: `state` is 'good', 'wrong', or 'unknown' (unfinished); `found` is the problem."""
-
-    entry: StoredLayer
-    state: Literal["good", "wrong", "unknown"]
-    found: str
-
-
 def activations_folder() -> Path:
     """Folder of stored activations; raises an error if they are not stored."""
     home = activations_home()
@@ -84,82 +46,92 @@ def activations_folder() -> Path:
     return home
 
 
-def _stored_layers() -> list[StoredLayer]:
+Layer = StoredEntry | Leftover
+"""A stored layer, or a file of an unfinished one."""
+
+
+def _stored_layers() -> list[Layer]:
     """List stored activations, the most recently used first, then unfinished ones; empty if they are not stored."""
     store = default_store()
-    if store is None:
-        return []
-    return [*map(_layer_of_entry, store.entries()), *map(_layer_of_leftover, store.leftovers())]
+    return [] if store is None else [*store.entries(), *store.leftovers()]
 
 
-def _verify_layers(entries: Sequence[StoredLayer]) -> list[CheckedLayer]:
-    """Compare layers with their checksums."""
-    keys = {entry.key for entry in entries if entry.key is not None}
+def _label(layer: Layer) -> str:
+    """The beginning of a layer's key, or the name of an unfinished file."""
+    return layer.path.name if isinstance(layer, Leftover) else layer.key[:_KEY_DIGITS]
+
+
+def _layer_names(layer: Layer) -> list[str]:
+    """Names by which a layer can be selected, besides the beginning of its key."""
+    if isinstance(layer, Leftover):
+        return [_label(layer)]
+    model, name = layer.named("model"), layer.named("layer")
+    names = (model, f"{model}.{name}" if model and name else name, layer.named("stimulus_set"))
+    return list(filter(None, names)) or [_label(layer)]
+
+
+def _layer_matches(layer: Layer, name: str) -> bool:
+    """Whether `name` selects a layer: beginning of the key, or pattern of model, model.layer or stimulus set."""
+    key = "" if isinstance(layer, Leftover) else layer.key
+    by_key = len(name) >= _SHORTEST_KEY and key.startswith(name.lower())
+    return by_key or any(fnmatchcase(layer_name, name) for layer_name in _layer_names(layer))
+
+
+def _verify_layers(layers: Sequence[Layer]) -> list[tuple[Layer, str, str]]:
+    """Compare layers with their checksums; return their states ('good', 'wrong', or 'unknown') and problems."""
+    keys = {layer.key for layer in layers if isinstance(layer, StoredEntry)}
     verified = {item.entry.key: item for item in ActivationStore(activations_folder()).verify(keys)} if keys else {}
-    checked = []
-    for entry in entries:
-        if entry.kind == "unfinished":
-            checked.append(CheckedLayer(entry, "unknown", "unfinished"))
-        elif entry.key in verified:  # otherwise another process has removed it
-            checked.append(CheckedLayer(entry, verified[entry.key].state, verified[entry.key].found))
+    checked: list[tuple[Layer, str, str]] = []
+    for layer in layers:
+        if isinstance(layer, Leftover):
+            checked.append((layer, "unknown", "unfinished"))
+        elif layer.key in verified:  # otherwise another process has removed it
+            checked.append((layer, verified[layer.key].state, verified[layer.key].found))
     return checked
 
 
-def _is_in_use(entry: StoredLayer) -> bool:
+def _is_in_use(layer: Layer) -> bool:
     """Whether a running process may be writing the layer."""
-    return entry.kind == "unfinished" and time.time() - entry.used < _BEING_WRITTEN
+    return isinstance(layer, Leftover) and time.time() - layer.changed < _BEING_WRITTEN
 
 
-def _remove_layers(entries: Sequence[StoredLayer]) -> None:
+def _remove_layers(layers: Sequence[Layer]) -> None:
     """Remove layers and unfinished files."""
-    keys = [entry.key for entry in entries if entry.key is not None]
-    if keys:
+    if keys := [layer.key for layer in layers if isinstance(layer, StoredEntry)]:
         ActivationStore(activations_folder()).remove(keys)
-    for entry in entries:
-        if entry.key is None:
+    for layer in layers:
+        if isinstance(layer, Leftover):
             try:
-                entry.path.unlink(missing_ok=True)
+                layer.path.unlink(missing_ok=True)
             except OSError as error:
-                raise UserError(f"cannot remove {entry.path}: {error.strerror}", remedy="check who owns it") from error
+                raise UserError(f"cannot remove {layer.path}: {error.strerror}", remedy="check who owns it") from error
 
 
-def _layer_values(entry: StoredLayer) -> dict[str, Any]:
-    """Write an entry in plain types; when it was used as ISO 8601 in UTC."""
+def _layer_values(layer: Layer) -> dict[str, Any]:
+    """Write a layer in plain types; when it was used as ISO 8601 in UTC."""
+    unfinished = isinstance(layer, Leftover)
+    used = layer.changed if isinstance(layer, Leftover) else layer.used
+    named = {name: _named(layer, name) or None for name in ("model", "layer", "stimulus_set")}
     return {
-        "key": entry.key,
-        "kind": entry.kind,
-        "model": entry.model or None,
-        "layer": entry.layer or None,
-        "stimulus_set": entry.stimulus_set or None,
-        "bytes": entry.bytes,
-        "used": datetime.fromtimestamp(entry.used, UTC).isoformat(timespec="seconds"),
-        "path": entry.path,
+        "key": None if isinstance(layer, Leftover) else layer.key,
+        "kind": "unfinished" if unfinished else "layer",
+        **named,
+        "bytes": layer.nbytes,
+        "used": datetime.fromtimestamp(used, UTC).isoformat(timespec="seconds"),
+        "path": layer.path,
     }
 
 
-def _layer_row(entry: StoredLayer) -> list[str]:
-    """Write an entry as a row of a table."""
-    layer = entry.layer if entry.kind == "layer" else entry.kind
-    used = datetime.fromtimestamp(entry.used).astimezone().strftime("%Y-%m-%d %H:%M")
-    return [entry.name, entry.model, layer, entry.stimulus_set, format_size(entry.bytes), used]
+def _layer_row(layer: Layer) -> list[str]:
+    """Write a layer as a row of a table."""
+    name, used = ("unfinished", layer.changed) if isinstance(layer, Leftover) else (layer.named("layer"), layer.used)
+    time_of_use = datetime.fromtimestamp(used).astimezone().strftime("%Y-%m-%d %H:%M")
+    size = format_size(layer.nbytes)
+    return [_label(layer), _named(layer, "model"), name, _named(layer, "stimulus_set"), size, time_of_use]
 
 
-def _layer_of_entry(entry: StoredEntry) -> StoredLayer:
-    return StoredLayer(
-        name=entry.key[:_KEY_DIGITS],
-        kind="layer",
-        bytes=entry.nbytes,
-        used=entry.used,
-        path=entry.path,
-        model=entry.named("model"),
-        layer=entry.named("layer"),
-        stimulus_set=entry.named("stimulus_set"),
-        key=entry.key,
-    )
-
-
-def _layer_of_leftover(file: Leftover) -> StoredLayer:
-    return StoredLayer(name=file.path.name, kind="unfinished", bytes=file.nbytes, used=file.changed, path=file.path)
+def _named(layer: Layer, name: str) -> str:
+    return "" if isinstance(layer, Leftover) else layer.named(name)
 
 
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -174,11 +146,11 @@ _kind_option = click.option(
 
 class _Chosen(NamedTuple):
     files: list[CacheEntry]
-    layers: list[StoredLayer]
+    layers: list[Layer]
 
     @property
     def total(self) -> int:
-        return _total(self.files) + sum(layer.bytes for layer in self.layers)
+        return _total(self.files) + sum(layer.nbytes for layer in self.layers)
 
     def __str__(self) -> str:
         texts = []
@@ -242,14 +214,14 @@ def verify(names: Sequence[str], *, kind: str, as_json: bool) -> None:
     chosen = _matching(names, kind)
     checked = [verify_entry(entry) for entry in chosen.files]
     layers = _verify_layers(chosen.layers)
-    wrong = sum(item.state == "wrong" for item in checked) + sum(item.state == "wrong" for item in layers)
+    wrong = sum(item.state == "wrong" for item in checked) + sum(state == "wrong" for _, state, _ in layers)
     if as_json:
         document: dict[str, Any] = {"wrong": wrong}
         if kind != "activations":
             listed = [{**_file_values(item.entry), "state": item.state, "found": item.found} for item in checked]
             document |= {"path": cache_home(), "files": listed}
         if kind != "data":
-            shown = [{**_layer_values(item.entry), "state": item.state, "found": item.found} for item in layers]
+            shown = [{**_layer_values(layer), "state": state, "found": problem} for layer, state, problem in layers]
             document["activations"] = {"path": activations_home(), "layers": shown}
         echo_json(document)
     else:
@@ -298,18 +270,20 @@ def _matching(names: Sequence[str], kind: str) -> _Chosen:
     if not names:
         return _Chosen(entries, layers)
     files: set[CacheEntry] = set()
-    stored: set[StoredLayer] = set()
+    stored: list[Layer] = []
     for name in names:
         matching = [entry for entry in entries if _file_matches(entry, name)]
-        computed = [entry for entry in layers if entry.matches(name)]
+        computed = [layer for layer in layers if _layer_matches(layer, name)]
         if not matching and not computed:
-            present = {entry.name for entry in entries} | {layer_name for entry in layers for layer_name in entry.names}
+            present = {entry.name for entry in entries} | {
+                layer_name for layer in layers for layer_name in _layer_names(layer)
+            }
             near = nearest(name, sorted(present), limit=3)
             hint = f"did you mean {' or '.join(near)}?" if near else "`brainscore cache ls` lists what is there"
             raise UserError(f"the cache {_where(kind)} has no {name!r}", remedy=hint)
         files.update(matching)
-        stored.update(computed)
-    return _Chosen([entry for entry in entries if entry in files], [entry for entry in layers if entry in stored])
+        stored += computed
+    return _Chosen([entry for entry in entries if entry in files], [layer for layer in layers if layer in stored])
 
 
 def _where(kind: str) -> str:
@@ -343,7 +317,7 @@ def _echo_json(chosen: _Chosen, kind: str, name: str, name_of_layers: str) -> No
     if kind != "data":
         document["activations"] = {
             "path": activations_home(),
-            "bytes": sum(entry.bytes for entry in chosen.layers),
+            "bytes": sum(layer.nbytes for layer in chosen.layers),
             name_of_layers: [_layer_values(entry) for entry in chosen.layers],
         }
     echo_json(document)
@@ -367,17 +341,20 @@ def _total(entries: Sequence[CacheEntry]) -> int:
     return sum(entry.bytes for entry in entries)
 
 
-def _print_checked(checked: Sequence[CheckedEntry], layers: Sequence[CheckedLayer], where: str) -> None:
+def _print_checked(checked: Sequence[CheckedEntry], layers: Sequence[tuple[Layer, str, str]], where: str) -> None:
     shown = [item for item in checked if item.state != "good"]
     if shown:
         echo_table(["file", "state", "expected", "found"], [_checked_row(item) for item in shown])
-    computed = [item for item in layers if item.state != "good"]
+    computed = [item for item in layers if item[1] != "good"]
     if computed:
         columns = ["key", "state", "model", "layer", "found"]
-        rows = [[item.entry.name, item.state, item.entry.model, item.entry.layer, item.found] for item in computed]
+        rows = [
+            [_label(layer), state, _named(layer, "model"), _named(layer, "layer"), problem]
+            for layer, state, problem in computed
+        ]
         echo_table(columns, rows)
     wrong = sum(item.state == "wrong" for item in shown)
-    wrong_layers = sum(item.state == "wrong" for item in computed)
+    wrong_layers = sum(state == "wrong" for _, state, _ in computed)
     echo(f"checked {where}, {wrong + wrong_layers} wrong")
     if wrong:
         echo("A wrong copy is never used; it is replaced when the data are fetched again.", err=True)
