@@ -156,7 +156,7 @@ def command(
 
     With --site URL, two models of one domain are compared as on the site's page of comparisons: on all benchmarks and
     their means, or those given with --benchmark. To include your private models, log in with brainscore login, or set
-    BRAINSCORE_TOKEN; their differences are shown, but not tested.
+    BRAINSCORE_TOKEN.
     """
     if site is not None:
         _refuse_receipt_options(context)

@@ -15,11 +15,8 @@ from brainscore.client.connection import Connection, site_of, token_for
 from brainscore.client.leaderboard import (
     Compared,
     Leaderboard,
-    compare_on_board,
-    compare_public_models,
+    compare_models,
     leaderboard_of,
-    public_identifier,
-    query_for_models,
 )
 from brainscore.client.records import (
     AskedQuestion,
@@ -165,9 +162,8 @@ class Client:
         Without `domain`, it is the one that a name begins with, as in ``language:NAME``, or that of the first model.
         Means come first, then benchmarks by region, the largest difference first, and benchmarks that a model lacks.
         The site tests differences on the stimuli, neuroids and subjects that both scores share, if it stores their
-        influences on the scores; others are ``'untested'``, as are those of private models, to which a token gives
-        access. `brainscore_core.statistics.comparison.compare` tests receipts. Raises UnknownIdentifier with the
-        nearest names.
+        influences on the scores; others are ``'untested'``. A token gives access to private models.
+        `brainscore_core.statistics.comparison.compare` tests receipts. Raises UnknownIdentifier with the nearest names.
         """
         if not first or not second:
             raise UserError("the name of a model is empty", remedy="name two models")
@@ -175,22 +171,7 @@ class Client:
         domain = domain or stated or other or self._domain_of(first)
         if {stated, other} - {None, domain}:
             raise UserError("models of different domains share no benchmark", remedy="name two models of one domain")
-        try:
-            return compare_public_models(self._connection, domain, first, second)
-        except UnknownIdentifier:
-            if not self._connection.has_token:
-                raise
-        # the page of comparisons accepts no token; the leaderboard does
-        names = [first, second]
-        board = self.leaderboard(q=query_for_models(names), domain=domain)
-        listed = {model.identifier for model in board.models}
-        if not listed.issuperset(names):
-            names = [name if name in listed else public_identifier(self._connection, domain, name) for name in names]
-            board = self.leaderboard(q=query_for_models(names), domain=domain)
-        regions = {
-            benchmark.identifier: benchmark.region for benchmark in self.benchmarks(kind="benchmark", domain=domain)
-        }
-        return compare_on_board(board, names[0], names[1], regions)
+        return compare_models(self._connection, domain, first, second)
 
     def _domain_of(self, model: str) -> str:
         """Domain of a model; the first one if it is not visible, or named by its title."""

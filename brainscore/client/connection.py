@@ -64,11 +64,6 @@ class Connection:
         self.site, self._token, self._timeout = site, token, timeout
         self._session: requests.Session | None = None
 
-    @property
-    def has_token(self) -> bool:
-        """Whether a token is sent."""
-        return self._token is not None
-
     def close(self) -> None:
         """Close the session; the next request opens another."""
         if self._session is not None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 
     from brainscore.client.connection import Connection
 
-_COLUMNS = ["benchmark", "version", "group", "difference", "error", "low", "high", "outcome"]
-_CONDITION = "condition"  # a column of newer sites
+_COLUMNS = ["benchmark", "version", "group", "difference", "error", "low", "high", "outcome", "condition"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +47,10 @@ class Compared:
     domain: str = FIRST  # of the models
 
 
-def compare_public_models(connection: Connection, domain: str, first: str, second: str) -> list[Compared]:
-    """Read a comparison from the site's page, which shows public models.
+def compare_models(connection: Connection, domain: str, first: str, second: str) -> list[Compared]:
+    """Read a comparison from the site's page.
 
-    Raises UnknownIdentifier if no public model has this name. Raises UserError if the file is not as expected.
+    Raises UnknownIdentifier if no model with this name is visible. Raises UserError if the file is not as expected.
     """
     (first, second), rows = _table(connection, domain, first, second)
     return [
@@ -71,85 +69,11 @@ def compare_public_models(connection: Connection, domain: str, first: str, secon
             low=_cell_number(row[9]),
             high=_cell_number(row[10]),
             outcome=_cell_text(row[11]),
-            condition=_cell_text(row[12]) if len(row) > 12 else UNRECORDED,
+            condition=_cell_text(row[12]),
             domain=domain,
         )
         for row in rows
     ]
-
-
-def compare_on_board(board: Leaderboard, first: str, second: str, regions: Mapping[str, str]) -> list[Compared]:
-    """Take the differences from a leaderboard, which with a token also has private models. They are not tested.
-
-    `regions` has the region of each benchmark that has one. Raises UserError if a model is not on the leaderboard.
-    """
-    rows = {model.identifier: row for row, model in enumerate(board.models)}
-    if first not in rows or second not in rows:
-        raise UserError("the models changed while they were read", remedy="try again")
-    return _compared(board, rows[first], rows[second], regions)
-
-
-def public_identifier(connection: Connection, domain: str, name: str) -> str:
-    """Return the identifier of a public model named by its title, or in another case.
-
-    Raises UnknownIdentifier if no public model has this name; the message has the nearest names.
-    """
-    return _table(connection, domain, name, name)[0][0]
-
-
-def query_for_models(names: Iterable[str]) -> str:
-    """Return the search of the leaderboard that finds models by their identifiers."""
-    return " OR ".join(f'identifier:"{_searchable(name)}"' for name in dict.fromkeys(names))
-
-
-def _compared(board: Leaderboard, first: int, second: int, regions: Mapping[str, str]) -> list[Compared]:
-    difference = board.value[first] - board.value[second]
-    means: list[Compared] = []
-    groups: dict[str, list[Compared]] = {}
-    absent: list[Compared] = []
-    for column, node in enumerate(board.nodes):
-        is_mean = node.kind == "mean"
-        if node.depth > 1 if is_mean else node.parent is None and node.depth > 0:
-            continue  # deeper means, and benchmarks outside all means: the page omits them, too
-        group = "mean" if is_mean else regions.get(node.identifier) or _group_title(board, column)
-        both = bool(np.isfinite(difference[column]))
-        row = Compared(
-            benchmark=node.identifier,
-            version=node.version or "",
-            group=group,
-            first_model=board.models[first].identifier,
-            second_model=board.models[second].identifier,
-            first=_finite(board.value[first, column]),
-            first_error=_finite(board.error[first, column]) if both else None,
-            second=_finite(board.value[second, column]),
-            second_error=_finite(board.error[second, column]) if both else None,
-            difference=_finite(difference[column]),
-            error=None,
-            low=None,
-            high=None,
-            outcome="untested" if both else f"first {board.state[first, column]}, second {board.state[second, column]}",
-            condition=node.condition if both else "",
-            domain=board.domain,
-        )
-        if not both:
-            absent += [] if is_mean else [row]
-        elif is_mean:
-            means.append(row)
-        else:
-            groups.setdefault(group, []).append(row)
-    ordered = [sorted(some, key=lambda row: -(row.difference or 0)) for some in groups.values()]
-    return means + [row for some in ordered for row in some] + absent
-
-
-def _group_title(board: Leaderboard, column: int) -> str:
-    """Title of the mean one step below the root, else of the root."""
-    columns = {node.identifier: column for column, node in enumerate(board.nodes)}
-    titles: list[str] = []
-    node = board.nodes[column]
-    while node.parent is not None:
-        node = board.nodes[columns[node.parent]]
-        titles.append(node.title)
-    return titles[-2] if len(titles) > 1 else titles[0] if titles else node.title
 
 
 def _table(connection: Connection, domain: str, first: str, second: str) -> tuple[tuple[str, str], list[list[str]]]:
@@ -159,16 +83,11 @@ def _table(connection: Connection, domain: str, first: str, second: str) -> tupl
     )
     head, *rows = csv.reader(io.StringIO(text, newline=""))
     columns = [*head[:3], *head[7:]]
-    if columns not in (_COLUMNS, [*_COLUMNS, _CONDITION]) or any(len(row) != len(head) for row in rows):
+    if columns != _COLUMNS or any(len(row) != len(head) for row in rows):
         raise UserError(
             "the site's table has other columns", remedy="the site and this package differ: update the older one"
         )
     return (_cell_text(head[3]), _cell_text(head[5])), rows
-
-
-def _searchable(name: str) -> str:
-    """The part of a name to search for as a phrase: without quotation marks, and of limited length."""
-    return max(name.split('"'), key=len)[:200]
 
 
 def _cell_text(cell: str) -> str:
@@ -177,10 +96,6 @@ def _cell_text(cell: str) -> str:
 
 def _cell_number(cell: str) -> float | None:
     return float(cell) if cell else None
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 _MATRICES = ("value", "error", "low", "high")

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from brainscore_core.errors import UserError
+from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.pair import error_receipt, run_info, write_failed
 from brainscore_core.runner.process import Answer, ScoringProcess
 from brainscore_core.runner.template import borrow_template, end_idle_templates
-from brainscore_core.scoring import Receipt, ResultsStore
 
 _SCORER = "brainscore_core.runner.scoring:score_pair"
 _ERROR_NAMES = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}

@@ -20,6 +20,7 @@ from brainscore_core.domains import Domain
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.figures import standalone
 from brainscore_core.formatting import harmless
+from brainscore_web.accounts.callers import find_caller
 from brainscore_web.compare import views
 from brainscore_web.compare.benchmark_comparison import (
     Correlations,
@@ -33,7 +34,7 @@ from brainscore_web.compare.model_comparison import SeveralModels, TwoModels, se
 from brainscore_web.compare.question import MODES, MOST_MODELS, Question, benchmark_href, model_href, node_names
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.filters import MODEL_FILTERS, active_filters, benchmark_facets, model_facets
-from brainscore_web.leaderboard.http import answer, conditional, user_errors
+from brainscore_web.leaderboard.http import answer, conditional, error_response, user_errors
 from brainscore_web.leaderboard.revision import Cache
 from brainscore_web.leaderboard.snapshot import STATES, Snapshot, snapshot_for
 
@@ -62,14 +63,21 @@ def svg(request: HttpRequest, domain: Domain) -> HttpResponse:
 @require_safe
 @user_errors
 def csv(request: HttpRequest, domain: Domain) -> HttpResponse:
-    """Download the numbers."""
-    question, snapshot = _question_and_snapshot(request, domain)
+    """Download the numbers; programs may send a token, as to the API."""
+    caller = find_caller(request)
+    if caller is None:
+        error = UserError("the token is not valid", remedy="make a new one on your account's page")
+        return error_response(request, error, status=401)
+    question = Question.from_query(request.GET)
+    snapshot = snapshot_for(caller.visitor, domain.name, at=question.board.at)
 
     def make() -> HttpResponse:
         table = csv_of(compare(snapshot, question))
         return _file(table, "text/csv", question, "csv")
 
-    return answer(request, _tag(snapshot, question, "csv"), make)
+    response = answer(request, _tag(snapshot, question, "csv"), make)
+    patch_vary_headers(response, ("Authorization",))
+    return response
 
 
 def _question_and_snapshot(request: HttpRequest, domain: Domain) -> tuple[Question, Snapshot]:
