@@ -4,7 +4,6 @@ import errno
 import socket
 import urllib.request
 from datetime import timedelta
-from types import SimpleNamespace
 
 import pytest
 import requests
@@ -69,10 +68,8 @@ def test_the_worker_says_what_pages_say():
 
 def test_pairs_of_submitted_models_have_a_lower_limit(settings):
     settings.SUBMISSIONS = {**settings.SUBMISSIONS, "pair_seconds": 7200}
-    live = SimpleNamespace(is_submitted=lambda model: model == "tiles-8")
     for timeout, submitted in ((43_200.0, 7200), (60.0, 60), (None, 7200)):
-        runner = runners.LocalRunner("results", limit=None, timeout=timeout, say=print, stopping=bool)
-        assert [runner._timeout_of(model, live) for model in ("tiles-8", "pixels")] == [submitted, timeout]
+        assert runners._limit_of_submitted(timeout) == submitted
 
 
 def test_what_a_sandboxed_model_raises_is_its_own():
