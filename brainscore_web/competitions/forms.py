@@ -67,6 +67,9 @@ class CompetitionForm(_Plain, forms.ModelForm):
             ),
             *("currency", "pool"),
         )
+        help_texts: ClassVar[dict[str, str]] = {
+            "slug": "The end of its URL: small letters, digits and hyphens, such as cosyne-2027."
+        }
 
     terms = forms.CharField(
         widget=forms.Textarea(),
