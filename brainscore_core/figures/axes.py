@@ -258,9 +258,6 @@ def date_ticks(low: date, high: date, n: int = 5) -> tuple[tuple[date, str], ...
 MARKER_KINDS = 8
 """Number of marks that differ in form and colour, after which they repeat."""
 
-HOLLOW_KINDS = frozenset({4, 5, 7})
-"""Marks that are drawn as outlines."""
-
 TICK_FONT_SIZE = 11  # size of type
 
 

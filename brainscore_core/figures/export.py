@@ -10,6 +10,7 @@ import warnings
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
 
 import os
 
-from brainscore_core.figures.axes import HOLLOW_KINDS, Svg
+from brainscore_core.figures.axes import Svg
 
 _POINTS = 85 / 400 / 25.4 * 72  # of a unit, as in an SVG file
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
 _FONTS = ["DejaVu Sans", "Helvetica", "Arial"]  # the first comes with matplotlib: the same file on each computer
 _TRANSFORM = re.compile(r"(translate|rotate|scale)\(([^)]*)\)")
-_STEP = re.compile(r"([MLHVhlmvz])([^A-Za-z]*)")
+_STEP = re.compile(r"([MLhlmvz])([^A-Za-z]*)")
 _BOLD = re.compile("chart-(strong|heading)")
 _ALIGNMENTS: dict[str, Literal["left", "center", "right"]] = {"start": "left", "middle": "center", "end": "right"}
 _Properties = dict[str, str]
@@ -244,12 +245,8 @@ def _polygons(steps: str) -> Outline:
                 x, y = numbers
             case "m" | "l":
                 x, y = x + numbers[0], y + numbers[1]
-            case "H":
-                x = numbers[0]
             case "h":
                 x += numbers[0]
-            case "V":
-                y = numbers[0]
             case "v":
                 y += numbers[0]
             case "z":
@@ -263,91 +260,36 @@ def _polygons(steps: str) -> Outline:
 
 _MM = 85 / 400  # 400 units are one column of a paper; text then has 7 points
 
-_INK, _QUIET, _GRID, _PAPER = "#1b1f24", "#57606a", "#e3e6ea", "#ffffff"
-_KINDS = ("#0b6478", "#b3470a", "#0b57b0", "#7b3fa0", "#9a2257", "#5c5200", "#0b6e4f", "#4b5563")
-# from −1 to 1: blue, white, red, as even in lightness as in charts.css
-_ZERO = "#f6f6f6"
-_NEGATIVE = (
-    "#e8f0fa",
-    "#d2e2f5",
-    "#b9d2ef",
-    "#9dc0e8",
-    "#80ade0",
-    "#6ea2da",
-    "#3b77bc",
-    "#2f6cb3",
-    "#1d559b",
-    "#0e3f80",
-)
-_POSITIVE = (
-    "#fbece6",
-    "#f7d8cc",
-    "#f2c1af",
-    "#eba891",
-    "#e69b84",
-    "#e0866d",
-    "#be4d38",
-    "#af3c2d",
-    "#94271f",
-    "#771616",
+_DRAWN = (
+    "fill",
+    "font-size",
+    "font-weight",
+    "stroke",
+    "stroke-dasharray",
+    "stroke-opacity",
+    "stroke-width",
+    "text-anchor",
 )
 
 
-def _cells() -> dict[str, str]:
-    """Names and colours from −1 to 1 in twentieths; every second colour is interpolated."""
-    cells = {"0": _ZERO}
-    for sign, colours in (("m", _NEGATIVE), ("", _POSITIVE)):
-        before = _ZERO
-        for step, colour in enumerate(colours):
-            between = zip(bytes.fromhex(before[1:]), bytes.fromhex(colour[1:]), strict=True)
-            cells[f"{sign}{2 * step + 1}"] = "#" + bytes((lower + upper) // 2 for lower, upper in between).hex()
-            cells[f"{sign}{2 * step + 2}"] = before = colour
-    return cells
+def _style() -> dict[str, str]:
+    """Rules of pages in light colours, on white paper, without variables, which drawing programs do not support."""
+    folder = resources.files("brainscore_core") / "identity"
+    css = "".join((folder / name).read_text(encoding="utf-8") for name in ("colours.css", "charts.css"))
+    css = re.sub(r"light-dark\(([^,]+), [^)]+\)", r"\1", css)
+    values = dict(re.findall(r"(--[\w-]+): ([^;]+);", css)) | {"--paper": "#ffffff"}
+    style = {"chart-paper": "fill: #ffffff"}
+    for name, rule in re.findall(r"^\.(chart[\w-]*) \{ (.*); \}$", css, re.MULTILINE):
+        rule = re.sub(r"var\((--[\w-]+)\)", lambda match: values[match[1]], rule)
+        properties = [declaration for declaration in rule.split("; ") if declaration.partition(":")[0] in _DRAWN]
+        if properties:
+            style[name] = "; ".join(properties)
+    style["chart"] += "; font-family: Helvetica, Arial, sans-serif"
+    return style
 
 
-_CELLS = _cells()
-
-STYLE = {
-    "chart-paper": f"fill: {_PAPER}",
-    "chart": f"font-family: Helvetica, Arial, sans-serif; font-size: 12px; fill: {_INK}",
-    "chart-label": f"fill: {_INK}; font-size: 12px",
-    "chart-tick": f"fill: {_QUIET}; font-size: 11px",
-    "chart-row-label": f"fill: {_INK}; font-size: 11.5px",
-    "chart-legend": f"fill: {_INK}",
-    "chart-name": f"fill: {_INK}; font-size: 11px",
-    "chart-strong": "font-weight: bold",
-    "chart-heading": f"fill: {_INK}; font-size: 12px; font-weight: bold",
-    "chart-cell-text": f"fill: {_INK}; font-size: 10px",
-    "chart-on-strong": f"fill: {_PAPER}",
-    "chart-middle": "text-anchor: middle",
-    "chart-end": "text-anchor: end",
-    "chart-grid": f"stroke: {_GRID}; stroke-width: 1; fill: none",
-    "chart-axis": f"stroke: {_QUIET}; stroke-width: 1; fill: none",
-    "chart-reference": f"stroke: {_INK}; stroke-width: 1.2; fill: none",
-    "chart-identity": f"stroke: {_QUIET}; stroke-width: 1; stroke-dasharray: 5 4; fill: none",
-    "chart-error": f"stroke: {_QUIET}; stroke-width: 1; stroke-opacity: 0.55; fill: none",
-    "chart-bar": "stroke-width: 1.6; stroke-opacity: 1",
-    "chart-divide": f"stroke: {_INK}; stroke-width: 1; fill: none",
-    "chart-mark": f"stroke: {_PAPER}; stroke-width: 0.6",
-    **{
-        f"chart-kind-{kind}": f"fill: {_PAPER}; stroke: {colour}; stroke-width: 1.5"
-        if kind in HOLLOW_KINDS
-        else f"fill: {colour}"
-        for kind, colour in enumerate(_KINDS)
-    },
-    "chart-line": "fill: none; stroke-width: 1.5",
-    **{f"chart-stroke-{kind}": f"stroke: {colour}" for kind, colour in enumerate(_KINDS)},
-    "chart-ring": f"fill: none; stroke: {_INK}; stroke-width: 1.6",
-    "chart-best": f"fill: {_INK}",
-    "chart-median": f"stroke: {_INK}; stroke-width: 1.4; fill: none",
-    "chart-ceiling": f"stroke: {_QUIET}; stroke-width: 1.4; fill: none",
-    **{f"chart-cell-{name}": f"fill: {colour}" for name, colour in _CELLS.items()},
-    **{f"chart-run-{name}": f"stroke: {colour}; stroke-width: 1; fill: none" for name, colour in _CELLS.items()},
-    "chart-run-none": f"stroke: {_PAPER}; stroke-width: 1; fill: none",
-    "chart-cell-none": f"fill: {_PAPER}",
-    "chart-dot-none": f"fill: {_QUIET}",
-}
-"""Class → properties without variables, which drawing programs do not support."""
+STYLE = _style()
+"""Class → properties."""
 
 _VIEW_BOX = re.compile(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"')
 _LINK = re.compile(r'<a href="[^"]*"')
