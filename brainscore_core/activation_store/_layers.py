@@ -236,37 +236,19 @@ def read_manifest(folder: Path, key: str) -> Manifest:
 
 def open_layer(folder: Path, manifest: Manifest) -> StoredLayer:
     """Memory-map the values. Raises `DamagedLayer` if the file does not match the manifest."""
-    with (folder / manifest.file).open("rb") as stream:
-        offset = _check(stream, manifest)
-        return StoredLayer(manifest, map_values(stream, manifest.dtype, manifest.shape, offset))
-
-
-def map_values(stream: BinaryIO, dtype: str, shape: tuple[int, ...], offset: int) -> NDArray[Any]:
-    """Values of an open ``.npy`` file, read-only; they stay valid after the stream is closed or the file is renamed."""
-    if 0 in shape:  # there is nothing to map
-        empty = np.empty(shape, dtype)
-        empty.flags.writeable = False
-        return empty
-    return np.memmap(stream, dtype=dtype, mode="r", offset=offset, shape=shape)
-
-
-def _check(stream: BinaryIO, manifest: Manifest) -> int:
-    """Compare size and header with the manifest; return the position of the values."""
-    size = os.fstat(stream.fileno()).st_size
+    path = folder / manifest.file
+    size = path.stat().st_size
     if size != manifest.nbytes:
         raise DamagedLayer(f"its file has {size} bytes, not {manifest.nbytes}")
     try:
-        version = np.lib.format.read_magic(stream)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, by_column, dtype = read(stream)
-    except (ValueError, SyntaxError, TypeError) as error:
-        raise DamagedLayer(f"its file has no readable header: {error}") from error
-    offset = stream.tell()
-    if (tuple(shape), dtype, by_column) != (manifest.shape, np.dtype(manifest.dtype), False):
-        raise DamagedLayer(f"its file holds {dtype} of shape {shape}, not {manifest.dtype} of shape {manifest.shape}")
-    if offset + dtype.itemsize * int(np.prod(manifest.shape, dtype=object)) != size:
-        raise DamagedLayer("its file does not have the length of its header's shape")
-    return offset
+        array = np.load(path, mmap_mode="r")
+    except (ValueError, EOFError) as error:
+        raise DamagedLayer(f"its file cannot be read: {error}") from error
+    if (array.shape, array.dtype, array.flags.c_contiguous) != (manifest.shape, np.dtype(manifest.dtype), True):
+        raise DamagedLayer(
+            f"its file holds {array.dtype} of shape {array.shape}, not {manifest.dtype} of shape {manifest.shape}"
+        )
+    return StoredLayer(manifest, array)
 
 
 def row_digest(row: Any) -> bytes:
@@ -283,8 +265,9 @@ def verify_layer(entry: StoredEntry) -> CheckedLayer:
     """Read all values and compare them with the checksum of the manifest."""
     manifest = entry.manifest
     try:
+        offset = manifest.nbytes - open_layer(entry.folder, manifest).array.nbytes
         with entry.path.open("rb") as stream:
-            _check(stream, manifest)
+            stream.seek(offset)
             actual = checksum([row_digest(row) for row in _rows(stream, manifest)])
     except DamagedLayer as error:
         return CheckedLayer(entry, "wrong", str(error))
@@ -462,8 +445,8 @@ class LayerWriter:
             parts=self._parts,
             info=plain_value(self.info, "info"),
         )
-        self.stored = StoredLayer(manifest, map_values(self._stream, self.dtype.str, self.shape, len(self._header)))
         self._stream.close()
+        self.stored = StoredLayer(manifest, np.load(self._part, mmap_mode="r"))
         if not self.kept:  # the open map outlives the file
             return
         os.replace(self._part, self._folder / file)

@@ -174,9 +174,9 @@ def test_a_folder_that_may_not_be_written_simulated(store, monkeypatch):
     def refused(*_, **__):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr("io.FileIO", refused)
     monkeypatch.setattr(os, "utime", refused)
     assert store.get(key) is not None
+    monkeypatch.setattr("io.FileIO", refused)
     with pytest.raises(UserError, match=r"cannot be written to .*: Permission denied\nset BRAINSCORE_ACTIVATIONS"):
         put(store, layer="another")
     monkeypatch.setattr(type(store.folder), "unlink", refused)
