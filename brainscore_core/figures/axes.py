@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from html import escape
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Svg(str):
@@ -106,6 +106,11 @@ def figure(drawing: Drawing, *, title: str, description: str, kind: str, identif
         aria_labelledby=f"{identifier}-title",
         aria_describedby=f"{identifier}-desc",
     )
+
+
+def figure_of(chart: Any, drawing: Drawing, kind: str) -> Svg:
+    """Make the svg element of a single chart, which has a title, a description and an identifier."""
+    return figure(drawing, title=chart.title, description=chart.description, kind=kind, identifier=chart.identifier)
 
 
 def text_width(text: str, size: float = 12) -> float:

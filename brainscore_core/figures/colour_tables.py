@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.figures import axes
-from brainscore_core.figures.axes import Drawing, Svg, clipped, element, figure, join, line, number, text_width, tooltip
+from brainscore_core.figures.axes import Drawing, Svg, clipped, element, join, line, number, text_width, tooltip
 
 HEAT = (
     "#f7fbff", "#e3eef8", "#cfe1f2", "#b3d1e8", "#93bfde", "#6aa8d2",
@@ -166,13 +166,7 @@ def heat_map(chart: HeatMap) -> Svg:
     >>> ".50" in made, ">failed<" in made
     (True, True)
     """
-    return axes.figure(
-        draw_heat_map(chart),
-        title=chart.title,
-        description=chart.description,
-        kind="heat",
-        identifier=chart.identifier,
-    )
+    return axes.figure_of(chart, draw_heat_map(chart), "heat")
 
 
 def draw_heat_map(chart: HeatMap) -> axes.Drawing:
@@ -337,6 +331,9 @@ CELLS_WITH_TEXT = 40
 """Largest number of rows with a tooltip for each cell; in larger matrices, cells of one colour are one path."""
 
 _LABELS = 90  # with more rows, names would be too small to read
+_SIZES = ((8, 34.0), (16, 22.0), (CELLS_WITH_TEXT, 15.0), (_LABELS, 12.0), (200, 4.0), (math.inf, 3.0))
+"""Largest number of rows → size of a cell."""
+
 _STEPS = 20  # colours from 0 to 1
 _STRONG = 14  # from this step on, texts have the colour of the page
 
@@ -398,13 +395,8 @@ def matrix(chart: Matrix) -> Svg:
     >>> "A × B: r = −0.50" in made
     True
     """
-    return figure(
-        draw_matrix(chart),
-        title=chart.title,
-        description=chart.description,
-        kind="matrix" if len(chart.labels) <= CELLS_WITH_TEXT else "matrix chart-large",
-        identifier=chart.identifier,
-    )
+    kind = "matrix" if len(chart.labels) <= CELLS_WITH_TEXT else "matrix chart-large"
+    return axes.figure_of(chart, draw_matrix(chart), kind)
 
 
 def draw_matrix(chart: Matrix) -> Drawing:
@@ -413,19 +405,7 @@ def draw_matrix(chart: Matrix) -> Drawing:
     n = len(chart.labels)
     if values.shape != (n, n):
         raise ValueError(f"{n} labels, but values of the shape {values.shape}")
-    size = (
-        34.0
-        if n <= 8
-        else 22.0
-        if n <= 16
-        else 15.0
-        if n <= CELLS_WITH_TEXT
-        else 12.0
-        if n <= _LABELS
-        else 4.0
-        if n <= 200
-        else 3.0
-    )
+    size = next(size for most, size in _SIZES if n <= most)
     named = n <= _LABELS
     names = list(chart.labels) if named else [group.title for group in chart.groups]
     room = min(max((text_width(name, 11.5) for name in names), default=0.0), 170.0) + 10

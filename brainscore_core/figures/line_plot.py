@@ -136,13 +136,7 @@ def lines(chart: Lines) -> Svg:
     if chart.highlight is not None:
         shapes.append(_highlight(chart, positions, x, y))
     links = any(any(series.hrefs) for series in chart.series)
-    return axes.figure(
-        axes.Drawing(axes.join(shapes), chart.width, chart.height, links),
-        title=chart.title,
-        description=chart.description,
-        kind="lines",
-        identifier=chart.identifier,
-    )
+    return axes.figure_of(chart, axes.Drawing(axes.join(shapes), chart.width, chart.height, links), "lines")
 
 
 def _categories(chart: Lines) -> tuple[str, ...]:
@@ -416,7 +410,4 @@ def specification(chart: Specification) -> Svg:
                 f"M{axes.number(position)} {axes.number(bottom - 8)}v{axes.number(_BAR)}" for position in positions
             )
             shapes.append(axes.element("path", class_=_STROKE, d=bars))
-    drawing = axes.Drawing(axes.join(shapes), chart.width, bottom + 10)
-    return axes.figure(
-        drawing, title=chart.title, description=chart.description, kind="specification", identifier=chart.identifier
-    )
+    return axes.figure_of(chart, axes.Drawing(axes.join(shapes), chart.width, bottom + 10), "specification")

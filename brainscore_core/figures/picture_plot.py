@@ -60,13 +60,7 @@ def pictures(content: Pictures) -> Svg:
     >>> "cat.png" in made, "<rect" in made
     (True, True)
     """
-    return axes.figure(
-        draw_pictures(content),
-        title=content.title,
-        description=content.description,
-        kind="pictures",
-        identifier=content.identifier,
-    )
+    return axes.figure_of(content, draw_pictures(content), "pictures")
 
 
 def draw_pictures(content: Pictures) -> axes.Drawing:

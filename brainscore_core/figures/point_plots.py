@@ -115,13 +115,7 @@ def dots_with_intervals(chart: Dots) -> Svg:
     >>> made.count("chart-row-label"), "failed" in made
     (2, True)
     """
-    return axes.figure(
-        draw_dots(chart),
-        title=chart.title,
-        description=chart.description,
-        kind="dots",
-        identifier=chart.identifier,
-    )
+    return axes.figure_of(chart, draw_dots(chart), "dots")
 
 
 def draw_dots(chart: Dots) -> axes.Drawing:
@@ -305,13 +299,7 @@ def scatter(chart: Scatter) -> Svg:
     >>> [text for text in ("1M", "10M", "100M", "1B") if f">{text}<" in made]
     ['10M', '100M', '1B']
     """
-    return axes.figure(
-        draw_scatter(chart),
-        title=chart.title,
-        description=chart.description,
-        kind="scatter",
-        identifier=chart.identifier,
-    )
+    return axes.figure_of(chart, draw_scatter(chart), "scatter")
 
 
 def draw_scatter(chart: Scatter) -> axes.Drawing:
