@@ -54,10 +54,15 @@ def _responses(Y: ArrayLike) -> Array:
 def require_finite(result: Array, X: NDArray) -> Array:
     """Return a product with X; if it is not finite, raise an error that names a row of X."""
     if not np.isfinite(result).all():
-        rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
-        where = f"in row {rows[0]}" if len(rows) else "after squaring: its values are too large"
-        raise ValueError(f"X is not finite {where}; features must be finite")
+        raise not_finite(X)
     return result
+
+
+def not_finite(X: NDArray, name: str = "X") -> ValueError:
+    """The error for features that are not finite, or whose sums or products are not; it names a row."""
+    rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
+    where = f"in row {rows[0]}" if len(rows) else "after squaring: its values are too large"
+    return ValueError(f"{name} is not finite {where}; features must be finite")
 
 
 def chunks(length: int, other_length: int) -> Iterator[slice]:
@@ -91,15 +96,10 @@ _MAX_GPU_CHUNK_BYTES = 2**26
 """Largest size of one chunk on a GPU; with smaller chunks, more of the transfers takes place beside products."""
 
 
-def chunk_rows(n_rows: int, n_columns: int, device: "torch.device | None" = None) -> Iterator[slice]:
-    """Slices of the rows such that a block of them in float64 fits into one chunk of the device."""
-    step = max(1, _chunk_bytes(device) // (8 * max(1, n_columns)))
-    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
-
-
 def chunk_columns(n_rows: int, n_columns: int, device: "torch.device | None" = None) -> Iterator[slice]:
     """Slices of the columns such that a block of them in float64 fits into one chunk of the device."""
-    return chunk_rows(n_columns, n_rows, device)
+    step = max(1, _chunk_bytes(device) // (8 * max(1, n_rows)))
+    return (slice(start, min(start + step, n_columns)) for start in range(0, n_columns, step))
 
 
 def _chunk_bytes(device: "torch.device | None") -> int:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri  # imported here, as only the metrics that use it import this module
 
 from brainscore_core.numerics._matrices import Array
+from brainscore_core.numerics.resampling import mean
 
 LIMIT = 5.0
 """d′ is clipped at ± this: a rate of 0 or 1 from a few trials would make it infinite."""
@@ -202,9 +203,7 @@ def object_dprimes(rates: ArrayLike, truth: ArrayLike) -> Array:
 
 def nanmean_rows(values: Array) -> Array:
     """Mean of each row, without NaN; NaN for a row without values."""
-    defined = ~np.isnan(values)
-    count = defined.sum(axis=1)
-    return np.asarray(np.where(count > 0, np.where(defined, values, 0.0).sum(axis=1) / np.maximum(count, 1), np.nan))
+    return mean(values, 1)
 
 
 def masked_correlation(x: ArrayLike, y: ArrayLike) -> MaskedCorrelation:
@@ -223,18 +222,10 @@ def masked_correlation(x: ArrayLike, y: ArrayLike) -> MaskedCorrelation:
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if a.shape != b.shape:
         raise ValueError(f"x has the shape {a.shape}, y {b.shape}; they must be equal")
-    both: NDArray[np.bool_] = ~(np.isnan(a) | np.isnan(b))
-    n = int(both.sum())
-    undefined = MaskedCorrelation(np.nan, np.full(len(a), np.nan), n)
-    if n < 2:
-        return undefined
-    deviations = [np.where(both, side - side[both].mean(), 0.0) for side in (a, b)]
-    spreads = [np.sqrt((deviation**2).sum()) for deviation in deviations]
-    if any(
-        spread <= 1e-13 * np.sqrt(n) * np.abs(side[both]).max() for spread, side in zip(spreads, (a, b), strict=True)
-    ):
-        return undefined
-    zx, zy = (deviation / spread for deviation, spread in zip(deviations, spreads, strict=True))
+    n, sides = int((~np.isnan(a + b)).sum()), _standardised(a, b)
+    if sides is None:
+        return MaskedCorrelation(np.nan, np.full(len(a), np.nan), n)
+    zx, zy, _ = sides
     value = float((zx * zy).sum())
     each = (zx * zy - value / 2 * (zx**2 + zy**2)).reshape(len(a), -1).sum(axis=1)
     return MaskedCorrelation(min(max(value, -1.0), 1.0), len(a) * each, n)
@@ -249,15 +240,27 @@ def correlation_slopes(x: ArrayLike, y: ArrayLike) -> Array:
     [0.055, -0.109, 0.055]
     """
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    both: NDArray[np.bool_] = ~(np.isnan(a) | np.isnan(b))
+    sides = _standardised(a, b)
+    if sides is None:
+        return np.zeros_like(a)
+    zx, zy, length = sides
+    return np.asarray((zy - float((zx * zy).sum()) * zx) / length)
+
+
+def _standardised(x: Array, y: Array) -> tuple[Array, Array, float] | None:
+    """Both sides with mean 0 and length 1, and the length of x before; entries missing on either side are 0.
+
+    None if a side does not vary.
+    """
+    both: NDArray[np.bool_] = ~(np.isnan(x) | np.isnan(y))
     if both.sum() < 2:
-        return np.zeros_like(a)
-    deviations = [np.where(both, side - side[both].mean(), 0.0) for side in (a, b)]
-    spreads = [float(np.sqrt((deviation**2).sum())) for deviation in deviations]
-    if not min(spreads) > 0:
-        return np.zeros_like(a)
-    zx, zy = (deviation / spread for deviation, spread in zip(deviations, spreads, strict=True))
-    return np.asarray((zy - float((zx * zy).sum()) * zx) / spreads[0])
+        return None
+    deviations = [np.where(both, side - side[both].mean(), 0.0) for side in (x, y)]
+    lengths = [float(np.sqrt((deviation**2).sum())) for deviation in deviations]
+    for length, side in zip(lengths, (x, y), strict=True):
+        if length <= 1e-13 * np.sqrt(both.sum()) * np.abs(side[both]).max():
+            return None
+    return deviations[0] / lengths[0], deviations[1] / lengths[1], lengths[0]
 
 
 def through_inverses(slopes: ArrayLike, dprimes: ArrayLike, rates: ArrayLike, truth: ArrayLike) -> Array:

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._matrices import Array, as_matrix, chunk_columns, chunk_rows, chunks, column_means
-from brainscore_core.numerics.stimulus_products import FLAT, centred_gram, moments
+from brainscore_core.numerics._matrices import Array, as_matrix, chunks, column_means, require_finite
+from brainscore_core.numerics.stimulus_products import FLAT, centred_gram, fast_gram, moments
 
 
 class FactorDimensions(NamedTuple):
@@ -194,13 +194,13 @@ def participation_ratio(X: ArrayLike) -> Dimensionality:
 
 
 def effective_dimensionality(X: ArrayLike) -> float:
-    """Value of :func:`participation_ratio` alone, in half the time for features in single precision.
+    """Value of :func:`participation_ratio` alone, in half the time for many features in single precision.
 
     Parameters
     ----------
     X : array, stimuli × features
-        Products of features in single precision are computed in single precision, after the mean of each feature is
-        subtracted; the result differs by less than 1e-4 of its value.
+        Products of many features in single precision are computed in single precision; the result differs by less than
+        1e-4 of its value.
 
     Returns
     -------
@@ -219,25 +219,11 @@ def effective_dimensionality(X: ArrayLike) -> float:
     """
     matrix = as_matrix(X, "X")
     n, p = matrix.shape
-    if n < 2 or matrix.dtype != np.float32:
+    if n < 2 or p < n:
         return participation_ratio(matrix).value
-    mean = column_means(matrix)
-    centre = mean.astype(np.float32)
-    products = np.zeros((min(n, p), min(n, p)), dtype=np.float32)
-    with np.errstate(invalid="ignore", over="ignore"):  # computed in double precision below
-        if p < n:
-            for rows in chunk_rows(n, p):
-                block = np.subtract(matrix[rows], centre, dtype=np.float32)
-                products += block.T @ block
-        else:
-            for columns in chunk_columns(n, p):
-                block = np.subtract(matrix[:, columns], centre[columns], dtype=np.float32)
-                products += block @ block.T
-        trace = float(np.trace(products, dtype=np.float64))
-        square = float(np.einsum("i,i->", products.ravel(), products.ravel(), dtype=np.float64))
-    if not (max(1e-8 * n * float(mean @ mean), 1e-15) < trace < 1e15):
-        return participation_ratio(matrix).value
-    return trace**2 / square
+    products = fast_gram(matrix)[0]
+    square = float(np.vdot(products, products))
+    return float(np.trace(products)) ** 2 / square if square > 0 else np.nan
 
 
 def _from_features(X: np.ndarray) -> tuple[Array, Array, float]:
@@ -245,9 +231,7 @@ def _from_features(X: np.ndarray) -> tuple[Array, Array, float]:
     n = len(X)
     mean = column_means(X)
     C = moments(X, np.zeros((n, 0)), mean=mean)[0] / n
-    if not np.isfinite(C).all():
-        row = np.flatnonzero(~np.isfinite(X).all(axis=1))
-        raise ValueError(f"X is not finite{f' in row {row[0]}' if len(row) else ''}; features must be finite")
+    require_finite(C, X)
     centred = np.subtract(X, mean, dtype=np.float64)
     squared_lengths = np.einsum("ij,ij->i", centred, centred)
     if float(squared_lengths.sum()) <= FLAT**2 * n * float(mean @ mean):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._matrices import Array, as_matrix, chunks, require_same_rows
+from brainscore_core.numerics._matrices import Array, as_matrix, check_inputs, chunks
 from brainscore_core.numerics.correlation import cross_pearson, standardised
 from brainscore_core.numerics.linear_regression import left_out_rows
 
@@ -68,7 +68,7 @@ class OneToOne:
         ValueError
             If X or Y contain NaN or infinity, or differ in length.
         """
-        X, Y = _check_inputs(X, Y)
+        X, Y = check_inputs(X, Y)
         best = _Best(Y.shape[1])
         for columns, block in _varying(X, Y.shape[1]):
             best.update(np.nan_to_num(cross_pearson(block, Y), nan=-np.inf), columns)
@@ -78,7 +78,7 @@ class OneToOne:
         self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
     ) -> Iterator[Array]:
         """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
-        X, Y = _check_inputs(X, Y)
+        X, Y = check_inputs(X, Y)
         parts_of_splits = [
             _Part(Y, train, left_out) for train, _ in splits if (left_out := left_out_rows(train, len(X))) is not None
         ]  # fmt: skip
@@ -152,14 +152,6 @@ class _Whole:
             scores[faint] = standardised(self._block[np.ix_(part.train, faint)]).T @ part.responses * part.lengths
             scores[faint] = np.nan_to_num(scores[faint], nan=-np.inf)
         return scores
-
-
-def _check_inputs(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, Array]:
-    X, Y = as_matrix(X, "X"), as_matrix(Y, "Y").astype(np.float64)
-    require_same_rows(X, Y)
-    if not np.isfinite(Y).all():
-        raise ValueError("Y is not finite; omit the responses or stimuli that were not measured")
-    return X, Y
 
 
 def _varying(X: NDArray, n_responses: int) -> Iterator[tuple[NDArray[np.intp], Array]]:

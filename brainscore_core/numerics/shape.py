@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._matrices import Array, as_matrix, chunks, column_means, require_same_rows
+from brainscore_core.numerics._matrices import Array, as_matrix, chunks, column_means, not_finite, require_same_rows
 from brainscore_core.numerics.similarity import Similarity
 from brainscore_core.numerics.stimulus_products import FLAT
 
@@ -172,8 +172,7 @@ def _unit(X: NDArray, name: str, *, n_others: int) -> _Unit:
     with np.errstate(invalid="ignore", over="ignore"):
         mean = column_means(X)
     if not np.isfinite(mean).all():
-        rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
-        raise ValueError(f"{name} is not finite{f' in row {rows[0]}' if len(rows) else ''}; features must be finite")
+        raise not_finite(X, name)
     offset = float(np.linalg.norm(mean))
     if p > n and 2 * n_others > n:
         factor = np.empty((0, n))

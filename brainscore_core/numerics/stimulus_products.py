@@ -12,7 +12,7 @@ from scipy.linalg.blas import dger, dsymv, dsyr, dsyr2, dsyrk, get_blas_funcs
 from scipy.linalg.lapack import dpstrf, dtpttr
 
 from brainscore_core.numerics import _matrices
-from brainscore_core.numerics._matrices import Array, as_matrix, chunk_columns, chunks, column_means
+from brainscore_core.numerics._matrices import Array, as_matrix, chunk_columns, chunks, column_means, not_finite
 from brainscore_core.numerics._processors import (
     SHORT_PRODUCT,
     in_blocks,
@@ -64,9 +64,7 @@ def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None
     K: Any = _row_products(X, centre) if device is None else _row_products_on(X, centre, device)
     trace = float(K.trace())
     if not np.isfinite(trace):  # no product is larger than the square of the longer row
-        rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
-        where = f"in row {rows[0]}" if len(rows) else "after squaring: its values are too large"
-        raise ValueError(f"{name} is not finite {where}; features must be finite")
+        raise not_finite(X, name)
     if trace <= FLAT**2 * len(X) * float(squared_mean):
         K[:] = 0.0
     return K
