@@ -47,9 +47,6 @@ _AVERAGED_DATA = (
     "pass the assembly with its repetitions to the ceiling"
 )
 
-_STEP = 1e-4
-"""For slopes."""
-
 
 def ceil_score(score: Score, ceiling: Score | float) -> Score:
     """Divide a score by its ceiling.
@@ -85,7 +82,7 @@ def ceil_score(score: Score, ceiling: Score | float) -> Score:
     >>> float(ceil_score(Score(0.4), Score(0.8)))
     0.5
     """
-    return _relative(score, ceiling, _ratio, _ratio_error)
+    return _relative(score, ceiling, power=1)
 
 
 def explained_variance(score: Score, ceiling: Score | float) -> Score:
@@ -119,7 +116,7 @@ def explained_variance(score: Score, ceiling: Score | float) -> Score:
     >>> round(float(explained_variance(Score(-0.65), Score(0.82))), 3)
     -0.515
     """
-    return _relative(score, ceiling, _signed_square_ratio, _signed_square_ratio_error)
+    return _relative(score, ceiling, power=2)
 
 
 def normalise(score: Score, ceiling: Score) -> Score:
@@ -243,12 +240,8 @@ def attach_ceiling(score: Score, raw: Score, ceiling: Score) -> Score:
     return amend_uncertainty(score, undetermined=undetermined(ceiling) or Uncertainty.of(score).undetermined)
 
 
-def _relative(
-    score: Score,
-    ceiling: Score | float,
-    value_of: Callable[[float, float], float],
-    error_of: Callable[[float, float, float, float, float], float],
-) -> Score:
+def _relative(score: Score, ceiling: Score | float, *, power: int) -> Score:
+    """The score, or its square with its sign, divided by the ceiling, with the errors of both."""
     ceiling = as_score(ceiling, "the ceiling")
     value, limit = _require_scalar(score, "score"), _require_scalar(ceiling, "ceiling")
     if limit <= 0:
@@ -256,10 +249,10 @@ def _relative(
             f"the ceiling is {limit:.4g}: measurements that do not agree with themselves cannot rank models; "
             "check the labels of repetitions or subjects"
         )
-    if value_of is _signed_square_ratio and limit > 1 + 1e-9:
+    if power == 2 and limit > 1 + 1e-9:
         raise ValueError(f"the ceiling is {limit:.4g}, but a reliability cannot exceed 1; {_AVERAGED_DATA}")
-    result = attach_ceiling(Score(value_of(value, limit)), score, ceiling)
-    slope = (value_of(value + _STEP, limit) - value_of(value - _STEP, limit)) / (2 * _STEP)
+    result = attach_ceiling(Score(math.copysign(abs(value) ** power, value) / limit), score, ceiling)
+    slope = power * abs(value) ** (power - 1) / limit
     uncertainty = Uncertainty.of(score)
     influences = uncertainty.scaled(slope)
     amend_uncertainty(result, influence=influences.influence, further_influence=influences.further_influence)
@@ -267,10 +260,10 @@ def _relative(
     limits = _limits_of_ceiling(score, ceiling)
     exact = limits.low == limits.high
     correlation = 0.0 if exact else _correlation(score, ceiling)
-    error = error_of(
-        value, limit, uncertainty.standard_error, 0.0 if math.isnan(ceiling_error) else ceiling_error, correlation
-    )
-    form: Any = "explained variance" if value_of is _signed_square_ratio else "ratio"
+    of_score = slope * uncertainty.standard_error
+    of_ceiling = 0.0 if math.isnan(ceiling_error) else -float(result) * ceiling_error / limit
+    error = math.sqrt(max(of_score**2 + of_ceiling**2 + 2 * correlation * of_score * of_ceiling, 0.0))
+    form: Any = "explained variance" if power == 2 else "ratio"
     interval = ratio_limits(Uncertain(value, *uncertainty.limits), limits, correlation=correlation, form=form)
     missing = uncertainty.reason or "the raw score has none"
     if math.isinf(interval[0]) or math.isinf(interval[1]):
@@ -350,29 +343,6 @@ def _matched(first: DataArray, second: DataArray) -> tuple[np.ndarray, np.ndarra
     if len(rows) != len(ids[1]) or len(ids[1]) != n or set(rows) != set(ids[0]) or n < 2:
         return None
     return first.values, second.values[[rows[unit] for unit in ids[0]]]
-
-
-def _ratio(value: float, ceiling: float) -> float:
-    return value / ceiling
-
-
-def _ratio_error(value: float, ceiling: float, value_error: float, ceiling_error: float, correlation: float) -> float:
-    return _combined(value_error / ceiling, -value * ceiling_error / ceiling**2, correlation)
-
-
-def _signed_square_ratio(value: float, ceiling: float) -> float:
-    return math.copysign(value**2, value) / ceiling
-
-
-def _signed_square_ratio_error(
-    value: float, ceiling: float, value_error: float, ceiling_error: float, correlation: float
-) -> float:
-    signed = math.copysign(value**2, value)
-    return _combined(2 * abs(value) * value_error / ceiling, -signed * ceiling_error / ceiling**2, correlation)
-
-
-def _combined(first: float, second: float, correlation: float) -> float:
-    return math.sqrt(max(first**2 + second**2 + 2 * correlation * first * second, 0.0))
 
 
 def _unceiled(score: Score, ceiling: Score) -> Score:

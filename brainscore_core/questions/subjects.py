@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score, Uncertainty, attach_uncertainty
+from brainscore_core.numerics import jackknife_interval
 from brainscore_core.questions.answers import ask
 from brainscore_core.questions.asked import Asked, apply_question
 from brainscore_core.questions.question import Question
@@ -105,15 +105,15 @@ def mean_of_pairs(pairs: NDArray[np.float64]) -> Score:
     n = len(pairs)
     value = float(np.nanmean(pairs))
     others = [np.delete(np.delete(pairs, i, axis=0), i, axis=1) for i in range(n)]
-    left_out = np.array([np.nanmean(each) for each in others])
-    error = float(np.sqrt((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2)))
-    width = float(stats.t.ppf(0.975, n - 1)) * error
+    left_out = [np.nanmean(each) for each in others]
+    interval = jackknife_interval(value, left_out, units="subjects")
     return attach_uncertainty(
         Score(value),
-        error=error,
-        ci=(value - width, value + width),
+        error=interval.error,
+        ci=(interval.low, interval.high),
         estimates=f"new subjects; {n} subjects, stimuli are fixed",
         method=f"jackknife over subjects, t with {n - 1} degrees of freedom",
+        reason=interval.reason,
     )
 
 
