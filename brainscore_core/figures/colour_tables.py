@@ -488,25 +488,27 @@ def _labels(chart: Matrix, size: float, room: float) -> Svg:
         at = room + (index + 0.5) * size
         short = clipped(label, room - 8, 11.5)
         href = chart.hrefs[index] if chart.hrefs else None
-        row = element("text", short, class_="chart-row-label chart-end", x=room - 6, y=at + 4)
+        row, column = _row_and_column(short, at, room)
         shapes.append(element("a", tooltip(label), row, href=href) if href else element("g", tooltip(label), row))
-        turn = f"translate({number(at + 4)} {number(room - 6)}) rotate(-90)"
-        shapes.append(element("g", tooltip(label), element("text", short, class_="chart-row-label", transform=turn)))
+        shapes.append(element("g", tooltip(label), column))
     return join(shapes)
 
 
+def _row_and_column(text: str, at: float, room: float) -> tuple[Svg, Svg]:
+    """Labels of a row and of the same column."""
+    row = element("text", text, class_="chart-row-label chart-end", x=room - 6, y=at + 4)
+    return row, element("text", text, class_="chart-row-label", transform=_upright(at + 4, room - 6))
+
+
 def _group_names(groups: Sequence[MatrixGroup], size: float, room: float) -> Svg:
-    shapes = []
+    shapes: list[Svg] = []
     free = -1e9
     for group in groups:
         at = room + (group.start + group.stop) / 2 * size
         if at - 7 < free:
             continue
         free = at + 7
-        short = clipped(group.title, room - 8, 11.5)
-        shapes.append(element("text", short, class_="chart-row-label chart-end", x=room - 6, y=at + 4))
-        turn = f"translate({number(at + 4)} {number(room - 6)}) rotate(-90)"
-        shapes.append(element("text", short, class_="chart-row-label", transform=turn))
+        shapes += _row_and_column(clipped(group.title, room - 8, 11.5), at, room)
     return join(shapes)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from math import nan
 from typing import TYPE_CHECKING, Any
 
@@ -135,7 +136,11 @@ def score_plot(score: Score) -> Plot:
         kinds=("relative to the ceiling", "as measured") if relative else (),
         reference=0.0,
     )
-    return Plot(panels([[Panel(chart=chart, heading=name)]], title=name), name)
+    return Plot(_single(chart, name), name)
+
+
+def _single(chart: Dots, name: str, notes: Sequence[str] = ()) -> Svg:
+    return panels([[Panel(chart=chart, heading=name, notes=notes)]], title=name)
 
 
 def _row(label: str, value: Any, hint: str, *, kind: int) -> DotsRow:
@@ -162,19 +167,18 @@ def _values_in_order(score: Score, name: str) -> Svg | None:
         for label, value in zip(names, score.values.astype(np.float64).tolist(), strict=True)
     ]
     chart = Dots(rows=rows, title=name, x_title="value", reference=0.0)
-    return panels([[Panel(chart=chart, heading=name, notes=[str(dim)])]], title=name)
+    return _single(chart, name, [str(dim)])
 
 
 def _sorted_values(score: Score, name: str) -> Svg:
     values = np.sort(_finite(score))
     if not len(values):
         rows = [DotsRow(label=name, state=_distribution(score))]
-        return panels([[Panel(chart=Dots(rows=rows, title=name, x_title="value"), heading=name)]], title=name)
-    shown = np.unique(np.linspace(0, max(len(values) - 1, 0), min(len(values), _MOST_POINTS)).round().astype(int))
-    ranks = [float(rank) + 1 for rank in shown] if len(values) else []
-    median = (float(np.median(values)), "median") if len(values) else None
+        return _single(Dots(rows=rows, title=name, x_title="value"), name)
+    shown = np.unique(np.linspace(0, len(values) - 1, min(len(values), _MOST_POINTS)).round().astype(int))
+    median = (float(np.median(values)), "median")
     over = " × ".join(str(dim) for dim in score.dims)
-    series = Series(name=over, x=ranks, y=[float(values[rank]) for rank in shown] if len(values) else [])
+    series = Series(name=over, x=(shown + 1.0).tolist(), y=values[shown].tolist())
     return lines(
         Lines(series=[series], title=name, x_title=f"{over}, sorted by value", y_title="value", reference=median)
     )

@@ -5,25 +5,20 @@ kernel, and dissimilarities by correlation or cosine multiply large float32 feat
 """
 
 from brainscore_core.numerics.correlation import (
-    Association,
-    association,
     cross_pearson,
     pearson,
     spearman,
 )
 from brainscore_core.numerics.dissimilarity import crossnobis_rdm, mahalanobis_rdm, noise_precision, rdm, square_rdm
 from brainscore_core.numerics.factors import (
-    Dimensionality,
-    FactorDimensions,
     effective_dimensionality,
     factor_dimensions,
     participation_ratio,
 )
-from brainscore_core.numerics.kappa import CrossedKappa, KappaCounts, crossed_kappa, kappa, pairwise_kappa
+from brainscore_core.numerics.kappa import KappaCounts, crossed_kappa, kappa, pairwise_kappa
 from brainscore_core.numerics.linear_regression import LeastSquares, LinearFit
 from brainscore_core.numerics.noise import (
     ResponseMoments,
-    SignalToNoise,
     noise_ceiling_fraction,
     response_moments,
     signal_to_noise,
@@ -33,7 +28,7 @@ from brainscore_core.numerics.noise import (
 from brainscore_core.numerics.one_to_one import OneToOne
 from brainscore_core.numerics.pls import PLS
 from brainscore_core.numerics.predictions import Predictivity, compare_predictivity, predictivity
-from brainscore_core.numerics.ranks import Ranks, ranks_from_influence
+from brainscore_core.numerics.ranks import ranks_from_influence
 from brainscore_core.numerics.resampling import (
     Interval,
     bootstrap_interval,
@@ -45,9 +40,8 @@ from brainscore_core.numerics.resampling import (
 )
 from brainscore_core.numerics.ridge import Ridge
 from brainscore_core.numerics.ridge_cv import RidgeCV
-from brainscore_core.numerics.shape import Shape, shape_similarity
+from brainscore_core.numerics.shape import shape_similarity
 from brainscore_core.numerics.significance import (
-    PairedTest,
     Uncertain,
     corrected,
     paired_test,
@@ -56,7 +50,6 @@ from brainscore_core.numerics.significance import (
     with_ceiling,
 )
 from brainscore_core.numerics.similarity import (
-    NoiseCeiling,
     Similarity,
     cka,
     compare_kernels,
@@ -69,27 +62,17 @@ from brainscore_core.numerics.similarity import (
 
 __all__ = [
     "PLS",
-    "Association",
-    "CrossedKappa",
-    "Dimensionality",
-    "FactorDimensions",
     "Interval",
     "KappaCounts",
     "LeastSquares",
     "LinearFit",
-    "NoiseCeiling",
     "OneToOne",
-    "PairedTest",
     "Predictivity",
-    "Ranks",
     "ResponseMoments",
     "Ridge",
     "RidgeCV",
-    "Shape",
-    "SignalToNoise",
     "Similarity",
     "Uncertain",
-    "association",
     "bootstrap_interval",
     "cka",
     "combined_interval",

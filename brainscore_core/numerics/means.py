@@ -30,7 +30,7 @@ from brainscore_core.numerics.influence import (
     unit_spaces,
 )
 from brainscore_core.numerics.ranks import Ranks, ranks_from_influence, ranks_from_tests
-from brainscore_core.numerics.significance import PairedTest, student_test
+from brainscore_core.numerics.significance import PairedTest, student_test, untested
 
 MANY_BENCHMARKS = 20
 """From this number of benchmarks, units of a kind and of the same data are summed in :data:`FOLDED_BLOCKS` blocks."""
@@ -470,10 +470,12 @@ def compare_means(
     all_studies, common_studies = ({studies[index] for index in indices} for indices in (used, common))
     weight = float(shares[common].sum() / shares[used].sum()) if used else 0.0
     if weight < LEAST_WEIGHT:
-        return _undefined(f"not comparable: both models were scored on {100 * weight:.0f} % of the mean's weight")
+        return untested(
+            math.nan, f"not comparable: both models were scored on {100 * weight:.0f} % of the mean's weight"
+        )
     if len(common_studies) < min(LEAST_DATA_SETS, len(all_studies)):
         counts = f"{len(common_studies)} of {len(all_studies)} studies"
-        return _undefined(f"not comparable: both models were scored on {counts}")
+        return untested(math.nan, f"not comparable: both models were scored on {counts}")
     difference = float((scores[0, common] - scores[1, common]) @ shares[common] / shares[common].sum())
     table: list[list[ScoreInfluence | None]] = [[], []]
     reason = ""
@@ -486,7 +488,7 @@ def compare_means(
         for row, value, score in zip(table, scores[:, index].tolist(), pair, strict=True):
             row.append(None if problem or score is None else replace(score, value=value - score.bias))
     if all(score is None for score in table[0]):
-        return _undefined(reason, difference)
+        return untested(difference, reason)
     lacking = [index for index in used if index not in common]
     found = _pairs(
         [[*row, *[None] * len(lacking)] for row in table],
@@ -494,7 +496,7 @@ def compare_means(
         [benchmarks[index] for index in (*common, *lacking)],
     )
     if not found.comparable[0, 1]:
-        return _undefined(reason, difference)
+        return untested(difference, reason)
     difference, variance, df = (float(array[0, 1]) for array in found.differences[:3])
     return student_test(difference, 0.0 if math.isnan(variance) else variance, df, level=level)
 
@@ -508,7 +510,3 @@ def _problem(first: ScoreInfluence | None, second: ScoreInfluence | None) -> str
     except ValueError as error:
         return f"not tested: {error} ({{}})"
     return ""
-
-
-def _undefined(reason: str, difference: float = math.nan) -> PairedTest:
-    return PairedTest(difference, math.nan, math.nan, math.nan, math.nan, math.nan, reason)

@@ -12,7 +12,7 @@ from brainscore_core.numerics._matrices import CHUNK_BYTES, Array, chunk_columns
 from brainscore_core.numerics.influence import SUMS, random_sums, remaining_variance, unit_codes
 from brainscore_core.numerics.linear_regression import LeftOut, sums_of_groups
 from brainscore_core.numerics.resampling import Interval, ResampledMedians, mean, median
-from brainscore_core.numerics.significance import PairedTest, student_test
+from brainscore_core.numerics.significance import PairedTest, student_test, untested
 from brainscore_core.populations import FEWEST_GROUPS
 
 FEWEST = 4
@@ -486,7 +486,7 @@ def compare_predictivity(
     n, fewest = first.n_stimuli, min(side.n_neuroids for side in sides)
     if min(n, fewest) < 3 or not math.isfinite(difference):
         reason = "at least 3 stimuli and neuroids are needed" if min(n, fewest) < 3 else "a score is undefined"
-        return PairedTest(difference, math.nan, math.nan, math.nan, math.nan, math.nan, reason)
+        return untested(difference, reason)
 
     codes = None
     if clusters is not None and paired_neuroids:

@@ -161,7 +161,7 @@ def paired_test(
     further_kinds = [np.asarray(kind, dtype=np.float64) for kind in further]
     fewest = min(size for kind in (*kinds, *further_kinds) for size in kind.shape)
     if fewest < 3:
-        return _undefined(difference, f"{fewest} units: at least 3 are needed to tell how much they vary")
+        return untested(difference, f"{fewest} units: at least 3 are needed to tell how much they vary")
     each = [influence_variance(kind) for kind in (*kinds, *further_kinds)]
     variance, df = sum(variance_of_kind for variance_of_kind, _ in each), satterthwaite(each)
     largest, of_largest = max(each)
@@ -181,12 +181,12 @@ def student_test(difference: float, variance: float, df: float, *, level: float 
     """
     difference, df = float(difference), float(df)
     if not (math.isfinite(difference) and math.isfinite(variance)):
-        return _undefined(difference, "one of the values, or what a unit does to it, is undefined")
+        return untested(difference, "one of the values, or what a unit does to it, is undefined")
     error = math.sqrt(max(variance, 0.0))
     if error <= 1e-12 * max(1.0, abs(difference)):
         if abs(difference) <= 1e-12:
             return PairedTest(difference, difference, difference, 0.0, 1.0, df)
-        return _undefined(difference, "the units do not vary, so nothing tells whether the difference is due to chance")
+        return untested(difference, "the units do not vary, so nothing tells whether the difference is due to chance")
     half = float(stdtrit(df, (1 + level) / 2)) * error
     p = 2 * float(stdtr(df, -abs(difference) / error))
     return PairedTest(difference, difference - half, difference + half, error, p, df)
@@ -235,7 +235,8 @@ def with_ceiling(test: PairedTest, relative_error: float, *, level: float = 0.95
     return test._replace(low=(test.difference - spread) / share, high=(test.difference + spread) / share, error=error)
 
 
-def _undefined(difference: float, reason: str) -> PairedTest:
+def untested(difference: float, reason: str) -> PairedTest:
+    """A difference without a test, and why."""
     return PairedTest(difference, math.nan, math.nan, math.nan, math.nan, math.nan, reason)
 
 
