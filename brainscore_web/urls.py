@@ -169,6 +169,8 @@ _UPLOADS = [
     path("<uuid:key>/check/", uploads.check, name="check"),
     path("<uuid:key>/withdraw/", uploads.take_back, name="withdraw"),
     path("<uuid:key>/<kind_of_upload:kind>/", uploads.receive, name="receive"),
+    path("<uuid:key>/<kind_of_upload:kind>/grant/", uploads.grant, name="grant"),
+    path("<uuid:key>/<kind_of_upload:kind>/arrived/", uploads.arrived, name="arrived"),
 ]
 _SUBMISSIONS = [
     path("", submissions.home, name="home"),

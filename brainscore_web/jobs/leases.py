@@ -33,7 +33,7 @@ LEASE_DURATION = timedelta(minutes=2)
 """A process that has not renewed its claim for this time has lost it."""
 RENEWAL_SECONDS = 10.0
 _CANDIDATES = 20
-_AHEAD = timedelta(hours=12)  # by which a claim may be dated in the future, since clocks differ
+_AHEAD = timedelta(hours=12)  # by which a claim may be dated in the future, as grants of uploads are
 _log = logging.getLogger(__name__)
 
 

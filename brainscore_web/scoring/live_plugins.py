@@ -161,7 +161,7 @@ def _cache_file(file: UploadedFile) -> int:
         return 0
     with storage().at_hand(file.token, file.key, file.version_id) as there:
         first, *copies = missing
-        with there.open("rb") as source, replacing(first) as target:
+        with there.path.open("rb") as source, replacing(first) as target:
             shutil.copyfileobj(source, target, 1 << 20)
     for copy in copies:
         copy.parent.mkdir(parents=True, exist_ok=True)

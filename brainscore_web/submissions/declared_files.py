@@ -179,7 +179,7 @@ def _from_storage(declared: DeclaredFile, own: UploadedFile, revision: Revision)
             with (
                 storage().at_hand("", own.key, own.version_id) as there,
                 replacing(target) as stream,
-                there.open("rb") as source,
+                there.path.open("rb") as source,
             ):
                 shutil.copyfileobj(source, stream)
     return FetchedFile(declared, verified=True, private=private)

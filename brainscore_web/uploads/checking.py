@@ -34,7 +34,7 @@ from brainscore_web.uploads import inspection
 from brainscore_web.uploads.files import limits
 from brainscore_web.uploads.inspection import Found, Question, Report
 from brainscore_web.uploads.models import Upload, UploadedFile
-from brainscore_web.uploads.storage import Place, StorageFailure, storage
+from brainscore_web.uploads.storage import LocalFile, Place, StorageFailure, storage
 
 _HEARTBEAT = 10.0  # seconds
 _LONGEST_ANSWER = 64 * 1024 * 1024  # bytes
@@ -209,7 +209,7 @@ def _check(lease: Lease[Upload]) -> None:
         report = _inspected(lease, files, there)
         if report is None:
             return
-        published = not report.refused and _publish(lease, files, report)
+        published = not report.refused and _publish(lease, files, there, report)
     if not published:
         document = [asdict(finding) for finding in report.findings]
         if _end(lease, _State.REFUSED, findings=document, facts=report.facts):
@@ -233,24 +233,24 @@ def _known_table(upload: Upload) -> UploadedFile | None:
     return own_first or rows.order_by("-upload__changed").first()
 
 
-def _inspected(lease: Lease[Upload], files: dict[str, UploadedFile], there: dict[str, Path]) -> Report | None:
+def _inspected(lease: Lease[Upload], files: dict[str, UploadedFile], there: dict[str, LocalFile]) -> Report | None:
     """Inspect the files; return None if the lease was lost meanwhile."""
     upload = lease.row
     allowed = asdict(limits())
     question = Question(
-        files={kind: str(there[kind]) for kind in files},
+        files={kind: str(there[kind].path) for kind in files},
         names={kind: file.name for kind, file in files.items()},
         identifier=upload.identifier,
         assembly_identifier=upload.assembly_identifier,
         cls=upload.assembly_class,
         limits={name: allowed[name] for name in ("memory", "seconds", "members", "unpacked", "ratio", "pixels")},
         sha1={kind: file.expected_sha1 for kind, file in files.items() if file.expected_sha1},
-        reference=str(there["reference"]) if "reference" in there else "",
+        reference=str(there["reference"].path) if "reference" in there else "",
     )
     return inspect_in_sandbox(question, alive=lambda: not lease.is_lost())
 
 
-def _publish(lease: Lease[Upload], files: dict[str, UploadedFile], report: Report) -> bool:
+def _publish(lease: Lease[Upload], files: dict[str, UploadedFile], there: dict[str, LocalFile], report: Report) -> bool:
     upload = lease.row
     private = upload.visibility == Visibility.PRIVATE
     for kind, file in files.items():
@@ -262,7 +262,7 @@ def _publish(lease: Lease[Upload], files: dict[str, UploadedFile], report: Repor
                 return True
             file.save(update_fields=["bucket", "key", "version_id"])
         place_of = Place(upload.owner_folder, file.name, file.version_id, private)
-        done = storage().publish(file.token, place_of)
+        done = storage().publish(file.token, place_of, seal=there[kind].seal)
         hashes = report.hashes[kind]
         file.bucket, file.key, file.version_id = done.bucket, done.key, done.version_id
         file.everybody, file.size = done.everybody, hashes["size"]

@@ -29,7 +29,7 @@ from brainscore_web.accounts.models import User
 from brainscore_web.jobs.leases import RENEWAL_SECONDS, Lease, expired_leases
 from brainscore_web.leaderboard.models import Score, Visibility
 from brainscore_web.uploads.models import RECEPTIONS, STALE_AFTER, Upload, UploadedFile
-from brainscore_web.uploads.storage import StorageFailure, storage
+from brainscore_web.uploads.storage import Grant, StorageFailure, storage
 
 _FIELD = "file"
 _ENVELOPE = 16_384  # the most bytes that a form needs besides its file
@@ -84,7 +84,7 @@ class Refused(UserError):
         self.status = status
 
 
-def reserve_file(upload: Upload, kind: str, announced: int) -> UploadedFile:
+def reserve_file(upload: Upload, kind: str, announced: int, *, sent_as: str = "") -> UploadedFile:
     """Reserve space for a file and claim it for this request; an earlier file stays until this one has arrived."""
     _require_size(announced, kind)
     with transaction.atomic():
@@ -100,12 +100,13 @@ def reserve_file(upload: Upload, kind: str, announced: int) -> UploadedFile:
         _require_room(owner, slot, announced)
         dead = slot.claim  # of an interrupted request
         slot.claim, slot.reserved, slot.touched = uuid.uuid4().hex, announced, timezone.now()
+        slot.sent_as = clean_name(sent_as) or slot.sent_as
         slot.save()
     _drop(dead)
     return slot
 
 
-def finish(slot: UploadedFile, size: int, *, sent_as: str, sha1: str) -> None:
+def finish(slot: UploadedFile, size: int, *, sent_as: str = "", sha1: str = "") -> None:
     """Record a file that has arrived completely; from now on it belongs to its upload."""
     _require_size(size, slot.kind)
     with transaction.atomic():
@@ -115,7 +116,7 @@ def finish(slot: UploadedFile, size: int, *, sent_as: str, sha1: str) -> None:
         open_upload = Upload.objects.select_for_update().filter(pk=slot.upload_id, state=Upload.State.RECEIVING)
         done = open_upload.exists() and _lease_of(slot).finish(
             reserved=0, token=slot.claim, size=size, expected_sha1=sha1, touched=timezone.now(),
-            sent_as=sent_as,
+            sent_as=clean_name(sent_as) or slot.sent_as,
         )  # fmt: skip
         if not done:
             raise Refused("the upload was interrupted for too long", "send the file again", status=409)
@@ -159,6 +160,40 @@ def receive(request: HttpRequest, upload: Upload, kind: str) -> QueryDict:
             raise
         raise refusal from error
     return fields
+
+
+def grant_direct_upload(upload: Upload, kind: str, size: int, *, sent_as: str) -> tuple[UploadedFile, Grant] | None:
+    """Let a browser send a file directly to the storage; return None if the site must receive it."""
+    if storage().origin is None:
+        return None
+    _require_kind(sent_as, kind)
+    slot = reserve_file(upload, kind, size, sent_as=sent_as)
+    try:
+        granted = storage().grant(slot.claim, name=slot.name, size=size)
+    except StorageFailure:
+        release_file(slot)
+        raise
+    if granted is None:
+        release_file(slot)
+        return None
+    # the site gets no updates until the file has arrived; another grant may replace this one at any time
+    until = timezone.now() + granted.lasts + STALE_AFTER
+    _lease_of(slot).rows().update(touched=until)
+    return slot, granted
+
+
+def finish_direct_upload(upload: Upload, kind: str, fields: QueryDict) -> None:
+    """Record a file that a browser sent directly to the storage; the form may give the expected SHA-1."""
+    sha1 = _sha1_in(fields)
+    slot = upload.files.exclude(claim="").filter(kind=kind).first()
+    size = None if slot is None else storage().size(slot.claim)
+    if slot is None or size is None:
+        raise Refused("no file arrived", "send it again", status=409)
+    try:
+        finish(slot, size, sha1=sha1)
+    except Refused:
+        release_file(slot)
+        raise
 
 
 def clean_name(name: str) -> str:

@@ -150,7 +150,8 @@ class UploadedFile(models.Model):
     @property
     def streaming(self) -> bool:
         """Whether a request is currently receiving it."""
-        return bool(self.claim and self.touched and self.touched > timezone.now() - STALE_AFTER)
+        now = timezone.now()
+        return bool(self.claim and self.touched and now - STALE_AFTER < self.touched < now + STALE_AFTER)
 
     @property
     def folder(self) -> str:
@@ -167,4 +168,4 @@ RECEPTIONS = LeaseQueue(
     renewed_field="touched",
     worker_field="",
 )
-"""Files that requests are receiving."""
+"""Files that requests are receiving; `touched` is in the future while a browser may send one to the storage itself."""

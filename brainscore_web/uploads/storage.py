@@ -10,7 +10,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -19,11 +20,20 @@ from django.conf import settings
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, sync_to_disk
-from brainscore_core.supported_data_standards.brainio.buckets import S3Object, is_public, signed_client
+from brainscore_core.supported_data_standards.brainio.buckets import S3Object, is_public, object_url, signed_client
 
 
 class StorageFailure(UserError):
     """The storage is unreachable, refuses, or is full; no partial file remains."""
+
+
+@dataclass(frozen=True)
+class Grant:
+    """Permission for a browser to send a file: address, form fields to send before the file, and duration."""
+
+    url: str
+    fields: dict[str, str] = field(default_factory=dict)
+    lasts: timedelta = timedelta(0)
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,14 @@ class Published:
     everybody: bool
 
 
+@dataclass(frozen=True)
+class LocalFile:
+    """A file on this machine; `seal` changes if another file is sent with its token."""
+
+    path: Path
+    seal: str = ""
+
+
 _BUCKET = "brainscore-storage"
 _PREFIX = "brainscore-vision/data"
 
@@ -55,6 +73,8 @@ class FolderStorage:
 
     The folder is created when the first file arrives. `BucketStorage` has the same methods.
     """
+
+    origin: str | None = None  # the origin to which browsers send files directly; None: they send them to this site
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -71,6 +91,10 @@ class FolderStorage:
         os.replace(self.scratch(token), self._incoming / token)
         sync_to_disk(self._incoming)
 
+    def grant(self, token: str, *, name: str, size: int) -> Grant | None:
+        """Let a browser send exactly `size` bytes directly to the storage; None if that is not possible."""
+        return None
+
     def size(self, token: str) -> int | None:
         """The size of the file that arrived under a token; None if none did."""
         try:
@@ -79,14 +103,14 @@ class FolderStorage:
             return None
 
     @contextmanager
-    def at_hand(self, token: str, key: str, version_id: str) -> Iterator[Path]:
+    def at_hand(self, token: str, key: str, version_id: str) -> Iterator[LocalFile]:
         """Provide the file of a token on this machine, even if it is already published."""
         path = self._incoming / token
         if version_id and not (token and path.exists()):
             path = self._place(key, version_id)
         if not path.exists():
             raise StorageFailure("an uploaded file is no longer in the storage", remedy="upload it again")
-        yield path
+        yield LocalFile(path)
 
     def new_version(self) -> str:
         """A version id for publishing; empty if the storage creates version ids itself."""
@@ -97,8 +121,8 @@ class FolderStorage:
         """The key of a place."""
         return f"{_PREFIX}/{place.folder}/{place.name}"
 
-    def publish(self, token: str, place: Place) -> Published:
-        """Move a file to its place; repeating this changes nothing."""
+    def publish(self, token: str, place: Place, *, seal: str) -> Published:
+        """Move a file to its place if it still has this seal; repeating this changes nothing."""
         key = self.key_of(place)
         path = self._place(key, place.version_id)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -142,7 +166,9 @@ class FolderStorage:
         return self.root / self.bucket / key / version_id
 
 
-_FOR_READING = 600  # seconds for which an address is signed
+_FOR_SENDING = 3600  # seconds for which a grant is valid
+_FOR_READING = 600
+_LARGEST_POST = 5 * 1024**3  # bytes, by S3's rules
 _ATTEMPTS = 4
 _PARALLEL = 8  # requests at a time
 _ACL = "public-read"
@@ -167,6 +193,11 @@ class BucketStorage:
         self._prefix = url.path.strip("/")
         self._acl = acl
 
+    @property
+    def origin(self) -> str | None:
+        there = urlsplit(object_url(S3Object(self.bucket, "")))
+        return f"{there.scheme}://{there.netloc}"
+
     def scratch(self, token: str) -> Path:
         return Path(tempfile.gettempdir()) / f"brainscore-{token}.part"
 
@@ -176,12 +207,24 @@ class BucketStorage:
             self._client.upload_file(str(path), self.bucket, self._arriving(token))
         path.unlink(missing_ok=True)
 
+    def grant(self, token: str, *, name: str, size: int) -> Grant | None:
+        if size > _LARGEST_POST:
+            return None
+        with _storage_errors("sign for"):
+            grant = self._client.generate_presigned_post(
+                self.bucket,
+                self._arriving(token),
+                Conditions=[["content-length-range", size, size]],
+                ExpiresIn=_FOR_SENDING,
+            )
+        return Grant(grant["url"], grant["fields"], timedelta(seconds=_FOR_SENDING))
+
     def size(self, token: str) -> int | None:
         head = self._head(self._arriving(token))
         return None if head is None else int(head["ContentLength"])
 
     @contextmanager
-    def at_hand(self, token: str, key: str, version_id: str) -> Iterator[Path]:
+    def at_hand(self, token: str, key: str, version_id: str) -> Iterator[LocalFile]:
         source = self._arriving(token)
         head = self._head(source) if token else None
         if head is not None:
@@ -194,7 +237,7 @@ class BucketStorage:
             path = Path(folder) / "file"
             with _storage_errors("read"):
                 self._client.download_file(self.bucket, source, str(path), {"VersionId": version})
-            yield path
+            yield LocalFile(path, seal=version)
 
     def new_version(self) -> str:
         return ""
@@ -202,7 +245,7 @@ class BucketStorage:
     def key_of(self, place: Place) -> str:
         return self._key(f"{'private/' if place.private else ''}{place.folder}/{place.name}")
 
-    def publish(self, token: str, place: Place) -> Published:
+    def publish(self, token: str, place: Place, *, seal: str) -> Published:
         key = self.key_of(place)
         head = self._head(key)
         if head is None or head["Metadata"].get("upload") != token:
@@ -211,7 +254,8 @@ class BucketStorage:
                 self._client.copy_object(
                     Bucket=self.bucket,
                     Key=key,
-                    CopySource={"Bucket": self.bucket, "Key": self._arriving(token)},
+                    # copies the version that was checked: the grant may still be valid for sending another one
+                    CopySource={"Bucket": self.bucket, "Key": self._arriving(token), "VersionId": seal},
                     Metadata={"upload": token},
                     MetadataDirective="REPLACE",
                     **extra,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, cast
 
+from csp.decorators import csp_update
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -203,6 +204,39 @@ def receive(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
 
 @_confirmed_only
 @require_POST
+def grant(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
+    """Return where a browser may send a file."""
+    upload = _own(request, key)
+    size = request.POST.get("size", "")
+    if not size.isdecimal() or len(size) > 15:
+        return JsonResponse({"message": "size must be a number of bytes"}, status=400)
+    try:
+        granted = files.grant_direct_upload(upload, kind, int(size), sent_as=request.POST.get("name", ""))
+    except files.Refused as error:
+        return _refused_response(request, upload, error, status=error.status)
+    except StorageFailure as error:
+        return _refused_response(request, upload, error, status=503)
+    if granted is None:
+        return JsonResponse({"url": reverse("uploads:receive", args=[upload.pk, kind]), "fields": {}, "direct": False})
+    return JsonResponse({"url": granted[1].url, "fields": granted[1].fields, "direct": True})
+
+
+@_confirmed_only
+@require_POST
+def arrived(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
+    """Record a file that a browser sent directly to the storage."""
+    upload = _own(request, key)
+    try:
+        files.finish_direct_upload(upload, kind, request.POST)
+    except files.Refused as error:
+        return _refused_response(request, upload, error, status=error.status)
+    except StorageFailure as error:
+        return _refused_response(request, upload, error, status=503)
+    return _accepted_response(request, upload)
+
+
+@_confirmed_only
+@require_POST
 def check(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Start the checks."""
     upload = _own(request, key)
@@ -288,6 +322,7 @@ def _page(request: HttpRequest, upload: Upload, *, problem: UserError | None = N
         "ready": any(file.size is not None for file in by_kind.values()),
         "problem": problem,
         "own": upload.owner_id == current_user(request).pk,
+        "direct": storage().origin is not None,
         **_quota_context(upload.owner or current_user(request)),
     }
     if upload.state == Upload.State.ACCEPTED:
@@ -297,7 +332,14 @@ def _page(request: HttpRequest, upload: Upload, *, problem: UserError | None = N
         context["scaffold"] = scaffold_of(data, upload.facts)
         context["rows"] = [{"file": file, "url": address_of(request, file)} for file in rows]
         context["bucket"] = rows[0].folder if rows else ""
-    return render(request, "uploads/show.html", context, status=status)
+    if upload.state != Upload.State.RECEIVING or storage().origin is None:
+        return render(request, "uploads/show.html", context, status=status)
+
+    @csp_update({"connect-src": [storage().origin]})  # the storage that the browser sends files to
+    def page(_request: HttpRequest) -> HttpResponse:
+        return render(request, "uploads/show.html", context, status=status)
+
+    return cast(HttpResponse, page(request))
 
 
 _NO_SUCH_FILE = "The file does not exist or is private: log in, or send Authorization: Bearer TOKEN (scope read).\n"

@@ -107,6 +107,8 @@ TABLE = {
     "uploads:check": ("draft", {}, MEMBERS_READ_ONLY, (LOGIN, 404, 409, 404, 404, 404), MEMBERS_READ_ONLY),
     "uploads:withdraw": ("draft", {}, UPLOADERS, (LOGIN, 404, UPLOADS, 404, 404, UPLOADS), MEMBERS_READ_ONLY),
     "uploads:receive": ("draft csv", {}, MEMBERS_READ_ONLY, SENT, MEMBERS_READ_ONLY),
+    "uploads:grant": ("draft csv", {}, MEMBERS_READ_ONLY, SENT, MEMBERS_READ_ONLY),
+    "uploads:arrived": ("draft csv", {}, MEMBERS_READ_ONLY, (LOGIN, 404, 409, 404, 404, 404), MEMBERS_READ_ONLY),
     "people:person": ({"key": 1}, {}, NOWHERE, READ_ONLY),  # nobody has chosen to be shown
     "people:lab": ({"slug": "unknown"}, {}, NOWHERE, READ_ONLY),
     "people:new-lab": ({}, {}, MEMBERS, MEMBERS, MEMBERS),

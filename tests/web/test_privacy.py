@@ -127,7 +127,7 @@ PATHS = {
 UNSAFE = {
     "competitions:close", "competitions:reopen", "api:take_work", "api:renew_work", "api:release_work",
     "api:post_result", "follows:lab", "people:answer",
-    "account_logout", "uploads:check", "api:post_receipts", "uploads:receive",
+    "account_logout", "uploads:check", "api:post_receipts", "uploads:receive", "uploads:grant", "uploads:arrived",
 }  # fmt: skip
 TAGGED_BY_REVISION = ("/vision/leaderboard/cell.json", "/vision/leaderboard/score/", "/vision/leaderboard/export.")
 """Answers whose tag any change renews, as they show more than a snapshot: it tells of change, not of content."""

@@ -51,8 +51,7 @@ def test_only_uploads_of_data_may_have_large_bodies(settings, path, status):
 
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
     limited = server.limited(application)
-    environ = {"PATH_INFO": path, "REQUEST_METHOD": "POST", "CONTENT_LENGTH": "99999999999"}
-    environ["wsgi.input"] = io.BytesIO(b"much data")
+    environ = {"PATH_INFO": path, "REQUEST_METHOD": "POST", "CONTENT_LENGTH": "99999999999", "wsgi.input": io.BytesIO(b"much data")}
     list(limited(environ, lambda answer, headers: answers.append(answer)))
     assert answers[0].startswith(status)
     assert received == ([b"much data"] if status == "200 OK" else [])

@@ -37,6 +37,10 @@ TABLE = {
     ("receive", "get", "receiving"): OWN_ONLY,
     ("receive", "post", "receiving"): owners("/uploads/…/"),
     ("receive", "post", "accepted"): owners(409),
+    ("grant", "get", "receiving"): OWN_ONLY,
+    ("grant", "post", "receiving"): owners(200),
+    ("arrived", "get", "receiving"): OWN_ONLY,
+    ("arrived", "post", "receiving"): owners(409),
     ("check", "get", "receiving"): OWN_ONLY,
     ("check", "post", "receiving"): owners(409),
     ("withdraw", "get", "accepted"): SEEN,
@@ -98,7 +102,7 @@ def test_the_table(people, who, root):
         if people[who] is not None:
             browser.force_login(people[who])
         arguments, data = {}, {}
-        if name == "receive":
+        if name in ("receive", "grant", "arrived"):
             arguments["kind"] = "csv"
         if name == "file":
             file = upload.files.get()
@@ -108,6 +112,8 @@ def test_the_table(people, who, root):
         if (name, method) == ("receive", "post"):
             data["file"] = BytesIO(b"stimulus_id\na\n")
             data["file"].name = "a.csv"
+        if (name, method) == ("grant", "post"):
+            data = {"size": "10", "name": "a.csv"}
         if (name, method) == ("new", "post"):
             data = {"identifier": "B2", "assembly_class": "NeuroidAssembly", "visibility": "public"}
         answer = getattr(browser, method)(reverse(f"uploads:{name}", kwargs=arguments), data)

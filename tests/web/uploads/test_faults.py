@@ -141,7 +141,7 @@ def test_double_upload_at_once(start, send, root, packages):
     UploadedFile.objects.update(touched=timezone.now() - timedelta(minutes=5))
     assert send(upload, "csv", packages.csv).status_code == 200
     with pytest.raises(files.Refused, match="interrupted"):
-        files.finish(first, 1000, sent_as="x.csv", sha1="")
+        files.finish(first, 1000)
     files.release_file(first)
     assert upload.files.get().size == packages.csv.stat().st_size
     assert len(files_below(root)) == 1
@@ -245,8 +245,8 @@ def test_a_checker_that_is_killed(start, send, packages, monkeypatch, root, clie
         else:
             publish, moved = FolderStorage.publish, []
 
-            def one(self, token, place):
-                moved.append(publish(self, token, place))
+            def one(self, token, place, *, seal):
+                moved.append(publish(self, token, place, seal=seal))
                 raise Killed
 
             patch.setattr(FolderStorage, "publish", one)
