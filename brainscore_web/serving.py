@@ -170,9 +170,10 @@ def serve(
     from gunicorn.app.base import BaseApplication
 
     from brainscore_web.operations.server import (
-        THREADS,
+        CONNECTIONS,
+        ConnectionWorker,
+        buffered_requests,
         exit_at_once_on_signals,
-        limited,
         server_settings,
         shared_request_counts,
     )
@@ -185,8 +186,9 @@ def serve(
             chosen: dict[str, Any] = {
                 "bind": [f"fd://{listening.fileno()}"],
                 "workers": workers,
-                "worker_class": "gthread",
-                "threads": THREADS,
+                "worker_class": ConnectionWorker,
+                "threads": CONNECTIONS,
+                "worker_connections": CONNECTIONS + 100,  # some more for idle connections
                 "timeout": 120,
                 "graceful_timeout": 5,  # seconds until Ctrl-C ends requests that are still running
                 "loglevel": "warning",
@@ -205,7 +207,7 @@ def serve(
                 from brainscore_web.wsgi import application
 
                 _warm_caches()
-            return limited(application)
+            return buffered_requests(application)
 
     connections.close_all()  # server processes must not share a connection
     sys.argv = ["brainscore serve"]  # gunicorn shows it as the name of its processes

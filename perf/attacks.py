@@ -7,6 +7,7 @@ Everything happens in a temporary folder and on loopback; scores of the leaderbo
 import argparse
 import os
 import shutil
+import socket
 import sys
 import tempfile
 import threading
@@ -55,6 +56,7 @@ class Site:
 
     def __init__(self, address, token):
         self.address, self.token = address, token
+        self.port = int(address.rpartition(":")[2])
         self.stop = threading.Event()
         self.attempts = 0
         self._sent = 0
@@ -108,6 +110,29 @@ def highlighting(site):
     together([look] * 8)
 
 
+def slow_clients(site):
+    """Two hundred connections that send the form of the login a byte at a time."""
+    head = b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    head += b"Content-Length: 5000\r\n\r\n"
+    open_ones = []
+    while not site.stop.is_set():
+        while len(open_ones) < 200:
+            with suppress(OSError):
+                one = socket.create_connection(("127.0.0.1", site.port), timeout=5)
+                one.sendall(head)
+                open_ones.append(one)
+                site.attempts += 1
+        for one in list(open_ones):
+            try:
+                one.sendall(b"x")
+            except OSError:  # the server has enough of it: try anew
+                one.close()
+                open_ones.remove(one)
+        site.stop.wait(0.5)
+    for one in open_ones:
+        one.close()
+
+
 def folders(site):
     """Submissions whose tests make 150,000 folders, and 3,000 within each other; the worker is beside the server."""
     while not site.stop.is_set():
@@ -133,6 +158,7 @@ ATTACKS = {
     "none": nothing,
     "spaces in requirements": requirements,
     "source that is long to colour": highlighting,
+    "200 slow clients": slow_clients,
     "folders in the sandbox": folders,
 }
 

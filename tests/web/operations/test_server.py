@@ -1,4 +1,4 @@
-"""Processes of the server: signals while they load, settings of gunicorn, limits of requests."""
+"""Processes of the server: signals while they load, settings of gunicorn, buffered and streamed requests."""
 
 import io
 import logging.config
@@ -50,9 +50,9 @@ def test_only_uploads_of_data_may_have_large_bodies(settings, path, status):
         return [b""]
 
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
-    limited = server.limited(application)
-    environ = {"PATH_INFO": path, "REQUEST_METHOD": "POST", "CONTENT_LENGTH": "99999999999", "wsgi.input": io.BytesIO(b"much data")}
-    list(limited(environ, lambda answer, headers: answers.append(answer)))
+    buffered = server.buffered_requests(application)
+    environ = {"PATH_INFO": path, "CONTENT_LENGTH": "99999999999", "wsgi.input": io.BytesIO(b"much data")}
+    list(buffered(environ, lambda answer, headers: answers.append(answer)))
     assert answers[0].startswith(status)
     assert received == ([b"much data"] if status == "200 OK" else [])
 
@@ -64,10 +64,10 @@ def test_heads_have_no_body(settings):
         start_response("200 OK", [("Content-Length", "4")])
         return [b"page"]
 
-    limited, answers = server.limited(application), []
+    buffered, answers = server.buffered_requests(application), []
     for method, body in (("GET", [b"page"]), ("HEAD", [])):
         environ = {"PATH_INFO": "/", "REQUEST_METHOD": method}
-        assert list(limited(environ, lambda answer, headers: answers.append(headers))) == body
+        assert list(buffered(environ, lambda answer, headers: answers.append(headers))) == body
     assert answers == [[("Content-Length", "4")]] * 2
 
 
