@@ -23,11 +23,11 @@ import torch  # noqa: E402 - after the operators that torchvision may lack
 from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: E402
 from transformers import BertConfig, BertLMHeadModel, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast  # noqa: E402
 
-from brainscore_language.benchmark_helpers.recordings import stored_responses  # noqa: E402
 from brainscore_language.model_helpers import huggingface, localize, networks  # noqa: E402
 from brainscore_language.model_helpers.hub import select_layer  # noqa: E402
 from brainscore_language.model_helpers.huggingface import HuggingfaceSubject, MaskedSubject  # noqa: E402
 from brainscore_language.model_helpers.preprocessing import prepare_context  # noqa: E402
+from brainscore_language.model_helpers.stored_responses import stored_responses  # noqa: E402
 
 WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "a", "b", "c", "d", "e", "f", "g"]
 LIMIT = 20
@@ -331,7 +331,7 @@ def test_responses_are_stored_and_shared(network, tokenizer, tmp_path, monkeypat
     assert read(other)[1] == count
     assert read(network[1], texts[::-1])[1] == count
     assert "not its present ones" not in caplog.text
-    monkeypatch.setattr("brainscore_language.benchmark_helpers.recordings._identity", lambda _: {"same": True})
+    monkeypatch.setattr("brainscore_language.model_helpers.stored_responses._identity", lambda _: {"same": True})
     assert read(network[1])[1] == count
     assert read(other)[1] == count  # the first text, which differs, is not read again
     assert "not its present ones" in caplog.text
