@@ -256,13 +256,12 @@ class ActivationsExtractorHelper:
         require_variance: bool,
     ) -> NeuroidAssembly:
         with timed("extraction"), naming_stimuli(getattr(stimuli, "stimulus_paths", None) or {}):
-            shown, (first, values, block) = self._recorded(
+            shown, (first, values) = self._recorded(
                 stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=True
             )
-        if block is None or len(values) < len(first):
-            blocks = [values[layer] for layer in first]
-            block = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=-1)
-        return self._assembled(shown, [response.units for response in first.values()], block)
+        blocks = [values[layer] for layer in first]
+        side_by_side = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=-1)
+        return self._assembled(shown, [response.units for response in first.values()], side_by_side)
 
     def by_layer(
         self,
@@ -277,7 +276,7 @@ class ActivationsExtractorHelper:
         With a store, a layer is read into memory only when its values are used.
         """
         with timed("extraction"), naming_stimuli(getattr(stimuli, "stimulus_paths", None) or {}):
-            shown, (first, values, _) = self._recorded(
+            shown, (first, values) = self._recorded(
                 stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=False
             )
         return {layer: self._assembled(shown, [response.units], values[layer]) for layer, response in first.items()}

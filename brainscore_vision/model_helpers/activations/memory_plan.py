@@ -32,14 +32,12 @@ class MemoryPlan:
 
     dtype: str  # type that activations are stored in
     batch_size: int  # number of stimuli that pass the network together, at most the requested number
-    rows: int  # number of stimuli of the widest layer that may be read together afterwards
     # As for :func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`; None if activations are not
     # reduced
     reduction: str | None
     # predicted_peak and limit: largest memory of the run and its limit, in bytes
     predicted_peak: int
     limit: int
-    extraction_peak: int  # largest memory until all stimuli have passed the network, in bytes
     # disk and room: disk space of the stored layers and available space, in bytes. Both 0 without a store, unless
     # components are learned, for which layers are kept in a temporary folder
     disk: int
@@ -68,12 +66,9 @@ class _Need:
     disk: int
     learning: int = 0  # a reduction that is learned from activations on disk, after the run
 
-    def extraction_peak(self, batch_size: int) -> int:
-        return self.process + self.buffers + self.reduction + batch_size * self.one_stimulus
-
     def peak(self, batch_size: int) -> int:
-        afterwards = self.process + self.buffers + max(self.learning, self.names + self.metric)
-        return max(self.extraction_peak(batch_size), afterwards)
+        extraction = self.reduction + batch_size * self.one_stimulus
+        return self.process + self.buffers + max(extraction, self.learning, self.names + self.metric)
 
     def numbers(self, batch_size: int) -> dict[str, int]:
         return {
@@ -175,15 +170,12 @@ def plan(
             and fixed + needed.names + needed.metric <= allowed
             and needed.disk <= room
         ):
-            widest = max(features.values()) * stored.itemsize
             return MemoryPlan(
                 dtype=stored.name,
                 batch_size=size,
-                rows=int(np.clip((allowed - fixed) // (4 * max(widest, 1)), 1, stimuli)),
                 reduction=spec,
                 predicted_peak=needed.peak(size),
                 limit=allowed,
-                extraction_peak=needed.extraction_peak(size),
                 disk=needed.disk,
                 room=room,
                 numbers=needed.numbers(size),

@@ -194,23 +194,16 @@ class _StoredRows:
 
     Rows are thus written while the next batch is read, not beside a network whose threads would wait for each other.
     Two batches are in memory at most.
-
-    All rows stay in `memory`, if it is given.
     """
 
-    def __init__(self, writer: LayerWriter, memory: NDArray[Any] | None = None) -> None:
+    def __init__(self, writer: LayerWriter) -> None:
         self._writer = writer
-        self._memory = memory
         self._kept: list[tuple[Any, NDArray[Any]]] = []
         self._unflushed = 0
         self._written: Future[None] | None = None
 
     def __setitem__(self, rows: Any, values: NDArray[Any], /) -> None:
-        if self._memory is None:
-            self._kept.append((rows, np.array(values)))
-        else:
-            self._memory[rows] = values
-            self._kept.append((rows, self._memory[rows]))
+        self._kept.append((rows, np.array(values)))
 
     def write(self, threads: Executor) -> None:
         """Begin to write the rows that are kept."""
@@ -231,18 +224,6 @@ class _StoredRows:
         if self._unflushed >= _FLUSHED:
             self._writer.flush()
             self._unflushed = 0
-
-
-def memory_block(layers: Sequence[Response], rows: int) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
-    """A block of memory for the layers side by side, and the part of each layer."""
-    sizes = [layer.units.features for layer in layers]
-    ends = np.cumsum(sizes)
-    shape = (rows, *layers[0].steps, int(ends[-1]))
-    block = np.empty(shape, dtype=np.result_type(*(layer.dtype for layer in layers)))
-    return block, {
-        layer.units.name: block[..., int(end) - size : int(end)]
-        for layer, size, end in zip(layers, sizes, ends, strict=True)
-    }
 
 
 @contextmanager
@@ -327,11 +308,10 @@ def _transform(activations: NDArray[Any], pca: IncrementalPCA, target: Any) -> N
 
 
 class RecordedLayers(NamedTuple):
-    """Each layer's first response and all values; and one block of the layers side by side, if there is one."""
+    """Each layer's first response and all values."""
 
     first: dict[str, Response]
     values: dict[str, NDArray[Any]]
-    block: NDArray[Any] | None
 
 
 @dataclass
@@ -361,8 +341,7 @@ class Recording:
         if spec is not None and make_reduction(spec).needs_fit:
             return self._components(first, spec)
         first = {layer: response.reduced(spec) for layer, response in first.items()}
-        values, block = self._recorded(first, spec, self.store, self._parts(first))
-        return RecordedLayers(first, values, block)
+        return RecordedLayers(first, self._recorded(first, spec, self.store, self._parts(first)))
 
     def _components(self, full: dict[str, Response], spec: str) -> RecordedLayers:
         """Reduce layers to principal components; those that do not have more features stay unchanged."""
@@ -382,7 +361,7 @@ class Recording:
         with nullcontext(self.store) if self.store is not None else temporary_store() as store:
             if needed:  # learning takes memory, even if all activations are already stored
                 self._plan(needed, spec)
-            recorded, _ = self._recorded(needed, spec, store, parts_of_keys)
+            recorded = self._recorded(needed, spec, store, parts_of_keys)
             for name, activations in recorded.items():
                 if name not in wide:
                     values[name] = activations
@@ -404,7 +383,7 @@ class Recording:
             else response
             for name, response in full.items()
         }
-        return RecordedLayers(first, values, None)
+        return RecordedLayers(first, values)
 
     def _transformed(
         self, activations: NDArray[Any], pca: IncrementalPCA, response: Response, key_fields: Mapping[str, Any]
@@ -517,46 +496,29 @@ class Recording:
 
     def _recorded(
         self, first: dict[str, Response], spec: str | None, store: ActivationStore | None, key_fields: KeyParts
-    ) -> tuple[dict[str, NDArray[Any]], NDArray[Any] | None]:
-        """All values of layers, read if they are stored; and, without a store, one block of them all."""
+    ) -> dict[str, NDArray[Any]]:
+        """All values of layers, read if they are stored."""
         stored = self._stored(first, key_fields)
         missing = {layer: response for layer, response in first.items() if layer not in stored}
         if not missing:
-            return stored, None
-        memory = self._plan(missing, spec)
-        self.run.batch_size = memory.batch_size
-        responses, rows = list(missing.values()), self.shown.row_count
-        if store is None:
-            block, columns = memory_block(responses, rows)
-            self._run(missing, columns)
-            return columns, block
-        learned = spec is not None and make_reduction(spec).needs_fit  # components are learned layer by layer
-        if self.together and not stored and not learned and self._fits_beside(responses, memory):
-            block, columns = memory_block(responses, rows)
-            self._run_into_store(missing, store, key_fields, columns)
-            return columns, block
-        return stored | self._run_into_store(missing, store, key_fields, {}), None
-
-    def _fits_beside(self, layers: Sequence[Response], memory: MemoryPlan) -> bool:
-        """Whether all values of the layers, in one array, fit into memory while the network runs."""
-        if len(layers) == 1 or len({layer.dtype for layer in layers}) > 1:
-            return False
-        values = self.shown.row_count * sum(int(np.prod(layer.row)) * layer.dtype.itemsize for layer in layers)
-        return memory.extraction_peak + values <= memory.limit
+            return stored
+        self.run.batch_size = self._plan(missing, spec).batch_size
+        if store is not None:
+            return stored | self._run_into_store(missing, store, key_fields)
+        shapes = {name: (self.shown.row_count, *response.row) for name, response in missing.items()}
+        values = {name: np.empty(shapes[name], response.dtype) for name, response in missing.items()}
+        self._run(missing, values)
+        return values
 
     def _run_into_store(
-        self,
-        layers: Mapping[str, Response],
-        store: ActivationStore,
-        key_fields: KeyParts,
-        columns: Mapping[str, NDArray[Any]],
+        self, layers: Mapping[str, Response], store: ActivationStore, key_fields: KeyParts
     ) -> dict[str, NDArray[Any]]:
-        """Write the responses into the store, and into `columns` of one array, if there is one; the stored layers."""
+        """Write the responses into the store; the stored layers."""
         with (
             layer_writers(store, list(layers.values()), self.shown.row_count, key_fields, self._info) as writers,
             ThreadPoolExecutor(min(_WRITERS, len(layers)), "activations") as threads,
         ):
-            targets = {name: _StoredRows(writers[name], columns.get(name)) for name in layers}
+            targets = {name: _StoredRows(writers[name]) for name in layers}
 
             def write() -> None:
                 for target in targets.values():
@@ -607,7 +569,7 @@ class Recording:
 
     def _finding(self, layers: Mapping[str, Response], differing: list[str]) -> str:
         """How responses differ: from call to call, or with the other stimuli of a batch; empty if they repeat."""
-        paths = [self._paths[self._first], *self._paths[:_PREPARED]]
+        paths = list(dict.fromkeys([self._paths[self._first], *self._paths[:_PREPARED]]))
         # even if responses to the first stimulus are equal by chance
         if not self.run.loader.is_fixed and are_random([self.run.inputs(paths), self.run.inputs(paths)]):
             return _RANDOM_PREPROCESSING
