@@ -16,7 +16,7 @@ from brainscore_core.numerics.resampling import combined_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, walk_coords
 from brainscore_language.artificial_subject import ArtificialSubject
 
-__all__ = ["ci_error", "manual_merge", "reading_times"]
+__all__ = ["attach_jackknife", "ci_error", "manual_merge", "reading_times"]
 
 
 def reading_times(candidate: ArtificialSubject, parts: Sequence[str]) -> NDArray[np.float64]:
@@ -74,9 +74,6 @@ def manual_merge(*elements: DataAssembly, on: str = "neuroid") -> DataAssembly:
         raise ValueError(f"the assemblies have the dimensions {[element.dims for element in elements]}")
     values = np.concatenate([element.values for element in elements], axis=axis)
     return type(first)(values, coords=coords, dims=first.dims)
-
-
-__all__ = ["attach_jackknife"]
 
 
 def attach_jackknife(
