@@ -20,6 +20,7 @@ from brainscore_core.plurals import counted, plural
 from brainscore_core.populations import condition_of_benchmark
 from brainscore_core.progress import stage
 from brainscore_core.statistics.comparison import compare_scores
+from brainscore_core.strict_json import plain
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.assessment.baselines import (
@@ -206,9 +207,9 @@ class Controls:
         """All values as JSON types, with those that follow from the tests."""
         difference = None if self.best is None else self.best.difference
         return {
-            **_plain(asdict(self)),
+            **plain(asdict(self)),
             "best": None if self.best is None else self.best.name,
-            "difference_to_best": None if difference is None else _plain(asdict(difference)),
+            "difference_to_best": None if difference is None else plain(asdict(difference)),
             "above_all_controls": self.above(),
             "above_all_baselines": self.above("baseline"),
             "above_all_artefact_checks": self.above("artefact check"),
@@ -788,10 +789,3 @@ def _difference_text(difference: Difference) -> str:
 
 def _list(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 2 else names)
-
-
-def _plain(value: Any) -> Any:
-    """Tuples as lists, throughout."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.bibtex import bibtex_entries
+from brainscore_core.strict_json import plain
 from brainscore_core.training_data import Exposure, Finding, Stated, Training, compare, cycle_from, inherited
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
 from brainscore_vision.catalogue import listed_benchmark
@@ -54,7 +55,7 @@ class ModelEntry:
 
     def as_dict(self) -> dict[str, Any]:
         """Nested dictionaries and lists of plain values, as JSON takes them."""
-        return _json_value(asdict(self))
+        return plain(asdict(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +76,7 @@ class BenchmarkEntry:
 
     def as_dict(self) -> dict[str, Any]:
         """Nested dictionaries and lists of plain values, as JSON takes them."""
-        return _json_value(asdict(self))
+        return plain(asdict(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +91,7 @@ class Problem:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as JSON takes them."""
-        return _json_value(asdict(self))
+        return plain(asdict(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -334,13 +335,6 @@ def _layers_in(file: Path) -> dict[str, tuple[str, ...]] | None:
         }
     except (OSError, ValueError, AttributeError, TypeError):
         return None  # running the model raises the error
-
-
-def _json_value(value: Any) -> Any:
-    """Convert tuples to lists, as in JSON."""
-    if isinstance(value, dict):
-        return {name: _json_value(item) for name, item in value.items()}
-    return [_json_value(item) for item in value] if isinstance(value, tuple | list) else value
 
 
 def training_sets(model: str) -> tuple[str, ...] | None:
