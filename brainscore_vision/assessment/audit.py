@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.benchmarks.measurements import (
-    Measurements,
     Overlap,
     find_overlaps,
     measurements_of,
@@ -26,6 +24,7 @@ from brainscore_core.formatting import number_text, range_text
 from brainscore_core.metric_helpers.alignment import coord_values
 from brainscore_core.plugins import Check
 from brainscore_core.progress import stage
+from brainscore_core.strict_json import plain
 from brainscore_vision.assessment.dependence import (
     Parts,
     SerialTest,
@@ -42,6 +41,7 @@ from brainscore_vision.assessment.duplicates import THRESHOLD, Pair, merge_group
 from brainscore_vision.assessment.severity import BLOCKS, DUPLICATES, Loss, blocks_of_time, find_losses
 from brainscore_vision.benchmark_helpers.neural_checks import neural_findings
 from brainscore_vision.benchmark_helpers.screen import stimulus_files
+from brainscore_vision.benchmark_helpers.test_helper import first_shown
 from brainscore_vision.metric_helpers.repetitions import Copies, equal_responses
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.registries import benchmark_registry, load_benchmark, load_stimulus_set
@@ -95,7 +95,7 @@ class Audit:
             for key in ("first_path", "second_path"):
                 pair[key] = Path(pair[key]).name
         content["independent"], content["clean"] = self.independent, self.clean
-        return {key: _plain(value) for key, value in content.items()}
+        return plain(content)
 
     def text(self) -> str:
         """The findings, in a few lines."""
@@ -240,16 +240,6 @@ def _copies(parts: Parts) -> tuple[tuple[Copies, ...], list[str]]:
     return tuple(equal), notes
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value
-
-
 def _lines(found: Audit) -> Iterator[str]:
     units = ", ".join(f"{number:,} by {name}" for name, number in found.units.items())
     yield f"{found.benchmark}: {found.stimuli:,} stimuli; independent units: {units}"
@@ -364,49 +354,16 @@ def first_stimuli(identifier: str) -> StimulusSet:
     """Return the first stimuli that a benchmark presents; this loads its data."""
     try:
         benchmark = load_benchmark(identifier)
-        benchmark(_StimulusRecorder(measurements_or_none(benchmark)))
-    except _StimuliShown as shown:
-        return shown.stimuli
+        # on a screen as wide as theirs, stimuli are the original files, which are the same for any angle
+        degrees = getattr(measurements_or_none(benchmark), "screen_degrees", 8.0)
+        shown = first_shown(benchmark, degrees=degrees)
     except UserError:
         raise
     except Exception as error:  # plugins can raise any error
         raise UserError(f"the stimuli of {identifier!r} are not available: {type(error).__name__}: {error}") from error
-    raise UserError(f"benchmark {identifier!r} presents no stimuli")
-
-
-class _StimuliShown(BaseException):
-    """Carries the stimuli that a benchmark presents; not an Exception, so that the benchmark does not catch it."""
-
-    def __init__(self, stimuli: StimulusSet) -> None:
-        super().__init__()
-        self.stimuli = stimuli
-
-
-class _StimulusRecorder(BrainModel):
-    """A subject that stops the benchmark at its first stimuli.
-
-    `measurements`: on a screen as wide as its stimuli, these need not be placed on another one. Samples are of the
-    original files, so that they are the same for any other angle.
-    """
-
-    def __init__(self, measurements: Measurements | None) -> None:
-        self._degrees = getattr(measurements, "screen_degrees", 8.0)
-
-    @property
-    def identifier(self) -> str:
-        return "onlooker"
-
-    def visual_degrees(self) -> float:
-        return self._degrees
-
-    def start_task(self, task: Any, fitting_stimuli: Any = None) -> None:
-        """Do nothing, since it never answers."""
-
-    def start_recording(self, recording_target: Any, time_bins: Any, **kwargs: Any) -> None:
-        """Do nothing, since it never records."""
-
-    def look_at(self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False) -> NoReturn:
-        raise _StimuliShown(stimuli)
+    if shown is None:
+        raise UserError(f"benchmark {identifier!r} presents no stimuli")
+    return shown.stimuli
 
 
 def check_benchmark(benchmark: Any) -> Iterator[Check]:

@@ -4,9 +4,9 @@ Names and arguments are those of the published implementation (brainscore-vision
 AssertionError with both values.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -148,46 +148,51 @@ class NumberOfTrialsTests:
         _holds(trials > 1, f"{benchmark_identifier!r} shows each stimulus {trials} time, not several times")
 
 
-class _StimuliSeen(Exception):
-    """Raised by a model when it is first shown stimuli, to end the benchmark."""
+class Shown(BaseException):
+    """Stimuli that a benchmark shows; raised to end the benchmark, which does not catch it as an Exception."""
+
+    def __init__(self, stimuli: StimulusSet, number_of_trials: int) -> None:
+        super().__init__()
+        self.stimuli, self.number_of_trials = stimuli, number_of_trials
 
 
-class _ObservingModel(BrainModel):
-    """Records the stimuli that it is shown, and does not respond."""
-
-    stimuli: StimulusSet
-    number_of_trials: int
+class _Onlooker(BrainModel):
+    """Ends the benchmark when it is first shown stimuli."""
 
     def __init__(self, degrees: float) -> None:
         self._degrees = degrees
 
     @property
     def identifier(self) -> str:
-        return "observer"
+        return "onlooker"
 
     def visual_degrees(self) -> float:
         return self._degrees
 
-    def start_task(self, task: str, fitting_stimuli: Any = None, **kwargs: Any) -> None:
+    def start_task(self, task: Any, fitting_stimuli: Any = None, **kwargs: Any) -> None:
         """Accept any task."""
 
-    def start_recording(
-        self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None, **kwargs: Any
-    ) -> None:
+    def start_recording(self, recording_target: Any, time_bins: Any = None, **kwargs: Any) -> None:
         """Accept any region."""
 
-    def look_at(self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False) -> Any:
-        self.stimuli, self.number_of_trials = stimuli, number_of_trials
-        raise _StimuliSeen
+    def look_at(self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False) -> NoReturn:
+        raise Shown(stimuli, number_of_trials)
 
 
-def _observed(benchmark: Benchmark, *, degrees: float) -> _ObservingModel:
-    observer = _ObservingModel(degrees)
+def first_shown(benchmark: Benchmark, *, degrees: float) -> Shown | None:
+    """The first stimuli that a benchmark shows to a model with this visual angle; None if it shows none."""
     try:
-        benchmark(observer)
-    except _StimuliSeen:
-        return observer
-    raise AssertionError(f"{benchmark.identifier!r} showed the model no stimuli")
+        benchmark(_Onlooker(degrees))
+    except Shown as shown:
+        return shown
+    return None
+
+
+def _observed(benchmark: Benchmark, *, degrees: float) -> Shown:
+    shown = first_shown(benchmark, degrees=degrees)
+    if shown is None:
+        raise AssertionError(f"{benchmark.identifier!r} showed the model no stimuli")
+    return shown
 
 
 def _grey_fraction(path: Path) -> float:
