@@ -44,14 +44,6 @@ class MemoryPlan:
     room: int
     numbers: dict[str, int]  # parts of the peak, in bytes
 
-    def __str__(self) -> str:
-        needed, limit = format_size(self.predicted_peak), format_size(self.limit)
-        lines = [f"memory: {needed} of {limit}, {self.batch_size} stimuli per batch"]
-        lines += [f"  {name}: {format_size(value)}" for name, value in self.numbers.items()]
-        lines.append(f"disk: {format_size(self.disk)} of {format_size(self.room)}" if self.room else "disk: not used")
-        lines.append(f"stored as {self.dtype}" + (f", reduced by {self.reduction}" if self.reduction else ""))
-        return "\n".join(lines)
-
 
 @dataclass(frozen=True)
 class _Need:
@@ -90,7 +82,7 @@ def plan(
     batch_size: int = 64,
     input_bytes: int = 0,
     process_bytes: int | None = None,
-    groups: Sequence[Sequence[str]] | None = None,
+    together: bool = False,
     reduction: str | Literal["auto"] | None = None,
     store: ActivationStore | None = None,
 ) -> MemoryPlan:
@@ -105,12 +97,11 @@ def plan(
     repeated trials. `limit`: memory limit; by default :func:`~brainscore_core.memory.memory_limit`. `dtype`: type to
     store; by default float32. float16 is never chosen automatically. `batch_size`: requested number of stimuli in a
     batch. `input_bytes`: size of one preprocessed stimulus. `process_bytes`: memory before the run, including the
-    network; by default the current memory of this process. `groups`: layers that will be requested together, which puts
-    them into memory side by side; by default each alone. `reduction`: a reduction to apply, such as ``'projection'`` or
-    ``'pca:300'``; ``'auto'`` for a random projection if activations do not fit into memory or on disk otherwise. By
-    default there is none. `store`: where activations are stored. Without a store they stay in memory. Result: a
-    MemoryPlan with the largest batch that fits. A UserError if the run cannot fit; the message has the numbers and
-    possible remedies.
+    network; by default the current memory of this process. `together`: whether the layers will be side by side in
+    memory, not each alone. `reduction`: a reduction to apply, such as ``'projection'`` or ``'pca:300'``; ``'auto'`` for
+    a random projection if activations do not fit into memory or on disk otherwise. By default there is none. `store`:
+    where activations are stored. Without a store they stay in memory. Result: a MemoryPlan with the largest batch that
+    fits. A UserError if the run cannot fit; the message has the numbers and possible remedies.
 
     Examples
     --------
@@ -120,10 +111,8 @@ def plan(
     ('projection', 64, True)
     """
     features = {layer: _count(shape) for layer, shape in shapes.items()}
-    unknown = sorted({layer for group in groups or [] for layer in group}.difference(features))
-    if not features or unknown:
-        problem = f"the groups name layers without shape: {', '.join(unknown)}" if unknown else "there are no layers"
-        raise ValueError(f"{problem}; shapes must contain each recorded layer")
+    if not features:
+        raise ValueError("there are no layers; shapes must contain each recorded layer")
     if stimuli < 1 or batch_size < 1:
         raise ValueError(f"{stimuli} stimuli in batches of {batch_size}: both need to be above 0")
     allowed = memory_limit(limit)
@@ -147,14 +136,14 @@ def plan(
         size = stimuli * stored.itemsize * sum(width.values())
         # activations that components are learned from are stored, too
         whole = stimuli * stored.itemsize * sum(features[layer] for layer in width if width[layer] < features[layer])
+        widest = sum(width.values()) if together else max(width.values())
         return _Need(
             process=process,
             one_stimulus=input_bytes + in_network + (4 + stored.itemsize) * recorded,
             reduction=weights,
             buffers=size if store is None else 0,
-            names=_NAMES
-            * max(sum(width[layer] for layer in group) for group in groups or [[layer] for layer in width]),
-            metric=_metric(width, stimuli, groups, stored.itemsize),
+            names=_NAMES * widest,
+            metric=_metric(widest, stimuli, stored.itemsize if together and len(width) > 1 else 0),
             disk=(0 if store is None else size) + (whole if learned else 0),
             learning=learning,
         )
@@ -187,16 +176,11 @@ def _count(shape: int | Sequence[int]) -> int:
     return int(np.prod(shape, dtype=object))
 
 
-def _metric(width: Mapping[str, int], stimuli: int, groups: Sequence[Sequence[str]] | None, itemsize: int) -> int:
-    """Bytes of the largest group: the layers side by side, and matrices of the smaller dimension."""
-    needs = []
-    for group in groups or [[layer] for layer in width]:
-        features = sum(width[layer] for layer in group)
-        together = stimuli * features * itemsize if len(group) > 1 else 0
-        regression = _CHUNKS + _SQUARES * 8 * min(stimuli, features) ** 2
-        geometry = _GEOMETRY_CHUNKS + _GEOMETRY_SQUARES * 8 * stimuli**2
-        needs.append(together + max(regression, geometry))
-    return max(needs)
+def _metric(features: int, stimuli: int, itemsize: int) -> int:
+    """Bytes of a copy of the features, 0 bytes each if there is none, and of matrices of the smaller dimension."""
+    regression = _CHUNKS + _SQUARES * 8 * min(stimuli, features) ** 2
+    geometry = _GEOMETRY_CHUNKS + _GEOMETRY_SQUARES * 8 * stimuli**2
+    return stimuli * features * itemsize + max(regression, geometry)
 
 
 def _refusal(

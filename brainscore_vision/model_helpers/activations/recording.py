@@ -487,7 +487,7 @@ class Recording:
             input_bytes=self.input_bytes,
             reduction=reduction,
             store=self.store,
-            groups=[list(layers)] if self.together else None,
+            together=self.together,
         )
 
     @property

@@ -51,7 +51,6 @@ def test_without_a_store_they_do(store):
     assert in_memory.numbers["activations kept in memory"] == 2000 * FEATURES * 4
     assert (in_memory.disk, in_memory.room) == (0, 0)
     assert in_memory.predicted_peak - planned(2000, store=store).predicted_peak == 2000 * FEATURES * 4
-    assert "disk: not used" in str(in_memory)
 
 
 def test_the_batch_shrinks_to_the_limit(store):
@@ -71,7 +70,7 @@ def test_dtype(store):
 
 def test_several_layers_side_by_side_are_in_memory(store):
     alone = planned(store=store)
-    together = planned(store=store, groups=[["conv1"], ["conv1", "fc"]], limit="7GB")
+    together = planned(store=store, together=True, limit="7GB")
     assert together.numbers["metric"] - alone.numbers["metric"] == 5000 * FEATURES * 4
 
 
@@ -93,7 +92,7 @@ def test_reduction_only_where_it_must_be(store, tmp_path):
 
 def test_too_much_memory(store):
     with pytest.raises(UserError) as refused:
-        planned(store=store, groups=[["conv1", "fc"]])
+        planned(store=store, together=True)
     assert f"5000 stimuli × {FEATURES} features do not fit" in refused.value.message
     assert "6.2 GB of memory needed, 4.0 GB allowed" in refused.value.message
     assert "process and network 500.0 MB" in refused.value.message
@@ -128,17 +127,8 @@ def test_limit_of_the_environment(monkeypatch, store):
 def test_what_no_plan_is_made_for(store):
     with pytest.raises(ValueError, match="no layers"):
         plan({}, 10)
-    with pytest.raises(ValueError, match="without shape: conv9"):
-        planned(groups=[["conv9"]])
     with pytest.raises(ValueError, match="above 0"):
         planned(0)
-
-
-def test_in_words(store):
-    words = str(planned(store=store, reduction="projection"))
-    assert "of 4.0 GB, 64 stimuli per batch" in words
-    assert "of 20.0 GB" in words
-    assert "stored as float32, reduced by projection" in words
 
 
 @pytest.mark.parametrize("metric", ["rdm", "cka"])
