@@ -9,12 +9,15 @@ import struct
 import tempfile
 import zipfile
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Literal, Protocol
 
 from brainscore_core import archives
+from brainscore_core.domain_names import PACKAGES
+from brainscore_core.domains import domains
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import Scan, scan_file
 from brainscore_core.submission.package import KIND_FOLDERS, REGISTRIES, Finding, Limits, Package, sort_findings
@@ -51,6 +54,9 @@ class Tree(Protocol):
 
     def read(self, paths: Iterable[str], budget: Budget) -> dict[str, bytes]:
         """Contents; a file that is too large is read only a little beyond the limit."""
+
+    def unlike(self, others: Mapping[str, Path]) -> set[str]:
+        """Paths whose content differs from that of the given file."""
 
 
 class Budget:
@@ -96,9 +102,12 @@ def read_tree(
     findings: list[Finding] = []
     if junk := len(tree.names) - len(names):
         findings.append(Finding("note", "left out", "", None, f"{junk} leftover files of programs", ""))
+    tops = _platform_folders(names)
     if only is not None:
         folders = tuple(f"{folder}/" for folder in only)
         names = [path for path in names if path.startswith(folders)]
+    elif tops:
+        names = _changed_plugins(tree, names, tops)
     starts = tree.read([path for path in names if path.rpartition("/")[2] == "__init__.py"], Budget(limits))
     # files that are too large are left out below; parsing them would take long
     starts = {path: content if len(content) <= limits.source else b"" for path, content in starts.items()}
@@ -115,7 +124,7 @@ def read_tree(
         )
     _refuse_names(planned.files)
     findings += planned.findings
-    if only is not None:  # the layout of the platform itself needs no notes
+    if tops or only is not None:  # the layout of the platform itself needs no notes
         findings = [finding for finding in findings if finding.check != "layout" or finding.severity == "error"]
     else:
         findings += _outside(planned.outside)
@@ -129,6 +138,43 @@ def read_tree(
             remedy="divide it into several submissions",
         )
     return package
+
+
+def _platform_folders(names: Iterable[str]) -> dict[str, str]:
+    """Folders of the packages of domains in a checkout of the platform, with ``/``; none in other trees."""
+    marks = {each.model_interface.partition(":")[0].replace(".", "/") + ".py": each.package for each in domains()}
+    return {
+        f"{path.removesuffix(mark)}{package}/": package
+        for path in names
+        for mark, package in marks.items()
+        if f"/{path}".endswith(f"/{mark}")
+    }
+
+
+def _changed_plugins(tree: Tree, names: list[str], tops: Mapping[str, str]) -> list[str]:
+    """Files of the plugins in a checkout of the platform that differ from the platform's own."""
+    home = Path(__file__).resolve().parents[2]
+    plugins: dict[str, list[str]] = defaultdict(list)
+    platform_paths: dict[str, Path] = {}
+    for path in names:
+        for top, package in tops.items():
+            segments = path.removeprefix(top).split("/")
+            if (
+                path.startswith(top)
+                and len(segments) > 2
+                and segments[0] in KIND_FOLDERS
+                and segments[1][0] not in "_."
+            ):
+                plugins[f"{top}{segments[0]}/{segments[1]}"].append(path)
+                platform_paths[path] = home / package / path.removeprefix(top)
+    unlike = tree.unlike(platform_paths)
+    changed = [path for paths in plugins.values() if unlike.intersection(paths) for path in paths]
+    if not changed:
+        raise UserError(
+            "it is a checkout of the platform, and all its plugins are the platform's own",
+            remedy=f"name the plugin's folder, such as {PACKAGES[0]}/models/mine; or commit new plugins",
+        )
+    return changed
 
 
 def _refuse_names(files: Mapping[str, str]) -> None:
@@ -232,7 +278,8 @@ def read_folder(path: Path, *, limits: Limits | None = None) -> Package:
     Parameters
     ----------
     path : Path
-        A plugin's folder, or a folder that contains ``models/``, ``benchmarks/`` and so on.
+        A plugin's folder; a folder that contains ``models/``, ``benchmarks/`` and so on; or a checkout of the platform,
+        from which the plugins that are not the platform's own are read.
     limits : Limits, optional
         Limits of the submission.
 
@@ -298,6 +345,13 @@ class _FolderTree:
             raise UserError(f"{path} cannot be read: {error.strerror}", remedy="check its permissions") from error
         budget.take(len(content))
         return content
+
+    def unlike(self, others: Mapping[str, Path]) -> set[str]:
+        return {
+            path
+            for path, file in others.items()
+            if not file.is_file() or file.read_bytes() != self._paths[path].read_bytes()
+        }
 
 
 _PACK_AGAIN = "pack it again, with plain files and relative paths"
@@ -402,6 +456,10 @@ class _ZipTree:
                         remedy="send code alone, without generated files",
                     )
         return bytes(content)
+
+    def unlike(self, others: Mapping[str, Path]) -> set[str]:
+        contents = self.read(others, Budget(Limits(size=1 << 30)))
+        return {path for path, file in others.items() if not file.is_file() or file.read_bytes() != contents[path]}
 
 
 def _refuse_member(member: zipfile.ZipInfo, path: str) -> None:

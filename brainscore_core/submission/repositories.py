@@ -6,6 +6,7 @@ submodules, links and attributes have no effect, since there is never a working 
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import os
 import re
@@ -317,6 +318,18 @@ class CommitTree:
             size = int(output[at:end].split()[2])
             yield name, output[end + 1 : end + 1 + size]
             at = end + 1 + size + 1
+
+    def unlike(self, others: Mapping[str, Path]) -> set[str]:
+        return {path for path, file in others.items() if _object_name(file) != self._objects[path]}
+
+
+def _object_name(file: Path) -> str | None:
+    """Git's hash of a file's content; None if the file cannot be read."""
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return None
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def _size(folder: Path) -> int:

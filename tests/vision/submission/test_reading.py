@@ -4,11 +4,15 @@ import io
 import stat
 import struct
 import zipfile
+from pathlib import Path
 
 import pytest
 
+import brainscore_vision
 from brainscore_core.errors import UserError
 from brainscore_core.submission import Limits, errors_among, read_folder, read_zip, unpack
+
+PLATFORM = Path(brainscore_vision.__file__).parent
 
 
 def paths(package):
@@ -234,6 +238,21 @@ def test_folders(written, model, benchmark, tmp_path):
     assert (found.check, found.file) == ("link", "models/mine/link.py")
     with pytest.raises(UserError, match="there is no folder"):
         read_folder(folder / "absent")
+
+
+def test_a_checkout_of_the_platform(tmp_path, written, model):
+    for file in ("model_interface.py", "__init__.py", *(f"models/pixels/{one.name}" for one in
+                 (PLATFORM / "models/pixels").glob("*.*"))):  # fmt: skip
+        written({f"brainscore_vision/{file}": (PLATFORM / file).read_bytes()})
+    folder = written({"tests/vision/models/old/__init__.py": model["models/mine/__init__.py"]})
+    with pytest.raises(UserError, match="all its plugins are the platform's own"):
+        read_folder(folder)
+    written({f"brainscore_vision/{path}": text for path, text in model.items()})
+    package = read_folder(folder)
+    assert paths(package) == ["models/mine"]
+    assert package.findings == ()
+    written({"brainscore_vision/models/pixels/model.py": "x = 1"})
+    assert paths(read_folder(folder)) == ["models/mine", "models/pixels"]
 
 
 def test_a_file_of_too_many_tokens_is_not_parsed(zipped, model, monkeypatch):
