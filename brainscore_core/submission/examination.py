@@ -153,7 +153,7 @@ def examine_files(package: Package) -> tuple[Finding, ...]:
             findings += _findings_or_error(init_file, partial(_check_requirements, package, plugin, root))
             findings += _findings_or_error(init_file, partial(_check_metadata, package, plugin, root))
             if plugin.kind == "benchmarks":
-                findings += _check_benchmarks(plugin)
+                findings += _findings_or_error(init_file, partial(_check_benchmarks, package, plugin))
     return sort_findings(findings)
 
 
@@ -517,13 +517,30 @@ def _is_weights(node: ast.expr | None) -> bool:
 
 _BENCHMARK_NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*-[A-Za-z0-9_.-]+")
 _AUTHOR_YEAR = re.compile(r"[A-Z][A-Za-z]*(19|20)\d\d(?!\d)")
+_REQUIRED_ARGUMENTS = {
+    "version": "version=1, and increase it whenever scores change",
+    "ceiling_func": "ceiling_func=lambda: …, which returns a Score",
+    "parent": "parent='IT', or another region, or 'behavior'",
+    "bibtex": "bibtex='@article{…}', the citation of the measurements",
+}
+_BENCHMARK_CLASSES = re.compile(r"\w*Benchmark(Base)?")
+_SEE_PAGE = "see the page on benchmarks"
 
 
-def _check_benchmarks(plugin: SubmittedPlugin) -> Iterator[Finding]:
-    """Find names of benchmarks that do not follow the convention."""
+def _check_benchmarks(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
+    """Find missing arguments of `BenchmarkBase`: identifier, version, ceiling, parent, bibtex."""
+    init_file = f"{plugin.path}/__init__.py"
     for registration in plugin.registrations:
         if registration.registry == "benchmark_registry":
-            yield from _check_benchmark_name(registration.key, f"{plugin.path}/__init__.py", registration.line)
+            yield from _check_benchmark_name(registration.key, init_file, registration.line)
+    sources = [source for source in sources_of(package, plugin) if not source.is_test]
+    calls = [(source, call) for source in sources for call in _benchmark_calls(source)]
+    for source, call in calls:
+        yield from _check_arguments(source, call)
+    if not calls and not any(_uses_benchmark_base(source) for source in sources) and plugin.registrations:
+        message = "the benchmark does not use BenchmarkBase"
+        remedy = f"let the benchmark inherit from brainscore_core.benchmarks.BenchmarkBase; {_SEE_PAGE}"
+        yield Finding("warning", "benchmark", init_file, None, message, remedy)
 
 
 def _check_benchmark_name(key: str, file: str, line: int) -> Iterator[Finding]:
@@ -534,6 +551,37 @@ def _check_benchmark_name(key: str, file: str, line: int) -> Iterator[Finding]:
     elif not _AUTHOR_YEAR.match(key):
         message = f"{key!r} does not begin with an author and a year"
         yield Finding("note", "benchmark", file, line, message, "name the study AuthorYear, such as MajajHong2015")
+
+
+def _benchmark_calls(source: Source) -> Iterator[ast.Call]:
+    """Calls of benchmark classes, or of their ``__init__``, that pass an identifier."""
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Call) or not any(keyword.arg == "identifier" for keyword in node.keywords):
+            continue
+        if called_name(node) == "__init__" or _BENCHMARK_CLASSES.fullmatch(called_name(node)):
+            yield node
+
+
+def _uses_benchmark_base(source: Source) -> bool:
+    return any(
+        isinstance(node, ast.Name | ast.alias)
+        and _BENCHMARK_CLASSES.fullmatch(node.id if isinstance(node, ast.Name) else node.name)
+        for node in ast.walk(source.tree)
+    )
+
+
+def _check_arguments(source: Source, call: ast.Call) -> Iterator[Finding]:
+    keywords = {keyword.arg for keyword in call.keywords}
+    if None in keywords or call.args:  # the content of **arguments is only known at run time
+        return
+    for name, remedy in _REQUIRED_ARGUMENTS.items():
+        if name not in keywords and f"{name.removesuffix('_func')}" not in keywords:
+            message = f"this call passes no {name.removesuffix('_func')}"
+            yield Finding("warning", "benchmark", source.path, call.lineno, message, f"pass {remedy}")
+    for keyword in call.keywords:
+        value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+        if keyword.arg == "identifier" and isinstance(value, str) and not _BENCHMARK_NAME.fullmatch(value):
+            yield from _check_benchmark_name(value, source.path, keyword.value.lineno)
 
 
 def _check_metadata(package: Package, plugin: SubmittedPlugin, root: Path) -> Iterator[Finding]:

@@ -124,12 +124,16 @@ def test_tests(found, model, benchmark):
 
 def test_the_checklist_of_benchmarks(found, benchmark):
     code, start = "benchmarks/mine2026/benchmark.py", "benchmarks/mine2026/__init__.py"
-    text = benchmark[code].replace("={T}", "={Your Paper Title}")
+    text = (
+        benchmark[code].replace(" version=1,", "").replace('parent="V1", ', "").replace("={T}", "={Your Paper Title}")
+    )
     assert [(one[0], one[3]) for one in found({**benchmark, code: text})] == [
         ("warning", "the text still contains 'your paper title' of the template")
-    ]
+    ] + [("warning", f"this call passes no {name}") for name in ("parent", "version")]
     named = {path: text.replace("Mine2026-pls", "mine") for path, text in benchmark.items()}
-    assert [(one[0], one[2]) for one in found(named)] == [("warning", f"{start}:6")]
+    assert [(one[0], one[2]) for one in found(named)] == [("warning", f"{start}:6"), ("warning", f"{code}:9")]
+    own = "class Mine:\n    pass\n"
+    assert "BenchmarkBase" in found({**benchmark, code: own})[0][3]
 
 
 def test_identifiers(found, zipped, model, written, monkeypatch, tmp_path):
