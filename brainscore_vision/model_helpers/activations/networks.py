@@ -333,7 +333,8 @@ class Listener:
     1), or the entry of an output of several that :func:`candidates_for_logits` finds; else the output of the last
     module without children.
 
-    `known` are the results of the first pass; they are entered if it has not taken place.
+    `known` are the results of the first pass; they are entered if it has not taken place. `compiled` says that the
+    network is compiled by ``torch.compile``, which must not compile the hooks.
     """
 
     def __init__(
@@ -341,9 +342,12 @@ class Listener:
         network: "torch.nn.Module",
         layers: Sequence[str],
         known: FirstPass | None = None,
+        *,
+        compiled: bool = False,
     ) -> None:
         names = LayerNames(network)
         self._network = network
+        self._compiled = compiled
         self._layers = [(layer, *names.module(layer)) for layer in layers]
         self._known = FirstPass() if known is None else known
         self._output = next((layer for layer in layers if names.is_output(layer)), None)
@@ -358,6 +362,10 @@ class Listener:
             calls.setdefault(module, []).append((layer, call))
         for module, layers in calls.items():
             hook: Callable[..., None] = partial(self._on_output, layers=layers)
+            if self._compiled:
+                from torch.compiler import disable
+
+                hook = disable(hook)
             try:
                 self._handles.append(module.register_forward_hook(hook))
             except RuntimeError as error:  # of TorchScript; the output of the network is known without it

@@ -112,6 +112,9 @@ class PytorchWrapper:
         ``'auto'``: the GPU, else Apple's (``'mps'``), else the CPU.
     autocast : bool or torch.dtype
         Compute in half precision where PyTorch considers it safe: ``True`` (bfloat16) or a type.
+    compile : bool or str
+        Compile the network with ``torch.compile``; a text names its backend. Compiling takes a minute, and recorded
+        layers interrupt the compiled code: on a CPU, it helps few networks, and only with thousands of stimuli.
     logits : str or int, optional
         Entry of the network's output that has the classes, if it returns several tensors and it is not known which: a
         key, the name of a field or a position.
@@ -159,6 +162,7 @@ class PytorchWrapper:
         *,
         device: Any = "auto",
         autocast: Any = False,
+        compile: bool | str = False,  # noqa: A002 - torch's own name for it
         logits: str | int | None = None,
         **options: Any,
     ) -> None:
@@ -175,6 +179,7 @@ class PytorchWrapper:
         self._layouts: dict[tuple[str, tuple[int, ...], tuple[int, int] | None], Layout] = {}
         self._forward_kwargs = dict(forward_kwargs or {})
         self._autocast = autocast_type(autocast)
+        self._compile = compile
         self._channels_last = not self._reads_layers_itself()
         self._known_weights: tuple[Any, str] | None = None
         self._extractor = self._build_extractor(
@@ -346,7 +351,7 @@ class PytorchWrapper:
             handles = [self.register_hook(self.get_layer(name), name, target_dict=outputs) for name in layer_names]
             try:
                 with in_float32(self._device):
-                    self._run(images)
+                    self._run(self._model, images)
             finally:
                 for handle in handles:
                     handle.remove()
@@ -393,11 +398,15 @@ class PytorchWrapper:
 
         @contextmanager
         def prepared(layers: Sequence[str]) -> Iterator[Forward]:
-            with without_compilation(self._model), Listener(self._model, layers, first_pass) as listener:
+            # compiling is not worth it for the first stimulus alone
+            compile = bool(first_pass.counts) and bool(self._compile)  # noqa: A001 - as the option
+            network = self._compiled() if compile else self._model
+            eager = nullcontext() if compile else without_compilation(self._model)
+            with eager, Listener(self._model, layers, first_pass, compiled=compile) as listener:
 
                 def run(images: Any, take: TakeOutput) -> None:
                     with listener.passing(take):
-                        listener.finish(self._run(images))
+                        listener.finish(self._run(network, images))
 
                 def run_moved(images: Any, take: TakeOutput) -> None:
                     moved = _MovedOutputs(first_pass, len(images), take)
@@ -436,7 +445,7 @@ class PytorchWrapper:
                     shapes[-1][layer] = tuple(tensor_of(output, layer).shape)
 
                 with listener.passing(keep):
-                    listener.finish(self._run(inputs))
+                    listener.finish(self._run(self._model, inputs))
         for layer in layers:
             first_pass.axes[layer] = stimulus_axis(layer, *(of_layer[layer] for of_layer in shapes))
 
@@ -463,15 +472,15 @@ class PytorchWrapper:
             return None
         return int(np.prod(self._shown_example(["logits"])["logits"]))
 
-    def _run(self, images: Any) -> Any:
+    def _run(self, network: "torch.nn.Module", images: Any) -> Any:
         import torch
 
-        device = next(self._model.parameters(), torch.empty(0)).device
-        self._model.eval()
+        device = next(network.parameters(), torch.empty(0)).device
+        network.eval()
         with torch.inference_mode(), autocasting(device, self._autocast):
-            inputs = to_input(self._model, images)
+            inputs = to_input(network, images)
             self._image = (inputs.shape[-2], inputs.shape[-1]) if inputs.ndim == 4 else None
-            return run_images(self._model, self._arranged(inputs), **self._forward_kwargs)
+            return run_images(network, self._arranged(inputs), **self._forward_kwargs)
 
     def _is_half(self) -> bool:
         tensors = chain(self._model.parameters(), self._model.buffers())
@@ -485,6 +494,11 @@ class PytorchWrapper:
             return inputs
         return inputs.contiguous(memory_format=torch.channels_last)
 
+    def _compiled(self) -> Any:
+        import torch
+
+        return torch.compile(self._model, backend=self._compile if isinstance(self._compile, str) else "inductor")
+
     def _fingerprint(self) -> dict[str, Any]:
         state = network_state(self._model)
         if self._known_weights is None or self._known_weights[0] != state:
@@ -496,6 +510,7 @@ class PytorchWrapper:
             "forward_kwargs": fingerprint(self._forward_kwargs),
             "device": self._device.type,
             "autocast": None if self._autocast is None else str(self._autocast),
+            "compile": self._compile,
             **({} if self._entry is None else {"logits": self._entry}),
         }
 

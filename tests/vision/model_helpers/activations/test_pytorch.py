@@ -272,6 +272,14 @@ def test_on_a_gpu_without_enough_memory_batches_become_smaller(stimuli):
     assert np.abs(found - expected).max() <= 1e-5 * np.abs(expected).max()
 
 
+@pytest.mark.slow(reason="compiles a network")
+def test_compiled(network, preprocessing, wrapper, stimuli):
+    compiled = PytorchWrapper(network, preprocessing, store=None, compile="eager", batch_size=3)
+    found = compiled(stimuli, layers=["conv", "block-t1", "logits"])
+    wanted = wrapper(stimuli, layers=["conv", "block-t1", "logits"])
+    np.testing.assert_allclose(found.values, wanted.values, rtol=1e-5, atol=1e-6)
+
+
 def test_forward_kwargs_and_outputs_that_are_no_tensor(preprocessing, stimuli):
     class Wrapped(torch.nn.Module):
         def forward(self, images, scale=1):

@@ -552,13 +552,13 @@ class PytorchWrapper(ImageWrapper):
             start, end = timeline.windows()[-1]
             return self._cut(self._clips([_grey_image(folder)]), start, end)
 
-    def _run(self, images: Any) -> Any:
+    def _run(self, network: "torch.nn.Module", images: Any) -> Any:
         import torch
 
-        self._model.eval()
+        network.eval()
         with torch.inference_mode(), autocasting(self._device, self._autocast):
             if getattr_static(type(self), "forward") is getattr_static(PytorchWrapper, "forward"):
-                return run_images(self._model, to_input(self._model, images), **self._forward_kwargs)
+                return run_images(network, to_input(network, images), **self._forward_kwargs)
             return self.forward(images)
 
     def _fingerprint(self) -> dict[str, Any]:
