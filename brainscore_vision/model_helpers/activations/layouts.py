@@ -4,47 +4,82 @@ A layout is what a network states, or follows from shapes; otherwise it is unkno
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard
 
 from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
     import torch
 
+_TOLERANCE = 1e-3  # relative to the largest value, between responses to a stimulus alone and beside another
 _MOST_EXTRA_TOKENS = 16  # of networks that do not name theirs
 _STAGES = 6  # each of which may halve the height and the width of the map of tokens
 _CLASS_TOKENS = ("cls_token", "class_token", "class_embedding")
 _OTHER_TOKENS = ("dist_token", "distillation_token", "reg_token", "register_tokens", "storage_tokens")
 
 
-def stimuli_first(tensor: Any, axis: int, stimuli: int) -> Any:
-    """The output of a layer with its axis of stimuli first; −1: outputs for one stimulus have none."""
-    if axis < 0:
-        return tensor[None] if stimuli == 1 else tensor
-    return tensor.movedim(axis, 0)
+class StimulusAxis(NamedTuple):
+    """Axis of stimuli in a layer's output, which is not the first one, or which stimuli share with something else."""
+
+    axis: int  # its number; −1 if outputs for one stimulus do not have it
+    # Whether only stimuli are along it, or positions, such as windows of attention, of one stimulus after the other
+    # (``'outer'``) or of all stimuli in turn (``'inner'``)
+    order: Literal["alone", "outer", "inner"] = "alone"
+
+    def first(self, tensor: Any, stimuli: int) -> Any:
+        """The output with the stimuli on the first axis, the other axes in their order."""
+        if self.axis < 0:
+            return tensor[None] if stimuli == 1 else tensor
+        if self.order == "alone":
+            return tensor.movedim(self.axis, 0)
+        sizes = (stimuli, -1) if self.order == "outer" else (-1, stimuli)
+        return tensor.unflatten(self.axis, sizes).movedim(self.axis + (self.order == "inner"), 0)
+
+    def __str__(self) -> str:
+        if self.axis < 0:
+            return "outputs for a single stimulus have no axis of stimuli, which is added"
+        if self.order == "alone":
+            return f"stimuli are axis {self.axis + 1} of its output, and are moved to the front"
+        return f"stimuli share axis {self.axis + 1} of its output with other positions, and are separated"
 
 
-def stimulus_axis(layer: str, alone: tuple[int, ...], pair: tuple[int, ...]) -> int:
-    """Find the axis of stimuli from the shapes of outputs for a stimulus alone, and for two.
+def stimulus_axis(layer: str, alone: Any, pair: Any) -> StimulusAxis:
+    """Find the axis of stimuli from the outputs for a stimulus alone, and for this stimulus and another.
 
-    −1 if outputs for one stimulus do not have it. A UserError if no axis or several ones depend on the number of
-    stimuli, or stimuli share the axis with something else.
+    A UserError if no axis or several ones depend on the number of stimuli, or the responses to a stimulus cannot be
+    separated.
     """
-    if pair == (2, *alone):
-        return -1
-    changed = [axis for axis, sizes in enumerate(zip(alone, pair, strict=False)) if sizes[0] != sizes[1]]
-    if len(alone) == len(pair) and len(changed) == 1 and (alone[changed[0]], pair[changed[0]]) == (1, 2):
-        return changed[0]
+    if tuple(pair.shape) == (2, *alone.shape):
+        return StimulusAxis(-1)
+    sizes = list(zip(alone.shape, pair.shape, strict=False)) if alone.ndim == pair.ndim else []
+    changed = [axis for axis, (first, second) in enumerate(sizes) if first != second]
+    if len(changed) == 1:
+        (axis,) = changed
+        first, second = sizes[axis]
+        if (first, second) == (1, 2):
+            return StimulusAxis(axis)
+        if second == 2 * first:
+            axes = [StimulusAxis(axis, "outer"), StimulusAxis(axis, "inner")]
+            matching = [
+                candidate for candidate in axes if _near(candidate.first(pair, 2)[:1], candidate.first(alone, 1))
+            ]
+            if len(matching) == 1:
+                return matching[0]
+    shapes = f"{_shown(alone)} for one stimulus and {_shown(pair)} for two"
     raise UserError(
-        f"the axis of stimuli in the output of layer {layer!r} is not known: its shape is {_shown(alone)} for one "
-        f"stimulus and {_shown(pair)} for two",
+        f"the axis of stimuli in the output of layer {layer!r} is not known: its shape is {shapes}",
         remedy="choose the module that contains it, or another layer whose output has one axis for stimuli; or "
         "return the layer's output, stimuli first, from a module of your own",
     )
 
 
-def _shown(shape: tuple[int, ...]) -> str:
-    return " × ".join(map(str, shape)) or "a single number"
+def _near(first: Any, second: Any) -> bool:
+    scale = float(second.abs().max()) if second.numel() else 0.0
+    return first.shape == second.shape and bool(((first - second).abs() <= _TOLERANCE * scale).all())
+
+
+def _shown(tensor: Any) -> str:
+    return " × ".join(map(str, tensor.shape)) or "a single number"
 
 
 class Layout(NamedTuple):

@@ -1,11 +1,13 @@
 """PyTorch networks: names of layers, recording of outputs, devices and precision."""
 
+import copy
 import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property, lru_cache, partial
 from itertools import chain
@@ -14,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_vision.model_helpers.activations.passes import tensor_of
+from brainscore_vision.model_helpers.activations.layouts import StimulusAxis
+from brainscore_vision.model_helpers.activations.passes import Forward, TakeOutput, tensor_of
 from brainscore_vision.model_helpers.activations.preprocessing import require_one_shape
 from brainscore_vision.stimuli.labels import NUMBER_OF_CLASSES
 
@@ -314,7 +317,7 @@ class FirstPass:
     logits: str | None = None
     entry: Entry | None = None  # entry of the network's output that is ``'logits'``; None: the output itself
     shape: str = ""  # what the network returns, in words, if it does not have the form of logits
-    axes: dict[str, int] = field(default_factory=dict)  # axis of stimuli, of layers where it is not the first
+    axes: dict[str, StimulusAxis] = field(default_factory=dict)  # axis of stimuli, of layers where it is not the first
     # Type of the output of layers that do not return a tensor itself, such as ``'tuple'``
     containers: dict[str, str] = field(default_factory=dict)
 
@@ -490,10 +493,17 @@ def _equal(held: Any, output: Any) -> bool:
     )
 
 
-def choose_device(device: Any) -> "torch.device":
-    """Resolve ``'auto'`` or a device."""
+RunNetwork = Callable[["torch.nn.Module", Any], Any]
+
+
+def choose_devices(device: Any) -> "list[torch.device]":
+    """Resolve ``'auto'``, a device, or a list of devices."""
     import torch
 
+    if isinstance(device, list | tuple):
+        if not device:
+            raise UserError("device is an empty list", remedy="pass 'auto', 'cpu', 'cuda', 'mps' or a list of them")
+        return [chosen for item in device for chosen in choose_devices(item)]
     if device == "auto":
         if torch.cuda.is_available():
             device = "cuda"
@@ -502,7 +512,7 @@ def choose_device(device: Any) -> "torch.device":
     chosen = torch.device(device)
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise UserError("device is 'cuda', but PyTorch finds no GPU", remedy="pass device='auto'")
-    return chosen
+    return [chosen]
 
 
 def autocast_type(autocast: Any) -> "torch.dtype | None":
@@ -558,3 +568,42 @@ def to_input(network: "torch.nn.Module", images: Any) -> Any:
         return images
     dtype = weights.dtype if images.is_floating_point() else images.dtype
     return images.to(weights.device, dtype, non_blocking=images.is_pinned())
+
+
+@contextmanager
+def across_devices(
+    network: "torch.nn.Module",
+    devices: "Sequence[torch.device]",
+    layers: Sequence[str],
+    run: RunNetwork,
+    known: FirstPass,
+) -> Iterator[Forward]:
+    """Run a network on several devices, each with a copy of the network and a share of every batch."""
+    with ExitStack() as stack:
+        networks = [network, *(copy.deepcopy(network).to(device) for device in devices[1:])]
+        listeners = [stack.enter_context(Listener(replica, layers, replace(known, counts={}))) for replica in networks]
+        pool = stack.enter_context(ThreadPoolExecutor(len(networks)))
+
+        def part(number: int, images: Any) -> dict[str, Any]:
+            outputs: dict[str, Any] = {}
+
+            def keep(layer: str, output: Any) -> None:
+                tensor = tensor_of(output, layer).detach()
+                if layer in known.axes:
+                    tensor = known.axes[layer].first(tensor, len(images))
+                outputs[layer] = tensor.to("cpu", copy=True)
+
+            with listeners[number].passing(keep):
+                listeners[number].finish(run(networks[number], images))
+            return outputs
+
+        def forward(images: Any, take: TakeOutput) -> None:
+            import torch
+
+            size = -(-len(images) // len(networks))
+            shares = [images[start : start + size] for start in range(0, len(images), size)]
+            outputs = list(pool.map(part, range(len(shares)), shares))
+            for layer in layers:
+                take(layer, torch.cat([output[layer] for output in outputs]))
+
+        yield forward

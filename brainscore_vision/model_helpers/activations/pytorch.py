@@ -23,14 +23,15 @@ from brainscore_vision.model_helpers.activations.fingerprints import (
     network_state,
     weights_fingerprint,
 )
-from brainscore_vision.model_helpers.activations.layouts import Layout, find_layout, stimuli_first, stimulus_axis
+from brainscore_vision.model_helpers.activations.layouts import Layout, find_layout, stimulus_axis
 from brainscore_vision.model_helpers.activations.networks import (
     FirstPass,
     LayerNames,
     Listener,
+    across_devices,
     autocast_type,
     autocasting,
-    choose_device,
+    choose_devices,
     image_tower,
     in_float32,
     plain_name,
@@ -108,8 +109,9 @@ class PytorchWrapper:
         Number of stimuli in a batch; halved whenever memory runs out. On the CPU, at most 16 of them pass the network
         together, which is faster, and the channels of images are last in memory (``torch.channels_last``), unless the
         network cannot be run that way.
-    device : str or torch.device
-        ``'auto'``: the GPU, else Apple's (``'mps'``), else the CPU.
+    device : str, torch.device or list of these
+        ``'auto'``: the GPU, else Apple's (``'mps'``), else the CPU. Several: each gets a copy of the network and its
+        share of every batch.
     autocast : bool or torch.dtype
         Compute in half precision where PyTorch considers it safe: ``True`` (bfloat16) or a type.
     compile : bool or str
@@ -166,11 +168,12 @@ class PytorchWrapper:
         logits: str | int | None = None,
         **options: Any,
     ) -> None:
-        self._device = choose_device(device)
+        self._devices = choose_devices(device)
+        self._device = self._devices[0]
         model, self.remarks = unwrapped(model)
         if (tower := image_tower(model)) is not None:
             self.remarks.append(f"images are shown to the image tower of the network, by {tower}")
-        self._model = _prepared(model, self._device)
+        self._model = _prepared(model, self._devices[0])
         self._image: tuple[int, int] | None = None
         self._known = FirstPass()  # of the last extraction
         self._logits: str | None = None
@@ -200,10 +203,11 @@ class PytorchWrapper:
         )
 
     def _reader(self) -> LayerReader:
+        device = self._devices[0]
         reader = LayerReader(
             fingerprint=self._fingerprint,
             at_once=self._at_once,
-            device=self._device if self._device.type == "cuda" else None,
+            device=device if device.type == "cuda" else None,
             half=self._is_half,
         )
         if self._reads_layers_itself():
@@ -219,7 +223,7 @@ class PytorchWrapper:
     def _at_once(self) -> int | None:
         if any(type(module).__module__.startswith(_DYNAMIC) for module in self._model.modules()):
             return 1  # these round by the range of all values in a batch
-        return _AT_ONCE_ON_CPU if self._device.type == "cpu" else None
+        return _AT_ONCE_ON_CPU * len(self._devices) if self._device.type == "cpu" else None
 
     def _canonical(self, layer: str) -> str:
         """Name under which a layer is stored; that of ``'logits'`` is known after the first pass."""
@@ -231,8 +235,12 @@ class PytorchWrapper:
         """Layout of the output of a layer that was recorded."""
         key = (layer, shape, self._image)
         if key not in self._layouts:
-            module = None if self._names.is_output(layer) else self._names.module(layer)[0]
-            self._layouts[key] = find_layout(layer, shape, module=module, network=self._model, image=self._image)
+            axis = self._known.axes.get(layer)
+            if axis is not None and axis.order != "alone":
+                self._layouts[key] = Layout(layer)
+            else:
+                module = None if self._names.is_output(layer) else self._names.module(layer)[0]
+                self._layouts[key] = find_layout(layer, shape, module=module, network=self._model, image=self._image)
         return self._layouts[key]
 
     @property
@@ -327,12 +335,7 @@ class PytorchWrapper:
         if layer in self._known.containers:
             words.append(f"the first tensor in its {self._known.containers[layer]}")
         if layer in self._known.axes:
-            axis = self._known.axes[layer]
-            words.append(
-                "outputs for a single stimulus have no axis of stimuli, which is added"
-                if axis < 0
-                else f"stimuli are axis {axis + 1} of its output, and are moved to the front"
-            )
+            words.append(str(self._known.axes[layer]))
         return ", ".join(words)
 
     def get_layer(self, layer_name: str) -> "torch.nn.Module":
@@ -398,6 +401,10 @@ class PytorchWrapper:
 
         @contextmanager
         def prepared(layers: Sequence[str]) -> Iterator[Forward]:
+            if first_pass.counts and len(self._devices) > 1:
+                with across_devices(self._model, self._devices, layers, self._run, first_pass) as forward:
+                    yield forward
+                return
             # compiling is not worth it for the first stimulus alone
             compile = bool(first_pass.counts) and bool(self._compile)  # noqa: A001 - as the option
             network = self._compiled() if compile else self._model
@@ -432,22 +439,23 @@ class PytorchWrapper:
         return recorder
 
     def _find_axes(self, first_pass: FirstPass, layers: Sequence[str], images: Any) -> None:
-        """Find the axes of stimuli of layers where it is not the first one: show a stimulus once, and twice."""
+        """Find the axes of stimuli of layers where it is not the first one: show a stimulus alone, and with another."""
         import torch
 
         alone = to_input(self._model, images[:1])
-        shapes: list[dict[str, tuple[int, ...]]] = []
+        companion = alone.flip(-1) + torch.linspace(-1, 1, alone.numel()).reshape(alone.shape).to(alone)
+        outputs: list[dict[str, Any]] = []
         with Listener(self._model, layers, replace(first_pass)) as listener:
-            for inputs in (alone, torch.cat([alone, alone])):
-                shapes.append({})
+            for inputs in (alone, torch.cat([alone, companion])):
+                outputs.append({})
 
                 def keep(layer: str, output: Any) -> None:
-                    shapes[-1][layer] = tuple(tensor_of(output, layer).shape)
+                    outputs[-1][layer] = tensor_of(output, layer).detach().clone()
 
                 with listener.passing(keep):
                     listener.finish(self._run(self._model, inputs))
         for layer in layers:
-            first_pass.axes[layer] = stimulus_axis(layer, *(of_layer[layer] for of_layer in shapes))
+            first_pass.axes[layer] = stimulus_axis(layer, *(of_layer[layer] for of_layer in outputs))
 
     def _shown_example(self, layers: Sequence[str]) -> dict[str, tuple[int, ...]]:
         """Show a grey image; the shape of the output of each layer for one stimulus."""
@@ -508,7 +516,7 @@ class PytorchWrapper:
             "code": code_fingerprint(self._model),
             "wrapper": fingerprint(type(self)),
             "forward_kwargs": fingerprint(self._forward_kwargs),
-            "device": self._device.type,
+            "device": self._devices[0].type,
             "autocast": None if self._autocast is None else str(self._autocast),
             "compile": self._compile,
             **({} if self._entry is None else {"logits": self._entry}),
@@ -540,7 +548,7 @@ class _MovedOutputs:
     def take(self, layer: str, output: Any) -> None:
         tensor = tensor_of(output, layer)
         if layer in self._known.axes:
-            self._take(layer, stimuli_first(tensor, self._known.axes[layer], self._stimuli))
+            self._take(layer, self._known.axes[layer].first(tensor, self._stimuli))
         elif tensor.shape[0] == self._stimuli:
             self._take(layer, tensor)
         else:
@@ -549,7 +557,7 @@ class _MovedOutputs:
     def finish(self) -> None:
         while self.waiting:
             layer, tensor = self.waiting.popitem()
-            self._take(layer, stimuli_first(tensor, self._known.axes[layer], self._stimuli))
+            self._take(layer, self._known.axes[layer].first(tensor, self._stimuli))
 
 
 def _prepared(network: "torch.nn.Module", device: "torch.device") -> "torch.nn.Module":

@@ -17,7 +17,7 @@ from brainscore_core.formatting import first_few
 from brainscore_core.plugins.loading import LIBRARIES
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.model_helpers.activations.layouts import stimuli_first, stimulus_axis
+from brainscore_vision.model_helpers.activations.layouts import stimulus_axis
 from brainscore_vision.model_helpers.activations.networks import (
     LayerNames,
     is_pattern,
@@ -524,13 +524,13 @@ def _run(model: torch.nn.Module, inputs: Any) -> tuple[list[_Output], Counter[st
 
     outputs, calls, omitted = _outputs(model, inputs)
     stimuli = inputs.shape[0]
-    alone: dict[str, tuple[int, ...]] = {}
-    pair: dict[str, tuple[int, ...]] = {}
+    alone: dict[str, Any] = {}
+    pair: dict[str, Any] = {}
     if any(output.tensor.shape[0] != stimuli for output in outputs):
         single = outputs if stimuli == 1 else _outputs(model, inputs[:1])[0]
-        alone = {output.name: tuple(output.tensor.shape) for output in single}
+        alone = {output.name: output.tensor for output in single}
         both = _outputs(model, torch.cat([inputs[:1], inputs[:1]]))[0]
-        pair = {output.name: tuple(output.tensor.shape) for output in both}
+        pair = {output.name: output.tensor for output in both}
     recorded = []
     for output in outputs:
         tensor = output.tensor
@@ -540,7 +540,10 @@ def _run(model: torch.nn.Module, inputs: Any) -> tuple[list[_Output], Counter[st
             except (KeyError, UserError):
                 omitted[output.name] = "it is not known which axis of its output is the stimuli"
                 continue
-            tensor = stimuli_first(tensor, axis, stimuli)
+            if axis.order != "alone":
+                omitted[output.name] = "stimuli share an axis of its output with other positions"
+                continue
+            tensor = axis.first(tensor, stimuli)
         if tensor.ndim == 1:
             omitted[output.name] = "it returns one number for each stimulus"
             continue

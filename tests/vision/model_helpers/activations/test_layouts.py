@@ -42,6 +42,14 @@ def convolution():
     return nn.Sequential(nn.Conv2d(3, 8, 5, stride=2), nn.ReLU(), nn.Flatten(), nn.Linear(1568, 10)).eval()
 
 
+def windows(images):  # 16 of each stimulus, one stimulus after the other
+    return images.unfold(2, 8, 8).unfold(3, 8, 8).flatten(2, 3).transpose(1, 2).reshape(-1, 3, 64)
+
+
+def in_turn(images):  # the first window of all stimuli, then the second …
+    return windows(images).unflatten(0, (-1, 16)).transpose(0, 1).flatten(0, 1)
+
+
 @dataclass
 class Output:
     nothing: None
@@ -54,6 +62,9 @@ class Output:
         (lambda x: x.flatten(2).permute(2, 0, 1), lambda x: x.flatten(2).transpose(1, 2)),
         (lambda x: x.mean((2, 3))[None], lambda x: x.mean((2, 3))),
         (lambda x: x.mean((2, 3)).squeeze(), lambda x: x.mean((2, 3))),
+        (windows, lambda x: windows(x).unflatten(0, (-1, 16))),
+        (in_turn, lambda x: windows(x).unflatten(0, (-1, 16))),
+        (lambda x: x.reshape(1, -1, 32, 32), lambda x: x),
         (lambda x: Output(None, [(), None, x]), lambda x: x),
         (lambda x: {"first": None, "second": {"third": x}}, lambda x: x),
         (lambda x: x.relu().to_sparse(), lambda x: x.relu()),
@@ -75,7 +86,6 @@ def test_responses_are_those_of_each_stimulus(function, by_stimulus, stimuli):
         (lambda x: {"a": None}, "without a tensor"),
         (lambda x: torch.nested.as_nested_tensor(x.flatten(2)), "nested tensor"),
         (lambda x: torch.ones(7, 3), "axis of stimuli"),
-        (lambda x: x.unfold(2, 8, 8).flatten(0, 2), "axis of stimuli"),
         (lambda x: torch.ones(1, 3), "axis of stimuli"),
         (lambda x: x.flatten(1) @ x.flatten(1).T, "3 stimuli|4 stimuli"),
     ],

@@ -233,6 +233,13 @@ def test_autocast_computes_in_half_precision(network, preprocessing, wrapper, st
     assert 0 < np.abs(exact - coarse).max() < 0.05 * np.abs(exact).max()
 
 
+def test_several_devices_share_each_batch(network, preprocessing, wrapper, stimuli):
+    several = PytorchWrapper(network, preprocessing, store=None, device=["cpu", "cpu"], batch_size=4)
+    found = several(stimuli, layers=["conv", "block-t1", "logits"])
+    wanted = wrapper(stimuli, layers=["conv", "block-t1", "logits"])
+    np.testing.assert_allclose(found.values, wanted.values, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device; none is here")
 def test_on_a_gpu_values_are_those_on_the_cpu(network, preprocessing, stimuli):
     layers = ["conv", "block-t1", "logits"]

@@ -558,6 +558,7 @@ class PytorchWrapper(ImageWrapper):
         network.eval()
         with torch.inference_mode(), autocasting(self._device, self._autocast):
             if getattr_static(type(self), "forward") is getattr_static(PytorchWrapper, "forward"):
+                # possibly a copy on another device
                 return run_images(network, to_input(network, images), **self._forward_kwargs)
             return self.forward(images)
 
