@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,6 +41,7 @@ from brainscore_vision.model_helpers.activations.passes import (
 )
 from brainscore_vision.model_helpers.activations.recording import RecordedLayers, Recording, first_responses
 from brainscore_vision.model_helpers.activations.reduction import Pooling, make_reduction
+from brainscore_vision.model_helpers.activations.repeatability import known_causes
 
 VERSION = 2  # increase it whenever values change for the same model and stimuli
 _logger = logging.getLogger(__name__)
@@ -408,6 +410,7 @@ class ActivationsExtractorHelper:
             store=None if key_parts is None else store,
             key_parts=key_parts,
             half=self.reader.half is not None and self.reader.half(),
+            causes=partial(known_causes, self.preprocess, self.get_activations),
             compared=self._compared,
         )
         recorded = recording.layers(responses, self._reduction)

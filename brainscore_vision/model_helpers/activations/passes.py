@@ -91,11 +91,6 @@ class Loader:
         self._kind = kind
         self._device = device
 
-    @property
-    def is_fixed(self) -> bool:
-        """Whether preprocessing is known to make the same of a stimulus in each call."""
-        return self._images is not None
-
     def batches(self, paths: Sequence[Any], batches: Sequence[slice]) -> Iterator[tuple[slice, Any]]:
         """The slice of `paths` of each batch, and its preprocessed inputs."""
         if not self._workers or len(paths) <= _FEW:

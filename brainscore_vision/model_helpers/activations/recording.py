@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from brainscore_core.activation_store import ActivationStore, LayerWriter, StoredLayer, layer_key
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import first_few
-from brainscore_core.provenance import NOT_REPEATABLE, note
+from brainscore_core.provenance import note
 from brainscore_vision.model_helpers.activations.assemblies import LayerUnits, ShownStimuli
-from brainscore_vision.model_helpers.activations.fingerprints import Unhashable, fingerprint
 from brainscore_vision.model_helpers.activations.memory_plan import MemoryPlan, plan
 from brainscore_vision.model_helpers.activations.passes import Pass
 from brainscore_vision.model_helpers.activations.reduction import (
@@ -30,52 +29,17 @@ from brainscore_vision.model_helpers.activations.reduction import (
     Reduction,
     make_reduction,
 )
+from brainscore_vision.model_helpers.activations.repeatability import (
+    Cause,
+    are_random,
+    explanation,
+    nearly_equal,
+)
 
 _PROBES = 2  # stimuli that are shown again, besides the first, if a layer is read from the store
 _COMPARED = 64  # features of a layer from which these stimuli are chosen
 _FLUSHED = 1 << 23  # bytes of a layer after which it is made sure that they are on the disk
 _WRITERS = 4  # layers that are written at the same time
-_PREPARED = 4  # stimuli, besides the first, that are preprocessed twice
-_TOLERANCE = 1e-3  # relative to a layer's largest value, between two responses to one stimulus
-_WIDE_TOLERANCE = 5e-2  # in half precision
-_TINY = float(np.finfo(np.float32).tiny)  # smaller values are 0 on some devices
-
-_RANDOM_PREPROCESSING = "preprocessing is random, so that they differ from call to call; use transforms of evaluation"
-_OF_THE_BATCH = (
-    "they depend on the other stimuli of the batch; use running statistics in batch normalisation, static "
-    "quantisation, or batch_size=1"
-)
-_RANDOM = (
-    "they are random and differ from call to call; call the network's eval(), and switch off masks of patches, such as "
-    "config.mask_ratio = 0.0"
-)
-
-
-def nearly_equal(before: NDArray[Any], now: NDArray[Any], *, half: bool = False) -> bool:
-    """Whether two arrays of the same size are equal within the accuracy of the arithmetic.
-
-    `half`: they are computed in half precision.
-
-    Examples
-    --------
-    >>> nearly_equal(np.array([1e-9, -2e-9]), np.array([1.00001e-9, -2e-9]))
-    True
-    """
-    before = np.asarray(before, dtype=np.float64).reshape(-1)
-    now = np.asarray(now, dtype=np.float64).reshape(-1)
-    finite = np.isfinite(now)
-    if before.shape != now.shape or not np.array_equal(np.isfinite(before), finite):
-        return False
-    limit = _TINY + (_WIDE_TOLERANCE if half else _TOLERANCE) * np.abs(before[finite]).max(initial=0)
-    return bool(np.all(np.abs(before[finite] - now[finite]) <= limit))
-
-
-def are_random(inputs: Sequence[Any]) -> bool:
-    """Whether the inputs that preprocessing made of one stimulus differ; False if they cannot be compared."""
-    try:
-        return len({fingerprint(item) for item in inputs}) > 1
-    except Unhashable:
-        return False
 
 
 @dataclass(frozen=True)
@@ -328,6 +292,8 @@ class Recording:
     store: ActivationStore | None  # where layers are stored
     key_parts: KeyParts | None  # parts of each layer's key that do not depend on its responses; None without a store
     half: bool  # whether the model is known to compute in half precision
+    # Returns what is known to make responses depend on more than the stimulus; see `known_causes`
+    causes: Callable[..., list[Cause]]
     # Keys of layers that this model has stored, or read after a comparison of several stimuli. They are read again
     # after a comparison of the first stimulus. Keys are added.
     compared: set[str]
@@ -558,28 +524,30 @@ class Recording:
 
     def _report(self, layers: Mapping[str, Response], differing: list[str]) -> None:
         """Warn, and note for the receipt, if responses are not a function of the stimulus."""
-        finding = self._finding(layers, differing)
-        if not finding:
+        transforms = self.causes(sufficient=True)
+        if not differing and not transforms:
             return
         self.repeats = False
-        text = f"the responses of {self.model} are {NOT_REPEATABLE}: {finding}"
+        if transforms:  # even if two responses are equal by chance
+            finding, causes = "preprocessing is random, so that they differ from call to call", transforms
+        else:
+            finding, causes = self._kind(layers, differing), self.causes()
+        text = explanation(self.model, finding, causes)
         note("remark", text=text)
         where = f"; layers that differ: {first_few(differing)}" if differing else ""
         _logger.warning("%s; its activations are not stored%s", text, where)
 
-    def _finding(self, layers: Mapping[str, Response], differing: list[str]) -> str:
-        """How responses differ: from call to call, or with the other stimuli of a batch; empty if they repeat."""
-        paths = list(dict.fromkeys([self._paths[self._first], *self._paths[:_PREPARED]]))
-        # even if responses to the first stimulus are equal by chance
-        if not self.run.loader.is_fixed and are_random([self.run.inputs(paths), self.run.inputs(paths)]):
-            return _RANDOM_PREPROCESSING
-        if not differing:
-            return ""
-        again = self.run.sample(self.run.inputs(paths[:1]), differing)
+    def _kind(self, layers: Mapping[str, Response], differing: list[str]) -> str:
+        """How responses differ: from call to call, or with the other stimuli of a batch."""
+        path = [self._paths[self._first]]
+        images = self.run.inputs(path)
+        if are_random([images, self.run.inputs(path)]):
+            return "preprocessing is random, so that they differ from call to call"
+        again = self.run.sample(images, differing)
         alone = (layers[name].rows(again[name]) for name in differing)
         if all(self._equal(layers[name], values) for name, values in zip(differing, alone, strict=True)):
-            return _OF_THE_BATCH
-        return _RANDOM
+            return "they depend on the other stimuli of the batch"
+        return "they are random and differ from call to call"
 
     def _equal(self, response: Response, values: NDArray[Any]) -> bool:
         return nearly_equal(response.values, values, half=self.half or response.half)

@@ -9,7 +9,7 @@ import pytest
 from brainscore_core.provenance import recording
 from brainscore_vision.model_helpers.activations import PytorchWrapper
 from brainscore_vision.model_helpers.activations.preprocessing import load_image
-from brainscore_vision.model_helpers.activations.recording import are_random, nearly_equal
+from brainscore_vision.model_helpers.activations.repeatability import are_random, known_causes, nearly_equal
 from brainscore_vision.model_helpers.static_features import CallableWrapper
 
 torch = pytest.importorskip("torch")
@@ -71,9 +71,9 @@ def network_with(last):
     ("last", "words"),
     [
         (Step(lambda x: torch.nn.functional.dropout(x, training=True)), ["from call to call"]),
-        (Step(lambda x: DROPOUT(x)), ["from call to call", "eval()"]),
-        (Masking(), ["from call to call", "config.mask_ratio = 0.0"]),
-        (torch.nn.BatchNorm2d(4, track_running_stats=False), ["other stimuli of the batch", "running statistics"]),
+        (Step(lambda x: DROPOUT(x)), ["from call to call", "Dropout in training mode"]),
+        (Masking(), ["from call to call", "set config.mask_ratio = 0.0"]),
+        (torch.nn.BatchNorm2d(4, track_running_stats=False), ["other stimuli of the batch", "BatchNorm2d with stat"]),
         (Step(lambda x: x - x.mean(dim=0)), ["other stimuli of the batch"]),
         (Step(lambda x: x * 1e-30), []),
         (Step(lambda x: torch.where(x > 0, x, torch.nan)), []),
@@ -129,17 +129,28 @@ def test_rounding_is_not_reported(options, preprocessing, store, reported):
     assert not reported(PytorchWrapper(network, preprocessing, "net", store=store, **options), ["1", "7"])
 
 
-def test_random_transforms_are_found_if_responses_are_equal_by_chance(store, stimuli, reported):
-    calls = itertools.count()
+def test_transforms_of_libraries_are_known_by_their_names(torchvision):
+    transforms = torchvision.transforms
 
-    def flipped(paths):
-        images = np.stack(
-            [np.asarray(load_image(path), np.float32)[:, :: -1 if next(calls) == 9 else 1] for path in paths]
-        )
-        return images.transpose(0, 3, 1, 2)
+    def causes(*steps):
+        transform = transforms.Compose([transforms.Resize(8), *steps])
+        return [(cause.text, cause.suffices) for cause in known_causes(lambda paths: [*map(transform, paths)], None)]
 
-    model = PytorchWrapper(network_with(torch.nn.ReLU()), flipped, "net", store=store)
-    assert "use transforms of evaluation" in reported(model)
+    assert causes(transforms.RandomHorizontalFlip(0.1)) == [("RandomHorizontalFlip", True)]
+    assert causes(transforms.RandomHorizontalFlip(0), transforms.CenterCrop(4)) == []
+    assert causes(transforms.ColorJitter(0.1), transforms.RandAugment()) == [
+        ("ColorJitter", True),
+        ("RandAugment", True),
+    ]
+
+
+def test_a_network_with_augmentations_for_training_is_not_suspected():
+    class Augmented(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.augment = type("RandomCrop", (torch.nn.Module,), {"__module__": "torchvision.transforms"})()
+
+    assert [cause.suffices for cause in known_causes(None, Augmented())] == [False]
 
 
 def test_comparisons():

@@ -1,9 +1,13 @@
 """Activations from functions, files, timm, torchvision and transformers."""
 
 import functools
+import logging
 import os
 import subprocess
 import sys
+import threading
+import types
+import weakref
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +19,7 @@ from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_model
 from brainscore_vision.model_helpers.activations import fingerprints
 from brainscore_vision.model_helpers.activations.features_on_disk import FeaturesOnDisk
-from brainscore_vision.model_helpers.activations.fingerprints import Unhashable, fingerprint
+from brainscore_vision.model_helpers.activations.fingerprints import Unhashable, code_fingerprint, fingerprint
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing, load_preprocess_images
 from brainscore_vision.model_helpers.activations.pretrained_models import from_huggingface, from_timm, from_torchvision
 from brainscore_vision.model_helpers.images import load_rgb
@@ -41,7 +45,7 @@ def test_functions_of_what_was_loaded_once(stimuli, store, colours):
     model = CallableWrapper({"colour": colour, "twice": lambda images: 2 * colour(images)}, "m", load=load, store=store)
     found = model(stimuli, ["colour", "twice"])
     np.testing.assert_allclose(found.values, np.hstack([colours, 2 * colours]))
-    assert len(loaded) == 17  # one of six is loaded alone first, and five twice to see whether preprocessing is random
+    assert len(loaded) == 7  # one of six is loaded alone first
     assert model.layers() == ["colour", "twice"]
 
 
@@ -121,18 +125,22 @@ def test_fingerprints(monkeypatch):
         fingerprint(twice)
 
 
-GAIN = 1.0
+class Settings:
+    gain = 1.0
 
 
-class Scaling:
-    def __init__(self, gain):
-        self.gain = gain
-
+class Scaling(Settings):
     def __call__(self, x):
         return x * self.gain
 
 
-SCALING = Scaling(1.0)
+GAIN = 1.0
+TABLE = {"gain": [1.0]}
+OBJECT = types.SimpleNamespace(gain=1.0)
+WEIGHTS = np.ones(2)
+SEEN: dict = {}
+COUNT = 0
+ODD = [logging.getLogger(), threading.Lock(), np.random.default_rng(), weakref.WeakKeyDictionary(), os.environ]
 
 
 def scaled(x):
@@ -143,22 +151,72 @@ def nested(x):
     return [scaled(value) for value in x]
 
 
+def remembering(x):
+    global COUNT
+    COUNT += 1
+    SEEN[x] = SEEN.get(x) or TABLE["gain"][0]
+    return SEEN[x], ODD
+
+
+def from_environment(x):
+    return x * float(os.environ["GAIN_OF_A_TEST"]), os.getenv("HOME")
+
+
 @pytest.mark.parametrize(
-    ("code", "name", "value"),
+    ("code", "owner", "name", "value"),
     [
-        (scaled, "GAIN", 0.5),
-        (nested, "GAIN", 0.5),
-        (nested, "scaled", Scaling(1.0)),
-        (functools.partial(nested, x=[1]), "GAIN", 2),
-        (lambda x: (lambda y: SCALING(y))(x), "SCALING", Scaling(2.0)),
+        (scaled, sys.modules[__name__], "GAIN", 0.5),
+        (nested, sys.modules[__name__], "GAIN", 0.5),
+        (functools.partial(nested, x=[1]), sys.modules[__name__], "GAIN", 2),
+        (remembering, sys.modules[__name__], "TABLE", {"gain": [2.0]}),
+        (lambda x: x * OBJECT.gain, OBJECT, "gain", 2.0),
+        (lambda x: x * WEIGHTS, sys.modules[__name__], "WEIGHTS", np.zeros(2)),
+        (lambda x: (lambda y: y * Settings.gain)(x), Settings, "gain", 2.0),
+        (Scaling(), Settings, "gain", 2.0),
+        (from_environment, os.environ, "GAIN_OF_A_TEST", "2"),
     ],
 )
-def test_what_code_calls_and_constants_that_it_names_change_a_fingerprint(code, name, value, monkeypatch):
+def test_values_that_code_names_change_a_fingerprint(code, owner, name, value, monkeypatch):
+    monkeypatch.setenv("GAIN_OF_A_TEST", "1")
     before = fingerprint(code)
-    monkeypatch.setitem(globals(), name, value)
+    (monkeypatch.setitem if owner is os.environ else monkeypatch.setattr)(owner, name, value)
     assert fingerprint(code) != before
     monkeypatch.undo()
+    monkeypatch.setenv("GAIN_OF_A_TEST", "1")
     assert fingerprint(code) == before
+
+
+def test_values_that_code_changes_do_not_change_a_fingerprint():
+    seen = []
+
+    def remember(x):
+        seen.append(x)
+        return remembering(x)
+
+    before = fingerprint(remember)
+    remember("a stimulus")
+    assert (COUNT, len(SEEN), len(seen)) == (1, 1, 1)
+    assert fingerprint(remember) == before
+
+
+def test_fingerprints_of_networks_include_values_that_they_name(monkeypatch):
+    torch = pytest.importorskip("torch")
+
+    class Network(torch.nn.Module):
+        gain = 1.0
+
+        def __init__(self):
+            super().__init__()
+            self._mean = torch.ones(3)
+
+        def forward(self, x):
+            return scaled(x) * self.gain
+
+    before = code_fingerprint(Network())
+    monkeypatch.setattr(Network, "gain", 2.0)
+    other = code_fingerprint(Network())
+    monkeypatch.setattr(sys.modules[__name__], "GAIN", 2.0)
+    assert len({before, other, code_fingerprint(Network())}) == 3
 
 
 def test_fingerprints_are_equal_in_all_processes(tmp_path):
