@@ -9,7 +9,6 @@ import unicodedata
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -142,18 +141,12 @@ class User(AbstractBaseUser, PermissionsMixin):
         self.email = type(self).objects.normalize_email(self.email)
 
     def set_password(self, raw_password: str | None) -> None:
-        """Store the hash of a password in its normal form (NFKC): keyboards and systems write accents differently.
-
-        It takes as long as a failed check, so that attempts to log in do not reveal whether there is an account.
-        """
-        first, *further = _forms(raw_password)
-        super().set_password(first)
-        for _ in further:
-            make_password(first)
+        """Store the hash of a password in its normal form (NFKC): keyboards and systems write accents differently."""
+        super().set_password(None if raw_password is None else unicodedata.normalize("NFKC", raw_password))
 
     def check_password(self, raw_password: str) -> bool:
-        """Compare a password in any Unicode form, also with hashes of passwords that were not normalised."""
-        return any(super(User, self).check_password(form) for form in _forms(raw_password))
+        """Compare a password in its normal form."""
+        return super().check_password(unicodedata.normalize("NFKC", raw_password))
 
     @property
     def public_name(self) -> str:
@@ -176,14 +169,6 @@ class User(AbstractBaseUser, PermissionsMixin):
         if self.is_staff and self.is_superuser:
             return "administrator"
         return "reviewer" if self.has_perm("accounts.review_submissions") else "member"
-
-
-def _forms(password: str | None) -> list[str | None]:
-    """The Unicode forms of a password, first the one that is stored; all others may have been stored earlier."""
-    if not isinstance(password, str):
-        return [password]
-    normal = [unicodedata.normalize(form, password) for form in ("NFKC", "NFC", "NFD")]
-    return list(dict.fromkeys([normal[0], password, *normal[1:]]))
 
 
 def check_scopes(scopes: Any) -> None:
