@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.conf import settings
+from django.core.cache import caches
 from django.core.checks import Error as CheckError
 from django.core.checks import Tags, register
 from django.core.checks import Warning as CheckWarning
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
     from prometheus_client import Counter, Histogram
 
 
-_FRESH = 5.0  # seconds for which results are reused, since anyone may request them
+_FRESH = 5  # seconds for which results are reused, since anyone may request them
+_CHECKS_KEY = "health-checks"
 
 
 @dataclass(frozen=True)
@@ -59,12 +61,8 @@ class Check:
 
 def checks() -> tuple[Check, ...]:
     """Run all checks; results are reused for a few seconds."""
-    with _guard:
-        now = time.monotonic()
-        if _stored_checks is None or now - _stored_checks[0] > _FRESH:
-            _store_checks((now, _run_checks()))
-        assert _stored_checks is not None  # set in the line above if it was None
-        return _stored_checks[1]
+    results: tuple[Check, ...] = caches["rates"].get_or_set(_CHECKS_KEY, _run_checks, _FRESH)
+    return results
 
 
 def is_ready(results: tuple[Check, ...]) -> bool:
@@ -74,17 +72,10 @@ def is_ready(results: tuple[Check, ...]) -> bool:
 
 def clear_checks() -> None:
     """Discard stored results."""
-    _store_checks(None)
+    caches["rates"].delete(_CHECKS_KEY)
 
 
-_guard = threading.Lock()
-_stored_checks: tuple[float, tuple[Check, ...]] | None = None
 _migrated = False
-
-
-def _store_checks(found: tuple[float, tuple[Check, ...]] | None) -> None:
-    global _stored_checks  # one per process
-    _stored_checks = found
 
 
 def _run_checks() -> tuple[Check, ...]:
