@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
@@ -18,30 +18,21 @@ from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User, owned_by, owns
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel, Visitor, chunks
 from brainscore_web.scoring.models import OPEN, Job
-from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Submission
+from brainscore_web.submissions.models import Plugin, PluginKind, Submission
 from brainscore_web.submissions.pipeline import scoring_ended
 from brainscore_web.submissions.status import published, scoring_cancelled, scoring_retried
 
 MODEL_REGISTRY, BENCHMARK_REGISTRY = "model_registry", "benchmark_registry"
 
 
-def registered_keys(revision: Revision) -> dict[str, set[str]]:
-    """Return the registrations of a revision: registry → keys."""
-    keys: dict[str, set[str]] = {}
-    for plugin in revision.plugins:
-        for registration in plugin.get("registrations", []):
-            keys.setdefault(registration["registry"], set()).add(registration["key"])
-    return keys
-
-
 def _identifiers(registry: str, **conditions: Any) -> set[str]:
     """Return the keys that live plugins register, optionally only plugins that match the conditions."""
-    keys: set[str] = set()
-    # without the archives, which may be large
-    rows = Plugin.objects.filter(**conditions).order_by("pk").values_list("kind", "name", "revision__plugins")
-    for kind, name, plugins in rows.iterator(chunk_size=200):
-        keys |= _plugin_keys(plugins, kind, name, registry)
-    return keys
+    rows = Plugin.objects.filter(**conditions).select_related("revision").defer("revision__archive").order_by("pk")
+    return {
+        key
+        for plugin in rows.iterator(chunk_size=200)
+        for key in plugin.revision.registered(registry, plugin=(plugin.kind, plugin.name))
+    }
 
 
 def scored_identifiers(registry: str) -> set[str]:
@@ -54,16 +45,6 @@ def scored_identifiers(registry: str) -> set[str]:
 def submitted_models() -> set[str]:
     """Return the submitted models, whose code runs in a sandbox."""
     return _identifiers(MODEL_REGISTRY, kind=PluginKind.MODELS)
-
-
-def _plugin_keys(plugins: Iterable[Mapping[str, Any]], kind: str, name: str, registry: str) -> set[str]:
-    return {
-        registration["key"]
-        for plugin in plugins
-        if (plugin["kind"], plugin["name"]) == (kind, name)
-        for registration in plugin.get("registrations", [])
-        if registration["registry"] == registry
-    }
 
 
 def _matches_any(key: str, patterns: Iterable[str]) -> bool:
@@ -161,18 +142,17 @@ def plan_for(submission: Submission) -> int:
     earlier versions of the plugins starts again.
     """
     revision = submission.latest
-    registered = registered_keys(revision)
     changed = revision.number > 1
     with transaction.atomic():
         Job.submissions.through.objects.filter(submission=submission).exclude(job__state__in=OPEN).delete()
         domain = submission.domain
         models = _rows(VisionModel, scored_identifiers(MODEL_REGISTRY), domain=domain, runnable=True)
         benchmarks = _rows(Benchmark, scored_identifiers(BENCHMARK_REGISTRY), domain=domain, is_mean=False)
-        new_models = [models[key] for key in sorted(registered.get(MODEL_REGISTRY, ())) if key in models]
+        new_models = [models[key] for key in sorted(revision.registered(MODEL_REGISTRY)) if key in models]
         new_benchmarks = [
-            benchmarks[key] for key in sorted(registered.get(BENCHMARK_REGISTRY, ())) if key in benchmarks
+            benchmarks[key] for key in sorted(revision.registered(BENCHMARK_REGISTRY)) if key in benchmarks
         ]
-        data = set().union(*(registered.get(registry, set()) for registry in _OF_DATA))
+        data = set().union(*map(revision.registered, _OF_DATA))
         new_keys, planned = set(new_benchmarks), set(new_models)
         other_models = [pk for pk in models.values() if pk not in planned]
         users = [pk for pk in _benchmarks_using(data, list(benchmarks.values())) if pk not in new_keys] if data else []
