@@ -72,20 +72,11 @@ def echo_json(value: Any) -> None:
 
 def echo_columns(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table in a terminal, and tab-separated columns elsewhere."""
-    if not sys.stdout.isatty():
-        for row in (columns, *rows):
-            echo("\t".join(row))
+    if sys.stdout.isatty():
+        _print_table(columns, rows)
         return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(Text(harmless_text(column)), overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(harmless_text(cell)) for cell in row))
-    Console().print(table)
+    for row in (columns, *rows):
+        echo("\t".join(row))
 
 
 def echo_pairs(pairs: Iterable[tuple[str, str]]) -> None:
@@ -101,17 +92,22 @@ def echo_pairs(pairs: Iterable[tuple[str, str]]) -> None:
 
 def echo_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table in a terminal, and only the first column elsewhere, one row per line, for other programs."""
-    if not sys.stdout.isatty():
-        for row in rows:
-            echo(row[0])
+    if sys.stdout.isatty():
+        _print_table(columns, rows, wrapped=False)
         return
+    for row in rows:
+        echo(row[0])
+
+
+def _print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, wrapped: bool = True) -> None:
+    """Print a table; `wrapped` says whether the first column may be wrapped."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
-        table.add_column(column, overflow="fold", no_wrap=number == 0)
+        table.add_column(Text(harmless_text(column)), overflow="fold", no_wrap=number == 0 and not wrapped)
     for row in rows:
         table.add_row(*(Text(harmless_text(cell)) for cell in row))
     Console().print(table)
