@@ -54,6 +54,14 @@ def lock_competition(competition: Competition) -> Competition:
     return Competition.objects.select_for_update().get(pk=competition.pk)
 
 
+def lock_unsettled(competition: Competition, *, remedy: str) -> Competition:
+    """Lock a competition as `lock_competition` does; raise an error if its standings are frozen."""
+    row = lock_competition(competition)
+    if row.is_settled:
+        raise UserError("the standings are frozen", remedy=remedy)
+    return row
+
+
 def missing_parts(competition: Competition) -> list[str]:
     """Return what is missing before a competition can be published."""
     tracks = list(competition.tracks.all())
@@ -258,9 +266,7 @@ def create_team(user: User, competition: Competition, name: str) -> Team:
 def join_team(user: User, team: Team) -> None:
     """Add a user, who has the invitation of a team, to it."""
     with transaction.atomic():
-        competition = lock_competition(team.competition)
-        if competition.is_settled:
-            raise UserError("the standings are frozen", remedy="teams can no longer change")
+        competition = lock_unsettled(team.competition, remedy="teams can no longer change")
         other = team_of(user, competition)
         if other is not None:
             raise UserError(f"you are in the team {other}", remedy="leave it first: one person is in one team")
@@ -272,8 +278,7 @@ def join_team(user: User, team: Team) -> None:
 def leave_team(membership: Membership) -> None:
     """Remove a member from a team and change its invitation. A team without entries ends with its last member."""
     with transaction.atomic():
-        if lock_competition(membership.competition).is_settled:
-            raise UserError("the standings are frozen", remedy="teams can no longer change")
+        lock_unsettled(membership.competition, remedy="teams can no longer change")
         team = membership.team
         is_last = team.memberships.count() == 1
         if is_last and team.entries.filter(withdrawn__isnull=True).exists():
@@ -395,8 +400,7 @@ def create_entry(
 def withdraw_entry(entry: Entry, *, because: str) -> None:
     """Withdraw an entry."""
     with transaction.atomic():
-        if lock_competition(entry.track.competition).is_settled:
-            raise UserError("the standings are frozen", remedy="ask the organisers")
+        lock_unsettled(entry.track.competition, remedy="ask the organisers")
         changed = Entry.objects.filter(pk=entry.pk, withdrawn__isnull=True)
         if not changed.update(withdrawn=timezone.now(), withdrawn_because=because):
             raise UserError("the entry is already withdrawn", remedy="see the page of the competition")

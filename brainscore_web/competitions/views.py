@@ -241,8 +241,7 @@ def _change_team(request: HttpRequest, competition: Competition, membership: Mem
         if not form.is_valid():
             return False
         with transaction.atomic():
-            if actions.lock_competition(competition).is_settled:
-                raise UserError("the standings are frozen", remedy="teams can no longer change")
+            actions.lock_unsettled(competition, remedy="teams can no longer change")
             actions.create_team(current_user(request), competition, form.cleaned_data["name"])
         return True
     is_captain = membership.team.memberships.first() == membership
