@@ -222,15 +222,13 @@ def leaderboard_of(answers: Sequence[Mapping[str, Any]]) -> Leaderboard:
         verification=_texts(answers, "verification").reshape(whole("state", np.intp).shape),
         n_scored=whole("n_scored", np.int64),
         query=first["query"],
-        domain=first.get("domain", FIRST),  # missing: a site of an earlier version
+        domain=first["domain"],
         notes=tuple(first["notes"]),
     )
 
 
 def _texts(answers: Sequence[Mapping[str, Any]], field: str) -> NDArray[np.str_]:
     """Exposures or verifications of all models, in rows; empty texts where there is no score."""
-    if field not in answers[0]:  # a site of an earlier version
-        return np.full([sum(len(answer["state"]) for answer in answers), len(answers[0]["nodes"])], "")
     names = answers[0][f"{field}_names"]
     rows = [["" if code is None else names[code] for code in row] for answer in answers for row in answer[field]]
     return np.array(rows, dtype=np.str_)

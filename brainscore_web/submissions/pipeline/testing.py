@@ -120,10 +120,6 @@ class Tally:
         why = f"the tests of a submission may take {seconds / 60:.0f} minutes in all: divide the submission"
         self._fail({"name": f"tests of {plugin}", "message": why})
 
-    def problems(self) -> int:
-        """The number of failed tests and checks."""
-        return self.failed
-
     def in_words(self) -> str:
         """Why the step failed; empty if it passed."""
         if not self.failed:
@@ -313,7 +309,7 @@ def run_tests(lease: Lease[Step]) -> Outcome | None:
             _test_plugin(run, tally, plugin["kind"], plugin["name"])
             if lease.is_lost():
                 return None
-    return Outcome(passed=not tally.problems(), reason=tally.in_words(), log=run.log.text, result=tally.as_dict())
+    return Outcome(passed=not tally.failed, reason=tally.in_words(), log=run.log.text, result=tally.as_dict())
 
 
 def sandbox_problem() -> UserError | None:
