@@ -28,6 +28,7 @@ from django.db.models import Count, Max, Min, QuerySet, Sum
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from brainscore_core.errors import UserError
@@ -243,12 +244,14 @@ def has_metrics_token(request: HttpRequest) -> bool:
     return bool(token) and kind.lower() == "bearer" and constant_time_compare(sent.strip(), token)
 
 
+@never_cache
 @require_safe
 def live(request: HttpRequest) -> HttpResponse:
     """Report that this process responds, without further checks."""
-    return _no_store(JsonResponse({"state": "live"}))
+    return JsonResponse({"state": "live"})
 
 
+@never_cache
 @require_safe
 def ready(request: HttpRequest) -> HttpResponse:
     """Report whether the site can answer requests; details only for this machine and administrators."""
@@ -268,30 +271,24 @@ def ready(request: HttpRequest) -> HttpResponse:
             }
             for check in results
         ]
-    return _no_store(JsonResponse(document, status=200 if fine else 503))
+    return JsonResponse(document, status=200 if fine else 503)
 
 
+@never_cache
 @require_safe
 def numbers(request: HttpRequest) -> HttpResponse:
     """Return metrics for Prometheus, to this machine and with the token; others get 404."""
     if not (is_local_request(request) or has_metrics_token(request)):
         raise Http404("this page does not exist")
-    return _no_store(HttpResponse(metrics(), content_type="text/plain; version=0.0.4; charset=utf-8"))
+    return HttpResponse(metrics(), content_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def _database_responds(results: object) -> bool:
-    return isinstance(results, tuple) and all(
-        check.fine for check in results if check.name in ("database", "migrations")
-    )
+def _database_responds(results: tuple[Check, ...]) -> bool:
+    return all(check.fine for check in results if check.name in ("database", "migrations"))
 
 
 def _is_administrator(request: HttpRequest) -> bool:
     return bool(request.user.is_active and request.user.is_staff and request.user.is_superuser)
-
-
-def _no_store(response: HttpResponse) -> HttpResponse:
-    response["Cache-Control"] = "no-store"
-    return response
 
 
 METRICS_FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"

@@ -7,8 +7,9 @@ from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.cache import patch_vary_headers
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_cookie
 
 from brainscore_core.domain_names import DOMAINS
 from brainscore_core.numerics.means import ASSUMPTION
@@ -31,6 +32,7 @@ from brainscore_web.pages.style import COLOURS, example_figure
 
 _NEWS_AT_HOME = 3
 _NEWS_PER_PAGE = 20
+_not_shared = cache_control(private=True, no_cache=True)  # some pages are shown to some visitors only
 _OPERATORS = "operators/"
 """Folder of the documentation's pages for those who run a site."""
 
@@ -68,6 +70,8 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@_not_shared
+@vary_on_cookie
 def text(request: HttpRequest, name: str) -> HttpResponse:
     """A text about the site: as edited by administrators, otherwise as included in the package."""
     if request.path != address_of(name):
@@ -77,32 +81,29 @@ def text(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404(f"there is no page {name!r}")
     document, written = page
     context = {"document": document, "written": written, "hidden": written is not None and not written.published}
-    return _own(request, render(request, "pages/text.html", context))
+    return render(request, "pages/text.html", context)
 
 
 @require_safe
+@_not_shared
+@vary_on_cookie
 def news(request: HttpRequest) -> HttpResponse:
     """All news, newest first."""
     pages = Paginator(News.objects.visible_to(request.user), _NEWS_PER_PAGE)
     shown = pages.get_page(request.GET.get("page"))
-    return _own(request, render(request, "pages/news.html", {"shown": shown, "now": timezone.now()}))
+    return render(request, "pages/news.html", {"shown": shown, "now": timezone.now()})
 
 
 @require_safe
+@_not_shared
+@vary_on_cookie
 def news_item(request: HttpRequest, slug: str) -> HttpResponse:
     """A news item; only administrators see drafts."""
     item = News.objects.visible_to(request.user).filter(slug=slug).first()
     if item is None:
         raise Http404(f"there is no news {slug!r}")
     context = {"item": item, "document": render_text(item), "now": timezone.now()}
-    return _own(request, render(request, "pages/news_item.html", context))
-
-
-def _own(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Forbid shared caches to store a page that only some visitors may see."""
-    response["Cache-Control"] = "private, no-cache"
-    patch_vary_headers(response, ["Cookie"])
-    return response
+    return render(request, "pages/news_item.html", context)
 
 
 @require_safe

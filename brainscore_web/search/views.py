@@ -9,8 +9,9 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.cache import patch_vary_headers
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_cookie
 
 from brainscore_web.accounts.callers import Usage, client_of
 from brainscore_web.search.index import SOURCES
@@ -24,6 +25,8 @@ _requests = Usage("suggestions", step=10)
 
 
 @require_safe
+@cache_control(private=True, no_cache=True)  # results depend on what a visitor may see
+@vary_on_cookie
 def page(request: HttpRequest) -> HttpResponse:
     """Results of a search: the best ones of each kind, or all of one kind, page by page."""
     text, kind = _text(request), request.GET.get("kind", "")
@@ -42,10 +45,12 @@ def page(request: HttpRequest) -> HttpResponse:
         "pages": pages,
         "longest": LONGEST,
     }
-    return _private(render(request, "search/results.html", context))
+    return render(request, "search/results.html", context)
 
 
 @require_safe
+@cache_control(private=True, no_cache=True)  # results depend on what a visitor may see
+@vary_on_cookie
 def suggestions(request: HttpRequest) -> HttpResponse:
     """The best results as JSON, for the search box of all pages."""
     known = request.user.is_authenticated
@@ -67,15 +72,8 @@ def suggestions(request: HttpRequest) -> HttpResponse:
     ]
     everything = f"{reverse('search:page')}?{urlencode({'q': text})}"
     total = sum(group.total for group in results.groups)
-    return _private(JsonResponse({"groups": groups, "similar": results.similar, "total": total, "all": everything}))
+    return JsonResponse({"groups": groups, "similar": results.similar, "total": total, "all": everything})
 
 
 def _text(request: HttpRequest) -> str:
     return request.GET.get("q", "")[:LONGEST].strip()
-
-
-def _private(response: HttpResponse) -> HttpResponse:
-    """Forbid shared caches to store a response that depends on what a visitor may see."""
-    response["Cache-Control"] = "private, no-cache"
-    patch_vary_headers(response, ["Cookie"])
-    return response
