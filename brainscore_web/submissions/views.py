@@ -37,7 +37,7 @@ from brainscore_web.submissions.status import count_pairs, progress_of, status_o
 
 _WHO = {
     "public": "everyone sees their scores",
-    "private": "only you, your lab and the administrators see them and their scores; you can publish them later",
+    "private": "only you and the administrators see them and their scores; you can publish them later",
 }
 
 
@@ -112,7 +112,8 @@ class SubmissionForm(RevisionForm):
         queryset=Lab.objects.none(),
         required=False,
         empty_label="none: you alone own what you submit",
-        help_text="Its members see and manage the submission and what it registers. It counts towards your quota.",
+        help_text="Its members see and manage the submission and what it registers, also if private. It counts towards "
+        "your quota.",
     )
     field_order = ("archive", "address", "commit", "visibility", "lab", "note")
 
@@ -142,7 +143,8 @@ _STATES = Submission.State
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """List the visitor's submissions."""
-    rows = Submission.objects.filter(owned_by(current_user(request))).order_by("-created", "pk")
+    rows = Submission.objects.filter(owned_by(current_user(request))).select_related("owner", "lab")
+    rows = rows.order_by("-created", "pk")
     page = Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page", "1"))
     return render(request, "submissions/home.html", {"rows": page, **quota_context(request)})
 

@@ -177,6 +177,11 @@ def test_a_lab_is_chosen_at_submission_and_its_members_get_mail(lab, owner, memb
         assert answer.json()["lab"] == lab.slug
     submission = Submission.objects.get()
     assert submission.lab == lab
+    assert (
+        f'By {owner.public_name}, <a href="{lab.page}">'
+        in browser_of(member).get(f"/submissions/{submission.pk}/").content.decode()
+    )
+    assert f"{owner.public_name}, {lab}" in browser_of(member).get("/submissions/").content.decode()
     assert browser_of(member).post(f"/submissions/{submission.pk}/withdraw/").status_code == 302
     assert (use_of(owner).day, use_of(member).day) == (1, 0)
     notify_done(submission)
