@@ -129,7 +129,7 @@ def test_reasons_of_not_applicable():
         model_of().start_recording("V4", [(70, 170)])
 
 
-def test_equal_files_are_read_together_and_in_bounded_batches(stimuli):
+def test_files_are_read_once_and_in_bounded_batches(stimuli):
     read, batches = [], []
 
     def load(path):
@@ -148,11 +148,11 @@ def test_equal_files_are_read_together_and_in_bounded_batches(stimuli):
     shown_twice.identifier = "twice"
     recordings = model.look_at(shown_twice)
     assert recordings.values[:, 0].tolist() == [10, 20, 10]
-    assert len(read) == 7  # one of two is shown alone first, and preprocessing is called twice more
+    assert len(read) == 3  # one of two is shown alone first
     read.clear(), batches.clear()
     model.look_at(stimuli)
     assert sorted({*read}) == sorted(stimuli.stimulus_paths.values())
-    assert len(read) == 18  # five stimuli are preprocessed twice more
+    assert len(read) == 8
     assert batches == [1, 1, 3, 3, 3, 3, 1, 1]  # the first stimulus alone tells the layers' sizes
 
 
