@@ -160,6 +160,19 @@ def _split(text: str, separator: str) -> Iterator[str]:
         yield part
 
 
+def publication_address(entry: Entry) -> str:
+    """Return the address of a publication: its DOI, otherwise its URL; empty without either.
+
+    Examples
+    --------
+    >>> publication_address(Entry("article", "a", {"doi": "10.1/x"}))
+    'https://doi.org/10.1/x'
+    """
+    verbatim = {name: re.sub(r"[{}\s]|\\(?=[_%#&])", "", entry.fields.get(name, "")) for name in ("doi", "url")}
+    doi = re.sub(r"^https?://(dx\.)?doi\.org/", "", verbatim["doi"])
+    return f"https://doi.org/{doi}" if doi else verbatim["url"]
+
+
 def reference(entry: Entry) -> str:
     """Write one reference: authors (year). Title. Journal. DOI or address.
 
@@ -178,9 +191,7 @@ def reference(entry: Entry) -> str:
     plain = {name: plain_text(value) for name, value in fields.items()}
     year = plain.get("year") or plain.get("date", "")[:4] or "n.d."
     journal = next((plain[name] for name in ("journal", "journaltitle", "booktitle") if plain.get(name)), None)
-    verbatim = {name: re.sub(r"[{}\s]|\\(?=[_%#&])", "", fields.get(name, "")) for name in ("doi", "url")}
-    doi = re.sub(r"^https?://(dx\.)?doi\.org/", "", verbatim["doi"])
-    address = f"https://doi.org/{doi}" if doi else verbatim["url"]
+    address = publication_address(entry)
     title = (plain.get("title") or entry.key).rstrip(".")
     title += "" if title.endswith(("?", "!")) else "."
     parts = (f"{written or entry.key} ({year}).", title, journal and f"{journal}.", address)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from itertools import zip_longest
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -17,7 +17,7 @@ from django.urls import reverse
 
 from brainscore_core.domains import domain
 from brainscore_core.errors import nearest
-from brainscore_core.figures import Dots, DotsRow, Mark, Svg, dots_with_intervals
+from brainscore_core.figures import Dots, DotsRow, Lines, Mark, Series, Svg, dots_with_intervals, lines
 from brainscore_core.formatting import number_text
 from brainscore_core.plurals import counted
 from brainscore_core.supported_data_standards.brainio.croissant import dataset_document
@@ -258,6 +258,42 @@ def models_chart(card: dict[str, Any], most: int | None = None) -> Svg:
     ]
     return dots_with_intervals(
         Dots(rows=rows, title=f"Models on {card['title']}", x_title="score", width=640, identifier="models-chart")
+    )
+
+
+def records_chart(card: dict[str, Any]) -> Svg:
+    """Draw the best score over the dates of the receipts that count; empty if it did not change."""
+    records: list[dict[str, Any]] = []
+    for model in sorted(card["models"], key=lambda model: (model["created"], -model["value"])):
+        if model["created"] and (not records or model["value"] > records[-1]["value"]):
+            records.append(model)
+    days = {record["created"]: record for record in records}  # the best of each day
+    if len(days) < 2:
+        return Svg("")
+    labels = [f"{day}: {record['title']}, {record['score']}" for day, record in days.items()]
+    return lines(
+        Lines(
+            series=[
+                Series(
+                    name="best score",
+                    x=[date.fromisoformat(day) for day in days],
+                    y=[record["value"] for record in days.values()],
+                    low=[or_nan(record["low"]) for record in days.values()],
+                    high=[or_nan(record["high"]) for record in days.values()],
+                    labels=labels,
+                    hrefs=[
+                        reverse("cards:model", args=[card["domain"], record["identifier"]]) for record in days.values()
+                    ],
+                )
+            ],
+            title=f"Best score on {card['title']} over time",
+            description=f"{'; '.join(labels)}.",
+            x_title="date of the receipt",
+            y_title="best score",
+            width=360,
+            height=220,
+            identifier="records-chart",
+        )
     )
 
 

@@ -15,6 +15,7 @@ from django.conf import settings
 
 from brainscore_core.domains import Domain, domain
 from brainscore_core.formatting import count_text
+from brainscore_core.plugins.bibtex import BibtexError, parse_bibtex, publication_address
 from brainscore_core.receipts.receipt import ScoreAtAngle, VisualAngle
 from brainscore_core.training_data import Training
 from brainscore_web.leaderboard.cards.formatting import megabytes, web_address
@@ -39,11 +40,20 @@ class Code:
 
 @dataclass(frozen=True, kw_only=True)
 class Citation:
-    """A BibTeX entry, a name for its file, and the URL of the publication."""
+    """A BibTeX entry, a name for its file, the URL of the publication, and that which the entry states."""
 
     bibtex: str
     filename: str
     source: str = ""
+
+    @property
+    def paper(self) -> str:
+        """The address of the first publication; empty if the entry states none."""
+        try:
+            entries = parse_bibtex(self.bibtex)
+        except BibtexError:
+            return ""
+        return next(filter(None, (web_address(publication_address(entry)) for entry in entries)), "")
 
 
 def model_code(

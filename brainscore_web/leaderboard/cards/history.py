@@ -205,8 +205,8 @@ def means_chart(histories: Sequence[MeanHistory]) -> Svg:
             description="Each mean on the days on which it may have changed; the table below has the numbers.",
             x_title="date",
             y_title="mean score",
-            width=640,
-            height=300,
+            width=360,
+            height=280,
         )
     )
 

@@ -181,7 +181,7 @@ def profile_chart(profile: ProfileView) -> Svg:
             x_title="layer, in the network's order",
             y_title="score",
             highlight=None if best is None else (0, best),
-            width=480,
+            width=360,
             height=300,
         )
     )
@@ -404,7 +404,7 @@ def regions_chart(model: VisionModel, rows: Sequence[dict[str, Any]]) -> Svg | N
             title=f"Scores of {model}, with the best and the median model",
             description=f"{'; '.join(numbers)}.",
             x_title="score",
-            width=420,
+            width=360,
             identifier="regions-chart",
         )
     )

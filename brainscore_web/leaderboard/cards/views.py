@@ -32,6 +32,7 @@ from brainscore_web.leaderboard.cards.benchmark import (
     find_benchmark,
     models_chart,
     near_benchmarks,
+    records_chart,
 )
 from brainscore_web.leaderboard.cards.facts import citation_of, code_link, discussion_link
 from brainscore_web.leaderboard.cards.formatting import STATES, axis_of, bins, estimate, histogram
@@ -187,6 +188,7 @@ def benchmark(request: HttpRequest, domain: Domain, identifier: str) -> HttpResp
             "compare": _compare(card, domain),
             "mine": owns(request.user, row),
             "histogram": histogram(card["bins"], card["axis"]),
+            "records": records_chart(card),
             "questions": load_questions(row, data),
             "validity": None if card["is_mean"] else load_validity(row, data.assessments, shows_data=data.shows_data),
         }

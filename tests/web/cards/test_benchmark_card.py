@@ -370,7 +370,7 @@ def test_a_name_its_meaning_and_the_access_to_its_data(board, get, read):
 @pytest.mark.parametrize(
     "address",
     [
-        "/vision/leaderboard/", "/vision/leaderboard/data.json", "/vision/benchmarks/", "/vision/benchmark/V1/",
+        "/vision/leaderboard/?picks=1", "/vision/leaderboard/data.json", "/vision/benchmarks/", "/vision/benchmark/V1/",
         "/vision/model/{model}/", "/vision/compare/?mode=models", "/vision/compare/?mode=matrix&level=all",
         "/vision/compare/?mode=size&y={name}", "/vision/compare/?x={name}", "/vision/benchmark/{name}/",
     ],
@@ -389,3 +389,23 @@ def test_an_installed_benchmark_names_its_package(board, get, read):
     )
     revision.bump()
     assert "the authors of the package lab-benchmarks" in read(get("/vision/benchmark/Simulated2026.V1-pls/"))
+
+
+def test_best_score_over_time_and_links_to_the_paper(board, get):
+    scores = Score.objects.filter(benchmark__identifier=FIRST, state="scored", model__visibility="public")
+    scores.update(created=timezone.now())
+    Benchmark.objects.filter(identifier=FIRST).update(bibtex="@misc{a, doi = {10.1/x}}", source="https://example.org/a")
+    revision.bump()
+    html = get(f"/vision/benchmark/{FIRST}/").content.decode()
+    assert re.findall(r'class="chip" href="([^"]+)"[^>]*>(\w+)<', html)[:2] == [
+        ("https://doi.org/10.1/x", "Paper"),
+        ("https://example.org/a", "Source"),
+    ]
+    assert "records-chart" not in html  # all receipts are of one day
+    lowest = scores.order_by("value").first()
+    Score.objects.filter(pk=lowest.pk).update(created=timezone.now() - timedelta(days=30))
+    revision.bump()
+    html = get(f"/vision/benchmark/{FIRST}/").content.decode()
+    described = re.search(r'<desc id="records-chart-desc">(.*?)</desc>', html)[1]
+    assert described.startswith(f"{timezone.now() - timedelta(days=30):%Y-%m-%d}: {lowest.model.identifier}")
+    assert described.count("; ") == 1
