@@ -25,7 +25,6 @@ from brainscore_core.supported_data_standards.brainio.buckets import CREDENTIALS
 ANYTHING = object()
 """A write that replaces any object."""
 
-_ATTEMPTS = 4
 _LARGEST_REQUEST = 100_000_000  # bytes of a file that is sent in one request
 _BAD_CREDENTIALS = frozenset({"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"})
 _CONFLICT = (409, 412)
@@ -149,7 +148,7 @@ class Bucket:
             self._client().delete_object(Bucket=self.name, Key=self._prefix + name, **condition)
 
     def _client(self) -> Any:
-        return signed_client(attempts=_ATTEMPTS)
+        return signed_client()
 
     @contextmanager
     def _store_errors(self, doing: str, *, conditional: bool = False) -> Iterator[None]:

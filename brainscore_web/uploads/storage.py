@@ -169,7 +169,6 @@ class FolderStorage:
 _FOR_SENDING = 3600  # seconds for which a grant is valid
 _FOR_READING = 600
 _LARGEST_POST = 5 * 1024**3  # bytes, by S3's rules
-_ATTEMPTS = 4
 _PARALLEL = 8  # requests at a time
 _ACL = "public-read"
 
@@ -304,7 +303,7 @@ class BucketStorage:
 
     @property
     def _client(self) -> Any:
-        return signed_client(attempts=_ATTEMPTS)
+        return signed_client()
 
     def _key(self, below: str) -> str:
         return f"{self._prefix}/{below}" if self._prefix else below

@@ -8,9 +8,8 @@ import sys
 import time
 import urllib.parse
 import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest
@@ -18,13 +17,11 @@ from brainscore_core.supported_data_standards.brainio import downloads
 from brainscore_core.supported_data_standards.brainio.downloads import (
     MIRROR_REMEDY,
     TIMEOUT,
-    TRANSIENT,
     AccessDenied,
     FetchError,
     IncompleteDownload,
     Meter,
     Offline,
-    redacted_url,
     status_error,
 )
 
@@ -78,8 +75,8 @@ def object_url(place: S3Object) -> str:
     return f"https://{place.bucket}.s3.amazonaws.com/{path}"
 
 
-def signed_client(*, attempts: int = 1) -> Any:
-    """Return a boto3 client for S3 that signs requests and makes up to `attempts` attempts for each.
+def signed_client() -> Any:
+    """Return a boto3 client for S3 that signs requests, and retries them a few times.
 
     Raises NoCredentials if boto3 is not installed or finds no credentials.
     """
@@ -88,7 +85,7 @@ def signed_client(*, attempts: int = 1) -> Any:
     except ImportError as error:
         raise NoCredentials("requests to S3 cannot be signed without boto3", remedy=f"install it: {INSTALL}") from error
     settings = frozenset((name, value) for name, value in os.environ.items() if name.startswith("AWS_"))
-    return _client(settings, attempts)
+    return _client(settings, downloads.ATTEMPTS)
 
 
 @functools.lru_cache(maxsize=4)
@@ -118,11 +115,9 @@ if hasattr(os, "register_at_fork"):  # two processes cannot share connections
     os.register_at_fork(after_in_child=_client.cache_clear)
 
 
-def signed_request_error(error: "ClientError | BotoCoreError", url: str, expected: str) -> tuple[FetchError, bool]:
-    """Return the error of a failed signed request, and whether another attempt may succeed."""
+def _signed_request_error(error: "ClientError | BotoCoreError", address: str, expected: str) -> FetchError:
     from botocore import exceptions
 
-    address = redacted_url(url)
     if isinstance(error, exceptions.ClientError):
         return _response_error(error, address, expected)
     broken = (
@@ -132,32 +127,29 @@ def signed_request_error(error: "ClientError | BotoCoreError", url: str, expecte
         exceptions.FlexibleChecksumError,
     )
     if isinstance(error, broken):
-        failure: FetchError = IncompleteDownload(
+        return IncompleteDownload(
             f"the download of {address} was interrupted: {error} (expected {expected})",
             remedy="Try again; if it fails again, check the connection and the proxy, or ask the owner of the data.",
             url=address,
             expected=expected,
         )
-        return failure, True
     if isinstance(error, exceptions.HTTPClientError):
-        failure = Offline(
+        return Offline(
             f"cannot fetch {address}: {error} (expected {expected})",
             remedy=f"Check the connection and the proxy (HTTPS_PROXY). {MIRROR_REMEDY}",
             url=address,
             expected=expected,
         )
-        return failure, not isinstance(error, exceptions.SSLError)
-    failure = AccessDenied(
+    return AccessDenied(
         f"cannot fetch {address}: the data are private, and the AWS credentials cannot be used: {error} "
         f"(expected {expected})",
         remedy=f"Renew them: {CREDENTIALS_REMEDY}; `aws sso login` if you use SSO.",
         url=address,
         expected=expected,
     )
-    return failure, False
 
 
-def _response_error(error: "ClientError", address: str, expected: str) -> tuple[FetchError, bool]:
+def _response_error(error: "ClientError", address: str, expected: str) -> FetchError:
     code = str(error.response.get("Error", {}).get("Code", ""))
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     reason = "" if code == str(status) else code
@@ -181,12 +173,10 @@ def _response_error(error: "ClientError", address: str, expected: str) -> tuple[
             "Ask the owner of the data for access or for a copy; put a copy into a folder named in BRAINSCORE_MIRROR "
             "(host/path)."
         )
-    return failure, status in TRANSIENT
+    return failure
 
 
 _PIECE = 1 << 20  # bytes
-
-Result = TypeVar("Result")
 
 
 def download_signed(
@@ -197,27 +187,26 @@ def download_signed(
     Errors are those of ``download``.
     """
     client = _client_or_denied(denied)
+    from botocore.exceptions import BotoCoreError, ClientError
 
-    def transfer() -> None:
+    for attempt in range(1, downloads.ATTEMPTS + 1):
         stream.seek(0)
         stream.truncate()
         meter.reset()
         version = {} if version_id is None else {"VersionId": version_id}
-        answer = client.get_object(Bucket=place.bucket, Key=place.key, **version)
-        meter.total = int(answer["ContentLength"])
-        for piece in answer["Body"].iter_chunks(_PIECE):
-            stream.write(piece)
-            meter.update(len(piece))
-        if stream.tell() != meter.total:
-            raise IncompleteDownload(
-                f"the download of {denied.url} was interrupted after {stream.tell()} of {meter.total} bytes "
-                f"(expected {denied.expected})",
-                remedy="Try again; if it fails again, check the connection and the proxy.",
-                url=denied.url,
-                expected=denied.expected,
-            )
-
-    _with_retries(transfer, denied)
+        try:
+            answer = client.get_object(Bucket=place.bucket, Key=place.key, **version)
+            meter.total = int(answer["ContentLength"])
+            for piece in answer["Body"].iter_chunks(_PIECE):
+                stream.write(piece)
+                meter.update(len(piece))
+        except (BotoCoreError, ClientError) as error:
+            failure = _signed_request_error(error, str(denied.url), str(denied.expected))
+            if not isinstance(failure, IncompleteDownload) or attempt == downloads.ATTEMPTS:
+                raise failure from error
+            time.sleep(downloads.PAUSE * 2 ** (attempt - 1))
+        else:
+            return
 
 
 def _client_or_denied(denied: AccessDenied) -> Any:
@@ -234,28 +223,7 @@ def _client_or_denied(denied: AccessDenied) -> Any:
         ) from denied
 
 
-def _with_retries(transfer: Callable[[], Result], denied: AccessDenied) -> Result:
-    """Repeat transfers that fail transiently, with pauses, up to a limit."""
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    attempt = 0
-    while True:
-        attempt += 1
-        try:
-            return transfer()
-        except IncompleteDownload as error:
-            failure: FetchError = error
-            again = True
-        except (BotoCoreError, ClientError) as error:
-            failure, again = signed_request_error(error, str(denied.url), str(denied.expected))
-            failure.__cause__ = error
-        if not again or attempt == downloads.ATTEMPTS:
-            raise failure
-        time.sleep(min(downloads.PAUSE * 2 ** (attempt - 1), downloads.LONGEST_PAUSE))
-
-
 _ONE_PART = 64 * 1024**2  # bytes; larger files are uploaded in parts that are retried separately
-_ATTEMPTS = 4
 _PUBLIC_CHECK_TIMEOUT = (10.0, 60.0)  # seconds to connect, and to wait for the response
 
 
@@ -323,7 +291,7 @@ def upload_to_s3(
     path = Path(source_file_path)
     if not path.is_file():
         raise UserError(f"the file {path} does not exist", remedy="check the path")
-    client = signed_client(attempts=_ATTEMPTS)
+    client = signed_client()
     target = _target_object(bucket_name, target_s3_key)
     description = check_overwrite(path, bucket_name, target_s3_key, overwrite=overwrite, client=client)
     if description is None:
@@ -351,7 +319,7 @@ def check_overwrite(
     path: Path, bucket_name: str, key: str, *, overwrite: bool, client: Any = None
 ) -> dict[str, Any] | None:
     """Return S3's description of the object if it has the content of `path`; None if it does not exist."""
-    client = signed_client(attempts=_ATTEMPTS) if client is None else client
+    client = signed_client() if client is None else client
     target = _target_object(bucket_name, key)
     description = _head(client, target)
     if description is None:

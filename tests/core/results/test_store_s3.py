@@ -11,6 +11,7 @@ from brainscore_core.results import bucket as s3_module
 from brainscore_core.results.bucket import Bucket
 from brainscore_core.results.store import Arrays
 from brainscore_core.scoring import ReceiptError, ResultsStore, StoreError
+from brainscore_core.supported_data_standards.brainio import downloads
 from brainscore_core.supported_data_standards.brainio.buckets import signed_client
 from tests.s3_faults import FAULTS, FaultyServer
 
@@ -51,7 +52,7 @@ class Refusing:
 
 def refuse(monkeypatch, client, error, **how):
     refusing = Refusing(client, error, **how)
-    monkeypatch.setattr(s3_module, "signed_client", lambda attempts: refusing)
+    monkeypatch.setattr(s3_module, "signed_client", lambda: refusing)
     return refusing
 
 
@@ -135,7 +136,7 @@ def faulty(bucket, s3_server, monkeypatch):
     """A server in front of the bucket that can fail; requests are sent once."""
     server = FaultyServer(s3_server)
     monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
-    monkeypatch.setattr(s3_module, "_ATTEMPTS", 1)
+    monkeypatch.setattr(downloads, "ATTEMPTS", 1)
     yield server
     server.shutdown()
     server.server_close()
@@ -148,7 +149,7 @@ def faulty(bucket, s3_server, monkeypatch):
 def test_faults_while_a_receipt_is_written(fakes, bucket, faulty, fault, after, monkeypatch):
     """Attachments come first, so that there is never a receipt without them; the second attempt completes it."""
     if fault == "truncated":  # the server closes this connection, which the next request may use before it is noticed
-        monkeypatch.setattr(s3_module, "_ATTEMPTS", 2)
+        monkeypatch.setattr(downloads, "ATTEMPTS", 2)
     arrays = {kind: Arrays(fakes.assembly([[1.0, 2.0]])) for kind in ("raw", "predictions")}
     store = ResultsStore(ADDRESS)
     store.require_writable()
@@ -207,7 +208,7 @@ def test_an_attachment_is_downloaded_once(fakes, bucket, monkeypatch):
 def test_a_pair_of_a_run_takes_three_requests(fakes, bucket):
     """A claim, an archive of the attachments, the receipt; further requests only if the pair was claimed before."""
     sent = []
-    client = signed_client(attempts=s3_module._ATTEMPTS)
+    client = signed_client()
     client.meta.events.register("before-send.s3", lambda request, **_: sent.append(request.method))
     worker, scoring = ResultsStore(ADDRESS), ResultsStore(ADDRESS)
     scoring.omit_checks()
@@ -314,7 +315,7 @@ def test_a_bucket_that_is_not_there(fakes, bucket):
 
 def test_a_server_that_is_not_there(fakes, bucket, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    monkeypatch.setattr(s3_module, "_ATTEMPTS", 1)
+    monkeypatch.setattr(downloads, "ATTEMPTS", 1)
     with pytest.raises(StoreError, match=r"(?s)cannot write s3://lab/our/results/.*check the connection"):
         ResultsStore(ADDRESS).require_writable()
 

@@ -229,7 +229,7 @@ def test_a_storage_that_is_down(bucket, start, send, client, packages, monkeypat
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
-    monkeypatch.setattr("brainscore_web.uploads.storage._ATTEMPTS", 1)
+    monkeypatch.setattr("brainscore_core.supported_data_standards.brainio.downloads.ATTEMPTS", 1)
     upload = start()
     answer = send(upload, "csv", packages.csv)
     assert answer.status_code == 503
