@@ -198,7 +198,7 @@ class BatchMeter:
         self._open.close()
 
     @contextmanager
-    def file_meter(self, name: str, *, progress: bool) -> Iterator[Meter]:
+    def file_meter(self, name: str) -> Iterator[Meter]:
         """Replace :func:`file_meter` inside a batch; `name` is not shown."""
         with self._lock:
             if self._progress and not self._announced and not sys.stderr.isatty():

@@ -8,12 +8,13 @@ import json
 import logging
 import urllib.parse
 import urllib.request
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from brainscore_core import provenance
 from brainscore_core.errors import DataUnavailable, UserError
@@ -178,8 +179,7 @@ _SHOWN_FAILURES = 10
 _logger = logging.getLogger(__name__)
 
 
-class _MeterFactory(Protocol):
-    def __call__(self, name: str, *, progress: bool) -> AbstractContextManager[Meter]: ...
+_MeterFactory = Callable[[str], AbstractContextManager[Meter]]
 
 
 def fetch(
@@ -238,7 +238,7 @@ def fetch(
     'img_1,12.5'
     """
     request = FetchRequest(url, sha256=sha256, sha1=sha1, version_id=version_id, filename=filename)
-    path = _obtain(request, file_meter, set(), progress=progress)
+    path = _obtain(request, partial(file_meter, progress=progress), set())
     _note_provenance(request, path)
     return path
 
@@ -276,9 +276,7 @@ def fetch_all(
     unreachable: set[str] = set()
     # the meter exits first and cancels running downloads, for which the pool would otherwise wait
     with ThreadPoolExecutor(max_workers=workers) as pool, BatchMeter(len(distinct), progress=progress) as batch:
-        futures = {
-            pool.submit(_obtain, item, batch.file_meter, unreachable, progress=progress): item for item in distinct
-        }
+        futures = {pool.submit(_obtain, item, batch.file_meter, unreachable): item for item in distinct}
         try:
             for future in as_completed(futures):
                 try:
@@ -317,10 +315,10 @@ def _note_provenance(request: FetchRequest, path: Path) -> None:
     provenance.note("file", url=redacted_url(request.address), path=str(path), **hashes)
 
 
-def _obtain(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str], *, progress: bool) -> Path:
+def _obtain(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str]) -> Path:
     """Return a verified file; `unreachable` collects hosts that do not respond, to which no more requests are sent."""
     if not request.digests:
-        return _obtain_without_hash(request, meter_of, unreachable, progress=progress)
+        return _obtain_without_hash(request, meter_of, unreachable)
     if urllib.parse.urlsplit(request.url).scheme == "file":
         return _local_file(request)
     rejected: list[tuple[Path, Digest]] = []
@@ -331,7 +329,7 @@ def _obtain(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str
         _logger.warning("%s is not used: expected %s, found %s", path, request.digests[0], actual)
     try:
         _require_reachable(request, unreachable)
-        return _from_network(request, meter_of, progress=progress)
+        return _from_network(request, meter_of)
     except FetchError as error:
         if isinstance(error, Offline):
             unreachable.add(urllib.parse.urlsplit(request.url).netloc)
@@ -343,9 +341,7 @@ def _obtain(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str
         raise
 
 
-def _obtain_without_hash(
-    request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str], *, progress: bool
-) -> Path:
+def _obtain_without_hash(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str]) -> Path:
     """Return the file with the recorded hash, or the first copy if no hash is recorded yet."""
     folder = record_file(request).parent
     digest = recorded_digest(request)
@@ -357,14 +353,14 @@ def _obtain_without_hash(
                 digest = recorded_digest(request)  # another process may have recorded it in the meantime
                 if digest is None:
                     sweep(folder)
-                    return _first_download(request, folder, meter_of, progress=progress)
+                    return _first_download(request, folder, meter_of)
         except Offline:
             unreachable.add(urllib.parse.urlsplit(request.url).netloc)
             raise
         except OSError as error:
             raise storage_error(error, request.address, folder) from error
     try:
-        return _obtain(replace(request, sha256=digest), meter_of, unreachable, progress=progress)
+        return _obtain(replace(request, sha256=digest), meter_of, unreachable)
     except HashMismatch as error:
         error.remedy = (
             f"It is registered without a hash, so the hash of the first copy is required. If its owner replaced the "
@@ -373,9 +369,9 @@ def _obtain_without_hash(
         raise
 
 
-def _first_download(request: FetchRequest, folder: Path, meter_of: _MeterFactory, *, progress: bool) -> Path:
+def _first_download(request: FetchRequest, folder: Path, meter_of: _MeterFactory) -> Path:
     first = folder / request.name
-    with replacing(first) as stream, meter_of(request.name, progress=progress) as meter:
+    with replacing(first) as stream, meter_of(request.name) as meter:
         _transfer(request, stream, meter)
         stream.flush()
         unfinished = Path(stream.name)
@@ -441,7 +437,7 @@ def _require_reachable(request: FetchRequest, unreachable: set[str]) -> None:
         )
 
 
-def _from_network(request: FetchRequest, meter_of: _MeterFactory, *, progress: bool) -> Path:
+def _from_network(request: FetchRequest, meter_of: _MeterFactory) -> Path:
     target = request.cached
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -450,7 +446,7 @@ def _from_network(request: FetchRequest, meter_of: _MeterFactory, *, progress: b
             if _is_expected_file(target, request, []):
                 return target
             sweep(target.parent)
-            with replacing(target) as stream, meter_of(request.name, progress=progress) as meter:
+            with replacing(target) as stream, meter_of(request.name) as meter:
                 _transfer(request, stream, meter)
                 stream.flush()
                 unfinished = Path(stream.name)
