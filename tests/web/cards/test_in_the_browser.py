@@ -3,9 +3,13 @@
 import io
 import re
 
+import numpy as np
 import pytest
+from django.urls import reverse
 
+from brainscore_core.statistics.stimuli import StimulusOutcomes
 from brainscore_web.accounts.models import User
+from brainscore_web.leaderboard import outcomes
 from brainscore_web.leaderboard.models import Benchmark, LayerProfile, Score, StimulusSample, VisionModel
 from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
@@ -129,9 +133,14 @@ def test_a_visit(shown, page, new_page):
 @pytest.mark.parametrize("shown", [24], indirect=True)
 def test_nothing_is_in_the_way_of_anyone(shown, new_page):
     page = new_page(refused=True)
+    scores = Score.objects.filter(model__identifier=shown.models[0], state="scored", benchmark__access="public")[:2]
+    values = np.array([0.25, 1.0])
+    made = StimulusOutcomes("choice", ("x", "y"), values, values), StimulusOutcomes("response", ("x", "y"), values)
+    outcomes.write_outcomes([(score.pk, each) for score, each in zip(scores, made, strict=True)])
+    by_stimulus = [reverse("cards:stimuli", args=["vision", score.receipt]) for score in scores]
     wrong = [
         line
-        for address in (*pages(shown).values(), "/vision/model/none/")
+        for address in (*pages(shown).values(), "/vision/model/none/", *by_stimulus, "/vision/leaderboard/?picks=1")
         for line in barriers(page, address, opened=True)
     ]
     assert not wrong, "\n".join(wrong)
