@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtr
 
 from brainscore_core.numerics._matrices import Array, centred_eigh, product
 from brainscore_core.numerics.linear_regression import centred_blocks
@@ -129,9 +130,7 @@ def explain(
     """
     if not 1 <= len(kernels) <= max(_WEIGHTS):
         raise ValueError(f"there are {len(kernels)} models; variance is divided among at most {max(_WEIGHTS)}")
-    Y = np.asarray(Y, dtype=np.float64)
-    K = [_checked(kernel, len(Y)) for kernel in kernels]
-    codes = np.arange(len(Y)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    K, Y, codes = _checked(kernels, Y, groups)
     combinations = list(_combinations(len(K)))
     total = np.full_like(Y, np.nan)
     errors = {members: np.full_like(Y, np.nan) for members in combinations}
@@ -240,9 +239,7 @@ def unexplained(
     >>> int(reliable.sum()), found.astype(int).tolist()
     (20, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
-    Y = np.asarray(Y, dtype=np.float64)
-    K = [_checked(kernel, len(Y)) for kernel in kernels]
-    codes = np.arange(len(Y)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    K, Y, codes = _checked(kernels, Y, groups)
     total, best, combined = (np.full_like(Y, np.nan) for _ in range(3))
     factor, chosen = np.ones((len(Y), 1)), []
 
@@ -296,11 +293,9 @@ def _group_means(values: Array, codes: Rows) -> Array:
 
 def _p_of_positive(values: Array) -> Array:
     """One-sided p-value of each column's mean by Student's t."""
-    from scipy.stats import t
-
     error = values.std(axis=0, ddof=1) / len(values) ** 0.5
     ratio = np.divide(values.mean(axis=0), error, out=np.zeros(values.shape[1]), where=error > 0)
-    return np.asarray(t.sf(ratio, len(values) - 1))
+    return np.asarray(stdtr(len(values) - 1, -ratio))
 
 
 def _combinations(n: int) -> Iterator[Members]:
@@ -308,7 +303,15 @@ def _combinations(n: int) -> Iterator[Members]:
         yield from itertools.combinations(range(n), size)
 
 
-def _checked(kernel: ArrayLike, n: int) -> Array:
+def _checked(kernels: Sequence[ArrayLike], Y: ArrayLike, groups: ArrayLike | None) -> tuple[list[Array], Array, Rows]:
+    """Kernels, responses, and the group of each stimulus."""
+    responses = np.asarray(Y, dtype=np.float64)
+    n = len(responses)
+    codes = np.arange(n) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    return [_scaled(kernel, n) for kernel in kernels], responses, codes
+
+
+def _scaled(kernel: ArrayLike, n: int) -> Array:
     """A kernel with mean diagonal 1, after centring."""
     K = np.array(kernel, dtype=np.float64)
     if K.shape != (n, n):

@@ -27,14 +27,12 @@ if TYPE_CHECKING:
     import torch
 
 
-def gram(X: NDArray, Z: NDArray | None = None, *, mean: Array) -> Array:
-    """(X − mean)(Z − mean)ᵀ, accumulated in float64 over chunks of columns; by default Z is X."""
-    second = X if Z is None else Z
-    result = np.zeros((len(X), len(second)))
-    for columns in chunks(X.shape[1], max(len(X), len(second))):
-        first_block = np.subtract(X[:, columns], mean[columns], dtype=np.float64)
-        second_block = first_block if Z is None else np.subtract(Z[:, columns], mean[columns], dtype=np.float64)
-        result += first_block @ second_block.T
+def gram(X: NDArray, Z: NDArray, *, mean: Array) -> Array:
+    """(X − mean)(Z − mean)ᵀ, accumulated in float64 over chunks of columns."""
+    result = np.zeros((len(X), len(Z)))
+    for columns in chunks(X.shape[1], max(len(X), len(Z))):
+        first, second = (np.subtract(side[:, columns], mean[columns], dtype=np.float64) for side in (X, Z))
+        result += first @ second.T
     return result
 
 
