@@ -310,25 +310,10 @@ class BenchmarkMetadata:
         return next((reason.strip() for number, _, reason in stated if number.strip() == version), "")
 
 
-def metadata_for(identifier: str, table: Mapping[str, BenchmarkMetadata]) -> BenchmarkMetadata | None:
-    """Look up a benchmark in a plugin's ``METADATA``.
-
-    `identifier`: identifier of the benchmark. `table`: metadata by identifier or pattern (``*`` any text, ``?`` any
-    letter). Result: metadata of the identifier itself, else of the longest matching pattern; None if none matches.
-
-    Examples
-    --------
-    >>> table = {"A2020*": BenchmarkMetadata(title="A"), "A2020.V1-*": BenchmarkMetadata(title="V1 of A")}
-    >>> metadata_for("A2020.V1-pls", table).title, metadata_for("A2020.V2-pls", table).title
-    ('V1 of A', 'A')
-    >>> metadata_for("B2021-pls", table) is None
-    True
-    """
-    return longest_match(identifier, table)
-
-
 def longest_match(identifier: str, table: Mapping[str, T]) -> T | None:
     """Return the value of an identifier, else that of the longest pattern that it matches; None if there is none.
+
+    In patterns, ``*`` is any text, and ``?`` any letter.
 
     Examples
     --------

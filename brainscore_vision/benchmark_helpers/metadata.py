@@ -16,7 +16,6 @@ from brainscore_core.benchmarks.metadata import (
     StimuliMetadata,
     described_fields,
     longest_match,
-    metadata_for,
     read_metadata,
     required_fields,
 )
@@ -35,7 +34,6 @@ __all__ = [
     "StimuliMetadata",
     "described_fields",
     "longest_match",
-    "metadata_for",
     "read_metadata",
     "required_fields",
     "rows_of",

@@ -15,7 +15,7 @@ from brainscore_vision.benchmark_helpers.metadata import (
     DataMetadata,
     MetricMetadata,
     StimuliMetadata,
-    metadata_for,
+    longest_match,
 )
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.registries import plugin_index
@@ -281,7 +281,7 @@ class PluginMetadata:
         """Metadata of one model or benchmark; None if the plugin has none for it."""
         if identifier in self.table:
             return self.table[identifier]
-        return metadata_for(identifier, self.table)
+        return longest_match(identifier, self.table)
 
 
 def read_plugin_metadata(kind: str, place: Location) -> PluginMetadata:

@@ -5,7 +5,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from brainscore_core.benchmarks.metadata import metadata_for
+from brainscore_core.benchmarks.metadata import longest_match
 from brainscore_core.domains import domain
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
@@ -119,7 +119,7 @@ def test_an_untrained_twin_has_other_weights_and_the_same_layers():
 def test_every_benchmark_is_described_and_shuffled_splits_are_named():
     for identifier in benchmark_registry:
         module = import_module(benchmark_registry.location(identifier).package)
-        metadata = metadata_for(identifier, module.METADATA)
+        metadata = longest_match(identifier, module.METADATA)
         assert metadata is not None, identifier
         assert metadata.title
         assert metadata.stimuli.datatype == "text"

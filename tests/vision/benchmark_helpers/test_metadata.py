@@ -10,7 +10,7 @@ from brainscore_vision.benchmark_helpers.metadata import (
     DataMetadata,
     MetricMetadata,
     StimuliMetadata,
-    metadata_for,
+    longest_match,
 )
 from brainscore_vision.catalogue.contents import catalogue
 
@@ -53,10 +53,10 @@ def test_what_is_not_known_is_none():
 def test_an_identifier_goes_before_patterns_and_a_longer_pattern_before_a_shorter():
     all_of, of_v1, one = (BenchmarkMetadata(title=title) for title in ("all", "V1", "one"))
     table = {"A2020*": all_of, "A2020.V1-*": of_v1, "A2020.V1-pls": one}
-    assert metadata_for("A2020.V1-pls", table) is one
-    assert metadata_for("A2020.V1-rdm", table) is of_v1
-    assert metadata_for("A2020.V2-rdm", table) is all_of
-    assert metadata_for("a2020.V2-rdm", table) is None  # upper and lower case differ
+    assert longest_match("A2020.V1-pls", table) is one
+    assert longest_match("A2020.V1-rdm", table) is of_v1
+    assert longest_match("A2020.V2-rdm", table) is all_of
+    assert longest_match("a2020.V2-rdm", table) is None  # upper and lower case differ
 
 
 @pytest.fixture(scope="module")
