@@ -82,3 +82,25 @@ def test_mean_ranks_equal_scipy(values):
     columns[4, 1] = np.nan
     expected = stats.rankdata(columns, axis=0, nan_policy="propagate")
     np.testing.assert_array_equal(mean_ranks(columns), expected)
+
+
+MANY = np.random.default_rng(0).standard_normal(25_000)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        MANY,
+        np.round(MANY, 2),
+        np.r_[MANY, -MANY[:99], 0.0, -0.0],
+        np.exp(9 * MANY),
+        np.r_[MANY, np.inf],
+        np.r_[1 + 1e-15 * np.arange(40)[::-1], 1e6 * MANY],
+        np.r_[MANY * 1e-9, 1e9],
+        np.full(25_000, 3.0),
+    ],
+    ids=["distinct", "ties", "signs", "wide", "infinite", "a few close together", "most close together", "equal"],
+)
+def test_mean_ranks_of_many_values_equal_scipy(values):
+    """They are sorted with keys of limited precision first."""
+    np.testing.assert_array_equal(mean_ranks(values), stats.rankdata(values))
