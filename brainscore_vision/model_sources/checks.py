@@ -8,13 +8,14 @@ from typing import Any
 from brainscore_core import plugins
 from brainscore_core.plugins import Check
 from brainscore_vision.model_helpers.activations.preprocessing import describe_preprocessing
+from brainscore_vision.model_sources.visual_angle import dependence_in_words
 
 
 def check_model(make: Callable[[], Any]) -> tuple[Check, ...]:
     """Check a model: what `brainscore_core.plugins.check_model` requires, its output and its visual angle."""
     model = make()
     checks = plugins.check_model(model, raise_errors=False)
-    return (*checks, *_check_output(model, checks), _check_visual_angle(model))
+    return (*checks, *_check_output(model, checks), *_check_visual_angle(model, checks))
 
 
 def _check_output(model: Any, checks: Iterable[Check]) -> Iterator[Check]:
@@ -24,14 +25,17 @@ def _check_output(model: Any, checks: Iterable[Check]) -> Iterator[Check]:
         yield Check("labels are chosen from", "passed", describe(["logits"])[-1])
 
 
-def _check_visual_angle(model: Any) -> Check:
-    """Whether a model states its visual angle."""
+def _check_visual_angle(model: Any, checks: Iterable[Check]) -> Iterator[Check]:
+    """Whether a model states its visual angle; if not, how much its responses depend on it."""
     name = "it states its visual angle"
     if getattr(model, "states_visual_degrees", True):
-        return Check(name, "passed")
+        yield Check(name, "passed")
+        return
     explanation = f"{model.visual_degrees():g}° is taken by default, and scores depend on it"
+    if not any(check.result == "failed" for check in checks):
+        explanation += f": {dependence_in_words(model)}"
     remedy = "pass visual_degrees, the angle that its input spans: docs/visual_angle.md says how to choose it"
-    return Check(name, "warning", explanation, remedy)
+    yield Check(name, "warning", explanation, remedy)
 
 
 def model_details(model: Any, *, registered: bool) -> dict[str, Any]:

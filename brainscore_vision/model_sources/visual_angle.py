@@ -1,18 +1,31 @@
-"""Models whose input is taken to span another visual angle, and their scores."""
+"""Models whose input is taken to span another visual angle, and how much scores and responses depend on it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from brainscore_core.errors import BrainScoreError
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from brainscore_core.errors import BrainScoreError, NotApplicable
+from brainscore_core.formatting import number_text
 from brainscore_core.progress import stage
 from brainscore_core.receipts.receipt import ScoreAtAngle
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.simulated_experiment import CATEGORIES, draw
 
 FACTORS = (0.5, 2.0)
 """Other angles, relative to the model's."""
+
+_TIME_BIN = (70, 170)
 
 
 @BrainModel.register
@@ -62,3 +75,71 @@ def scores_at_other_angles(model: Any, benchmark: Callable[[Any], Any]) -> Itera
         undefined = math.isnan(value)
         reason = "the benchmark returned NaN" if undefined else None
         yield ScoreAtAngle(degrees=degrees, value=None if undefined else value, reason=reason)
+
+
+def dependence_in_words(model: BrainModel) -> str:
+    """Describe how a model's responses to 16 drawn pictures change at half and double its visual angle.
+
+    The pictures span the angle of the model. RDMs are of the last region that it has, with correlation distance.
+    """
+    at_own = float(model.visual_degrees())
+    region = next((name for name in reversed(BrainModel.RecordingTarget) if _can_record(model, name)), None)
+    with TemporaryDirectory() as folder:
+        pictures = _pictures(Path(folder))
+        own_rdm = None if region is None else _rdm(model, region, pictures)
+        own_labels = _labels(model, pictures)
+        sentences = []
+        for degrees in (factor * at_own for factor in FACTORS):
+            other = ModelAtAngle(model, degrees)
+            shown = place_on_screen(pictures, target_visual_degrees=degrees, source_visual_degrees=at_own)
+            words = []
+            if own_rdm is not None:
+                with np.errstate(invalid="ignore"):
+                    correlation = np.corrcoef(own_rdm, _rdm(other, region, shown))[0, 1]
+                is_defined = bool(np.isfinite(correlation))
+                words.append(
+                    f"the RDM of {region} correlates {number_text(correlation, 2)} with that at {at_own:g}°"
+                    if is_defined
+                    else f"the RDM of {region} is undefined, since features do not vary or are not finite"
+                )
+            if own_labels is not None:
+                words.append(f"{np.sum(own_labels != _labels(other, shown))} of {len(shown)} labels differ")
+            sentences.append(f"at {degrees:g}°, {' and '.join(words)}" if words else "")
+    return "; ".join(filter(None, sentences))
+
+
+def _pictures(folder: Path) -> StimulusSet:
+    paths: dict[str, str | Path] = {}
+    for category, number in product(CATEGORIES, (0, 1)):
+        name = f"{category}-{number}"
+        paths[name] = folder / f"{name}.png"
+        Image.fromarray(draw(category, number)).save(paths[name])
+    pictures = StimulusSet({"stimulus_id": list(paths)})
+    pictures.stimulus_paths = paths
+    pictures.identifier = "visual-angle-patterns"
+    return pictures
+
+
+def _can_record(model: BrainModel, region: str) -> bool:
+    try:
+        model.start_recording(region, [_TIME_BIN])
+    except NotApplicable:
+        return False
+    return True
+
+
+def _rdm(model: Any, region: Any, pictures: StimulusSet) -> NDArray[np.float64]:
+    """Upper triangle of the correlation distances between responses."""
+    model.start_recording(region, [_TIME_BIN])
+    responses = model.look_at(pictures).transpose("presentation", "neuroid").values
+    with np.errstate(invalid="ignore"):
+        return np.corrcoef(responses)[np.triu_indices(len(responses), 1)]  # one minus it correlates equally
+
+
+def _labels(model: Any, pictures: StimulusSet) -> NDArray[Any] | None:
+    """Labels of pictures; None of a model that has none, which some know only when they have seen pictures."""
+    try:
+        model.start_task(BrainModel.Task.label, "imagenet")
+        return np.asarray(model.look_at(pictures).values).ravel()
+    except NotApplicable:
+        return None

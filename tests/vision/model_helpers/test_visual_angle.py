@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.metrics import Score
 from brainscore_vision.model_helpers.brain_transformation import LayerMappedModel, ModelCommitment
 from brainscore_vision.model_helpers.static_features import CallableWrapper, FeatureModel
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.model_sources.visual_angle import (
     ModelAtAngle,
+    dependence_in_words,
     scores_at_other_angles,
 )
 
@@ -56,3 +57,26 @@ def test_a_model_at_another_angle_is_the_model_otherwise():
     assert (other.identifier, other.visual_degrees(), model.visual_degrees()) == ("a", 3, 8)
     with pytest.raises(AttributeError, match="no_such_attribute"):
         other.no_such_attribute  # noqa: B018
+
+
+def test_features_that_do_not_vary_have_no_correlation(recwarn):
+    words = dependence_in_words(FeatureModel("a", LAYERS))
+    assert words.startswith("at 4°, the RDM of IT is undefined")
+    assert not recwarn.list
+
+
+def test_labels_that_a_model_refuses_only_with_pictures_are_left_out():
+    class WithoutClasses(FeatureModel):
+        def start_task(self, task, *args, **kwargs):
+            self.labels = True
+
+        def start_recording(self, *args, **kwargs):
+            self.labels = False
+            return super().start_recording(*args, **kwargs)
+
+        def look_at(self, stimuli, *args, **kwargs):
+            if getattr(self, "labels", False):
+                raise NotApplicable("it has 2 logits, not the 1,000 of ImageNet")
+            return super().look_at(stimuli, *args, **kwargs)
+
+    assert "labels" not in dependence_in_words(WithoutClasses("a", LAYERS))
