@@ -57,7 +57,7 @@ _LABELS = {
     "stimuli_min": "number of stimuli from",
     "stimuli_max": "number of stimuli to",
     "common": "benchmarks in common",
-    "coverage": "ranked from a coverage in % of",
+    "coverage": "minimum coverage of ranked models in %",
     "include": "only",
     "exclude": "without",
     "ceiling_min": "ceiling from",

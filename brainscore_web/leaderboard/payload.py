@@ -69,7 +69,7 @@ def n_filters(state: BoardState) -> int:
 
 
 def why_empty(board: Board) -> list[str]:
-    """Explain why a board has no rows or no columns, and how to change that; empty if it has both."""
+    """Explain why a board has no rows, columns or ranks, and how to change that; empty if it has all of them."""
     state, snapshot = board.state, board.snapshot
     texts = []
     if not snapshot.models:
@@ -96,6 +96,11 @@ def why_empty(board: Board) -> list[str]:
             for name, text in _active(state, _OF_BENCHMARKS).items()
         }
         texts.append(f"No benchmark passes.{_suggestion(without, 'benchmark')}")
+    if board.models and board.nodes and board.root >= 0 and not board.rank.any():
+        texts.append(
+            "No model was scored on enough benchmarks for a rank. Open a column with + to see its scores, or set in "
+            "Filters that models are ranked from 0 % of the benchmarks."
+        )
     return texts
 
 

@@ -114,11 +114,10 @@ def style(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def tutorials(request: HttpRequest) -> HttpResponse:
-    """Three paths through the documentation, the manual of operators, and all pages."""
-    names = document_names()
-    manual = [(name, title) for name, title in names if name.startswith(_OPERATORS)]
-    others = [(name, title) for name, title in names if not name.startswith(_OPERATORS)]
-    return render(request, "pages/tutorials.html", {"manual": manual, "names": others})
+    """Three paths through the documentation, the manual of operators, and all other pages by chapter."""
+    manual = [(name, title) for name, title in document_names() if name.startswith(_OPERATORS)]
+    others = [chapter for chapter in chapters() if not chapter.pages[0][0].startswith(_OPERATORS)]
+    return render(request, "pages/tutorials.html", {"manual": manual, "chapters": others})
 
 
 @require_safe

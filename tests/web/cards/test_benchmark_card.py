@@ -397,7 +397,7 @@ def test_best_score_over_time_and_links_to_the_paper(board, get):
     Benchmark.objects.filter(identifier=FIRST).update(bibtex="@misc{a, doi = {10.1/x}}", source="https://example.org/a")
     revision.bump()
     html = get(f"/vision/benchmark/{FIRST}/").content.decode()
-    assert re.findall(r'class="chip" href="([^"]+)"[^>]*>(\w+)<', html)[:2] == [
+    assert re.findall(r'<li><a href="([^"]+)" rel="noopener">(\w+)<', html)[:2] == [
         ("https://doi.org/10.1/x", "Paper"),
         ("https://example.org/a", "Source"),
     ]

@@ -156,6 +156,8 @@ def test_why_nothing_is_left(board):
     assert text == f"No model passes. Without the search, {n_vit} models would."
     (text,) = board_data(shown(region=("V1",), ceiling_min=2.0))["empty"]
     assert text.startswith("No benchmark passes. Without the minimum ceiling, ")
+    (text,) = board_data(shown(coverage=100.0))["empty"]
+    assert text.startswith("No model was scored on enough benchmarks for a rank.")
     assert board_data(shown())["empty"] == []
 
 
