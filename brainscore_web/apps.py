@@ -258,7 +258,7 @@ class CompressedStaticFilesStorage(CompressedManifestStaticFilesStorage):
             minify = {".js": jsmin, ".css": cssmin}.get(Path(name).suffix)
             if minify is not None and ".min." not in name and not dry_run:
                 file = Path(self.path(name))
-                file.write_text(minify(file.read_text()))
+                file.write_text(minify(file.read_text(encoding="utf-8")), encoding="utf-8")
         yield from super().post_process({name: (self, name) for name in paths}, dry_run, **options)
 
     def get_modified_time(self, name: str) -> datetime:
