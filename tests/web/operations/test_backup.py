@@ -326,7 +326,7 @@ def stored(site, places, settings, s3_server, monkeypatch):
     back_up(places / "backup")
     server = FaultyServer(s3_server)
     monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
-    monkeypatch.setattr("brainscore_web.uploads.storage._ATTEMPTS", 1)
+    monkeypatch.setattr("brainscore_core.supported_data_standards.brainio.downloads.ATTEMPTS", 1)
     yield server, client
     server.shutdown()
     server.server_close()
