@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ __all__ = [
     "ImagePreprocessing",
     "ImageProcessor",
     "describe_preprocessing",
+    "from_settings",
     "from_transforms",
     "load_image",
     "load_images",
@@ -58,6 +59,9 @@ class ImagePreprocessing:
         interpolates between the four nearest pixels, not antialiased.
     mean, std : tuple of float
         Red, green and blue in [0, 1] are normalised as (value − mean) / std.
+    margins : {'nearest', 'down'}
+        How half pixels before a crop are rounded: to even numbers, as in torchvision, or down, as in transformers and
+        always with ``'linear'``.
 
     Examples
     --------
@@ -72,6 +76,7 @@ class ImagePreprocessing:
     interpolation: str = "bilinear"
     mean: tuple[float, ...] = IMAGENET_MEAN
     std: tuple[float, ...] = IMAGENET_STD
+    margins: Literal["nearest", "down"] = "nearest"
 
     def __post_init__(self) -> None:
         if self.interpolation not in (*FILTERS, _LINEAR):
@@ -163,7 +168,7 @@ class ImagePreprocessing:
         margin = (now - then) / 2
         if self.interpolation == _LINEAR:
             return math.floor(margin)
-        return int(margin) if margin < 0 else round(margin)
+        return int(margin) if self.margins == "down" or margin < 0 else round(margin)
 
     def _normalise(self, levels: NDArray[np.uint8], out: NDArray[np.float32]) -> None:
         for channel, table in enumerate(self.tables):
@@ -461,10 +466,70 @@ def from_transforms(transforms: Any) -> ImagePreprocessing | AppliedTransform:
     return from_steps if from_steps is not None and _is_equal(from_steps, applied) else applied
 
 
+def from_settings(settings: Mapping[str, Any]) -> ImagePreprocessing:
+    """Make preprocessing from settings as in a ``preprocessor_config.json`` of Hugging Face.
+
+    They are ``size``, ``crop_size``, ``resample``, ``image_mean``, ``image_std``, ``rescale_factor`` and the steps to
+    apply (``do_resize``, ``do_center_crop``, ``do_rescale``, ``do_normalize``). A number as ``size`` is the shorter
+    side if images are also cropped, else both sides. A UserError if there is any other setting that can change the
+    pixels of an image.
+
+    Examples
+    --------
+    >>> from_settings({"do_resize": True, "size": {"height": 224, "width": 224}, "resample": 2}).shape
+    (3, 224, 224)
+    """
+    for name, value in settings.items():
+        if name not in _STEPS | _VALUES | _WITHOUT_EFFECT and value is not None and value is not False:
+            raise _unknown(f"{name} {value!r}")
+    steps = {name for name in _STEPS if settings.get(name, name == "do_rescale")}
+    scale = 255.0
+    if "do_rescale" in steps and settings.get("rescale_factor") is not None:
+        scale *= settings["rescale_factor"]
+    elif "do_rescale" in steps:
+        scale = 1.0
+    normal = settings if "do_normalize" in steps else {"image_mean": 0.0, "image_std": 1.0}
+    mean, std = (_channels(normal.get(name)) for name in ("image_mean", "image_std"))
+    if min(std) <= 0:
+        raise _unknown(f"image_std {std}")
+    crop = settings.get("crop_size") or settings.get("size")
+    return ImagePreprocessing(
+        resize=_setting_of_size(settings.get("size"), "do_center_crop" in steps) if "do_resize" in steps else None,
+        crop=_pair(_setting_of_size(crop, shorter_side=False)) if "do_center_crop" in steps else None,
+        interpolation="bilinear" if settings.get("resample") is None else _filter(settings["resample"]),
+        mean=tuple(number / scale for number in mean),
+        std=tuple(number / scale for number in std),
+        margins="down",
+    )
+
+
+_STEPS = {"do_resize", "do_center_crop", "do_rescale", "do_normalize"}
+_VALUES = {"size", "crop_size", "resample", "rescale_factor", "image_mean", "image_std"}
+_WITHOUT_EFFECT = {  # on the array of an RGB image
+    *("do_convert_rgb", "input_data_format", "return_tensors", "device", "disable_grouping", "processor_class"),
+    *("model_input_names", "use_fast"),
+}
+
+
+def _setting_of_size(size: Any, shorter_side: bool) -> int | tuple[int, int]:
+    if isinstance(size, int):
+        return size if shorter_side else (size, size)
+    if isinstance(size, Mapping) and set(size) == {"height", "width"}:
+        return int(size["height"]), int(size["width"])
+    if isinstance(size, Mapping) and set(size) == {"shortest_edge"}:
+        return int(size["shortest_edge"])
+    raise _unknown(f"size {size!r}")
+
+
 def _channels(values: Any) -> tuple[float, ...]:
     """Three numbers, one for each channel, of three numbers, one, or a sequence of one."""
-    numbers = tuple(map(float, values)) if np.ndim(values) else (float(values),)
-    return numbers * 3 if len(numbers) == 1 else numbers
+    try:
+        numbers = tuple(map(float, values)) if np.ndim(values) else (float(values),)
+    except (TypeError, ValueError):
+        numbers = ()
+    if len(numbers) not in (1, 3):
+        raise _unknown(f"mean or standard deviation {values!r}")
+    return numbers * (3 // len(numbers))
 
 
 _LIBRARIES = (
@@ -473,7 +538,6 @@ _LIBRARIES = (
 )
 _CONVERSIONS = ("ToTensor", "MaybeToTensor", "PILToTensor", "ConvertImageDtype", "ToImage", "ToDtype")
 _ORDER = {"Resize": 0, "CenterCrop": 1, **dict.fromkeys(_CONVERSIONS, 2), "Normalize": 3, "ImageClassification": 4}
-_FILTER_OF_NUMBER = {number: name for name, number in FILTERS.items()}
 _PROBES = ((53, 37), (40, 64), (301, 200))  # widths and heights: smaller and larger than most crops
 
 
@@ -494,25 +558,24 @@ def _of_known_steps(transforms: Any) -> ImagePreprocessing | None:
     """The settings of transforms; None if there is a step whose settings are not all known."""
     settings: dict[str, Any] = {"mean": (0.0,) * 3, "std": (1.0,) * 3}
     order = []
-    try:
-        for step in _steps(transforms):
-            kind = _kind(step)
-            order.append(_ORDER[kind])
-            if getattr(step, "max_size", None) is not None:
-                return None
+    for step in _steps(transforms):
+        kind = _kind(step)
+        if kind not in _ORDER or getattr(step, "max_size", None) is not None:
+            return None
+        order.append(_ORDER[kind])
+        try:
             if kind in ("Resize", "ImageClassification"):
                 size = step.size if kind == "Resize" else step.resize_size
-                filter_ = getattr(step.interpolation, "value", step.interpolation)
-                settings |= {"resize": _size(size), "interpolation": _FILTER_OF_NUMBER.get(filter_, filter_)}
+                settings |= {"resize": _size(size), "interpolation": _filter(step.interpolation)}
             if kind in ("CenterCrop", "ImageClassification"):
                 settings["crop"] = _size(step.size if kind == "CenterCrop" else step.crop_size)
             if kind in ("Normalize", "ImageClassification"):
                 settings |= {"mean": _channels(step.mean), "std": _channels(step.std)}
-        if order != sorted(order) or any(order.count(number) > 1 for number in (0, 1, 3)):
+        except (TypeError, UserError):
             return None
-        return ImagePreprocessing(**settings)
-    except (KeyError, TypeError, ValueError):
+    if order != sorted(order) or any(order.count(number) > 1 for number in (0, 1, 3)):
         return None
+    return ImagePreprocessing(**settings) if min(settings["std"]) > 0 else None
 
 
 def _is_equal(described: ImagePreprocessing, applied: AppliedTransform) -> bool:
@@ -536,3 +599,21 @@ def _is_equal(described: ImagePreprocessing, applied: AppliedTransform) -> bool:
 def _size(size: Any) -> int | tuple[int, int]:
     sides = [int(side) for side in size] if isinstance(size, list | tuple) else [int(size)]
     return sides[0] if len(sides) == 1 else (sides[0], sides[1])
+
+
+def _filter(interpolation: Any) -> str:
+    """Name of a filter from torchvision's enumeration, Pillow's number, or its name."""
+    value = getattr(interpolation, "value", interpolation)
+    names = {number: name for name, number in FILTERS.items()}
+    name = names.get(value, value)
+    if name not in FILTERS:
+        raise _unknown(f"interpolation {interpolation}")
+    return str(name)
+
+
+def _unknown(problem: str) -> UserError:
+    return UserError(
+        f"the preprocessing setting {problem} is not supported",
+        remedy="pass the image processor or the transforms themselves, which are called, or a function of a list of "
+        "file paths",
+    )

@@ -1,8 +1,10 @@
 """Models of torchvision, timm and transformers, with their own preprocessing."""
 
+import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from brainscore_core.errors import UserError, nearest
@@ -11,6 +13,7 @@ from brainscore_vision.model_helpers.activations.preprocessing import (
     ImagePreprocessing,
     ImageProcessor,
     describe_preprocessing,
+    from_settings,
     from_transforms,
 )
 from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
@@ -20,13 +23,24 @@ def as_preprocessing(preprocessing: Any) -> Any:
     """Make a function from file paths to a network's input of what a library describes its preprocessing with.
 
     Such are weights of torchvision (``ResNet50_Weights.DEFAULT``) or their transforms, transforms of timm or a module
-    of PyTorch, which get a Pillow image, an image processor of transformers, or a function of file paths, which
-    is returned unchanged. A UserError if it is not one of these.
+    of PyTorch, which get a Pillow image, an image processor of transformers or its settings, or a function of file
+    paths, which is returned unchanged. A UserError if it is not one of these, or settings are not supported.
+
+    Examples
+    --------
+    >>> as_preprocessing({"do_resize": True, "size": {"height": 96, "width": 96}, "resample": 2}).shape
+    (3, 96, 96)
     """
     if isinstance(preprocessing, ImagePreprocessing):
         return preprocessing
-    # processors for images and text have an image processor
+    # processors for images and text, and their settings, have an image processor
     preprocessing = getattr(preprocessing, "image_processor", preprocessing)
+    if isinstance(preprocessing, Mapping):
+        preprocessing = preprocessing.get("image_processor", preprocessing)
+        kind = preprocessing.get("image_processor_type") or preprocessing.get("feature_extractor_type")
+        if kind is None:
+            return from_settings(preprocessing)
+        preprocessing = _image_processor_class(str(kind)).from_dict(dict(preprocessing))
     if _is_image_processor(preprocessing):
         return AppliedTransform(ImageProcessor(preprocessing))
     steps = getattr(preprocessing, "transforms", None)
@@ -51,6 +65,18 @@ _TRANSFORMS = ("torchvision.transforms", "timm.data")
 def _is_image_processor(value: Any) -> bool:
     transformers = sys.modules.get("transformers")  # there is no image processor without it
     return transformers is not None and isinstance(value, transformers.ImageProcessingMixin)
+
+
+def _image_processor_class(name: str) -> Any:
+    from brainscore_vision.model_helpers.libraries import library
+
+    kind = getattr(library("transformers", needed_by=name), name.replace("FeatureExtractor", "ImageProcessor"), None)
+    if not hasattr(kind, "from_dict") or "Auto" in name:
+        raise UserError(
+            f"transformers has no image processor {name!r}",
+            remedy="pass the image processor itself, AutoImageProcessor.from_pretrained(..., trust_remote_code=True)",
+        )
+    return kind
 
 
 def own_preprocessing(network: Any) -> tuple[Any, str] | None:
@@ -209,16 +235,17 @@ def from_huggingface(
     """Make an activations model from a vision model of transformers.
 
     `model`: name on the hub, or folder (loaded by ``AutoModel``), or the model. Of a model of images and text, the
-    image tower runs. `processor`: preprocessing: the image processor, or the name or folder of its repository. By
+    image tower runs. `processor`: preprocessing: the image processor, its settings, or ``preprocessor_config.json``. By
     default that of `model`, which must then be a name or folder. `identifier`: name of the model; by default its name
     on the hub. `preprocessing`: instead of `processor`: list of paths → tensor. `**options`: options of
     :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`. Result: a PytorchWrapper of outputs
     with several tensors, ``last_hidden_state`` is recorded if it exists, else the first tensor. A UserError if the
-    model cannot be read, or the preprocessing is missing.
+    model cannot be read, or the preprocessing is missing or not supported.
 
     Notes
     -----
-    An image processor is called with each image.
+    An image processor is called with each image. Settings without the name of their image processor are applied with
+    Pillow, antialiased.
 
     Examples
     --------
@@ -237,8 +264,15 @@ def from_huggingface(
             raise UserError(
                 f"the model {name!r} cannot be read: {error}", remedy="check its name or folder, and the connection"
             ) from error
-    if isinstance(processor, str):
-        preprocessing = repository_preprocessing(processor)
+    if isinstance(processor, str | Path):
+        path = Path(processor)
+        try:
+            processor = json.loads((path / "preprocessor_config.json" if path.is_dir() else path).read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise UserError(
+                f"the settings of the image processor {str(path)!r} cannot be read: {error}",
+                remedy="pass the path of its preprocessor_config.json, or AutoImageProcessor.from_pretrained(...)",
+            ) from error
     if preprocessing is None:
         if processor is None:
             raise UserError("the preprocessing of images is not known", remedy="pass processor or preprocessing")

@@ -11,6 +11,7 @@ from brainscore_vision.model_helpers.activations.passes import Loader
 from brainscore_vision.model_helpers.activations.preprocessing import (
     ImagePreprocessing,
     as_image_preprocessing,
+    from_settings,
     from_transforms,
     load_image,
     load_images,
@@ -182,6 +183,44 @@ def test_transforms_are_read(interpolation, tmp_path, torchvision):
     assert applied([path])[0].shape == (3, 32, 24)
 
 
+def test_settings_of_hugging_face(tmp_path):
+    path = saved(picture("RGB"), tmp_path)
+    clip = {
+        "do_resize": True,
+        "size": {"shortest_edge": 40},
+        "resample": 3,
+        "do_center_crop": True,
+        "crop_size": {"height": 32, "width": 32},
+        "do_normalize": True,
+        "image_mean": [0.1, 0.2, 0.3],
+        "image_std": [0.5, 0.4, 0.3],
+    }
+    with Image.open(path) as image:
+        resized = image.resize((62, 40), Image.Resampling.BICUBIC).crop((15, 4, 47, 36))
+    wanted = (np.asarray(resized) / 255 - clip["image_mean"]) / clip["image_std"]
+    np.testing.assert_allclose(from_settings(clip)([path])[0], np.moveaxis(wanted, 2, 0), atol=1e-6)
+    levels = from_settings({"do_rescale": False, "do_normalize": True, "image_mean": 128, "image_std": [64]})([path])
+    np.testing.assert_allclose(levels[0, 0], (np.asarray(Image.open(path), dtype=float)[..., 0] - 128) / 64, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"do_pad": True},
+        {"do_flip_channel_order": True},
+        {"do_resize": True, "size": {"longest_edge": 3}},
+        {"do_resize": True, "size": 32, "crop_pct": 0.9},
+        {"do_resize": True, "size": 32, "resample": 9},
+        {"do_normalize": True, "image_mean": [0.5, 0.5], "image_std": [1, 1]},
+        {"data_format": "channels_last"},
+        {"include_top": True},
+    ],
+)
+def test_settings_that_are_not_understood_are_refused(settings):
+    with pytest.raises(UserError, match="is not supported"):
+        from_settings(settings)
+
+
 def other_transforms(transforms, torch):
     """Transforms that no settings describe, in torchvision's first and second version."""
     resize, tensor = transforms.Resize((24, 20)), transforms.ToTensor()
@@ -258,6 +297,7 @@ def test_image_processors_are_called(name, settings, tmp_path, torchvision):
     expected = np.asarray(processor(images=load_image(path), return_tensors="np")["pixel_values"])
     expected = expected.reshape(expected.shape[-3:])
     np.testing.assert_allclose(as_preprocessing(processor)([path])[0], expected, atol=1e-5)
+    np.testing.assert_allclose(as_preprocessing(processor.to_dict())([path])[0], expected, atol=1e-5)
 
 
 def test_image_processors_that_make_several_inputs_are_refused(tmp_path, torchvision):
@@ -272,3 +312,5 @@ def test_image_processors_that_make_several_inputs_are_refused(tmp_path, torchvi
     ):
         with pytest.raises(UserError, match=f"{name} (makes more than one array|returns a mapping)"):
             as_preprocessing(getattr(transformers, name)())([path])
+    with pytest.raises(UserError, match="no image processor 'LabImageProcessor'"):
+        as_preprocessing({"image_processor_type": "LabImageProcessor"})

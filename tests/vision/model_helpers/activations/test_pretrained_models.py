@@ -1,5 +1,6 @@
 """Models of other libraries: errors that name what is missing. The values are compared in ``test_sources.py``."""
 
+import json
 import sys
 from functools import partial
 
@@ -9,12 +10,18 @@ import torch
 from PIL import Image
 
 from brainscore_core.errors import UserError
+from brainscore_vision.model_helpers.activations.preprocessing import from_settings
 from brainscore_vision.model_helpers.activations.pretrained_models import (
     from_huggingface,
     from_timm,
     from_torchvision,
     own_preprocessing,
 )
+
+PROCESSOR = {
+    "do_resize": True, "size": {"height": 8, "width": 8}, "resample": 3, "do_rescale": True,
+    "rescale_factor": 1 / 255, "do_normalize": True, "image_mean": [0.5] * 3, "image_std": [0.5] * 3,
+}  # fmt: skip
 
 
 def network():
@@ -59,11 +66,17 @@ def test_a_size_of_images_is_that_of_the_network(torchvision):
         assert wrapper._extractor.preprocess.image(image).shape == shape
 
 
-def test_the_preprocessing_of_a_network_must_be_known():
+def test_settings_of_a_processor_come_from_a_mapping_or_a_file(tmp_path):
+    file = tmp_path / "preprocessor_config.json"
+    file.write_text(json.dumps(PROCESSOR))
+    for processor in (PROCESSOR, file, str(file), tmp_path, {"image_processor": PROCESSOR}):
+        wrapper = from_huggingface(network(), processor, store=None)
+        assert wrapper._extractor.preprocess == from_settings(PROCESSOR)
     with pytest.raises(UserError, match="the preprocessing of images is not known"):
         from_huggingface(network(), store=None)
-    with pytest.raises(UserError, match="a dict is not preprocessing"):
-        from_huggingface(network(), {"do_resize": True}, store=None)
+    for faulty in ({**PROCESSOR, "image_std": [0.0]}, {"image_processor_type": "AutoImageProcessor"}, tmp_path / "a"):
+        with pytest.raises(UserError, match=r"image_std \(0.0|no image processor 'Auto|cannot be read"):
+            from_huggingface(network(), faulty, store=None)
 
 
 def test_unknown_names_of_models_are_explained(torchvision):

@@ -355,7 +355,7 @@ def test_huggingface(stimuli):
         "image_mean": [0.5] * 3,
         "image_std": [0.5] * 3,
     }
-    wrapper = from_huggingface(model, transformers.ViTImageProcessor(**settings), "vit", store=None)
+    wrapper = from_huggingface(model, settings, "vit", store=None)
     blocks = next(name for name, module in model.named_modules() if isinstance(module, torch.nn.ModuleList))
     found = wrapper(stimuli, [f"{blocks}.1", "layernorm"])
     paths = [stimuli.get_stimulus(one) for one in stimuli["stimulus_id"]]
