@@ -23,7 +23,7 @@ def transformed(X: ArrayLike, *, scaling: str = "none", reduction: str = "none",
     `scaling` is ``'none'``; ``'standardised'``: each feature minus its mean, divided by its standard deviation
     (constant features: by 1); or ``'unit norm'``: the features of each stimulus divided by their Euclidean length,
     unless all are 0. `reduction` is ``'none'``; ``'pca:100'``: scores on the first 100 principal components, with signs
-    such that the largest score by amount is positive; ``'projection:500'``: a random projection
+    such that the largest score by amount is positive; ``'projection:500'`` or ``'gaussian:500'``: random projections
     (:func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`). A UserError if a name is unknown,
     or the features have not more dimensions than the reduction leaves.
 

@@ -242,7 +242,7 @@ def multiverse(
         deviations are of all stimuli; responses are not used.
     reductions : sequence of str
         ``'none'``; ``'pca:100'``: scores on the first 100 principal components over all stimuli, with signs such that
-        the largest score by amount is positive; ``'projection:500'``: a random projection
+        the largest score by amount is positive; ``'projection:500'`` and ``'gaussian:500'``: random projections
         (:func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`).
     layers : sequence of str
         ``'committed'``: recordings of the benchmark's region; ``'first'``, ``'middle'``, ``'last'``: of the layers

@@ -128,7 +128,7 @@ class ActivationsExtractorHelper:
         Type of the activations. By default that of the model's outputs.
     pooling : Pooling, optional
         Pooling of token and feature maps. By default everything is recorded.
-    reduction : {'projection', 'pca', 'auto'}, optional
+    reduction : {'projection', 'gaussian', 'pca', 'auto'}, optional
         Reduce features by random projection or principal components to 1000 or, for example with ``'pca:300'``, 300;
         see :func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`. Components are learned from
         the stimuli that are shown. ``'auto'``: a projection, only if memory or disk do not suffice.

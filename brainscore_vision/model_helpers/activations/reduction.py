@@ -168,7 +168,7 @@ class Reduction(Protocol):
 def make_reduction(spec: str, *, seed: int = 0, fitted_on: str | None = None) -> Reduction:
     """Make a reduction from its name.
 
-    The name is ``'projection'`` or ``'pca'``, each with 1000 components, or with a number of
+    The name is ``'projection'`` (sparse), ``'gaussian'`` or ``'pca'``, each with 1000 components, or with a number of
     components, as in ``'pca:300'``; a UserError if it is unknown. `seed` is that of a random projection; `fitted_on`
     names the data that principal components are learned from, such as the hash of the stimuli.
 
@@ -178,15 +178,15 @@ def make_reduction(spec: str, *, seed: int = 0, fitted_on: str | None = None) ->
     200
     """
     kind, colon, number = spec.partition(":")
-    if kind not in ("projection", "pca") or (colon and not (number.isdecimal() and int(number) > 0)):
+    if kind not in ("projection", "gaussian", "pca") or (colon and not (number.isdecimal() and int(number) > 0)):
         raise UserError(
             f"there is no reduction {spec!r}",
-            remedy="pass 'projection' or 'pca', with a number of components if needed: 'pca:300'",
+            remedy="pass 'projection', 'gaussian' or 'pca', with a number of components if needed: 'pca:300'",
         )
     components = int(number) if colon else _COMPONENTS
     if kind == "pca":
         return IncrementalPCA(components, fitted_on=fitted_on)
-    return RandomProjection(components, seed=seed)
+    return RandomProjection(components, seed=seed, dense=kind == "gaussian")
 
 
 class RandomProjection:
@@ -196,8 +196,8 @@ class RandomProjection:
     of about 1 ± √(2/k) (1000 components: 4 %).
 
     `n_components`: number of features that remain. `seed`: the same seed and number of features give the same
-    projection. Each feature has 8 weights ±1/√8, one in each eighth of the components (Kane and Nelson 2014,
-    doi:10.1145/2559902).
+    projection. `dense`: Gaussian weights (Johnson and Lindenstrauss 1984), features × components in memory. By default
+    each feature has 8 weights ±1/√8, one in each eighth of the components (Kane and Nelson 2014, doi:10.1145/2559902).
 
     Examples
     --------
@@ -209,9 +209,10 @@ class RandomProjection:
 
     needs_fit = False
 
-    def __init__(self, n_components: int = _COMPONENTS, *, seed: int = 0) -> None:
+    def __init__(self, n_components: int = _COMPONENTS, *, seed: int = 0, dense: bool = False) -> None:
         self.n_components = _positive(n_components)
         self.seed = int(seed)
+        self.dense = bool(dense)
         self._weights: Any = None  # components × features
         self._features = -1
 
@@ -241,17 +242,22 @@ class RandomProjection:
         if features <= self.n_components:
             return 0
         # 4 bytes for a value, 4 for its column; sorting them takes the same amount again
-        return 16 * features * min(_NONZEROS, self.n_components)
+        return 4 * features * self.n_components if self.dense else 16 * features * min(_NONZEROS, self.n_components)
 
     def describe(self) -> dict[str, Any]:
         """Settings as plain values."""
-        return {"kind": "sparse projection", "components": self.n_components, "seed": self.seed, "version": _VERSION}
+        kind = "gaussian projection" if self.dense else "sparse projection"
+        return {"kind": kind, "components": self.n_components, "seed": self.seed, "version": _VERSION}
 
     def _draw(self, features: int) -> Any:
-        from scipy.sparse import csr_array
-
         stream = np.random.Philox(np.random.SeedSequence([self.seed, features]))
         k = self.n_components
+        if self.dense:
+            weights = np.random.Generator(stream).standard_normal((k, features), dtype=np.float32)
+            weights /= np.float32(np.sqrt(k))
+            return weights
+        from scipy.sparse import csr_array
+
         # raw bits, since only these are the same in all versions of NumPy
         count = min(_NONZEROS, k)
         bits = stream.random_raw(features * count).reshape(features, count)
@@ -271,8 +277,9 @@ class IncrementalPCA:
 
     `n_components`: number of components; fewer if the rows span fewer dimensions. `fitted_on`: data that components are
     learned from, such as the hash of the stimuli; for :meth:`describe`. `mean_`: mean of the rows so far.
-    `components_`: components × features; orthonormal; in each, the largest weight is positive. `n_seen_`: number of
-    rows so far.
+    `components_`: components × features; orthonormal; in each, the largest weight is positive. `explained_variance_`,
+    `explained_variance_ratio_`: variance along each component (n − 1), and its share of all variance. `n_seen_`: number
+    of rows so far.
 
     Notes
     -----
@@ -285,8 +292,8 @@ class IncrementalPCA:
     >>> pca = IncrementalPCA(2)
     >>> for batch in np.split(X, 5):
     ...     pca = pca.fit_batch(batch)
-    >>> pca.transform(X).shape
-    (50, 1)
+    >>> pca.transform(X).shape, pca.explained_variance_ratio_.round(6)
+    ((50, 1), array([1.]))
     """
 
     needs_fit = True
@@ -300,6 +307,7 @@ class IncrementalPCA:
         self._mean: NDArray[np.float64]
         self._kept = self._collected = self._merged = 0
         self._squares: NDArray[np.float64] = np.zeros(0)  # squared singular values of what is kept
+        self._dropped = 0.0
         self._signs: NDArray[np.floating] | None = None
 
     def fit_batch(self, X: ArrayLike) -> IncrementalPCA:
@@ -373,6 +381,18 @@ class IncrementalPCA:
         scaled, signs = self._finished()
         return np.asarray(scaled * (signs / np.sqrt(self._squares))[:, None], scaled.dtype)
 
+    @property
+    def explained_variance_(self) -> NDArray[np.float64]:
+        """Variance along each component."""
+        self._finished()
+        return self._squares / (self.n_seen_ - 1)
+
+    @property
+    def explained_variance_ratio_(self) -> NDArray[np.float64]:
+        """Share of all variance along each component."""
+        self._finished()
+        return self._squares / (self._squares.sum() + self._dropped)
+
     def _check_features(self, rows: NDArray[np.floating]) -> None:
         if self.n_seen_ == 0:
             self._unchanged = rows.shape[1] <= self.n_components
@@ -415,6 +435,7 @@ class IncrementalPCA:
         squares, vectors = np.linalg.eigh(gram)
         squares, vectors = squares[::-1], vectors[:, ::-1]
         n_kept = min(k, int((squares > 1e-14 * max(squares[0], 0.0)).sum()))
+        self._dropped += float(np.clip(squares[n_kept:], 0, None).sum())
         for chunk in chunks:
             block[:n_kept, chunk] = vectors[:, :n_kept].T @ block[:, chunk].astype(np.float64)
         self._squares = squares[:n_kept].copy()
