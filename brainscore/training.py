@@ -228,7 +228,7 @@ def lightning_callback(scorer: EpochScorer, *, network: str | None = None) -> An
         from lightning.pytorch import Callback
     except ImportError:
         try:
-            from pytorch_lightning import Callback  # type: ignore[assignment,no-redef,unused-ignore]
+            from pytorch_lightning import Callback  # type: ignore[assignment,no-redef,unused-ignore] # the older name of the package
         except ImportError as error:
             raise UserError(f"Lightning is not installed: {error}", remedy="pip install lightning") from error
 

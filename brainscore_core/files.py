@@ -18,7 +18,7 @@ from brainscore_core.errors import UserError
 try:
     import fcntl
 except ImportError:  # Windows has no fcntl: two processes may then do the same work, under different file names
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment] # no fcntl
 
 PART_SUFFIX = ".part"
 STALE = 24 * 3600.0  # seconds after which an unfinished file counts as abandoned

@@ -41,7 +41,7 @@ class LazyLoad(Generic[T]):
             return self.reload()
         return self.__dict__["_content"]
 
-    @property  # type: ignore[misc]
+    @property  # type: ignore[misc] # read by isinstance
     def __class__(self) -> type:
         """Class of the object, which isinstance uses."""
         return type(self.content)
@@ -55,22 +55,22 @@ class LazyLoad(Generic[T]):
         setattr(self.content, name, value)
 
     def __getitem__(self, key: Any) -> Any:
-        return self.content[key]  # type: ignore[index]
+        return self.content[key]  # type: ignore[index] # whatever it is
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.content[key] = value  # type: ignore[index]
+        self.content[key] = value  # type: ignore[index] # whatever it is
 
     def __len__(self) -> int:
-        return len(self.content)  # type: ignore[arg-type]
+        return len(self.content)  # type: ignore[arg-type] # whatever it is
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.content)  # type: ignore[call-overload]
+        return iter(self.content)  # type: ignore[call-overload] # whatever it is
 
     def __contains__(self, item: Any) -> bool:
-        return item in self.content  # type: ignore[operator]
+        return item in self.content  # type: ignore[operator] # whatever it is
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.content(*args, **kwargs)  # type: ignore[operator]
+        return self.content(*args, **kwargs)  # type: ignore[operator] # whatever it is
 
     def __eq__(self, other: object) -> Any:
         return self.content == (other.content if type(other) is LazyLoad else other)

@@ -285,7 +285,7 @@ def _with_identifier(loaded: T, identifier: str) -> T:
     """Set the identifier of an object without one, and return the object."""
     if getattr(loaded, "identifier", None) is None:
         with contextlib.suppress(AttributeError):  # an object without a __dict__ gets no identifier
-            loaded.identifier = identifier  # type: ignore[attr-defined]
+            loaded.identifier = identifier  # type: ignore[attr-defined] # not every object takes one
     return loaded
 
 

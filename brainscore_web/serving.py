@@ -239,7 +239,7 @@ def _worker_process() -> Iterator[None]:
                     process.kill()
                 return
             pause = _SHORTEST_PAUSE if time.monotonic() - started > _LONGEST_PAUSE else pause
-            print(f"The worker has ended; it is started again in {pause:.0f} s.", file=sys.stderr, flush=True)  # noqa: T201
+            print(f"The worker has ended; it is started again in {pause:.0f} s.", file=sys.stderr, flush=True)  # noqa: T201 # to the terminal of the server
             if closing.wait(pause):
                 return
             pause = min(2 * pause, _LONGEST_PAUSE)

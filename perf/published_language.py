@@ -251,7 +251,7 @@ def run_examinations(folder: Path, only: str) -> None:
     import torch
     import transformers  # noqa: F401 # once, for all processes
 
-    import brainscore_language  # noqa: F401
+    import brainscore_language  # noqa: F401 # registers plugins
 
     torch.set_num_threads(1)
     put_stand_ins(folder)

@@ -191,12 +191,12 @@ def seconds() -> str:
 
     for name in ("Simulated2026.IT-pls",):
         tested = load_benchmark(name)
-        took(lambda: tested.ceiling)  # noqa: B023
+        took(lambda: tested.ceiling)  # noqa: B023 # called at once
         model = ModelCommitment("small", wrapper(), layers=LAYERS, region_layer_map={"V1": "2", "IT": "7"})
-        score, *alone = took(lambda: tested(model))  # noqa: B023
+        score, *alone = took(lambda: tested(model))  # noqa: B023 # called at once
         baselines._image_features.cache_clear()
-        _, *without = took(lambda: score_controls(tested, model=score))  # noqa: B023
-        _, *everything = took(lambda: score_controls(tested, model=model))  # noqa: B023
+        _, *without = took(lambda: score_controls(tested, model=score))  # noqa: B023 # called at once
+        _, *everything = took(lambda: score_controls(tested, model=model))  # noqa: B023 # called at once
         rest = [whole - own for whole, own in zip(everything, alone, strict=True)]
         rows.append(
             [f"`{name}`"]

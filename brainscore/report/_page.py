@@ -264,7 +264,7 @@ def render_report(report: Report) -> str:
                 group=group,
                 validity=validity,
                 # SVG that was escaped where it was drawn
-                figure=Markup(controls_figure(group, validity, identifier=f"controls-{place}") or ""),  # noqa: S704
+                figure=Markup(controls_figure(group, validity, identifier=f"controls-{place}") or ""),  # noqa: S704 # as above
             )
         ),
         not_assessed={"n": len(unassessed), "names": unassessed[:_MOST_UNASSESSED]},

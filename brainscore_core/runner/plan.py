@@ -303,7 +303,7 @@ class _Pairs(Sequence[Entry]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment] # equal to other sequences, which have no hash
 
     def __repr__(self) -> str:
         return repr(tuple(self))

@@ -517,4 +517,4 @@ def channels_last(network: "torch.nn.Module") -> Iterator[None]:
         network.to(memory_format=torch.channels_last)  # type: ignore[call-overload] # lacks this argument
         yield
     finally:
-        network.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
+        network.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload] # as above

@@ -75,7 +75,7 @@ def load_library_model(identifier: str) -> BrainModel:
     made.remarks = (f"{initialised}{remark}", *made.remarks)
     for text in made.remarks:
         note("remark", text=text)
-    return made  # type: ignore[no-any-return]
+    return made  # type: ignore[no-any-return] # a model
 
 
 def wrap_model(model: Any, *, identifier: str | None = None, **how: Any) -> BrainModel:

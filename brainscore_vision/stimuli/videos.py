@@ -112,7 +112,7 @@ def write_video(
     height, width, _ = arrays[0].shape
     rate = Fraction(frame_rate).limit_denominator(1001)
     with (
-        nullcontext(path) if isinstance(path, IOBase) else replacing(Path(path)) as file,  # type: ignore[arg-type]
+        nullcontext(path) if isinstance(path, IOBase) else replacing(Path(path)) as file,  # type: ignore[arg-type] # not narrowed by isinstance
         av.open(file, "w", format="matroska") as container,
     ):
         stream = container.add_stream("ffv1", rate=rate)

@@ -57,13 +57,13 @@ class Page(Strict, Generic[T]):
 class DomainAsked(Schema):
     """The domain of a leaderboard."""
 
-    domain: Literal[*DOMAINS] = Field(FIRST, description="Domain of models and benchmarks.")  # type: ignore[valid-type]
+    domain: Literal[*DOMAINS] = Field(FIRST, description="Domain of models and benchmarks.")  # type: ignore[valid-type] # computed names
 
 
 class OfDomain(Schema):
     """A filter of rows by their domain."""
 
-    domain: Literal[*DOMAINS] | None = Field(None, description="Only this domain.")  # type: ignore[valid-type]
+    domain: Literal[*DOMAINS] | None = Field(None, description="Only this domain.")  # type: ignore[valid-type] # computed names
 
 
 _DOMAIN = "Domain, such as vision or language."

@@ -184,10 +184,10 @@ class _ScoresFeed(_UpdatesFeed):
 def _newest_scores(selection: _Selection) -> list[int]:
     """Return the keys of the newest scores that a view of the leaderboard shows."""
     board = board_for(snapshot_for(_ANYONE, selection.domain.name), selection.state)
-    places = [place for place, node in enumerate(board.nodes) if node.column >= 0]
-    columns = [board.nodes[place].column for place in places]
+    positions = [position for position, node in enumerate(board.nodes) if node.column >= 0]
+    columns = [board.nodes[position].column for position in positions]
     scores = board.snapshot.score[np.ix_(board.rows, np.array(columns, dtype=np.intp))]
-    shown = np.isfinite(board.values[:, places]) & (scores >= 0)
+    shown = np.isfinite(board.values[:, positions]) & (scores >= 0)
     return np.unique(scores[shown])[::-1][:_MOST].tolist()
 
 

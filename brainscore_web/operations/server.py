@@ -151,7 +151,7 @@ class Deadlines:
 _deadlines = Deadlines()
 
 
-class ConnectionWorker(ThreadWorker):  # type: ignore[misc, unused-ignore]
+class ConnectionWorker(ThreadWorker):  # type: ignore[misc, unused-ignore] # a class without types
     """gunicorn's threaded worker, with time limits for clients that send no headers or stop in between."""
 
     def handle(self, conn: Any) -> Any:

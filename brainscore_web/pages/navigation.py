@@ -52,7 +52,7 @@ class Navigation:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Handle a request."""
         if not request.path_info.startswith("/api/"):
-            request.role_links = SimpleLazyObject(lambda: role_links(request))  # type: ignore[attr-defined]
+            request.role_links = SimpleLazyObject(lambda: role_links(request))  # type: ignore[attr-defined] # for templates
         return self._get_response(request)
 
 

@@ -161,7 +161,7 @@ class Relevance(models.Func):
     def __init__(self, query: str) -> None:
         super().__init__(models.F("words__content"), models.Value(query))
 
-    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> tuple[str, Sequence[Any]]:  # type: ignore[override]
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> tuple[str, Sequence[Any]]:  # type: ignore[override] # names of Django
         """Use FTS5's measure, which is lower for better matches."""
         content, parameters = compiler.compile(self.source_expressions[0])
         return f"-bm25({content}, 8.0, 1.0, 1.0)", parameters

@@ -121,8 +121,8 @@ def _block_private_networks(trusted: set[str]) -> None:
         return connect_ex(self, address)
 
     # replaced on the class, so that every connection of this process is checked
-    socket.socket.connect = guarded  # type: ignore[method-assign,assignment]
-    socket.socket.connect_ex = guarded_ex  # type: ignore[method-assign,assignment]
+    socket.socket.connect = guarded  # type: ignore[method-assign,assignment] # replaced on purpose
+    socket.socket.connect_ex = guarded_ex  # type: ignore[method-assign,assignment] # replaced on purpose
 
 
 def _places(url: str) -> list[tuple[str, int]]:

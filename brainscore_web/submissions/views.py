@@ -268,9 +268,9 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
     if submission.state == _STATES.DONE:
         count_pairs(latest_steps, progress_of([submission], current_user(request))[submission.pk])
     for step in steps:  # attributes that only the template uses
-        step.status = step_status(step, submission)  # type: ignore[attr-defined]
-        step.shown_log = step.log[-_MAX_LOG:]  # type: ignore[attr-defined]
-        step.log_is_cut = len(step.log) > _MAX_LOG  # type: ignore[attr-defined]
+        step.status = step_status(step, submission)  # type: ignore[attr-defined] # for templates
+        step.shown_log = step.log[-_MAX_LOG:]  # type: ignore[attr-defined] # for templates
+        step.log_is_cut = len(step.log) > _MAX_LOG  # type: ignore[attr-defined] # for templates
     status = status_of(submission, latest, latest_steps)
     is_own = owns(current_user(request), submission)
     failures = _failures(steps)

@@ -20,14 +20,14 @@ require_package("transformers", "needs transformers")
 declare_operators()
 
 import torch  # noqa: E402 - after the operators that torchvision may lack
-from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: E402
-from transformers import BertConfig, BertLMHeadModel, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast  # noqa: E402
+from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: E402 # as above
+from transformers import BertConfig, BertLMHeadModel, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast  # noqa: E402 # as above
 
-from brainscore_language.model_helpers import huggingface, localize, networks  # noqa: E402
-from brainscore_language.model_helpers.hub import select_layer  # noqa: E402
-from brainscore_language.model_helpers.huggingface import HuggingfaceSubject, MaskedSubject  # noqa: E402
-from brainscore_language.model_helpers.preprocessing import prepare_context  # noqa: E402
-from brainscore_language.model_helpers.stored_responses import stored_responses  # noqa: E402
+from brainscore_language.model_helpers import huggingface, localize, networks  # noqa: E402 # as above
+from brainscore_language.model_helpers.hub import select_layer  # noqa: E402 # as above
+from brainscore_language.model_helpers.huggingface import HuggingfaceSubject, MaskedSubject  # noqa: E402 # as above
+from brainscore_language.model_helpers.preprocessing import prepare_context  # noqa: E402 # as above
+from brainscore_language.model_helpers.stored_responses import stored_responses  # noqa: E402 # as above
 
 WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "a", "b", "c", "d", "e", "f", "g"]
 LIMIT = 20

@@ -339,7 +339,7 @@ def _decode(image: "Image", file: Source) -> _Decoded:
         opacity = None if transparent is None else _from_array(np.where(deep == transparent, 0, 255))
         if raw == "I;12":
             deep = (deep << 4 | deep >> 8).astype(np.uint16)
-        if image.format == "TIFF" and image.tag_v2.get(_PHOTOMETRIC) == 0:  # type: ignore[attr-defined]
+        if image.format == "TIFF" and image.tag_v2.get(_PHOTOMETRIC) == 0:  # type: ignore[attr-defined] # of TIFF files
             deep = ~deep  # 0 is white, which Pillow considers for images of 8 bits only
         return _Decoded(_from_array(deep >> 8), opacity, orientation, deep)
     if image.mode in ("1", "L"):

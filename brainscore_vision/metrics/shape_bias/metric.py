@@ -133,7 +133,7 @@ class ShapeBias(Metric):
         self._bootstraps = bootstraps
         self._seed = seed
 
-    def __call__(self, source: BehavioralAssembly, target: BehavioralAssembly) -> Score:  # type: ignore[override]
+    def __call__(self, source: BehavioralAssembly, target: BehavioralAssembly) -> Score:  # type: ignore[override] # of choices only
         """Compare a model with people.
 
         `source`: the model's labels: presentation (× choice, one choice), with ``stimulus_id``. `target`: people's

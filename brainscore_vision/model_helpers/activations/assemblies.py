@@ -263,7 +263,7 @@ def _as_coords(dim: str, levels: Mapping[str, tuple[Any, NDArray[np.intp]]]) -> 
     names = sorted(levels, key=lambda name: name.removesuffix("_end") + "_start_" if name.endswith("_end") else name)
     index: Any = pd.MultiIndex(
         levels=[levels[name][0] for name in names],
-        codes=[levels[name][1] for name in names],  # type: ignore[misc]
+        codes=[levels[name][1] for name in names],  # type: ignore[misc] # codes of any type
         names=names,
         verify_integrity=False,
     )

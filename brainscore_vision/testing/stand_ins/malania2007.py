@@ -64,7 +64,7 @@ def _flankers(condition: str) -> tuple[float, int]:
     """Their length relative to the vernier, and how many there are."""
     if condition == _BASELINE:
         return 0.0, 0
-    length, number = re.fullmatch(r"([a-z]+)(\d+)", condition).groups()  # type: ignore[union-attr]
+    length, number = re.fullmatch(r"([a-z]+)(\d+)", condition).groups()  # type: ignore[union-attr] # it always matches
     return _LENGTHS[length], int(number)
 
 

@@ -545,7 +545,7 @@ class TestReductions:
     @given(st.data())
     def test_as_pandas_does(self, data):
         size = data.draw(st.integers(1, 15))
-        column = lambda values: data.draw(st.lists(st.sampled_from(values), min_size=size, max_size=size))  # noqa: E731
+        column = lambda values: data.draw(st.lists(st.sampled_from(values), min_size=size, max_size=size))  # noqa: E731 # short
         frame = pd.DataFrame({
             "s": column(["a", "b", None]), "x": column([1.0, np.nan]), "repetition": column([0, 1, 2]),
             "value": column([1.0, 2.5, -3.0, np.nan]),

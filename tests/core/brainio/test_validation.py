@@ -520,7 +520,7 @@ class TestValues:
 
     def test_text_is_fine_but_not_missing_text(self):
         coords = {"stimulus_id": ("presentation", ["a", "b"])}
-        make = lambda choices: BehavioralAssembly(np.array(choices, dtype=object), coords=coords, dims=["presentation"])  # noqa: E731
+        make = lambda choices: BehavioralAssembly(np.array(choices, dtype=object), coords=coords, dims=["presentation"])  # noqa: E731 # short
         assert validate_assembly(make(["cat", "dog"])) == []
         only(validate_assembly(make(["cat", None])), "NaN values")
 

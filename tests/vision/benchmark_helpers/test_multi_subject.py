@@ -22,7 +22,7 @@ CEILINGS = {"s1": 0.5, "s2": 0.6, "s3": 0.5, "s4": 0.9}
 class Part(BenchmarkBase):
     region = "V4"
     timebins = ((50, 150),)
-    alive: list = []  # noqa: RUF012
+    alive: list = []  # noqa: RUF012 # shared by all
 
     def __init__(self, name, bytes_needed=None):
         super().__init__(

@@ -56,7 +56,7 @@ def test_a_model_at_another_angle_is_the_model_otherwise():
     other = ModelAtAngle(model, 3)
     assert (other.identifier, other.visual_degrees(), model.visual_degrees()) == ("a", 3, 8)
     with pytest.raises(AttributeError, match="no_such_attribute"):
-        other.no_such_attribute  # noqa: B018
+        other.no_such_attribute  # noqa: B018 # the access is the test
 
 
 def test_features_that_do_not_vary_have_no_correlation(recwarn):

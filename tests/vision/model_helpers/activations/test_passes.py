@@ -125,7 +125,7 @@ def test_errors_of_memory_are_recognised(error, expected):
 
 
 def test_the_images_in_a_mapping_are_used():
-    preprocess = lambda paths: {"pixel_values": values_of(paths), "names": paths}  # noqa: E731
+    preprocess = lambda paths: {"pixel_values": values_of(paths), "names": paths}  # noqa: E731 # short
     for workers in (0, 2):
         read = list(Loader(preprocess, workers=workers).batches(PATHS, BATCHES))
         np.testing.assert_array_equal(np.concatenate([images for _, images in read])[:, 0], range(5))
