@@ -8,14 +8,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args
 
 import click
 
 from brainscore.cli._output import echo
 from brainscore_core.domain_names import DOMAINS, FIRST
 from brainscore_core.domains import Domain, domain
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UserError, nearest
 
 if TYPE_CHECKING:
     from brainscore_core.receipts.assessment import Assessment
@@ -40,6 +40,7 @@ domain_option = click.option(
     help="Look only in this domain. Names are unique across domains, or begin with the domain, as in language:NAME.",
 )
 json_option = click.option("--json", "json_", is_flag=True, help="Print JSON.")
+yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 
 _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h|d|w)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -204,3 +205,42 @@ def matches(identifier: str, names: Sequence[str]) -> bool:
     if not names:
         return True
     return any(fnmatch.fnmatchcase(identifier, n) if _is_pattern(n) else identifier == n for n in names)
+
+
+_SHORTEST_KEY = 6
+
+
+class Named(Protocol):
+    """What a key or several names select on the command line."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+
+Item = TypeVar("Item", bound=Named)
+
+
+def named_items(texts: Sequence[str], items: Sequence[Item], absent: str, command: str) -> list[Item]:
+    """Select items by their names, patterns of them, or the beginnings of their keys; without texts, all.
+
+    Raises UserError, which begins with `absent` and refers to the command that lists the items, for a text that selects
+    none.
+    """
+    if not texts:
+        return list(items)
+    selected: set[int] = set()
+    for text in texts:
+        matching = {
+            number
+            for number, item in enumerate(items)
+            if (len(text) >= _SHORTEST_KEY and item.key.startswith(text.lower()))
+            or any(fnmatch.fnmatchcase(name, text) for name in item.names)
+        }
+        if not matching:
+            near = nearest(text, sorted({name for item in items for name in item.names}), limit=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"`{command}` lists what is there"
+            raise UserError(f"{absent} {text!r}", remedy=hint)
+        selected |= matching
+    return [items[number] for number in sorted(selected)]

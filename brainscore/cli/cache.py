@@ -5,160 +5,125 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from brainscore.cli._app import Subcommands
+from brainscore.cli._options import json_option, named_items, yes_option
 from brainscore.cli._output import echo, echo_json, echo_table
-from brainscore_core.activation_store import (
-    ActivationStore,
-    Leftover,
-    StoredEntry,
-    default_store,
-)
-from brainscore_core.errors import UserError, nearest
+from brainscore_core.activation_store import ActivationStore, Leftover, StoredEntry, default_store
+from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size
 from brainscore_core.paths import activations_home, cache_home
 from brainscore_core.plurals import counted
 from brainscore_core.supported_data_standards.brainio.cache import (
     CacheEntry,
-    CheckedEntry,
     cache_entries,
     remove_entry,
     verify_entry,
 )
 
-_LAYER_COLUMNS = ("key", "model", "layer", "stimulus set", "size", "last used")
-_SHORTEST_KEY = 6
+_COLUMNS = {
+    "data": ("file", "kind", "size", "folder"),
+    "activations": ("key", "model", "layer", "stimulus set", "size", "last used"),
+}
+"""Kind of the cache → columns of its list."""
+
 _KEY_DIGITS = 12  # digits of a key
 _BEING_WRITTEN = 600.0  # seconds; files written to more recently may belong to a running process
 
 
-def activations_folder() -> Path:
-    """Folder of stored activations; raises an error if they are not stored."""
-    home = activations_home()
-    if home is None:
-        raise UserError("activations are not stored", remedy="BRAINSCORE_ACTIVATIONS is 'off'; unset it")
-    return home
+@dataclass(frozen=True)
+class Item:
+    """A fetched file, a stored layer, or an unfinished file of either."""
+
+    part: str  # 'data' or 'activations'
+    names: tuple[str, ...]  # by which it can be selected, besides the beginning of `key`
+    key: str
+    bytes: int
+    row: tuple[str, ...]  # of a table
+    values: dict[str, Any]  # as JSON
+    content: CacheEntry | StoredEntry | Leftover
 
 
-Layer = StoredEntry | Leftover
-"""A stored layer, or a file of an unfinished one."""
+def _file(entry: CacheEntry) -> Item:
+    digest = entry.digest
+    values = {"name": entry.name, "kind": entry.kind, "bytes": entry.bytes, digest.algorithm: digest.value}
+    row = (entry.name, entry.kind, format_size(entry.bytes), f"{digest.value[:_KEY_DIGITS]}…")
+    return Item("data", (entry.name,), digest.value, entry.bytes, row, values | {"path": entry.path}, entry)
 
 
-def _stored_layers() -> list[Layer]:
-    """List stored activations, the most recently used first, then unfinished ones; empty if they are not stored."""
-    store = default_store()
-    return [] if store is None else [*store.entries(), *store.leftovers()]
-
-
-def _label(layer: Layer) -> str:
-    """The beginning of a layer's key, or the name of an unfinished file."""
-    return layer.path.name if isinstance(layer, Leftover) else layer.key[:_KEY_DIGITS]
-
-
-def _layer_names(layer: Layer) -> list[str]:
-    """Names by which a layer can be selected, besides the beginning of its key."""
-    if isinstance(layer, Leftover):
-        return [_label(layer)]
-    model, name = layer.named("model"), layer.named("layer")
-    names = (model, f"{model}.{name}" if model and name else name, layer.named("stimulus_set"))
-    return list(filter(None, names)) or [_label(layer)]
-
-
-def _layer_matches(layer: Layer, name: str) -> bool:
-    """Whether `name` selects a layer: beginning of the key, or pattern of model, model.layer or stimulus set."""
-    key = "" if isinstance(layer, Leftover) else layer.key
-    by_key = len(name) >= _SHORTEST_KEY and key.startswith(name.lower())
-    return by_key or any(fnmatchcase(layer_name, name) for layer_name in _layer_names(layer))
-
-
-def _verify_layers(layers: Sequence[Layer]) -> list[tuple[Layer, str, str]]:
-    """Compare layers with their checksums; return their states ('good', 'wrong', or 'unknown') and problems."""
-    keys = {layer.key for layer in layers if isinstance(layer, StoredEntry)}
-    verified = {item.entry.key: item for item in ActivationStore(activations_folder()).verify(keys)} if keys else {}
-    checked: list[tuple[Layer, str, str]] = []
-    for layer in layers:
-        if isinstance(layer, Leftover):
-            checked.append((layer, "unknown", "unfinished"))
-        elif layer.key in verified:  # otherwise another process has removed it
-            checked.append((layer, verified[layer.key].state, verified[layer.key].found))
-    return checked
-
-
-def _is_in_use(layer: Layer) -> bool:
-    """Whether a running process may be writing the layer."""
-    return isinstance(layer, Leftover) and time.time() - layer.changed < _BEING_WRITTEN
-
-
-def _remove_layers(layers: Sequence[Layer]) -> None:
-    """Remove layers and unfinished files."""
-    if keys := [layer.key for layer in layers if isinstance(layer, StoredEntry)]:
-        ActivationStore(activations_folder()).remove(keys)
-    for layer in layers:
-        if isinstance(layer, Leftover):
-            try:
-                layer.path.unlink(missing_ok=True)
-            except OSError as error:
-                raise UserError(f"cannot remove {layer.path}: {error.strerror}", remedy="check who owns it") from error
-
-
-def _layer_values(layer: Layer) -> dict[str, Any]:
-    """Write a layer in plain types; when it was used as ISO 8601 in UTC."""
-    unfinished = isinstance(layer, Leftover)
-    used = layer.changed if isinstance(layer, Leftover) else layer.used
-    named = {name: _named(layer, name) or None for name in ("model", "layer", "stimulus_set")}
-    return {
-        "key": None if isinstance(layer, Leftover) else layer.key,
-        "kind": "unfinished" if unfinished else "layer",
+def _layer(entry: StoredEntry | Leftover) -> Item:
+    if isinstance(entry, Leftover):
+        key, label, used, named = "", entry.path.name, entry.changed, dict.fromkeys(("model", "layer", "stimulus_set"))
+    else:
+        key, label, used = entry.key, entry.key[:_KEY_DIGITS], entry.used
+        named = {name: entry.named(name) or None for name in ("model", "layer", "stimulus_set")}
+    model, layer, stimuli = named.values()
+    names = (model, f"{model}.{layer}" if model and layer else layer, stimuli)
+    values = {
+        "key": key or None,
+        "kind": "layer" if key else "unfinished",
         **named,
-        "bytes": layer.nbytes,
+        "bytes": entry.nbytes,
         "used": datetime.fromtimestamp(used, UTC).isoformat(timespec="seconds"),
-        "path": layer.path,
+        "path": entry.path,
     }
-
-
-def _layer_row(layer: Layer) -> list[str]:
-    """Write a layer as a row of a table."""
-    name, used = ("unfinished", layer.changed) if isinstance(layer, Leftover) else (layer.named("layer"), layer.used)
     time_of_use = datetime.fromtimestamp(used).astimezone().strftime("%Y-%m-%d %H:%M")
-    size = format_size(layer.nbytes)
-    return [_label(layer), _named(layer, "model"), name, _named(layer, "stimulus_set"), size, time_of_use]
+    shown = (model or "", (layer or "") if key else "unfinished", stimuli or "", format_size(entry.nbytes), time_of_use)
+    return Item(
+        "activations", tuple(filter(None, names)) or (label,), key, entry.nbytes, (label, *shown), values, entry
+    )
 
 
-def _named(layer: Layer, name: str) -> str:
-    return "" if isinstance(layer, Leftover) else layer.named(name)
+def _items(names: Sequence[str], kind: str) -> list[Item]:
+    """Items that the names select; all items of the kind without names."""
+    store = default_store()
+    items = [] if kind == "activations" else list(map(_file, cache_entries()))
+    if kind != "data" and store is not None:
+        items += [*map(_layer, store.entries()), *map(_layer, store.leftovers())]
+    homes = [str(home) for part, home in _homes().items() if kind in (part, "all") and home is not None]
+    return named_items(names, items, f"the cache {' or '.join(homes)} has no", "brainscore cache ls")
 
 
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+def _homes() -> dict[str, Path | None]:
+    return {"data": cache_home(), "activations": activations_home()}
+
+
+def _in_words(items: Sequence[Item], word: str) -> str:
+    numbers = {part: sum(item.part == part for item in items) for part in ("data", "activations")}
+    if not items:
+        numbers = {"data": 0}
+    homes = _homes()
+    return " and ".join(
+        f"{counted(number, 'entry')} {word} {homes[part]}" for part, number in numbers.items() if number or not items
+    )
+
+
+def _size(items: Sequence[Item]) -> int:
+    return sum(item.bytes for item in items)
+
+
+def _echo_json(items: Sequence[Item], kind: str, names: tuple[str, str], **values: Any) -> None:
+    """Print items as JSON, below a name for each part of the cache."""
+    for name, (part, home) in zip(names, _homes().items(), strict=True):
+        if kind in (part, "all"):
+            listed = [item for item in items if item.part == part]
+            document = {"path": home, "bytes": _size(listed), name: [item.values for item in listed]}
+            values |= document if part == "data" else {part: document}
+    echo_json(values)
+
+
 _kind_option = click.option(
     "--kind",
     type=click.Choice(["all", "data", "activations"]),
     default="all",
     help="Part of the cache; by default all.",
 )
-
-
-class _Chosen(NamedTuple):
-    files: list[CacheEntry]
-    layers: list[Layer]
-
-    @property
-    def total(self) -> int:
-        return _total(self.files) + sum(layer.nbytes for layer in self.layers)
-
-    def __str__(self) -> str:
-        texts = []
-        if self.files or not self.layers:
-            texts.append(f"{counted(len(self.files), 'entry')} from {cache_home()}")
-        if self.layers:
-            texts.append(f"{counted(len(self.layers), 'entry')} from {activations_home()}")
-        return " and ".join(texts)
 
 
 @click.group("cache", cls=Subcommands)
@@ -174,11 +139,13 @@ def command() -> None:
 @click.option(
     "--kind", type=click.Choice(["data", "activations"]), default="data", help="Part of the cache; by default data."
 )
-@_json_option
-def show_path(*, kind: str, as_json: bool) -> None:
+@json_option
+def show_path(*, kind: str, json_: bool) -> None:
     """Print the folder of the cache."""
-    home = cache_home() if kind == "data" else activations_folder()
-    if as_json:
+    home = _homes()[kind]
+    if home is None:
+        raise UserError("activations are not stored", remedy="BRAINSCORE_ACTIVATIONS is 'off'; unset it")
+    if json_:
         echo_json({"path": home})
     else:
         echo(home)
@@ -187,45 +154,61 @@ def show_path(*, kind: str, as_json: bool) -> None:
 @command.command("ls")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @_kind_option
-@_json_option
-def list_files(names: Sequence[str], *, kind: str, as_json: bool) -> None:
+@json_option
+def list_files(names: Sequence[str], *, kind: str, json_: bool) -> None:
     """List what is in the cache.
 
     NAME is a file, a pattern such as '*.nc', or the beginning of a hash or key; for activations also a model,
     model.layer or stimulus set, or a pattern such as 'alexnet.*'.
     """
-    chosen = _matching(names, kind)
-    if as_json:
-        _echo_json(chosen, kind, "files", "layers")
+    items = _items(names, kind)
+    if json_:
+        _echo_json(items, kind, ("files", "layers"))
         return
-    if chosen.files:
-        echo_table(["file", "kind", "size", "folder"], [_file_row(entry) for entry in chosen.files])
-    if chosen.layers:
-        echo_table(_LAYER_COLUMNS, [_layer_row(entry) for entry in chosen.layers])
-    echo(f"{chosen}, {format_size(chosen.total)}".replace(" from ", " in "), err=True)
+    for part, columns in _COLUMNS.items():
+        if rows := [item.row for item in items if item.part == part]:
+            echo_table(columns, rows)
+    echo(f"{_in_words(items, 'in')}, {format_size(_size(items))}", err=True)
 
 
 @command.command("verify")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @_kind_option
-@_json_option
-def verify(names: Sequence[str], *, kind: str, as_json: bool) -> None:
+@json_option
+def verify(names: Sequence[str], *, kind: str, json_: bool) -> None:
     """Check all files against their hashes. The exit code is 1 if any differs."""
-    chosen = _matching(names, kind)
-    checked = [verify_entry(entry) for entry in chosen.files]
-    layers = _verify_layers(chosen.layers)
-    wrong = sum(item.state == "wrong" for item in checked) + sum(state == "wrong" for _, state, _ in layers)
-    if as_json:
-        document: dict[str, Any] = {"wrong": wrong}
-        if kind != "activations":
-            listed = [{**_file_values(item.entry), "state": item.state, "found": item.found} for item in checked]
-            document |= {"path": cache_home(), "files": listed}
-        if kind != "data":
-            shown = [{**_layer_values(layer), "state": state, "found": problem} for layer, state, problem in layers]
-            document["activations"] = {"path": activations_home(), "layers": shown}
-        echo_json(document)
+    items = _items(names, kind)
+    keys = {item.key for item in items if isinstance(item.content, StoredEntry)}
+    store = default_store()
+    layers = {} if store is None or not keys else {checked.entry.key: checked for checked in store.verify(keys)}
+    checked = []
+    for item in items:
+        if isinstance(item.content, CacheEntry):
+            result = verify_entry(item.content)
+            item.values.update(state=result.state, found=result.found)
+        elif isinstance(item.content, Leftover):
+            item.values.update(state="unknown", found="unfinished")
+        elif item.key in layers:
+            item.values.update(state=layers[item.key].state, found=layers[item.key].found)
+        else:
+            continue  # another process has removed it
+        checked.append(item)
+    wrong = [item.part for item in checked if item.values["state"] == "wrong"]
+    if json_:
+        _echo_json(checked, kind, ("files", "layers"), wrong=len(wrong))
     else:
-        _print_checked(checked, layers, str(chosen))
+        rows = [
+            (item.row[0], item.values["state"], item.names[0], item.key[:_KEY_DIGITS], item.values["found"])
+            for item in checked
+            if item.values["state"] != "good"
+        ]
+        if rows:
+            echo_table(("entry", "state", "name", "hash or key", "found"), rows)
+        echo(f"checked {_in_words(items, 'from')}, {len(wrong)} wrong")
+        if "data" in wrong:
+            echo("A wrong copy is never used; it is replaced when the data are fetched again.", err=True)
+        if "activations" in wrong:
+            echo("Remove wrong activations with `brainscore cache rm KEY`; they are then computed again.", err=True)
     if wrong:
         sys.exit(1)
 
@@ -233,134 +216,59 @@ def verify(names: Sequence[str], *, kind: str, as_json: bool) -> None:
 @command.command("rm")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @_kind_option
-@_yes_option
-@_json_option
-def remove(names: Sequence[str], *, kind: str, yes: bool, as_json: bool) -> None:
+@yes_option
+@json_option
+def remove(names: Sequence[str], *, kind: str, yes: bool, json_: bool) -> None:
     """Remove from the cache; NAME as for `ls`.
 
     The folder unpacked from a ZIP file is removed with it.
     """
-    chosen = _matching(names, kind)
-    hashes = {(entry.digest, entry.name.removesuffix(".zip")) for entry in chosen.files if entry.name.endswith(".zip")}
+    items = _items(names, kind)
+    archives = {(item.key, item.names[0].removesuffix(".zip")) for item in items if item.names[0].endswith(".zip")}
+    present = {item.values["path"] for item in items}
     unpacked = [
-        entry
-        for entry in (cache_entries() if hashes else [])
-        if entry.kind == "folder" and (entry.digest, entry.name) in hashes and entry not in chosen.files
+        item
+        for item in (_items((), "data") if archives else ())
+        if (item.key, item.names[0]) in archives and item.values["path"] not in present
     ]
-    _remove(_Chosen([*chosen.files, *unpacked], chosen.layers), kind, yes=yes, as_json=as_json)
+    _remove([*items, *unpacked], kind, yes=yes, json_=json_)
 
 
 @command.command("clear")
 @_kind_option
-@_yes_option
-@_json_option
-def clear(*, kind: str, yes: bool, as_json: bool) -> None:
+@yes_option
+@json_option
+def clear(*, kind: str, yes: bool, json_: bool) -> None:
     """Remove everything from the cache; it is fetched or computed again when needed.
 
     Activations that are being written are kept.
     """
-    every = _matching([], kind)
-    layers = [entry for entry in every.layers if not _is_in_use(entry)]
-    _remove(_Chosen(every.files, layers), kind, yes=yes, as_json=as_json)
+    written_since = time.time() - _BEING_WRITTEN
+    items = [
+        item
+        for item in _items((), kind)
+        if not (isinstance(item.content, Leftover) and item.content.changed > written_since)
+    ]
+    _remove(items, kind, yes=yes, json_=json_)
 
 
-def _matching(names: Sequence[str], kind: str) -> _Chosen:
-    entries = cache_entries() if kind != "activations" else []
-    layers = _stored_layers() if kind != "data" else []
-    if not names:
-        return _Chosen(entries, layers)
-    files: set[CacheEntry] = set()
-    stored: list[Layer] = []
-    for name in names:
-        matching = [entry for entry in entries if _file_matches(entry, name)]
-        computed = [layer for layer in layers if _layer_matches(layer, name)]
-        if not matching and not computed:
-            present = {entry.name for entry in entries} | {
-                layer_name for layer in layers for layer_name in _layer_names(layer)
-            }
-            near = nearest(name, sorted(present), limit=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else "`brainscore cache ls` lists what is there"
-            raise UserError(f"the cache {_where(kind)} has no {name!r}", remedy=hint)
-        files.update(matching)
-        stored += computed
-    return _Chosen([entry for entry in entries if entry in files], [layer for layer in layers if layer in stored])
-
-
-def _where(kind: str) -> str:
-    homes = [cache_home() if kind != "activations" else None, activations_home() if kind != "data" else None]
-    return " or ".join(str(home) for home in homes if home is not None)
-
-
-def _file_matches(entry: CacheEntry, name: str) -> bool:
-    by_hash = len(name) >= _SHORTEST_KEY and entry.digest.value.startswith(name.lower())
-    return by_hash or fnmatchcase(entry.name, name)
-
-
-def _remove(chosen: _Chosen, kind: str, *, yes: bool, as_json: bool) -> None:
-    size = format_size(chosen.total)
-    if (chosen.files or chosen.layers) and not yes:
-        click.confirm(f"Remove {chosen} ({size})?", abort=True, err=True)
-    for entry in chosen.files:
-        remove_entry(entry)
-    _remove_layers(chosen.layers)
-    if as_json:
-        _echo_json(chosen, kind, "removed", "removed")
+def _remove(items: Sequence[Item], kind: str, *, yes: bool, json_: bool) -> None:
+    what, size = _in_words(items, "from"), format_size(_size(items))
+    if items and not yes:
+        click.confirm(f"Remove {what} ({size})?", abort=True, err=True)
+    home = activations_home()
+    for item in items:
+        if isinstance(item.content, CacheEntry):
+            remove_entry(item.content)
+        elif isinstance(item.content, Leftover):
+            try:
+                item.content.path.unlink(missing_ok=True)
+            except OSError as error:
+                message = f"cannot remove {item.content.path}: {error.strerror}"
+                raise UserError(message, remedy="check who owns it") from error
+    if home is not None and (keys := [item.key for item in items if isinstance(item.content, StoredEntry)]):
+        ActivationStore(home).remove(keys)
+    if json_:
+        _echo_json(items, kind, ("removed", "removed"))
     else:
-        echo(f"Removed {chosen}, {size}")
-
-
-def _echo_json(chosen: _Chosen, kind: str, name: str, name_of_layers: str) -> None:
-    document: dict[str, Any] = {}
-    if kind != "activations":
-        listed = [_file_values(entry) for entry in chosen.files]
-        document = {"path": cache_home(), "bytes": _total(chosen.files), name: listed}
-    if kind != "data":
-        document["activations"] = {
-            "path": activations_home(),
-            "bytes": sum(layer.nbytes for layer in chosen.layers),
-            name_of_layers: [_layer_values(entry) for entry in chosen.layers],
-        }
-    echo_json(document)
-
-
-def _file_values(entry: CacheEntry) -> dict[str, Any]:
-    return {
-        "name": entry.name,
-        "kind": entry.kind,
-        "bytes": entry.bytes,
-        entry.digest.algorithm: entry.digest.value,
-        "path": entry.path,
-    }
-
-
-def _file_row(entry: CacheEntry) -> list[str]:
-    return [entry.name, entry.kind, format_size(entry.bytes), f"{entry.digest.value[:12]}…"]
-
-
-def _total(entries: Sequence[CacheEntry]) -> int:
-    return sum(entry.bytes for entry in entries)
-
-
-def _print_checked(checked: Sequence[CheckedEntry], layers: Sequence[tuple[Layer, str, str]], where: str) -> None:
-    shown = [item for item in checked if item.state != "good"]
-    if shown:
-        echo_table(["file", "state", "expected", "found"], [_checked_row(item) for item in shown])
-    computed = [item for item in layers if item[1] != "good"]
-    if computed:
-        columns = ["key", "state", "model", "layer", "found"]
-        rows = [
-            [_label(layer), state, _named(layer, "model"), _named(layer, "layer"), problem]
-            for layer, state, problem in computed
-        ]
-        echo_table(columns, rows)
-    wrong = sum(item.state == "wrong" for item in shown)
-    wrong_layers = sum(state == "wrong" for _, state, _ in computed)
-    echo(f"checked {where}, {wrong + wrong_layers} wrong")
-    if wrong:
-        echo("A wrong copy is never used; it is replaced when the data are fetched again.", err=True)
-    if wrong_layers:
-        echo("Remove wrong activations with `brainscore cache rm KEY`; they are then computed again.", err=True)
-
-
-def _checked_row(item: CheckedEntry) -> list[str]:
-    return [item.entry.name, item.state, str(item.entry.digest) if item.entry.kind == "file" else "", item.found]
+        echo(f"Removed {what}, {size}")

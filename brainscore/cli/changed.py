@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import click
 
+from brainscore.cli._options import json_option
 from brainscore.cli._output import echo, echo_json
 from brainscore_core.domains import domains
 from brainscore_core.errors import UserError
@@ -136,7 +137,7 @@ def _git(folder: Path, *arguments: str, remedy: str = "see the message of git") 
 @click.command("changed")
 @click.argument("base")
 @click.option("--within", is_flag=True, help="Exit with 1 if the change is not limited to one plugin.")
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@json_option
 @click.pass_context
 def command(context: click.Context, base: str, within: bool, json_: bool) -> None:
     """List the plugins that changed since a branch or commit, and whether only one plugin changed.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from brainscore.cli._app import Subcommands
-from brainscore.cli._options import domain_option
+from brainscore.cli._options import domain_option, json_option
 from brainscore.cli._output import echo, echo_json, style
 from brainscore_core.progress import stage
 
@@ -21,19 +21,19 @@ _MARKS = {"passed": "✓", "not applicable": "–", "warning": "!", "failed": "�
 _COLOURS = {"passed": "green", "not applicable": "yellow", "warning": "yellow", "failed": "red"}
 
 
-def report_checks(checked: Iterable[CheckedReference], *, as_json: bool = False) -> bool:
+def report_checks(checked: Iterable[CheckedReference], *, json_: bool = False) -> bool:
     """Print checks as they finish; return whether none failed."""
     results: Counter[str] = Counter()
     listed = []
     for reference in checked:
         results.update(check.result for check in reference.checks)
-        if as_json:
+        if json_:
             listed += [
                 {"kind": reference.kind, "subject": reference.name, **asdict(check)} for check in reference.checks
             ]
         else:
             _echo(reference)
-    if as_json:
+    if json_:
         echo_json(listed)
     return not results["failed"]
 
@@ -62,15 +62,15 @@ def command() -> None:
 @command.command("model")
 @click.argument("model")
 @domain_option
-@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
+@json_option
 @click.pass_context
-def check_model(context: click.Context, model: str, domain: str | None, as_json: bool) -> None:
+def check_model(context: click.Context, model: str, domain: str | None, json_: bool) -> None:
     """Check a model.
 
     MODEL is an identifier, the folder of a plugin, or a file and a function in it: path/to/file.py:make_model. The
     exit code is 1 if a check failed.
     """
-    _check(context, "model", model, as_json=as_json, domain=domain)
+    _check(context, "model", model, json_=json_, domain=domain)
 
 
 @command.command("benchmark")
@@ -79,43 +79,43 @@ def check_model(context: click.Context, model: str, domain: str | None, as_json:
     "--model", default="", help="Run the benchmark on this model, by default on a small one; 'none' skips this."
 )
 @domain_option
-@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
+@json_option
 @click.pass_context
-def check_benchmark(context: click.Context, benchmark: str, model: str, domain: str | None, as_json: bool) -> None:
+def check_benchmark(context: click.Context, benchmark: str, model: str, domain: str | None, json_: bool) -> None:
     """Check a benchmark and the data it loads: the checklist of a submission.
 
     BENCHMARK is an identifier, the folder of a plugin, or a file and a function in it: path/to/file.py:make_benchmark.
     The exit code is 1 if a check failed.
     """
-    _check(context, "benchmark", benchmark, as_json=as_json, model=None if model == "none" else model, domain=domain)
+    _check(context, "benchmark", benchmark, json_=json_, model=None if model == "none" else model, domain=domain)
 
 
 @command.command("data")
 @click.argument("data")
 @domain_option
-@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
+@json_option
 @click.pass_context
-def check_data(context: click.Context, data: str, domain: str | None, as_json: bool) -> None:
+def check_data(context: click.Context, data: str, domain: str | None, json_: bool) -> None:
     """Check an assembly and a stimulus set.
 
     DATA is an identifier (of an assembly, a stimulus set, or both), the folder of a plugin, or a file and a function
     in it: path/to/file.py:make_data. The exit code is 1 if a check failed.
     """
-    _check(context, "data", data, as_json=as_json, domain=domain)
+    _check(context, "data", data, json_=json_, domain=domain)
 
 
 @command.command("metric")
 @click.argument("metric")
 @domain_option
-@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
+@json_option
 @click.pass_context
-def check_metric(context: click.Context, metric: str, domain: str | None, as_json: bool) -> None:
+def check_metric(context: click.Context, metric: str, domain: str | None, json_: bool) -> None:
     """Check a metric or a ceiling.
 
     METRIC is an identifier, the folder of a plugin, or a file and a function in it: path/to/file.py:make_metric. The
     exit code is 1 if a check failed.
     """
-    _check(context, "metric", metric, as_json=as_json, domain=domain)
+    _check(context, "metric", metric, json_=json_, domain=domain)
 
 
 def _check(
@@ -123,7 +123,7 @@ def _check(
     kind: str,
     reference: str,
     *,
-    as_json: bool,
+    json_: bool,
     model: str | None = None,
     domain: str | None = None,
 ) -> None:
@@ -131,6 +131,6 @@ def _check(
         from brainscore_core.submission.checks import check_references, find_references
 
         references = find_references(kind, reference, among=domain)
-        passed = report_checks(check_references(references, model=model), as_json=as_json)
+        passed = report_checks(check_references(references, model=model), json_=json_)
     if not passed:
         context.exit(1)

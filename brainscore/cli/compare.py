@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import click
 from click.core import ParameterSource
 
+from brainscore.cli._options import json_option, results_option
 from brainscore.cli._output import echo, echo_columns, echo_json
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 from brainscore_core.formatting import estimate_text, number_text, printable
@@ -114,11 +115,7 @@ _RECEIPT_OPTIONS = ("with_untrained", "ranks", "each", "correction", "level", "r
     help="Correction for multiple comparisons.",
 )
 @click.option("--level", default=0.95, show_default=True, help="Confidence level.")
-@click.option(
-    "--results",
-    metavar="FOLDER",
-    help="Folder of receipts, or s3://bucket/prefix. Default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results.",
-)
+@results_option
 @click.option(
     "--site", metavar="URL", help="Compare two models on this site, as its page does, instead of stored receipts."
 )
@@ -127,7 +124,7 @@ _RECEIPT_OPTIONS = ("with_untrained", "ranks", "each", "correction", "level", "r
     type=click.Path(path_type=Path, dir_okay=False),
     help="Also write the differences as LaTeX (.tex), Markdown (.md) or CSV (.csv).",
 )
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@json_option
 @click.pass_context
 def command(
     context: click.Context,

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from brainscore.cli._app import Subcommands
+from brainscore.cli._options import json_option
 from brainscore.cli._output import echo, echo_json, echo_pairs, style
 
 PACKAGES = (
@@ -46,7 +47,7 @@ def command() -> None:
 
 
 @command.command("show")
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@json_option
 def show(json_: bool) -> None:
     """Show versions, environment variables, folders and the mirror.
 

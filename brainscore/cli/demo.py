@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from brainscore.cli._options import json_option
 from brainscore.cli._output import echo, echo_json
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     "--results", type=click.Path(path_type=Path, file_okay=False), help="Folder for receipts. [OUTPUT/results]"
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Number of processes.  [default: 2, if there are 2 cores]")
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@json_option
 @click.pass_context
 def command(ctx: click.Context, output: Path, results: Path | None, jobs: int | None, json_: bool) -> None:
     """Score a few models and write a report: a first look at Brain-Score.

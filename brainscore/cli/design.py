@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from brainscore.cli._options import json_option, results_option
 from brainscore.cli._output import echo, echo_columns, echo_json
 from brainscore_core.progress import stage
 
@@ -24,10 +25,7 @@ from brainscore_core.progress import stage
     "stimuli of the benchmark, maps being fitted to all others. Default: a random half of these.",
 )  # fmt: skip
 @click.option("--neuroids", metavar="EXPRESSION", help="Neuroids that will be recorded again. Default: all.")
-@click.option(
-    "--results", metavar="FOLDER",
-    help="Folder of receipts, or s3://bucket/prefix. Default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results.",
-)  # fmt: skip
+@results_option
 @click.option(
     "--output", type=click.Path(path_type=Path, file_okay=False), default="design", show_default=True,
     help="Folder for stimuli.csv, predictions.csv and design.json.",
@@ -43,7 +41,7 @@ from brainscore_core.progress import stage
     is_flag=True,
     help="Also store the design beside scores, for sites, without its predictions.",
 )
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@json_option
 def command(
     benchmark: str | None,
     models: tuple[str, ...],

@@ -5,16 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from brainscore.cli._app import Subcommands
+from brainscore.cli._options import json_option, named_items, yes_option
 from brainscore.cli._output import echo, echo_json, echo_pairs, echo_table, style
-from brainscore_core.errors import UserError, nearest
+from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size, parse_size
 from brainscore_core.paths import environments_home
 from brainscore_core.plugins.environments import (
@@ -31,8 +31,6 @@ from brainscore_core.plurals import counted
 if TYPE_CHECKING:
     from brainscore_core.plugins.environments import Manifest
 
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_SHORTEST_KEY = 6
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
 
@@ -46,14 +44,14 @@ def command() -> None:
 
 @command.command("ls")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@_json_option
-def list_environments(names: Sequence[str], *, as_json: bool) -> None:
+@json_option
+def list_environments(names: Sequence[str], *, json_: bool) -> None:
     """List environments, the most recently used first.
 
     NAME is the beginning of a key, or the model for which it was made, or a pattern such as 'resnet*'.
     """
     chosen = _matching(names)
-    if as_json:
+    if json_:
         echo_json(
             {"path": environments_home(), "bytes": _total(chosen), "environments": [_plain(entry) for entry in chosen]}
         )
@@ -64,8 +62,8 @@ def list_environments(names: Sequence[str], *, as_json: bool) -> None:
 
 @command.command("make")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...")
-@_json_option
-def make(models: Sequence[str], *, as_json: bool) -> None:
+@json_option
+def make(models: Sequence[str], *, json_: bool) -> None:
     """Make the environment of a model, unless it exists.
 
     MODEL is an identifier, path/to/file.py:make_model, a plugin's folder, or a requirements file. No code of the
@@ -84,10 +82,10 @@ def make(models: Sequence[str], *, as_json: bool) -> None:
         environments.append({"model": model, **_plain_environment(environment)})
         for note in environment.notes:
             echo(f"{style('Note:', fg='yellow')} {note}", err=True)
-        if not as_json:
+        if not json_:
             echo(environment.key)
         environment.release()
-    if as_json:
+    if json_:
         echo_json({"path": environments_home(), "environments": environments})
     if failed:
         sys.exit(2)
@@ -95,14 +93,14 @@ def make(models: Sequence[str], *, as_json: bool) -> None:
 
 @command.command("show")
 @click.argument("name")
-@_json_option
-def show(name: str, *, as_json: bool) -> None:
+@json_option
+def show(name: str, *, json_: bool) -> None:
     """Show the requirements and packages of an environment.
 
     NAME is the beginning of a key, or the model for which it was made.
     """
     entries = _matching([name])
-    if as_json:
+    if json_:
         echo_json([_plain(entry) for entry in entries])
         return
     for number, entry in enumerate(entries):
@@ -113,16 +111,16 @@ def show(name: str, *, as_json: bool) -> None:
 
 @command.command("rm")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@_json_option
-def remove(names: Sequence[str], *, yes: bool, as_json: bool) -> None:
+@yes_option
+@json_option
+def remove(names: Sequence[str], *, yes: bool, json_: bool) -> None:
     """Remove environments; NAME as for `ls`. Environments in use are kept, and the exit code is then 1."""
     chosen = _matching(names)
     if not yes:
         click.confirm(f"Remove {_counted(chosen)}, {format_size(_total(chosen))}?", abort=True, err=True)
     removed = [entry for entry in chosen if remove_environment(entry)]
     in_use = [entry for entry in chosen if entry not in removed]
-    if as_json:
+    if json_:
         echo_json({"removed": [_plain(entry) for entry in removed], "in_use": [_plain(entry) for entry in in_use]})
     else:
         echo(f"Removed {_counted(removed)}, {format_size(_total(removed))}")
@@ -155,8 +153,8 @@ def _age(ctx: click.Context, param: click.Parameter, value: str | None) -> float
     help="Also the least recently used ones, until the total size is below this, such as 20GB.",
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
-@_json_option
-def collect(*, older_than: float | None, max_size: str | None, dry_run: bool, as_json: bool) -> None:
+@json_option
+def collect(*, older_than: float | None, max_size: str | None, dry_run: bool, json_: bool) -> None:
     """Remove environments that are no longer usable.
 
     Without options: those with missing files, those whose base interpreter is missing or has other packages now, and
@@ -164,7 +162,7 @@ def collect(*, older_than: float | None, max_size: str | None, dry_run: bool, as
     """
     limit = parse_size(max_size) if max_size is not None else None
     done = collect_garbage(older_than=older_than, max_bytes=limit, dry_run=dry_run)
-    if as_json:
+    if json_:
         echo_json(
             {
                 "path": environments_home(),
@@ -204,25 +202,16 @@ def _requirements(model: str) -> tuple[Path, ...]:
     return plugin_requirements(models.location(model).folder)
 
 
+class _Named(NamedTuple):
+    key: str
+    names: tuple[str, ...]
+    entry: StoredEnvironment
+
+
 def _matching(names: Sequence[str]) -> list[StoredEnvironment]:
-    entries = environments()
-    if not names:
-        return entries
-    chosen: set[str] = set()
-    for name in names:
-        matching = {entry.key for entry in entries if _matches(entry, name)}
-        if not matching:
-            present = {entry.key for entry in entries} | {_plugin(entry) for entry in entries}
-            near = nearest(name, sorted(present), limit=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else "`brainscore env ls` lists what is there"
-            raise UserError(f"there is no environment {name!r} in {environments_home()}", remedy=hint)
-        chosen |= matching
-    return [entry for entry in entries if entry.key in chosen]
-
-
-def _matches(entry: StoredEnvironment, name: str) -> bool:
-    by_key = len(name) >= _SHORTEST_KEY and entry.key.startswith(name.lower())
-    return by_key or fnmatchcase(_plugin(entry), name)
+    named = [_Named(entry.key, (_plugin(entry),), entry) for entry in environments()]
+    chosen = named_items(names, named, f"{environments_home()} has no environment", "brainscore env ls")
+    return [item.entry for item in chosen]
 
 
 def _plugin(entry: StoredEnvironment) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from brainscore.cli._options import json_option, results_option
 from brainscore.cli._output import echo, echo_json
 from brainscore_core.errors import UserError
 from brainscore_core.progress import stage
@@ -21,17 +22,14 @@ from brainscore_core.progress import stage
 )  # fmt: skip
 @click.option("--stimuli", metavar="EXPRESSION", help="Only these stimuli, such as 'category_name != \"Faces\"'.")
 @click.option("--neuroids", metavar="EXPRESSION", help="Only these neuroids, such as 'subject == \"A\"'.")
-@click.option(
-    "--results", metavar="FOLDER",
-    help="Folder of receipts, or s3://bucket/prefix. Default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results.",
-)  # fmt: skip
+@results_option
 @click.option(
     "--output", type=click.Path(path_type=Path, file_okay=False),
     help="Also write tables into this folder: shares.csv; with --unexplained neuroids.csv and stimuli.csv.",
 )  # fmt: skip
 @click.option("--store", "stores", is_flag=True, help="Also store the result beside scores, for reports and sites.")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Write a plot (.png, .svg or .pdf).")
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@json_option
 def command(
     benchmark: str,
     models: tuple[str, ...],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from brainscore.cli._options import json_option, results_option
 from brainscore.cli._output import echo, echo_json
 from brainscore_core.progress import stage
 
@@ -38,12 +39,8 @@ _ENDINGS = ("svg", "pdf", "png")
     "--pictures", type=click.IntRange(min=1), default=6, show_default=True,
     help="Number of the best and of the worst stimuli.",
 )  # fmt: skip
-@click.option(
-    "--results",
-    metavar="FOLDER",
-    help="Folder of receipts, or s3://bucket/prefix. Default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results.",
-)
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@results_option
+@json_option
 def command(
     model: str, benchmark: str, output: Path, width: str | None, pictures: int, results: str | None, json_: bool
 ) -> None:

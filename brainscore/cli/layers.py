@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from brainscore.cli._options import json_option
 from brainscore.cli._output import echo, echo_json, echo_pairs, echo_table
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.progress import stage
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     "--width", type=click.Choice(["85", "114", "174"]), default="85", show_default=True,
     help="Width of the plot in millimetres: a column of a journal.",
 )  # fmt: skip
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@json_option
 def command(
     model: str,
     benchmark: str,

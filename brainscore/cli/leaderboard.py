@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brainscore.cli._options import site_option
+from brainscore.cli._options import json_option, site_option
 from brainscore.cli._output import echo, echo_json, harmless_text
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import estimate_text, harmless, printable
@@ -47,7 +47,7 @@ _FIELDS = ("value", "error", "low", "high", "state", "exposure", "verification")
     "--sort", metavar="NODE", help="Sort by this benchmark or mean, the best first; --sort=-NODE: the worst first."
 )
 @click.option("--models", type=click.IntRange(min=1), help="Show only this number of models.")
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@json_option
 @click.option("--csv", "csv_", is_flag=True, help="Print CSV, its columns named as in the site's export.")
 def command(
     site: str | None,

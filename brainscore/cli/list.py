@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from brainscore.cli._options import json_option
 from brainscore.cli._output import echo, echo_json, echo_table
 from brainscore_core.domain_names import DOMAINS, FIRST
 from brainscore_core.domains import KINDS
@@ -42,7 +43,7 @@ def _matches(identifier: str, pattern: str | None) -> bool:
     "cache.",
 )  # fmt: skip
 @click.option("--domain", type=click.Choice(list(DOMAINS)), default=FIRST, show_default=True, help="Which domain's.")
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@json_option
 def command(
     kind: str | None, pattern: str | None, like: str | None, library: str | None, domain: str, json_: bool
 ) -> None:

@@ -1,16 +1,21 @@
 """``brainscore package``: write stimuli and measurements into the files that are uploaded and registered."""
 
+import functools
 import json
 import shlex
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from brainscore.cli._app import Subcommands
+from brainscore.cli._options import json_option
 from brainscore.cli._output import echo, echo_json, echo_pairs, style
+from brainscore_core.domains import domain
 from brainscore_core.errors import UserError
 from brainscore_core.paths import packages_home
 
@@ -19,43 +24,78 @@ if TYPE_CHECKING:
 
 _FILE_COLUMNS = ("image_filename", "stimulus_filename", "filename", "image_file_name")
 
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_identifier_option = click.option("--identifier", required=True, help="Identifier of the data, such as AuthorYear.")
-_output_option = click.option(
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the files; by default ~/Downloads/brainscore_packages.",
-)
-_upload_option = click.option(
-    "--upload", metavar="BUCKET", help="Upload to this S3 bucket, or BUCKET/FOLDER; needs credentials."
-)
-_overwrite_option = click.option(
-    "--overwrite", is_flag=True, help="With --upload: replace different data of the same name."
-)
-_public_option = click.option("--public", is_flag=True, help="With --upload: make the data publicly readable.")
-_local_option = click.option(
-    "--local",
-    metavar="FOLDER",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write files and registration into this folder of a data plugin, such as plugins/data/mylab2026; nothing is "
-    "uploaded. With --output the files are written there, and registered by their paths.",
-)
 _METADATA = {
     "license": "Licence of the data: an SPDX identifier such as CC-BY-4.0, or a URL.",
     "citation": "How to cite the data.",
     "terms": "Terms of use, in a sentence or as a URL.",
     "description": "What the data are.",
 }
+"""What ``croissant_<identifier>.json`` states, and the help of its options."""
 
 
-def _metadata_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options for what is stated in ``croissant_<identifier>.json``."""
-    function = click.option(
-        "--creator", "creators", multiple=True, help="Author of the data; may be repeated."
-    )(function)  # fmt: skip
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """Where a package is written, published and registered, and what is stated about its data."""
+
+    identifier: str
+    output: Path | None
+    local: Path | None
+    upload: str | None
+    overwrite: bool
+    public: bool
+    json_: bool
+    metadata: Mapping[str, Any]
+
+    @property
+    def folder(self) -> Path:
+        """Folder for the files."""
+        if self.output is None and self.local is not None:
+            return domain().feature("local data").require_data_folder(self.local)
+        return self.output or packages_home()
+
+    @property
+    def bucket(self) -> dict[str, Any]:
+        """Arguments of the packaging functions that upload."""
+        return {"bucket_name": self.upload, "overwrite": self.overwrite, "public": self.public}
+
+
+def _with_target(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a `Target`, which is handed on as `target`."""
+
+    @click.option("--identifier", required=True, help="Identifier of the data, such as AuthorYear.")
+    @click.option(
+        "--output",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Folder for the files; by default ~/Downloads/brainscore_packages.",
+    )
+    @click.option(
+        "--local",
+        metavar="FOLDER",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Write files and registration into this folder of a data plugin, such as plugins/data/mylab2026; nothing "
+        "is uploaded. With --output the files are written there, and registered by their paths.",
+    )
+    @click.option("--upload", metavar="BUCKET", help="Upload to this S3 bucket, or BUCKET/FOLDER; needs credentials.")
+    @click.option("--overwrite", is_flag=True, help="With --upload: replace different data of the same name.")
+    @click.option("--public", is_flag=True, help="With --upload: make the data publicly readable.")
+    @click.option("--creator", "creators", multiple=True, help="Author of the data; may be repeated.")
+    @json_option
+    @functools.wraps(command)
+    def wrapped(**values: Any) -> None:
+        metadata = {name: values.pop(name) for name in ("creators", *_METADATA)}
+        target = Target(metadata=metadata, **{name: values.pop(name) for name in _TARGET})
+        if target.upload is not None and target.local is not None:
+            raise click.UsageError("--local and --upload exclude each other: local data are not uploaded.")
+        if target.upload is None and (target.overwrite or target.public):
+            raise click.UsageError("--overwrite and --public need --upload BUCKET.")
+        command(target=target, **values)
+
     for name, explanation in reversed(_METADATA.items()):
-        function = click.option(f"--{name}", help=explanation)(function)
-    return function
+        wrapped = click.option(f"--{name}", help=explanation)(wrapped)
+    return wrapped
+
+
+_TARGET = tuple(field.name for field in fields(Target) if field.name != "metadata")
 
 
 _existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -69,8 +109,6 @@ def command() -> None:
 @command.command("stimuli")
 @click.argument("csv", type=_existing_file)
 @click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
-@_identifier_option
-@_output_option
 @click.option("--column", help="Column with the names of the files; without one, files are found by stimulus_id.")
 @click.option(
     "--missing",
@@ -81,27 +119,15 @@ def command() -> None:
 @click.option(
     "--no-missing", metavar="COLUMN", multiple=True, help="Column in which only empty cells are missing values."
 )
-@_metadata_options
-@_local_option
-@_upload_option
-@_overwrite_option
-@_public_option
-@_json_option
+@_with_target
 def package_stimuli(
     *,
     csv: Path,
     folder: Path | None,
-    identifier: str,
-    output: Path | None,
     column: str | None,
     missing: tuple[str, ...],
     no_missing: tuple[str, ...],
-    local: Path | None,
-    upload: str | None,
-    overwrite: bool,
-    public: bool,
-    as_json: bool,
-    **metadata: Any,
+    target: Target,
 ) -> None:
     """Package the table CSV, with a column stimulus_id, and the stimuli in FOLDER.
 
@@ -109,61 +135,28 @@ def package_stimuli(
     """
     from brainscore_core.supported_data_standards.brainio import packaging
 
-    _require_upload(upload, local=local, overwrite=overwrite, public=public)
-    if local is not None:
-        output = output or _local_folder(local)
+    output, identifier = target.folder, target.identifier
     stimuli = read_stimuli(csv, folder, column, missing, no_missing)
     stimuli.identifier = identifier
-    if upload is None:
-        package = _warned(lambda: packaging.package_stimulus_set_locally(stimuli, identifier, downloads_path=output))
-    else:
-        package = _warned(
-            lambda: packaging.package_stimulus_set(
-                proto_stimulus_set=stimuli,
-                stimulus_set_identifier=identifier,
-                bucket_name=upload,
-                downloads_path=output or packages_home(),
-                overwrite=overwrite,
-                public=public,
+    with _shown_warnings():
+        if target.upload is None:
+            package = packaging.package_stimulus_set_locally(stimuli, identifier, downloads_path=output)
+        else:
+            package = packaging.package_stimulus_set(
+                proto_stimulus_set=stimuli, stimulus_set_identifier=identifier, downloads_path=output, **target.bucket
             )
-        )
-    _write_metadata(package, output or packages_home(), metadata, local=local is not None)
-    if local is not None:
-        _register_locally(package, local, None, as_json=as_json)
-        return
-    _add_public_access(package, "stimulus", "csv")
-    _show(package, _stimulus_registration(package), as_json=as_json)
+    _finish(target, package, ("stimulus", "csv"), lambda: _stimulus_registration(package), None)
 
 
 @command.command("assembly")
 @click.argument("file", type=_existing_file)
-@_identifier_option
-@_output_option
 @click.option("--class", "cls", required=True, metavar="CLASS", help="NeuroidAssembly, BehavioralAssembly, …")
 @click.option("--stimulus-set", help="Name of the stimuli that were shown; by default the identifier.")
 @click.option("--stimuli", type=_existing_file, help="Packaged table of the stimuli, to compare the ids with.")
 @click.option("--allow-nan", metavar="REASON", help="Why values are missing; without it missing values are an error.")
-@_metadata_options
-@_local_option
-@_upload_option
-@_overwrite_option
-@_public_option
-@_json_option
+@_with_target
 def package_assembly(
-    *,
-    file: Path,
-    identifier: str,
-    output: Path | None,
-    cls: str,
-    stimulus_set: str | None,
-    stimuli: Path | None,
-    allow_nan: str | None,
-    local: Path | None,
-    upload: str | None,
-    overwrite: bool,
-    public: bool,
-    as_json: bool,
-    **metadata: Any,
+    *, file: Path, cls: str, stimulus_set: str | None, stimuli: Path | None, allow_nan: str | None, target: Target
 ) -> None:
     """Package the assembly in the netCDF file FILE."""
     from brainscore_core.supported_data_standards.brainio import packaging
@@ -171,46 +164,49 @@ def package_assembly(
     from brainscore_core.supported_data_standards.brainio.fetch import StimulusSetLoader
     from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
 
-    _require_upload(upload, local=local, overwrite=overwrite, public=public)
-    if local is not None:
-        output = output or _local_folder(local)
+    output, shown = target.folder, stimulus_set or target.identifier
     assembly = read_netcdf(file, DataAssembly)
     if stimuli is not None:
         assembly.attrs["stimulus_set"] = StimulusSetLoader(csv_path=stimuli).load()
-    shown = stimulus_set or identifier
-    if upload is None:
-        package = _warned(
-            lambda: packaging.package_data_assembly_locally(
-                assembly, identifier, shown, cls, downloads_path=output, allow_nan=allow_nan
-            )
-        )
-    else:
-        package = _warned(
-            lambda: packaging.package_data_assembly(
+    options: dict[str, Any] = {"downloads_path": output, "allow_nan": allow_nan}
+    with _shown_warnings():
+        if target.upload is None:
+            package = packaging.package_data_assembly_locally(assembly, target.identifier, shown, cls, **options)
+        else:
+            package = packaging.package_data_assembly(
                 proto_data_assembly=assembly,
-                assembly_identifier=identifier,
+                assembly_identifier=target.identifier,
                 stimulus_set_identifier=shown,
                 assembly_class_name=cls,
-                bucket_name=upload,
-                allow_nan=allow_nan,
-                downloads_path=output or packages_home(),
-                overwrite=overwrite,
-                public=public,
+                **options,
+                **target.bucket,
             )
-        )
-    _write_metadata(package, output or packages_home(), metadata, local=local is not None)
-    if local is not None:
-        _register_locally(package, local, shown, as_json=as_json)
+    _finish(target, package, ("assy", "nc"), lambda: _assembly_registration(package, shown), shown)
+
+
+def _finish(
+    target: Target,
+    package: dict[str, Any],
+    uploaded: tuple[str, str],
+    registration: Callable[[], str],
+    stimulus_set: str | None,
+) -> None:
+    """State what is known about the data, and register them or show the code that does; `uploaded` names the file."""
+    from brainscore_core.supported_data_standards.brainio.croissant import write_croissant
+
+    path = write_croissant(target.folder, package["identifier"], **target.metadata)
+    package["croissant_path"] = str(path)
+    if target.local is not None:
+        _register_locally(package, target.local, stimulus_set, json_=target.json_)
         return
-    _add_public_access(package, "assy", "nc")
-    _show(package, _assembly_registration(package, shown), as_json=as_json)
-
-
-def _require_upload(upload: str | None, *, local: Path | None, overwrite: bool, public: bool) -> None:
-    if upload is not None and local is not None:
-        raise click.UsageError("--local and --upload exclude each other: local data are not uploaded.")
-    if upload is None and (overwrite or public):
-        raise click.UsageError("--overwrite and --public need --upload BUCKET.")
+    if "license" not in json.loads(path.read_text(encoding="utf-8")):
+        echo(f"{path.name} states no licence, so others may not use the data: pass --license.", err=True)
+    _add_public_access(package, *uploaded)
+    if target.json_:
+        echo_json({**package, "registration": registration()})
+        return
+    echo_pairs((name, str(value)) for name, value in package.items() if value is not None)
+    echo(f"\nRegister it in brainscore_vision/data/<name>/__init__.py:\n\n{registration()}")
 
 
 def _add_public_access(package: dict[str, Any], prefix: str, extension: str) -> None:
@@ -269,37 +265,21 @@ def _names_by_id(folder: Path, ids: list[str]) -> list[str]:
     return [by_stem.get(stimulus, [stimulus])[0] for stimulus in ids]
 
 
-def _warned(package: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Package, and show warnings in a line each."""
+@contextmanager
+def _shown_warnings() -> Iterator[None]:
+    """Show warnings in a line each."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = package()
+        yield
     for warning in caught:
         echo(f"{style('Warning:', fg='yellow')} {warning.message}", err=True)
-    return result
 
 
-def _write_metadata(package: dict[str, Any], folder: Path, metadata: Mapping[str, Any], *, local: bool) -> None:
-    from brainscore_core.supported_data_standards.brainio.croissant import write_croissant
-
-    path = write_croissant(folder, package["identifier"], **metadata)
-    package["croissant_path"] = str(path)
-    if not local and "license" not in json.loads(path.read_text(encoding="utf-8")):
-        echo(f"{path.name} states no licence, so others may not use the data: pass --license.", err=True)
-
-
-def _local_folder(local: Path) -> Path:
-    from brainscore_core.domains import domain
-
-    return domain().feature("local data").require_data_folder(local)
-
-
-def _register_locally(package: Mapping[str, Any], folder: Path, stimulus_set: str | None, *, as_json: bool) -> None:
-    from brainscore_core.domains import domain
+def _register_locally(package: Mapping[str, Any], folder: Path, stimulus_set: str | None, *, json_: bool) -> None:
     from brainscore_core.submission.package import domain_of_folder, is_discoverable
 
     file = domain().feature("local data").register_package(package, folder, stimulus_set=stimulus_set)
-    if as_json:
+    if json_:
         echo_json({**package, "registered_in": str(file)})
         return
     echo_pairs((name, str(value)) for name, value in package.items() if value is not None)
@@ -309,14 +289,6 @@ def _register_locally(package: Mapping[str, Any], folder: Path, stimulus_set: st
     if not is_discoverable(root, of):
         echo(f"    export {of.plugin_index.variable}={shlex.quote(str(root))}")
     echo(f"    brainscore test {shlex.quote(str(folder))}")
-
-
-def _show(package: Mapping[str, Any], registration: str, *, as_json: bool) -> None:
-    if as_json:
-        echo_json({**package, "registration": registration})
-        return
-    echo_pairs((name, str(value)) for name, value in package.items() if value is not None)
-    echo(f"\nRegister it in brainscore_vision/data/<name>/__init__.py:\n\n{registration}")
 
 
 def _stimulus_registration(package: Mapping[str, Any]) -> str:

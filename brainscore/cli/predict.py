@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from brainscore.cli._options import json_option
 from brainscore.cli._output import echo, echo_json
 from brainscore_core.progress import stage
 
@@ -21,7 +22,7 @@ from brainscore_core.progress import stage
 @click.option(
     "--visual-degrees", type=float, help="Visual angle that the pictures span. [default: that of the experiment]"
 )
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@json_option
 def command(
     encoder: Path, pictures: str, output: Path, model: str | None, visual_degrees: float | None, json_: bool
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from brainscore.cli._options import Filters, domain_option, listed, matches, of_one_domain
+from brainscore.cli._options import Filters, domain_option, json_option, listed, matches, of_one_domain, results_option
 from brainscore.cli._output import echo, echo_json
 from brainscore_core.plurals import counted
 from brainscore_core.progress import stage
@@ -24,11 +24,7 @@ _MOST_READ = 1000  # receipts whose stored data are read by default
 
 @click.command("report")
 @click.argument("place", metavar="[RESULTS]", required=False)
-@click.option(
-    "--results",
-    metavar="RESULTS",
-    help="Folder of receipts or s3://bucket/prefix. Default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results.",
-)
+@results_option
 @click.option(
     "--output", type=click.Path(path_type=Path, dir_okay=False), default="report.html", show_default=True,
     help="The page to write.",
@@ -66,7 +62,7 @@ _MOST_READ = 1000  # receipts whose stored data are read by default
     "ranges of ranks and intervals are read from the data stored with at most 1,000 receipts. --no-ranks reads none.",
 )  # fmt: skip
 @domain_option
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@json_option
 def command(
     place: str | None,
     results: str | None,

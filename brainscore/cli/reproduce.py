@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from brainscore.cli._options import domain_option, matches
+from brainscore.cli._options import domain_option, json_option, matches
 from brainscore.cli._output import echo, echo_columns, echo_json
 from brainscore_core.errors import UserError
 from brainscore_core.plurals import counted
@@ -33,7 +33,7 @@ _COLUMNS = ("model", "benchmark", "score", "published", "here", "difference", ""
     help="Folder for receipts, or s3://bucket/prefix. [default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results]",
 )
 @domain_option
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@json_option
 @click.pass_context
 def command(
     context: click.Context,

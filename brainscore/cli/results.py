@@ -20,6 +20,7 @@ from brainscore.cli._options import (
     parse_moment,
     report_problems,
     results_option,
+    yes_option,
 )
 from brainscore.cli._output import (
     aligned,
@@ -175,7 +176,7 @@ _RECEIPTS_SHOWN = 20
     help="Only receipts of pairs that have a newer receipt; the newest score of a pair is kept.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 def remove(
     receipt_ids: tuple[str, ...],
@@ -339,7 +340,7 @@ def trajectory(model: str, results: str | None, benchmarks: tuple[str, ...], plo
     help="Compute standard errors of means, from what is stored with the receipts, which can be slow.",
 )  # fmt: skip
 @domain_option
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@json_option
 def tree(
     results: str | None,
     models: tuple[str, ...],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brainscore.cli._options import site_option
+from brainscore.cli._options import json_option, site_option
 from brainscore.cli._output import echo, echo_json, echo_table, style
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.formatting import printable
@@ -44,7 +44,7 @@ _FINAL_STATES = ("changes", "done", "rejected", "withdrawn")
 )
 @click.option("--every", type=click.FloatRange(min=0.1), default=5, show_default=True, help="Seconds between requests.")
 @click.option("--log", is_flag=True, help="Print the output of the steps.")
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@json_option
 @click.pass_context
 def command(
     context: click.Context,

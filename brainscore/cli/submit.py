@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brainscore.cli._options import site_option
+from brainscore.cli._options import json_option, site_option
 from brainscore.cli._output import echo, echo_json, style
 from brainscore_core.errors import UserError
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--submission", metavar="ID", help="Send a new revision of this submission.")
 @click.option("--wait", is_flag=True, help="Wait until the submission is complete or waits for you or a reviewer.")
 @click.option("--every", type=click.FloatRange(min=0.1), default=5, show_default=True, help="Seconds between requests.")
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@json_option
 @click.pass_context
 def command(
     context: click.Context,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from brainscore.cli._options import json_option
 from brainscore.cli._output import echo_json, harmless_text
 from brainscore_core.plurals import counted
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 @click.command("validate")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option("--class", "cls", metavar="CLASS", help="Class of the assemblies, such as NeuroidAssembly.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(*, files: Sequence[Path], cls: str | None, as_json: bool) -> None:
+@json_option
+def command(*, files: Sequence[Path], cls: str | None, json_: bool) -> None:
     """Check packaged files (.csv, .zip, .nc), separately and together.
 
     Files belong together by their names: stimulus_X.csv, stimulus_X.zip, assy_X.nc. The exit code is 1 if there are
@@ -29,7 +30,7 @@ def command(*, files: Sequence[Path], cls: str | None, as_json: bool) -> None:
 
     findings = validate_files(files, assembly_class_name=cls)
     errors = errors_among(findings)
-    if as_json:
+    if json_:
         listed = [asdict(finding) for finding in findings]
         warned = len(findings) - len(errors)
         echo_json({"files": files, "errors": len(errors), "warnings": warned, "findings": listed})
