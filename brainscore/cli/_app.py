@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import errno
+import functools
 import importlib
 import os
 import sys
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 import click
 
@@ -25,7 +25,24 @@ _BROKEN_PIPE = 141
 _FIRST = ("demo", "score", "run", "list", "info", "compare", "report", "results", "verify")
 
 
-class CommandGroup(click.Group):
+class Subcommands(click.Group):
+    """A group, such as `brainscore check`, that names its commands if another word is given."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; for an unknown one, say which exist."""
+        names = self.list_commands(ctx)
+        if args and args[0] not in names and not args[0].startswith("-"):
+            ctx.fail(self.unknown(ctx, args[0], names))
+        return super().resolve_command(ctx, args)
+
+    def unknown(self, ctx: click.Context, name: str, names: list[str]) -> str:
+        """The message about a word that is not a command."""
+        return f"{name!r} is not a command of `{ctx.command_path}`, which has {', '.join(names)}."
+
+
+class CommandGroup(Subcommands):
     """A group whose command ``name`` is ``command`` in the file ``name.py`` next to this one.
 
     A command's module is imported when the command is called. A `UserError`, `NotApplicable`, and a file that cannot
@@ -47,16 +64,10 @@ class CommandGroup(click.Group):
         command: click.Command = module.command
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; for an unknown one, suggest others."""
-        names = self.list_commands(ctx)
-        if args and args[0] not in names and not args[0].startswith("-"):
-            near = nearest(args[0], names, limit=3)
-            meant = f" Did you mean {' or '.join(near)}?" if near else ""
-            ctx.fail(f"No such command {args[0]!r}.{meant}")
-        return super().resolve_command(ctx, args)
+    def unknown(self, ctx: click.Context, name: str, names: list[str]) -> str:
+        """The message about an unknown command, with names that are near."""
+        near = nearest(name, names, limit=3)
+        return f"No such command {name!r}." + (f" Did you mean {' or '.join(near)}?" if near else "")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands with what each does, read from the source."""
@@ -68,34 +79,16 @@ class CommandGroup(click.Group):
         """Run the command; its return value is not an exit code."""
         super().invoke(ctx)
 
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
-    ) -> Any:
+    def main(self, *args: Any, standalone_mode: bool = True, **options: Any) -> Any:
         """Run the command line and leave the process with the right exit code."""
-
-        def run() -> Any:
-            return super(CommandGroup, self).main(
-                args,
-                prog_name,
-                complete_var,
-                standalone_mode=False,
-                windows_expand_args=windows_expand_args,
-                **extra,
-            )
-
+        run = functools.partial(super().main, *args, standalone_mode=False, **options)
         if not standalone_mode:
             return run()
         with warnings.catch_warnings():
             warnings.simplefilter("always", PluginWarning)
             warnings.showwarning = _show_warning(warnings.showwarning)
             try:
-                code = run()
+                code: Any = run()
                 sys.stdout.flush()
             except (UserError, NotApplicable) as error:
                 _fail(str(error), 2)
@@ -116,19 +109,6 @@ class CommandGroup(click.Group):
         sys.exit(code if isinstance(code, int) else 0)
 
 
-class Subcommands(click.Group):
-    """A group below the command line, such as `brainscore check`, that names its commands if another word is given."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; for an unknown one, name those that exist."""
-        names = self.list_commands(ctx)
-        if args and args[0] not in names and not args[0].startswith("-"):
-            ctx.fail(f"{args[0]!r} is not a command of `{ctx.command_path}`, which has {', '.join(names)}.")
-        return super().resolve_command(ctx, args)
-
-
 def _fail(message: str, code: int) -> NoReturn:
     echo(f"{style('Error:', fg='red', bold=True)} {message}", err=True)
     sys.exit(code)
@@ -142,18 +122,11 @@ def _is_of_the_system(error: OSError) -> bool:
 
 
 def _show_warning(otherwise: Any) -> Any:
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
+    def show(message: Warning | str, category: type[Warning], *origin: Any) -> None:
         if issubclass(category, PluginWarning):
             echo(f"{style('Warning:', fg='yellow')} {message}", err=True)
         else:
-            otherwise(message, category, filename, lineno, file, line)
+            otherwise(message, category, *origin)
 
     return show
 
