@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from brainscore_core.metrics import (
     amend_uncertainty,
     attach_uncertainty,
 )
-from brainscore_core.numerics import Interval, bootstrap_interval, influence_interval
+from brainscore_core.numerics import Interval, bootstrap_interval, influence_interval, jackknife_interval
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.predictions import (
     Predictivity,
@@ -45,7 +45,7 @@ __all__ = [
     "attach_each",
     "attach_influence",
     "attach_interval",
-    "attach_left_out",
+    "attach_jackknife",
     "attach_neuroid_interval",
     "attach_predictivity_interval",
     "attach_varied",
@@ -330,20 +330,52 @@ def attach_influence(
     return amend_uncertainty(score, **{"further_influence" if further else "influence": stored})
 
 
-def attach_left_out(score: Score, left_out: Sequence[float], *, subjects: Any) -> Score:
-    """Store the influence of each subject on a ceiling, from its values without one subject.
+def attach_jackknife(
+    score: Score,
+    without_each: Callable[[], Sequence[float]],
+    *,
+    subjects: Any,
+    estimates: str,
+    value: float | None = None,
+    units: str = "subjects for these images",
+    low: float = -1.0,
+    undefined: str = "",
+) -> Score:
+    """Attach the interval of a value over subjects, and the influence of each, from the values without one of them.
 
-    ``attrs['influence']`` is set in place, unless a value is undefined or missing; `left_out` is empty if there are too
-    few.
+    Parameters
+    ----------
+    score : Score
+        Changed in place.
+    without_each : function
+        Returns the values without each subject; it is called if there are at least three.
+    subjects : array
+        Names of the subjects.
+    estimates : str
+        What the value is.
+    value : float, optional
+        What the interval is about, if it is not the score itself.
+    units : str
+        What varies, as for :func:`attach_interval`.
+    low : float
+        Smallest possible value; the largest one is 1.
+    undefined : str
+        Why the value is undefined, if it is NaN.
 
     Examples
     --------
-    >>> attach_left_out(Score(2.0), [2.5, 2.0, 1.5], subjects=["a", "b", "c"]).attrs["influence"].values.tolist()
-    [-1.0, 0.0, 1.0]
+    >>> score = attach_jackknife(Score(0.5), lambda: [0.6, 0.5, 0.4], subjects=["a", "b", "c"], estimates="mean")
+    >>> score.attrs["influence"].values.round(3).tolist(), round(score.attrs["error"], 3)
+    ([-0.2, 0.0, 0.2], 0.115)
     """
-    if len(left_out) and np.isfinite(left_out).all():
+    m, value = len(subjects), float(score) if value is None else value
+    left_out = without_each() if m > 2 else [math.nan] * m
+    interval = clipped(jackknife_interval(value, left_out, units="subjects"), low)
+    if undefined and math.isnan(value):
+        interval = interval._replace(reason=undefined)
+    if np.isfinite(left_out).all():
         attach_influence(score, deletion_influence(left_out), units="subjects", ids=subjects)
-    return score
+    return attach_interval(score, interval, units=units, estimates=estimates)
 
 
 def attach_interval(

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
 from brainscore_core.errors import UserError
-from brainscore_core.metric_helpers.uncertainty import attach_interval, attach_left_out
+from brainscore_core.metric_helpers.uncertainty import attach_jackknife
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
@@ -100,7 +100,7 @@ def between_subjects(assembly: DataAssembly) -> Score:
     `assembly`: presentation × neuroid, with ``subject`` on ``neuroid``. Result: a Score with ``raw`` (subject);
     ``error`` and ``ci`` from the jackknife over subjects.
     """
-    from brainscore_core.numerics import jackknife_interval, rdm
+    from brainscore_core.numerics import rdm
 
     of_neuroids = np.asarray(assembly["subject"].values)
     subjects = np.unique(of_neuroids)
@@ -118,11 +118,13 @@ def between_subjects(assembly: DataAssembly) -> Score:
         "scale": "similarity",
         "meaning": "human-human",
     }
-    left_out = [_with_others(np.delete(rdms, one, axis=0)).mean() for one in range(len(rdms))] if len(rdms) > 2 else []
-    attach_left_out(score, left_out, subjects=subjects)
-    interval = jackknife_interval(float(score), left_out, units="subjects")
-    units = "subjects for these stimuli"
-    return attach_interval(score, interval, units=units, estimates="correlation of a subject with the others")
+    return attach_jackknife(
+        score,
+        lambda: [_with_others(np.delete(rdms, i, axis=0)).mean() for i in range(len(rdms))],
+        subjects=subjects,
+        units="subjects for these stimuli",
+        estimates="correlation of a subject with the others",
+    )
 
 
 def _with_others(rdms: _Array) -> _Array:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import BenchmarkBase, attach_ceiling, bound_score, explained_variance
 from brainscore_core.errors import UserError
 from brainscore_core.metric_helpers.alignment import as_table, coord_values, listed
-from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_jackknife
 from brainscore_core.metrics import Score, Uncertainty
-from brainscore_core.numerics import bootstrap_interval, jackknife_interval, mean_influence
+from brainscore_core.numerics import bootstrap_interval, mean_influence
 from brainscore_core.numerics.discrimination import masked_correlation
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
@@ -84,12 +84,12 @@ def consistency(people: Table, *, subjects: NDArray[Any]) -> Score:
     values = _with_others(people)
     score = _score(values, subjects)
     score.attrs["meaning"] = "human-human"
-    n = len(people)
-    left_out = [_mean(_with_others(np.delete(people, subject, axis=0))) for subject in range(n)] if n > 2 else []
-    attach_left_out(score, left_out, subjects=subjects)
-    interval = jackknife_interval(float(score), left_out, units="subjects")
-    units = "subjects for these images"
-    return attach_interval(score, interval, units=units, estimates="mean correlation of a subject with the others")
+    return attach_jackknife(
+        score,
+        lambda: [_mean(_with_others(np.delete(people, i, axis=0))) for i in range(len(people))],
+        subjects=subjects,
+        estimates="mean correlation of a subject with the others",
+    )
 
 
 def _with_others(people: Table) -> Table:

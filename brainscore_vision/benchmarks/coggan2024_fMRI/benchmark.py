@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.metric_helpers.alignment import as_table, coord_values, finite_values
-from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_jackknife
 from brainscore_core.metrics import Score, Uncertainty
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -177,8 +177,6 @@ def between_subjects(matrices: _Array, subjects: list[str]) -> Score:
     `matrices`: similarities. `subjects`: their names. Result: with ``raw`` (subject); ``error`` and ``ci`` from the
     jackknife over subjects.
     """
-    from brainscore_core.numerics import jackknife_interval
-
     pairs = _off_diagonal(matrices)
     values = _with_others(pairs)
     score = Score(values.mean())
@@ -187,13 +185,13 @@ def between_subjects(matrices: _Array, subjects: list[str]) -> Score:
         "scale": "similarity",
         "meaning": "human-human",
     }
-    left_out = (
-        [_with_others(np.delete(pairs, one, axis=0)).mean() for one in range(len(pairs))] if len(pairs) > 2 else []
+    return attach_jackknife(
+        score,
+        lambda: [_with_others(np.delete(pairs, i, axis=0)).mean() for i in range(len(pairs))],
+        subjects=subjects,
+        units="subjects for these stimuli",
+        estimates="correlation of a subject with the others",
     )
-    attach_left_out(score, left_out, subjects=subjects)
-    interval = jackknife_interval(float(score), left_out, units="subjects")
-    units = "subjects for these stimuli"
-    return attach_interval(score, interval, units=units, estimates="correlation of a subject with the others")
 
 
 def _with_others(pairs: _Array) -> _Array:

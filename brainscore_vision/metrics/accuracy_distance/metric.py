@@ -8,9 +8,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metric_helpers.alignment import MetricInputError
-from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out, clipped
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_jackknife, clipped
 from brainscore_core.metrics import Metric, Score
-from brainscore_core.numerics import bootstrap_interval, jackknife_interval, mean_influence
+from brainscore_core.numerics import bootstrap_interval, mean_influence
 from brainscore_core.numerics.resampling import mean
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.behaviour import (
@@ -116,14 +116,12 @@ class AccuracyDistance(Metric):
             "meaning": "human-human",
             "std": float(np.nanstd(pairs)),
         }
-        without_subject = [np.delete(np.arange(m), i) for i in range(m)]
-        left_out = [float(np.nanmean(pairs[np.ix_(rows, rows)])) for rows in without_subject] if m > 2 else []
-        interval = jackknife_interval(float(score), left_out, units="subjects")
-        if not left_out:
-            interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
-        attach_left_out(score, left_out, subjects=subjects)
-        units = "subjects for these images"
-        return attach_interval(score, clipped(interval, 0.0), units=units, estimates="mean over pairs of subjects")
+
+        def without_each() -> list[float]:
+            return [float(np.nanmean(pairs[np.ix_(rows, rows)])) for rows in (np.delete(range(m), i) for i in range(m))]
+
+        estimates = "mean over pairs of subjects"
+        return attach_jackknife(score, without_each, subjects=subjects, low=0.0, estimates=estimates)
 
 
 def closeness(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:

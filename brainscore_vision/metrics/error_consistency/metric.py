@@ -12,17 +12,14 @@ from brainscore_core.metric_helpers.uncertainty import (
     DECLARED,
     Units,
     attach_influence,
-    attach_interval,
-    attach_left_out,
+    attach_jackknife,
     attach_varied,
     clipped,
 )
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import (
-    Interval,
     combined_interval,
     crossed_kappa,
-    jackknife_interval,
     pairwise_kappa,
 )
 from brainscore_core.numerics.resampling import mean
@@ -148,11 +145,10 @@ class ErrorConsistency(Metric):
             attach_influence(score, influence, units=names, ids=ids, stimuli=images.units)
             varied = [influence[defined] * (subjects / len(defined))]
             units = [Units(np.arange(subjects), subjects, "new subjects", f"{subjects:,} subjects"), images.units]
-        interval = combined_interval(signed, varied)
+        interval = combined_interval(float(score), varied)
         if math.isnan(signed):
             interval = interval._replace(reason=_RIGHT_THROUGHOUT)
-        interval = _unsigned(clipped(interval), signed)
-        return attach_varied(score, interval, units, estimates="mean over subjects")
+        return attach_varied(score, clipped(interval, 0.0), units, estimates="mean over subjects")
 
     @staticmethod
     def _undefined(values: NDArray[np.float64], trials: _Trials) -> int:
@@ -191,15 +187,14 @@ class ErrorConsistency(Metric):
             "signed": signed,
             "meaning": "human-human",
         }
-        left_out = [_mean_of_pairs(values, np.delete(np.arange(m), i)) for i in range(m)] if m > 2 else []
-        interval = jackknife_interval(signed, left_out, units="subjects")
-        if not left_out:
-            interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
-        if math.isnan(signed):
-            interval = interval._replace(reason=_RIGHT_THROUGHOUT)
-        attach_left_out(score, [math.copysign(1.0, signed) * value for value in left_out], subjects=trials.subjects)
-        units = "subjects for these images"
-        return attach_interval(score, _unsigned(interval, signed), units=units, estimates="mean over pairs of subjects")
+        return attach_jackknife(
+            score,
+            lambda: [math.copysign(1.0, signed) * _mean_of_pairs(values, np.delete(range(m), i)) for i in range(m)],
+            subjects=trials.subjects,
+            low=0.0,
+            estimates="mean over pairs of subjects",
+            undefined=_RIGHT_THROUGHOUT,
+        )
 
     def _pairs(self, trials: _Trials, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
         images, names = pd.factorize(trials.stimuli[chosen])
@@ -239,14 +234,6 @@ class ErrorConsistency(Metric):
 def _mean_of_pairs(values: NDArray[np.float64], subjects: NDArray[np.intp]) -> float:
     rows, columns = np.triu_indices(len(subjects), k=1)
     return float(mean(mean(values[:, subjects[rows], subjects[columns]], axis=0), axis=0))
-
-
-def _unsigned(interval: Interval, signed: float) -> Interval:
-    """The interval of the absolute value."""
-    if math.isnan(interval.low) or (signed >= 0 and interval.low >= 0):
-        return interval
-    low, high = sorted((abs(interval.low), abs(interval.high)))
-    return interval._replace(low=0.0 if interval.low <= 0 <= interval.high else low, high=high)
 
 
 def _record(correct: NDArray[np.bool_], trials: _Trials) -> DataAssembly:

@@ -8,9 +8,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, require_same
-from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out, clipped
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_jackknife, clipped
 from brainscore_core.metrics import Metric, Score, declare_no_error
-from brainscore_core.numerics import influence_interval, jackknife_influence, jackknife_interval, pearson
+from brainscore_core.numerics import influence_interval, jackknife_influence, pearson
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, right_choices
 
@@ -297,15 +297,13 @@ def _ceiling(counts: _Float, subjects: NDArray[Any] | None, pattern: _Pattern) -
             "meaning": "human-human",
         }
     )
-    left_out = [_mean(each(np.delete(counts, i, axis=0))) for i in range(m)] if m > 2 else []
-    interval = clipped(jackknife_interval(float(score), left_out, units="subjects"))
-    if not left_out:
-        interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
-    if np.isnan(float(score)):
-        interval = interval._replace(reason=_FLAT)
-    attach_left_out(score, left_out, subjects=subjects)
-    units = "subjects for these images"
-    return attach_interval(score, interval, units=units, estimates="mean correlation of a subject with the others")
+    return attach_jackknife(
+        score,
+        lambda: [_mean(each(np.delete(counts, i, axis=0))) for i in range(m)],
+        subjects=subjects,
+        estimates="mean correlation of a subject with the others",
+        undefined=_FLAT,
+    )
 
 
 def _rowwise(first: _Float, second: _Float) -> _Float:

@@ -1,6 +1,5 @@
 """How much of the averaged responses is signal, and how well subjects predict each other."""
 
-import math
 import warnings
 from typing import Any
 
@@ -17,13 +16,12 @@ from brainscore_core.metric_helpers.alignment import (
     match_rows,
 )
 from brainscore_core.metric_helpers.uncertainty import (
-    attach_interval,
+    attach_jackknife,
     attach_neuroid_interval,
-    clipped,
     note_undefined,
 )
 from brainscore_core.metrics import Ceiling, Score
-from brainscore_core.numerics import jackknife_interval, pearson
+from brainscore_core.numerics import pearson
 from brainscore_core.numerics.noise import noise_ceiling_fraction, signal_to_noise
 from brainscore_core.numerics.resampling import mean, median
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
@@ -184,21 +182,15 @@ class InterSubjectConsistency(Ceiling):
             Score.RAW_VALUES_KEY: Score(values, coords=coords, dims=["subject", "neuroid"]),
             "meaning": self.meaning,
         }
-        m = len(responses)
-        left_out = _without_one(responses) if m > 2 else []
-        interval = clipped(jackknife_interval(float(score), left_out, units="subjects"))
-        if not left_out:
-            interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
-        elif math.isnan(float(score)):
-            interval = interval._replace(reason="the correlation of subjects is undefined: their responses do not vary")
-        attach_interval(
+        score.attrs["undefined"] = int(np.isnan(values).sum())
+        return attach_jackknife(
             score,
-            interval,
+            lambda: _without_one(responses),
+            subjects=subjects,
             units="subjects for these stimuli",
             estimates="mean over subjects of the median over neuroids",
+            undefined="the correlation of subjects is undefined: their responses do not vary",
         )
-        score.attrs["undefined"] = int(np.isnan(values).sum())
-        return score
 
     def _cube(self, assembly: DataAssembly) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Responses, subjects × stimuli × neuroids, and the subjects."""

@@ -1,6 +1,5 @@
 """How well the best model's RDM can correlate with several subjects' RDMs."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -8,9 +7,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, finite_values, listed, match_rows
-from brainscore_core.metric_helpers.uncertainty import attach_interval, attach_left_out, clipped
+from brainscore_core.metric_helpers.uncertainty import attach_jackknife
 from brainscore_core.metrics import Ceiling, Score
-from brainscore_core.numerics import jackknife_interval, noise_ceiling, rdm
+from brainscore_core.numerics import noise_ceiling, rdm
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
 
@@ -99,10 +98,9 @@ def ceiling_of_rdms(rdms: NDArray[np.float64], *, subjects: NDArray[Any] | None 
 
     `rdms` are subjects × pairs, upper triangles; `rank`: each RDM is ranked before RDMs are averaged.
     """
-    m = len(rdms)
     bounds = noise_ceiling(rdms, rank=rank)
     score = Score(bounds.upper)
-    coords = {"subject": ("subject", np.arange(m) if subjects is None else subjects)}
+    coords = {"subject": ("subject", np.arange(len(rdms)) if subjects is None else subjects)}
     score.attrs = {
         Score.RAW_VALUES_KEY: Score(bounds.upper_values, coords=coords, dims=["subject"]),
         "lower_bound_loo": bounds.lower,
@@ -110,14 +108,14 @@ def ceiling_of_rdms(rdms: NDArray[np.float64], *, subjects: NDArray[Any] | None 
         "scale": "similarity",
         "meaning": "upper bound",
     }
-    left_out = _without_one(rdms, rank=rank).tolist() if m > 2 else []
-    interval = clipped(jackknife_interval(bounds.upper, left_out, units="subjects"))
-    if not left_out:
-        interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
-    if math.isnan(bounds.upper):
-        interval = interval._replace(reason="a subject's RDM does not vary, or has a stimulus without a pattern")
-    attach_left_out(score, left_out, subjects=coords["subject"][1])
-    return attach_interval(score, interval, units="subjects", estimates="upper bound of the noise ceiling")
+    return attach_jackknife(
+        score,
+        lambda: _without_one(rdms, rank=rank).tolist(),
+        subjects=coords["subject"][1],
+        units="subjects",
+        estimates="upper bound of the noise ceiling",
+        undefined="a subject's RDM does not vary, or has a stimulus without a pattern",
+    )
 
 
 def _without_one(rdms: NDArray[np.float64], *, rank: bool) -> NDArray[np.float64]:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import spelling_hint
 from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
-from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out, clipped
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_jackknife, clipped
 from brainscore_core.metrics import Metric, Score, declare_no_error
-from brainscore_core.numerics import bootstrap_interval, jackknife_interval, mean_influence
+from brainscore_core.numerics import bootstrap_interval, mean_influence
 from brainscore_core.numerics.psychometric import before_asymptote, fit_psychometric
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.behaviour import right_choices
@@ -89,14 +89,18 @@ def ceiling_of(people: People) -> Score:
         "std": float(each[drawn].std()),
         "undefined": int((~defined).sum()),
     }
-    without_subject = [np.delete(np.arange(m), i) for i in range(m)] if m > 2 else []
-    left_out = [float(np.nanmean(pairs[np.ix_(r, r)])) for r in without_subject]
-    attach_left_out(score, left_out, subjects=people.subjects[defined])
-    interval = jackknife_interval(float(each.mean()), left_out, units="subjects")
-    if not without_subject:
-        interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
-    estimates = "mean over pairs of subjects (attrs['each_once']; the value is that of random draws)"
-    return attach_interval(score, clipped(interval, 0.0), units="subjects for these images", estimates=estimates)
+
+    def without_each() -> list[float]:
+        return [float(np.nanmean(pairs[np.ix_(rows, rows)])) for rows in (np.delete(range(m), i) for i in range(m))]
+
+    return attach_jackknife(
+        score,
+        without_each,
+        subjects=people.subjects[defined],
+        value=float(each.mean()),
+        low=0.0,
+        estimates="mean over pairs of subjects (attrs['each_once']; the value is that of random draws)",
+    )
 
 
 def _drawn(values: NDArray[np.float64]) -> list[int]:
