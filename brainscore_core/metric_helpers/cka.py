@@ -1,5 +1,6 @@
 """Compare the geometry of two representations by centred kernel alignment."""
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from brainscore_core.numerics import Similarity, compare_kernels, linear_kernel,
 from brainscore_core.numerics.deletion import cka_without_neuroids, cka_without_stimuli, deletion_influence
 
 
+@dataclass(eq=False, kw_only=True)
 class CKAMetric(GeometryMetric):
     """Centred kernel alignment, invariant to rotation and overall scale of either side.
 
@@ -55,34 +57,26 @@ class CKAMetric(GeometryMetric):
     estimates = "CKA"
     names = {"first representation": "source", "second representation": "target"}  # noqa: RUF012 - never changed
 
-    def __init__(
-        self,
-        *,
-        unbiased: bool = True,
-        kernel: Literal["linear", "rbf"] = "linear",
-        bandwidth: float = 0.8,
-        device: Any = None,
-        stimulus_groups: str | None = DECLARED,
-        neuroid_groups: str | None = "subject",
-    ) -> None:
-        if kernel not in ("linear", "rbf"):
-            raise ValueError(f"unknown kernel {kernel!r}; known: 'linear', 'rbf'")
-        if not bandwidth > 0:
-            raise ValueError(f"bandwidth is {bandwidth}; a positive number is needed")
-        self.unbiased = unbiased
-        self.fewest = 4 if unbiased else 2
-        self._kernel = kernel
-        self._bandwidth = bandwidth
-        self._device = device
-        self.blocks = kernel == "rbf"
-        self.stimulus_groups = stimulus_groups
-        self.neuroid_groups = neuroid_groups
+    unbiased: bool = True
+    kernel: Literal["linear", "rbf"] = "linear"
+    bandwidth: float = 0.8
+    device: Any = None
+    stimulus_groups: str | None = DECLARED
+    neuroid_groups: str | None = "subject"
+
+    def __post_init__(self) -> None:
+        if self.kernel not in ("linear", "rbf"):
+            raise ValueError(f"unknown kernel {self.kernel!r}; known: 'linear', 'rbf'")
+        if not self.bandwidth > 0:
+            raise ValueError(f"bandwidth is {self.bandwidth}; a positive number is needed")
+        self.fewest = 4 if self.unbiased else 2
+        self.blocks = self.kernel == "rbf"
 
     def geometry(self, X: NDArray) -> Array:
         """Kernel matrix of the stimuli."""
-        if self._kernel == "linear":
-            return linear_kernel(X, device=self._device)
-        return rbf_kernel(X, bandwidth=self._bandwidth, device=self._device)
+        if self.kernel == "linear":
+            return linear_kernel(X, device=self.device)
+        return rbf_kernel(X, bandwidth=self.bandwidth, device=self.device)
 
     def compare(self, first: Array, second: Array) -> Similarity:
         """Alignment of two kernel matrices."""
@@ -94,6 +88,6 @@ class CKAMetric(GeometryMetric):
 
     def neuroid_influence(self, first: Array, second: Array, Y: NDArray, units: Units) -> Array:
         """Jackknife over neuroids, their groups, or for ``'rbf'`` blocks of them."""
-        if self._kernel == "linear":
+        if self.kernel == "linear":
             return deletion_influence(cka_without_neuroids(first, Y, units.codes if units.grouped else None))
         return super().neuroid_influence(first, second, Y, units)

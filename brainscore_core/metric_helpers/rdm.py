@@ -1,5 +1,6 @@
 """Compare which stimuli evoke similar patterns of responses."""
 
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -40,6 +41,7 @@ def compare(first: Array, second: Array, *, comparison: Comparison) -> Similarit
     return compare_rdms(first, second) if comparison == "spearman" else compare_rdms_whitened(first, second)
 
 
+@dataclass(eq=False, kw_only=True)
 class RDMMetric(GeometryMetric):
     """Representational similarity: whether the same pairs of stimuli evoke similar responses in model and brain.
 
@@ -90,51 +92,45 @@ class RDMMetric(GeometryMetric):
     estimates = "similarity of the RDMs"
     names = NAMES
 
-    def __init__(
-        self,
-        *,
-        dissimilarity: Dissimilarity = "correlation",
-        comparison: Comparison = "spearman",
-        device: Any = None,
-        stimulus_groups: str | None = DECLARED,
-        neuroid_groups: str | None = "subject",
-    ) -> None:
-        self.stimulus_groups = stimulus_groups
-        self.neuroid_groups = neuroid_groups
-        self._dissimilarity = known_dissimilarity(dissimilarity)
+    dissimilarity: Dissimilarity = "correlation"
+    comparison: Comparison = "spearman"
+    device: Any = None
+    stimulus_groups: str | None = DECLARED
+    neuroid_groups: str | None = "subject"
+
+    def __post_init__(self) -> None:
+        known_dissimilarity(self.dissimilarity), known_comparison(self.comparison)
         # the correlation of two single responses is undefined, their angle 0° or 180°
-        self.min_neuroids = 2 if dissimilarity in {"correlation", "cosine"} else 1
-        self._device = device
-        self._comparison = known_comparison(comparison)
-        self.blocks = comparison == "whitened" and dissimilarity != "sqeuclidean"
-        self.estimates = "correlation of the RDMs" if comparison == "spearman" else "whitened cosine of the RDMs"
+        self.min_neuroids = 2 if self.dissimilarity in {"correlation", "cosine"} else 1
+        self.blocks = self.comparison == "whitened" and self.dissimilarity != "sqeuclidean"
+        self.estimates = "correlation of the RDMs" if self.comparison == "spearman" else "whitened cosine of the RDMs"
 
     def geometry(self, X: NDArray) -> Array:
         """Dissimilarity matrix of the stimuli."""
-        return square_rdm(X, dissimilarity=self._dissimilarity, device=self._device)
+        return square_rdm(X, dissimilarity=self.dissimilarity, device=self.device)
 
     def compare(self, first: Array, second: Array) -> Similarity:
         """Similarity of two dissimilarity matrices."""
-        return compare(condensed(first), condensed(second), comparison=self._comparison)
+        return compare(condensed(first), condensed(second), comparison=self.comparison)
 
     def without_stimuli(self, first: Array, second: Array, codes: NDArray[np.intp]) -> Array:
         """Similarity, less its bias, without each group of stimuli."""
-        if self._comparison == "whitened":
+        if self.comparison == "whitened":
             return cka_without_stimuli(first * -0.5, second * -0.5, codes)
         return rdm_without_stimuli(condensed(first), condensed(second), codes)
 
     def neuroid_influence(self, first: Array, second: Array, Y: NDArray, units: Units) -> Array:
         """Jackknife over neuroids, or their groups; the derivative where there are many neuroids and stimuli."""
         codes = units.codes if units.grouped else None
-        if self._comparison == "whitened" and self._dissimilarity == "sqeuclidean":
+        if self.comparison == "whitened" and self.dissimilarity == "sqeuclidean":
             return deletion_influence(cka_without_neuroids(first * -0.5, Y, codes))
-        if self._comparison == "whitened":
+        if self.comparison == "whitened":
             return super().neuroid_influence(first, second, Y, units)
         model_rdm, target_rdm = condensed(first), condensed(second)
         if units.grouped or units.number <= max(_FEW_NEUROIDS, _EXACT // len(model_rdm)):
-            left_out = rdm_without_neuroids(model_rdm, Y, codes, dissimilarity=self._dissimilarity, device=self._device)
+            left_out = rdm_without_neuroids(model_rdm, Y, codes, dissimilarity=self.dissimilarity, device=self.device)
             return deletion_influence(left_out)
-        return rdm_neuroid_influence(model_rdm, target_rdm, Y, dissimilarity=self._dissimilarity)
+        return rdm_neuroid_influence(model_rdm, target_rdm, Y, dissimilarity=self.dissimilarity)
 
 
 def known_comparison(comparison: Comparison) -> Comparison:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -51,6 +52,7 @@ class SplitRows(NamedTuple):
     test: Rows
 
 
+@dataclass(eq=False, kw_only=True)
 class Splits:
     """Division of stimuli into training and test stimuli.
 
@@ -90,43 +92,22 @@ class Splits:
     (9, 1)
     """
 
-    def __init__(
-        self,
-        *,
-        splits: int = 10,
-        train_size: float | None = None,
-        test_size: float | None = None,
-        split_coord: str = "stimulus_id",
-        stratification_coord: str | None = _DEFAULT_STRATIFICATION,
-        unique_split_values: bool = False,
-        random_state: int | None = 1,
-        kfold: bool = False,
-        group_coord: str | None = None,
-        preprocess_indices: Callable[[Rows, Rows, DataAssembly], tuple[Rows, Rows]] | None = None,
-    ) -> None:
-        if kfold and (train_size is not None or test_size is not None):
+    splits: int = 10
+    train_size: float | None = None
+    test_size: float | None = None
+    split_coord: str = "stimulus_id"
+    stratification_coord: str | None = _DEFAULT_STRATIFICATION
+    unique_split_values: bool = False
+    random_state: int | None = 1
+    kfold: bool = False
+    group_coord: str | None = None
+    preprocess_indices: Callable[[Rows, Rows, DataAssembly], tuple[Rows, Rows]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.train_size is None and self.test_size is None:
+            self.train_size = None if self.kfold else 0.9
+        elif self.kfold:
             raise ValueError("train_size and test_size have no meaning with kfold=True; leave them out")
-        if train_size is None and test_size is None:
-            train_size = 0.9
-        self._splits = splits
-        self._sizes: dict[str, Any] = {"train_size": train_size, "test_size": test_size}
-        self._split_coord = split_coord
-        self._stratification_coord = stratification_coord
-        self._unique_split_values = unique_split_values
-        self._random_state = random_state
-        self._kfold = kfold
-        self._group_coord = group_coord
-        self._preprocess_indices = preprocess_indices
-
-    @property
-    def stratification_coord(self) -> str | None:
-        """Coordinate whose values have the same proportions in all parts; None without stratification."""
-        return self._stratification_coord
-
-    @property
-    def group_coord(self) -> str | None:
-        """Coordinate whose groups are kept together on one side of each split; None if stimuli are split singly."""
-        return self._group_coord
 
     @property
     def description(self) -> str:
@@ -139,17 +120,17 @@ class Splits:
         >>> Splits().description
         '10 random splits over stimulus_id, 90 % to fit, seed 1, stratified by object_name where it is known'
         """
-        sizes = {"fit": self._sizes["train_size"], "test": self._sizes["test_size"]}
+        sizes = {"fit": self.train_size, "test": self.test_size}
         shares = [
             f"{100 * size:g} % to {purpose}" if isinstance(size, float) else f"{size} stimuli to {purpose}"
             for purpose, size in sizes.items()
             if size is not None
         ]
-        kinds = [f"{self._splits} {'folds' if self._kfold else 'random splits'} over {self._split_coord}"]
-        kinds += [] if self._kfold else [*shares, f"seed {self._random_state}"]
-        kinds += [f"values of {self._group_coord} on one side"] if self._group_coord else []
-        if self._stratification_coord:
-            kinds.append(f"stratified by {self._stratification_coord} where it is known")
+        kinds = [f"{self.splits} {'folds' if self.kfold else 'random splits'} over {self.split_coord}"]
+        kinds += [] if self.kfold else [*shares, f"seed {self.random_state}"]
+        kinds += [f"values of {self.group_coord} on one side"] if self.group_coord else []
+        if self.stratification_coord:
+            kinds.append(f"stratified by {self.stratification_coord} where it is known")
         return ", ".join(kinds)
 
     def by_groups(
@@ -175,20 +156,16 @@ class Splits:
         """
         sizes = {
             name: min(max(round(size * groups / stimuli), 1), groups - 1)
-            if isinstance(size, int | np.integer)
-            else size
-            for name, size in self._sizes.items()
+            for name in ("train_size", "test_size")
+            if isinstance(size := getattr(self, name), int | np.integer)
         }
-        return type(self)(
-            splits=min(self._splits, groups) if self._kfold else self._splits,
-            split_coord=self._split_coord,
+        return replace(
+            self,
+            splits=min(self.splits, groups) if self.kfold else self.splits,
             stratification_coord=None,
-            unique_split_values=self._unique_split_values,
-            random_state=self._random_state,
-            kfold=self._kfold,
             group_coord=group_coord,
-            preprocess_indices=preprocess_indices or self._preprocess_indices,
-            **({} if self._kfold else sizes),
+            preprocess_indices=preprocess_indices or self.preprocess_indices,
+            **sizes,
         )
 
     def split_rows(self, source: DataAssembly, target: DataAssembly) -> list[SplitRows]:
@@ -197,13 +174,13 @@ class Splits:
         A MetricInputError if coordinates are missing, or there are too few stimuli to split.
         """
         order = canonical_rows(target)
-        values = coord_values(target, self._split_coord, role="target")[order]
+        values = coord_values(target, self.split_coord, role="target")[order]
         index = pd.Index(values)
-        if self._unique_split_values:
+        if self.unique_split_values:
             _, first, codes = np.unique(values, return_index=True, return_inverse=True)
         elif not index.is_unique:
             raise MetricInputError(
-                f"{listed(index[index.duplicated()][:1])} of {self._split_coord!r} occurs more than once in the "
+                f"{listed(index[index.duplicated()][:1])} of {self.split_coord!r} occurs more than once in the "
                 "target, so that it could be fitted and tested on",
                 remedy="average over repetitions first, or pass unique_split_values=True to keep equal ones together",
             )
@@ -211,19 +188,19 @@ class Splits:
             first = codes = np.arange(len(values))
         strata = self._strata(source, target, order[first])
         groups = None
-        if self._group_coord is not None:
+        if self.group_coord is not None:
             groups = self._groups(target, order, first, codes)
             strata = self._strata_of_groups(strata, groups)
-        if self._preprocess_indices is not None:
-            theirs = coord_values(source, self._split_coord, role="source")
+        if self.preprocess_indices is not None:
+            theirs = coord_values(source, self.split_coord, role="source")
             source = source.isel(presentation=_rows_of(theirs, values))
         result = []
         for train, test in self._split(len(first) if groups is None else int(groups.max()) + 1, strata):
             if groups is not None:
                 train, test = (np.flatnonzero(np.isin(groups, side)) for side in (train, test))
-            if self._preprocess_indices is not None:
-                train, test = self._preprocess_indices(train, test, source)
-            if self._unique_split_values:
+            if self.preprocess_indices is not None:
+                train, test = self.preprocess_indices(train, test, source)
+            if self.unique_split_values:
                 train, test = (np.flatnonzero(np.isin(codes, side)) for side in (train, test))
             result.append(SplitRows(order[np.asarray(train, dtype=np.intp)], order[np.asarray(test, dtype=np.intp)]))
         return result
@@ -234,20 +211,18 @@ class Splits:
         yield from track(splits, "comparing", len(splits), unit="splits")
 
     def _split(self, n: int, strata: NDArray[Any] | None) -> Iterator[tuple[Rows, Rows]]:
-        options: dict[str, Any] = {"n_splits": self._splits, "random_state": self._random_state}
+        options: dict[str, Any] = {"n_splits": self.splits, "random_state": self.random_state}
         try:
-            if self._kfold:
+            if self.kfold:
                 yield from k_folds(n, strata, **options)
             else:
-                yield from shuffle_splits(n, strata, **options, **self._sizes)
+                yield from shuffle_splits(n, strata, **options, train_size=self.train_size, test_size=self.test_size)
         except ValueError as error:
             raise self._unsplittable(n, str(error)) from error
 
     def _unsplittable(self, n: int, why: str) -> MetricInputError:
-        stratified = f" stratified by {self._stratification_coord!r}" if self._stratification_coord else ""
-        units, coordinate = (
-            ("stimuli", self._split_coord) if self._group_coord is None else ("groups", self._group_coord)
-        )
+        stratified = f" stratified by {self.stratification_coord!r}" if self.stratification_coord else ""
+        units, coordinate = ("stimuli", self.split_coord) if self.group_coord is None else ("groups", self.group_coord)
         return MetricInputError(
             f"{n} values of {coordinate!r} cannot be split{stratified}: {why}",
             remedy=f"use more {units}, fewer splits or another test_size, or do not stratify: "
@@ -255,7 +230,7 @@ class Splits:
         )
 
     def _strata(self, source: DataAssembly, target: DataAssembly, first: Rows) -> NDArray[Any] | None:
-        coord = self._stratification_coord
+        coord = self.stratification_coord
         if coord is None:
             return None
         if coord not in target.coords:
@@ -282,7 +257,7 @@ class Splits:
 
     def _groups(self, target: DataAssembly, order: Rows, first: Rows, codes: Rows) -> Rows:
         """Number of the group to which each value of the split coordinate belongs; groups are numbered sorted."""
-        coord = str(self._group_coord)
+        coord = str(self.group_coord)
         groups = coord_values(target, coord, role="target")[order]
         if pd.isna(groups).any():
             raise MetricInputError(
@@ -292,9 +267,9 @@ class Splits:
         numbers = np.unique(groups, return_inverse=True)[1]
         torn = np.flatnonzero(numbers != numbers[first][codes])
         if len(torn):
-            value = coord_values(target, self._split_coord, role="target")[order[torn[:1]]]
+            value = coord_values(target, self.split_coord, role="target")[order[torn[:1]]]
             raise MetricInputError(
-                f"{listed(value)} of {self._split_coord!r} occurs in several groups of {coord!r}, so that one of them "
+                f"{listed(value)} of {self.split_coord!r} occurs in several groups of {coord!r}, so that one of them "
                 "would be on both sides",
                 remedy=f"split by the groups themselves: split_coord={coord!r}, unique_split_values=True",
             )
@@ -307,10 +282,10 @@ class Splits:
         of_groups = strata[first]
         if (of_groups[groups] == strata).all():
             return np.asarray(of_groups)
-        if self._stratification_coord == _DEFAULT_STRATIFICATION:
+        if self.stratification_coord == _DEFAULT_STRATIFICATION:
             return None
         raise MetricInputError(
-            f"a group of {self._group_coord!r} holds stimuli of several values of {self._stratification_coord!r}, so "
+            f"a group of {self.group_coord!r} holds stimuli of several values of {self.stratification_coord!r}, so "
             "splits cannot keep groups together and be stratified",
             remedy="do not stratify: crossvalidation_kwargs=dict(stratification_coord=None)",
         )
@@ -358,13 +333,13 @@ class CrossValidation(Splits):
         self, source: DataAssembly, target: DataAssembly
     ) -> Callable[[Rows], tuple[DataAssembly, DataAssembly]]:
         """Source and target at rows of the target, after a check that they hold the same values."""
-        source_values = coord_values(source, self._split_coord, role="source")
-        target_values = coord_values(target, self._split_coord, role="target")
-        if not self._unique_split_values:
-            match_rows(source, target, self._split_coord)
+        source_values = coord_values(source, self.split_coord, role="source")
+        target_values = coord_values(target, self.split_coord, role="target")
+        if not self.unique_split_values:
+            match_rows(source, target, self.split_coord)
         elif len(differing := pd.Index(source_values).unique().symmetric_difference(pd.Index(target_values).unique())):
             raise MetricInputError(
-                f"source and target hold different values of {self._split_coord!r}, such as {listed(differing)}",
+                f"source and target hold different values of {self.split_coord!r}, such as {listed(differing)}",
                 remedy="select the common values",
             )
 

@@ -1,6 +1,7 @@
 """Loss of accuracy from whole to rearranged shapes (Baker 2022)."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from brainscore_vision.metric_helpers.behaviour import attach_remarks, choices_o
 _NO_LOSS = "people lose no accuracy, so there is nothing to compare a loss with"
 
 
+@dataclass(eq=False)
 class BakerAccuracyDelta(Metric):
     """max(1 − |Δ_people − Δ_model| / Δ_people, 0), Δ being accuracy(whole) − accuracy(condition) [1]_.
 
@@ -58,26 +60,20 @@ class BakerAccuracyDelta(Metric):
     scale = "similarity"
     compares = "choices"
 
-    def __init__(
-        self,
-        image_types: Sequence[str],
-        *,
-        samples: int = 100,
-        seed: int = 0,
-        truth_coord: str = "animal",
-        halves: Literal["all", "published"] = "all",
-    ) -> None:
-        if isinstance(image_types, str) or len(set(image_types)) != 2:
-            raise ValueError(f"image_types is {image_types!r}; two are needed: whole shapes and the condition")
-        if samples < 1:
-            raise ValueError(f"samples is {samples}; at least 1 is needed")
-        if halves not in {"all", "published"}:
-            raise ValueError(f"halves is {halves!r}; known are 'all' and 'published'")
-        self._types = tuple(image_types)
-        self._samples = samples
-        self._seed = seed
-        self._truth_coord = truth_coord
-        self._published = halves == "published"
+    image_types: Sequence[str]
+    _: KW_ONLY
+    samples: int = 100
+    seed: int = 0
+    truth_coord: str = "animal"
+    halves: Literal["all", "published"] = "all"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.image_types, str) or len(set(self.image_types)) != 2:
+            raise ValueError(f"image_types is {self.image_types!r}; two are needed: whole shapes and the condition")
+        if self.samples < 1:
+            raise ValueError(f"samples is {self.samples}; at least 1 is needed")
+        if self.halves not in {"all", "published"}:
+            raise ValueError(f"halves is {self.halves!r}; known are 'all' and 'published'")
 
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare a model's loss of accuracy with people's.
@@ -89,12 +85,14 @@ class BakerAccuracyDelta(Metric):
         """
         delta, remark = self._model_delta(source)
         deltas, subjects, remark_on_people = self._deltas(target)
-        drawn = self._published_halves(subjects, reseeded=True) if self._published else self._halves(len(deltas))
+        drawn = (
+            self._published_halves(subjects, reseeded=True) if self.halves == "published" else self._halves(len(deltas))
+        )
         values = _closeness(_means(deltas, drawn), delta)
         defined = values[~np.isnan(values)]
         score = Score(defined.mean() if defined.size else np.nan)
         score.attrs = {
-            Score.RAW_VALUES_KEY: Score(values, coords={"sample": np.arange(self._samples)}, dims=["sample"]),
+            Score.RAW_VALUES_KEY: Score(values, coords={"sample": np.arange(self.samples)}, dims=["sample"]),
             "scale": self.scale,
             "delta": delta,
             "human_delta": float(deltas.mean()),
@@ -123,12 +121,16 @@ class BakerAccuracyDelta(Metric):
         metric, and ``meaning`` ``'reliability'``. No error: halves of the same subjects are not independent.
         """
         deltas, subjects, _ = self._deltas(assembly)
-        drawn = self._published_halves(subjects, reseeded=False) if self._published else self._halves(len(deltas))
+        drawn = (
+            self._published_halves(subjects, reseeded=False)
+            if self.halves == "published"
+            else self._halves(len(deltas))
+        )
         uncorrected = _closeness(_means(deltas, ~drawn), _means(deltas, drawn))
         corrected = 2 * uncorrected / (1 + uncorrected)
         defined = corrected[~np.isnan(corrected)]
         score = Score(np.median(defined) if defined.size else np.nan)
-        coords = {"split": np.arange(self._samples)}
+        coords = {"split": np.arange(self.samples)}
         score.attrs = {
             Score.RAW_VALUES_KEY: Score(corrected, coords=coords, dims=["split"]),
             "uncorrected": Score(uncorrected, coords=coords, dims=["split"]),
@@ -142,23 +144,23 @@ class BakerAccuracyDelta(Metric):
 
     def _halves(self, m: int) -> NDArray[np.bool_]:
         """Which of the subjects are drawn (sample × subject)."""
-        rng = np.random.default_rng(self._seed)
-        order = rng.permuted(np.tile(np.arange(m), (self._samples, 1)), axis=1)
+        rng = np.random.default_rng(self.seed)
+        order = rng.permuted(np.tile(np.arange(m), (self.samples, 1)), axis=1)
         return _members(order[:, : m // 2], np.arange(m))
 
     def _published_halves(self, subjects: NDArray[Any], *, reseeded: bool) -> NDArray[np.bool_]:
         """As `_halves`; the published score takes a new seed for each sample, the published ceiling one for all."""
         m = len(subjects)
-        shared_stream = np.random.RandomState(self._seed)
-        streams = [np.random.RandomState(self._seed + i) if reseeded else shared_stream for i in range(self._samples)]
+        shared_stream = np.random.RandomState(self.seed)
+        streams = [np.random.RandomState(self.seed + i) if reseeded else shared_stream for i in range(self.samples)]
         drawn = [stream.choice(np.arange(1, m), m // 2, replace=False) for stream in streams]
         return _members(np.stack(drawn), subjects if subjects.dtype.kind in "iuf" else np.arange(1, m + 1))
 
     def _model_delta(self, source: DataAssembly) -> tuple[float, str]:
-        correct, kinds, remark = self._correct(source, "source", "image_type", self._truth_coord)
-        table = pd.DataFrame({"correct": correct, "kind": kinds["image_type"], "of": kinds[self._truth_coord]})
+        correct, kinds, remark = self._correct(source, "source", "image_type", self.truth_coord)
+        table = pd.DataFrame({"correct": correct, "kind": kinds["image_type"], "of": kinds[self.truth_coord]})
         accuracy = table.groupby(["kind", "of"])["correct"].mean().groupby("kind").mean()
-        return float(accuracy[self._types[0]] - accuracy[self._types[1]]), remark
+        return float(accuracy[self.image_types[0]] - accuracy[self.image_types[1]]), remark
 
     def _deltas(self, target: DataAssembly) -> tuple[NDArray[np.float64], NDArray[Any], str]:
         """Each subject's loss of accuracy, the subjects, sorted, and a remark on the labels."""
@@ -168,7 +170,7 @@ class BakerAccuracyDelta(Metric):
         if m < 2:
             raise MetricInputError(f"{m} subject in the target; halves need two", remedy="pass all subjects' trials")
         accuracy = []
-        for kind in self._types:
+        for kind in self.image_types:
             mine = columns["image_type"] == kind
             asked = np.bincount(codes[mine], minlength=m)
             if not asked.all():
@@ -194,11 +196,11 @@ class BakerAccuracyDelta(Metric):
                     remedy="pass 1 for right and 0 for wrong answers, or the choices themselves",
                 )
         else:
-            truth = choices_of(assembly, self._truth_coord, role=role).columns[self._truth_coord]
+            truth = choices_of(assembly, self.truth_coord, role=role).columns[self.truth_coord]
             choices = right_choices(answers.values, truth, role=role)
             correct, remark = choices.correct.astype(np.float64), choices.remark
         kinds = np.unique(answers.columns["image_type"])
-        for kind in self._types:
+        for kind in self.image_types:
             if kind not in kinds:
                 raise MetricInputError(
                     f"the {role} has no trials of image_type {kind!r}; it has {listed(kinds)}",

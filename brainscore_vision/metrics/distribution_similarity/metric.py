@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ def ks_similarity(p: ArrayLike, q: ArrayLike) -> Any:
     return result if np.ndim(result) else float(result)
 
 
+@dataclass(eq=False)
 class BootstrapDistributionSimilarity(Metric):
     """How similarly a neuronal property is distributed in a model and in recordings [1]_.
 
@@ -96,15 +98,15 @@ class BootstrapDistributionSimilarity(Metric):
     scale = "similarity"
     compares = "properties"
 
-    def __init__(
-        self, property_name: str, similarity_func: Similarity = ks_similarity, ns: int = 1000, *, seed: int = 0
-    ) -> None:
-        if ns < 1:
-            raise MetricInputError(f"ns is {ns}", remedy="draw at least one sample, such as ns=1000")
-        self.property_name = property_name
-        self.similarity_func = similarity_func
-        self.ns = ns
-        self.seed = seed
+    property_name: str
+    similarity_func: Similarity = ks_similarity
+    ns: int = 1000
+    _: KW_ONLY
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.ns < 1:
+            raise MetricInputError(f"ns is {self.ns}", remedy="draw at least one sample, such as ns=1000")
 
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare the model's property with the recordings'.

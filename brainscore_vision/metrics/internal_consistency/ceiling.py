@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Hashable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +45,7 @@ class _Table(NamedTuple):
     drift: str
 
 
+@dataclass(eq=False)
 class InternalConsistency(Ceiling):
     """Split-half reliability of the mean over repetitions, Spearman–Brown corrected.
 
@@ -106,20 +108,12 @@ class InternalConsistency(Ceiling):
 
     meaning = "reliability"
 
-    def __init__(
-        self,
-        split_coord: str = "repetition",
-        *,
-        splits: int = 10,
-        random_state: int = 1,
-        stimulus_groups: str | None = DECLARED,
-        neuroid_groups: str | None = NEUROID_GROUPS,
-    ) -> None:
-        self._split_coord = split_coord
-        self._splits = splits
-        self._random_state = random_state
-        self.stimulus_groups = stimulus_groups
-        self.neuroid_groups = neuroid_groups
+    split_coord: str = "repetition"
+    _: KW_ONLY
+    splits: int = 10
+    random_state: int = 1
+    stimulus_groups: str | None = DECLARED
+    neuroid_groups: str | None = NEUROID_GROUPS
 
     def __call__(self, assembly: DataAssembly) -> Score:
         """Estimate the reliability of `assembly`.
@@ -140,7 +134,7 @@ class InternalConsistency(Ceiling):
             If there are no repetitions, for instance because they were averaged, or they are copies.
         """
         table = self._table(assembly)
-        options: dict[str, Any] = {"n_splits": self._splits, "train_size": 0.5, "random_state": self._random_state}
+        options: dict[str, Any] = {"n_splits": self.splits, "train_size": 0.5, "random_state": self.random_state}
         halves = list(shuffle_splits(table.n_repetitions, **options))
         values = split_half_reliability(table.values, table.stimuli, table.repetitions, halves)
         coords = {"split": ("split", np.arange(len(halves)))} | coords_for_dim(assembly, "neuroid")
@@ -172,7 +166,7 @@ class InternalConsistency(Ceiling):
         attach_predictivity_interval(score, collected.result(), stimuli=stimuli, neuroids=neuroids)
 
     def _table(self, assembly: DataAssembly) -> _Table:
-        coord = self._split_coord
+        coord = self.split_coord
         if coord not in assembly.dims:
             assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
             if coord not in assembly.coords:
@@ -212,7 +206,7 @@ class InternalConsistency(Ceiling):
         return _Table(values, stimuli, repetitions, len(unique), of_stimuli, drift)
 
     def _nothing_repeats(self, assembly: DataAssembly, stimulus_coords: list[Hashable]) -> MetricInputError:
-        message = f"no two presentations differ in {self._split_coord!r} alone"
+        message = f"no two presentations differ in {self.split_coord!r} alone"
         if "stimulus_id" in stimulus_coords:
             n = len(assembly["stimulus_id"])
             alone = len(np.unique(_codes([assembly["stimulus_id"].values], n)))

@@ -1,6 +1,7 @@
 """Readouts that factorise into where and what."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ class FittedMask(NamedTuple):
         return result
 
 
+@dataclass(eq=False, kw_only=True)
 class MaskRegression:
     """Regression whose weights are a spatial mask times channel weights, for each target [1]_.
 
@@ -54,30 +56,20 @@ class MaskRegression:
     .. [1] Klindt, Ecker, Euler & Bethge (2017). NeurIPS 30. https://arxiv.org/abs/1711.02653
     """
 
-    def __init__(
-        self,
-        *,
-        init_lr: float = 0.01,
-        max_epochs: int = 40,
-        tol: float = 0.1,
-        batch_size: int = 50,
-        ls: float = 0.1,
-        ld: float = 0.1,
-        decay_rate: int = 25,
-        seed: int = 0,
-        device: str = "cpu",
-    ) -> None:
-        for name, value in (("max_epochs", max_epochs), ("batch_size", batch_size), ("decay_rate", decay_rate)):
-            if value < 1:
+    init_lr: float = 0.01
+    max_epochs: int = 40
+    tol: float = 0.1
+    batch_size: int = 50
+    ls: float = 0.1
+    ld: float = 0.1
+    decay_rate: int = 25
+    seed: int = 0
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        for name in ("max_epochs", "batch_size", "decay_rate"):
+            if (value := getattr(self, name)) < 1:
                 raise UserError(f"{name} is {value}", remedy="pass 1 or more")
-        self._init_lr = init_lr
-        self._max_epochs = max_epochs
-        self._tol = tol
-        self._batch_size = batch_size
-        self._penalties = (ls, ld)
-        self._decay_rate = decay_rate
-        self._seed = seed
-        self._device = device
         self._order: Rows | None = None
 
     def arrange(self, order: Rows) -> None:
@@ -97,29 +89,28 @@ class MaskRegression:
         varies = scale > 1e-12 * np.abs(center)
         scale = np.where(varies, scale, 1.0)
         standardised = ((X - mean) / spread)[:, order]
-        features = torch.as_tensor(standardised, dtype=torch.float32, device=self._device)
-        targets = torch.as_tensor((Y - center) / scale * varies, dtype=torch.float32, device=self._device)
-        generator = torch.Generator().manual_seed(self._seed)
+        features = torch.as_tensor(standardised, dtype=torch.float32, device=self.device)
+        targets = torch.as_tensor((Y - center) / scale * varies, dtype=torch.float32, device=self.device)
+        generator = torch.Generator().manual_seed(self.seed)
         mask, depth = (
-            (torch.randn((size, Y.shape[1]), generator=generator) / size**0.5).to(self._device).requires_grad_()
+            (torch.randn((size, Y.shape[1]), generator=generator) / size**0.5).to(self.device).requires_grad_()
             for size in (positions, channels)
         )
-        bias = torch.zeros(Y.shape[1], device=self._device, requires_grad=True)
-        optimizer = torch.optim.Adam([mask, depth, bias], lr=self._init_lr)
-        schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=self._decay_rate, gamma=0.1)
-        ls, ld = self._penalties
-        for _ in range(self._max_epochs):
+        bias = torch.zeros(Y.shape[1], device=self.device, requires_grad=True)
+        optimizer = torch.optim.Adam([mask, depth, bias], lr=self.init_lr)
+        schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=self.decay_rate, gamma=0.1)
+        for _ in range(self.max_epochs):
             total = 0.0
-            for batch in torch.randperm(len(X), generator=generator).to(self._device).split(self._batch_size):
+            for batch in torch.randperm(len(X), generator=generator).to(self.device).split(self.batch_size):
                 predicted = torch.einsum("nsc,ct,st->nt", features[batch], depth, mask) + bias
                 error = (predicted - targets[batch]).square().mean(dim=0)
-                loss = error.sum() + ls / 2 * mask.square().sum() + ld / 2 * depth.square().sum()
+                loss = error.sum() + self.ls / 2 * mask.square().sum() + self.ld / 2 * depth.square().sum()
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
                 total += float(error.detach().mean()) * len(batch)
             schedule.step()
-            if total / len(X) < self._tol:
+            if total / len(X) < self.tol:
                 break
         spatial, weights, offset = (
             parameter.detach().cpu().numpy().astype(np.float64) for parameter in (mask, depth, bias)

@@ -1,6 +1,7 @@
 """How much of the averaged responses is signal, and how well subjects predict each other."""
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ _FLAT = 1e-20
 """Variance, as a share of the largest one of a subject, below which a correlation is 0/0."""
 
 
+@dataclass(eq=False)
 class NoiseCeilingSNR(Ceiling):
     """Noise ceiling from the signal-to-noise ratio of single presentations (ncsnr) [1]_.
 
@@ -72,13 +74,16 @@ class NoiseCeilingSNR(Ceiling):
 
     meaning = "reliability"
 
-    def __init__(self, repetitions: int | None = None, *, stimulus_coord: str = "stimulus_id") -> None:
-        if repetitions is not None and repetitions < 1:
+    repetitions: int | None = None
+    _: KW_ONLY
+    stimulus_coord: str = "stimulus_id"
+
+    def __post_init__(self) -> None:
+        if self.repetitions is not None and self.repetitions < 1:
             raise MetricInputError(
-                f"repetitions is {repetitions}", remedy="pass the number of presentations that are averaged, 1 or more"
+                f"repetitions is {self.repetitions}",
+                remedy="pass the number of presentations that are averaged, 1 or more",
             )
-        self._repetitions = repetitions
-        self._stimulus_coord = stimulus_coord
 
     def __call__(self, assembly: DataAssembly) -> Score:
         """Estimate the share of signal in `assembly`.
@@ -87,7 +92,7 @@ class NoiseCeilingSNR(Ceiling):
         presented twice, or repetitions are copies.
         """
         assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
-        stimuli = coord_values(assembly, self._stimulus_coord, role="assembly")
+        stimuli = coord_values(assembly, self.stimulus_coord, role="assembly")
         values = np.asarray(assembly.values)
         if values.dtype.kind not in "fiub":
             raise MetricInputError(f"the assembly holds values of type {values.dtype}", remedy="pass recordings")
@@ -96,7 +101,7 @@ class NoiseCeilingSNR(Ceiling):
         codes = pd.factorize(stimuli, use_na_sentinel=False)[0]
         if not len(codes) or np.bincount(codes).max() < 2:
             raise MetricInputError(
-                f"no stimulus of {self._stimulus_coord!r} was presented twice, so there is no estimate of noise",
+                f"no stimulus of {self.stimulus_coord!r} was presented twice, so there is no estimate of noise",
                 remedy="pass the recordings before repetitions were averaged "
                 "(for example load_assembly(average_repetitions=False))",
             )
@@ -107,7 +112,7 @@ class NoiseCeilingSNR(Ceiling):
             groups = grouping_of(assembly.isel(presentation=np.unique(codes, return_index=True)[1])).values
             drift = find_drift(assembly, values, codes, repetitions, groups=groups)
         estimate = signal_to_noise(values, codes)
-        inverse = estimate.inverse_repetitions if self._repetitions is None else 1 / self._repetitions
+        inverse = estimate.inverse_repetitions if self.repetitions is None else 1 / self.repetitions
         coords = coords_for_dim(assembly, "neuroid")
         raw = Score(noise_ceiling_fraction(estimate.ncsnr, inverse), coords=coords, dims=["neuroid"])
         score = Score(float(median(raw.values, 0)))
@@ -163,8 +168,8 @@ class InterSubjectConsistency(Ceiling):
     scales = ("correlation",)
 
     def __init__(self, subject_coord: str = "subject", *, stimulus_coord: str = "stimulus_id") -> None:
-        self._subject_coord = subject_coord
-        self._stimulus_coord = stimulus_coord
+        self.subject_coord = subject_coord
+        self.stimulus_coord = stimulus_coord
 
     def __call__(self, assembly: DataAssembly) -> Score:
         """Correlate each subject of `assembly` with the others.
@@ -194,7 +199,7 @@ class InterSubjectConsistency(Ceiling):
 
     def _cube(self, assembly: DataAssembly) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Responses, subjects × stimuli × neuroids, and the subjects."""
-        coord = self._subject_coord
+        coord = self.subject_coord
         if coord in assembly.coords and assembly[coord].dims == ("neuroid",):
             raise MetricInputError(
                 f"{coord!r} is a coordinate of the neuroids, so that no neuroid is measured in two subjects",
@@ -214,7 +219,7 @@ class InterSubjectConsistency(Ceiling):
         of_subjects = [assembly.isel(presentation=np.flatnonzero(labels == subject)) for subject in subjects]
         rows = []
         for responses, name in zip(of_subjects, names, strict=True):
-            order = match_rows(responses, of_subjects[0], self._stimulus_coord, roles=(name, names[0]))
+            order = match_rows(responses, of_subjects[0], self.stimulus_coord, roles=(name, names[0]))
             rows.append(finite_values(responses, role=name)[order].astype(np.float64))
         shown = np.tile(np.arange(len(rows[0])), len(rows))
         require_own_responses(np.concatenate(rows), shown, of="responses of subjects")

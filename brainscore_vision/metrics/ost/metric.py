@@ -1,6 +1,7 @@
 """Correlation of object solution times."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,6 +47,7 @@ class Readout(Protocol):
         """Probabilities, stimuli × labels."""
 
 
+@dataclass(eq=False, kw_only=True)
 class SoftmaxReadout:
     """Softmax regression trained by Adam, as published.
 
@@ -58,41 +60,31 @@ class SoftmaxReadout:
     Training ends after `epochs`, before the optimum: see :class:`LogisticReadout` for that.
     """
 
-    def __init__(
-        self,
-        *,
-        learning_rate: float = 1e-4,
-        epochs: int = 40,
-        batch_size: int = 64,
-        weight_decay: float = WEIGHT_DECAY,
-        seed: int = 0,
-        device: str = "cpu",
-    ) -> None:
-        self._learning_rate = learning_rate
-        self._epochs = epochs
-        self._batch_size = batch_size
-        self._weight_decay = weight_decay
-        self._seed = seed
-        self._device = device
+    learning_rate: float = 1e-4
+    epochs: int = 40
+    batch_size: int = 64
+    weight_decay: float = WEIGHT_DECAY
+    seed: int = 0
+    device: str = "cpu"
 
     def fit(self, X: Floats, y: Codes) -> "SoftmaxReadout":
         """Fit labels from features."""
         torch = _torch()
         self._mean, self._scale = _moments(X)
-        features = torch.as_tensor((X - self._mean) / self._scale, dtype=torch.float32, device=self._device)
-        labels = torch.as_tensor(np.asarray(y, dtype=np.int64), device=self._device)
-        generator = torch.Generator().manual_seed(self._seed)
+        features = torch.as_tensor((X - self._mean) / self._scale, dtype=torch.float32, device=self.device)
+        labels = torch.as_tensor(np.asarray(y, dtype=np.int64), device=self.device)
+        generator = torch.Generator().manual_seed(self.seed)
         p, k = X.shape[1], int(y.max()) + 1
         bound = (6 / (p + k)) ** 0.5
         initial = (2 * torch.rand((p, k), generator=generator) - 1) * bound
-        weights = initial.to(self._device).requires_grad_()
-        bias = torch.zeros(k, device=self._device, requires_grad=True)
-        optimizer = torch.optim.Adam([weights, bias], lr=self._learning_rate)
-        for _ in range(self._epochs):
-            order = torch.randperm(len(labels), generator=generator).to(self._device)
-            for batch in order.split(self._batch_size):
+        weights = initial.to(self.device).requires_grad_()
+        bias = torch.zeros(k, device=self.device, requires_grad=True)
+        optimizer = torch.optim.Adam([weights, bias], lr=self.learning_rate)
+        for _ in range(self.epochs):
+            order = torch.randperm(len(labels), generator=generator).to(self.device)
+            for batch in order.split(self.batch_size):
                 loss = torch.nn.functional.cross_entropy(features[batch] @ weights + bias, labels[batch])
-                loss = loss + self._weight_decay / 2 * weights.square().sum()
+                loss = loss + self.weight_decay / 2 * weights.square().sum()
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
@@ -115,7 +107,7 @@ class LogisticReadout:
     """
 
     def __init__(self, *, weight_decay: float = WEIGHT_DECAY) -> None:
-        self._weight_decay = weight_decay
+        self.weight_decay = weight_decay
 
     def fit(self, X: Floats, y: Codes) -> "LogisticReadout":
         """Fit labels from features."""
@@ -123,7 +115,7 @@ class LogisticReadout:
 
         self._mean, self._scale = _moments(X)
         self._n_labels = int(y.max()) + 1
-        model = LogisticRegression(C=1 / (self._weight_decay * len(X)), max_iter=1000, tol=1e-6)
+        model = LogisticRegression(C=1 / (self.weight_decay * len(X)), max_iter=1000, tol=1e-6)
         self._model = model.fit((X - self._mean) / self._scale, y)
         return self
 
@@ -160,6 +152,7 @@ def _torch() -> Any:
     return torch
 
 
+@dataclass(eq=False)
 class OSTCorrelation(Metric):
     """Spearman correlation of a model's object solution times with measured ones [1]_.
 
@@ -191,26 +184,21 @@ class OSTCorrelation(Metric):
     scale = "correlation"
     compares = "times"
 
-    def __init__(
-        self,
-        readout: str | Callable[[], Readout] = "softmax",
-        *,
-        label_coord: str = "image_label",
-        threshold_coord: str = "i1",
-        splits: int = 10,
-        random_state: int = 1,
-        seed: int = 0,
-        device: str = "cpu",
-    ) -> None:
-        if not callable(readout):
-            make_readout(readout, seed=seed, device=device)  # an unknown name fails before anything is recorded
-        self._readout = readout
-        self._label_coord = label_coord
-        self._threshold_coord = threshold_coord
-        self._seed = seed
-        self._device = device
+    readout: str | Callable[[], Readout] = "softmax"
+    _: KW_ONLY
+    label_coord: str = "image_label"
+    threshold_coord: str = "i1"
+    splits: int = 10
+    random_state: int = 1
+    seed: int = 0
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if not callable(self.readout):
+            # an unknown name fails before anything is recorded
+            make_readout(self.readout, seed=self.seed, device=self.device)
         self._cross_validation = CrossValidation(
-            splits=splits, train_size=0.9, random_state=random_state, stratification_coord=None
+            splits=self.splits, train_size=0.9, random_state=self.random_state, stratification_coord=None
         )
 
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
@@ -227,15 +215,15 @@ class OSTCorrelation(Metric):
             )
         source = as_table(source, ("presentation", "neuroid", "time_bin"), role="source")
         source = source.isel(presentation=match_rows(source, target))
-        labels = coord_values(source, self._label_coord, role="source")
+        labels = coord_values(source, self.label_coord, role="source")
         if pd.isna(labels).any():
-            raise MetricInputError(f"coordinate {self._label_coord!r} has missing values", remedy="name every object")
+            raise MetricInputError(f"coordinate {self.label_coord!r} has missing values", remedy="name every object")
         objects, truth = np.unique(labels, return_inverse=True)
         if len(objects) < 2:
             raise MetricInputError(
-                f"all images show the same {self._label_coord!r}", remedy="use images of at least two objects"
+                f"all images show the same {self.label_coord!r}", remedy="use images of at least two objects"
             )
-        thresholds = np.asarray(coord_values(target, self._threshold_coord, role="target"), dtype=np.float64)
+        thresholds = np.asarray(coord_values(target, self.threshold_coord, role="target"), dtype=np.float64)
         starts = coord_values(source, "time_bin_start", role="source", dim="time_bin").astype(np.float64)
         bins = [
             finite_values(source.isel(time_bin=i, drop=True), role="source").astype(np.float64)
@@ -259,10 +247,10 @@ class OSTCorrelation(Metric):
         self, values: Floats, truth: NDArray[np.intp], train: NDArray[np.intp], test: NDArray[np.intp]
     ) -> Floats:
         """I1 of the test images in one time bin."""
-        if callable(self._readout):
-            readout = self._readout()
+        if callable(self.readout):
+            readout = self.readout()
         else:
-            readout = make_readout(self._readout, seed=self._seed, device=self._device)
+            readout = make_readout(self.readout, seed=self.seed, device=self.device)
         fitted, codes = np.unique(truth[train], return_inverse=True)
         readout.fit(values[train], codes)
         probabilities = np.zeros((len(test), int(truth.max()) + 1))

@@ -1,6 +1,7 @@
 """Split-half consistency with halves drawn image by image."""
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ MIN_IMAGES = 10
 """With fewer images that were repeated the published ceiling is undefined."""
 
 
+@dataclass(eq=False)
 class SplitHalfPredictorConsistency(Ceiling):
     """Split-half reliability of neuroids that predict a model (the ceiling of reverse predictivity) [1]_.
 
@@ -62,13 +64,10 @@ class SplitHalfPredictorConsistency(Ceiling):
 
     meaning = "reliability"
 
-    def __init__(
-        self, n_splits: int = 10, seed: int = 0, image_level: str | None = None, rep_level: str = "repetition"
-    ) -> None:
-        self._n_splits = n_splits
-        self._seed = seed
-        self._image_level = image_level
-        self._rep_level = rep_level
+    n_splits: int = 10
+    seed: int = 0
+    image_level: str | None = None
+    rep_level: str = "repetition"
 
     def __call__(self, assembly: DataAssembly) -> Score:
         """Estimate the reliability of `assembly`.
@@ -85,17 +84,17 @@ class SplitHalfPredictorConsistency(Ceiling):
         images = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(rows)))
         require_own_responses(values, images)
         repeated = assembly.isel(presentation=rows)
-        repetitions = np.unique(repeated[self._rep_level].values, return_inverse=True)[1]
+        repetitions = np.unique(repeated[self.rep_level].values, return_inverse=True)[1]
         groups = grouping_of(repeated.isel(presentation=starts)).values
         drift = find_drift(repeated, values, images, repetitions, groups=groups)
-        result = np.full((self._n_splits, values.shape[1]), np.nan)
+        result = np.full((self.n_splits, values.shape[1]), np.nan)
         if len(starts) >= MIN_IMAGES:
-            rng = np.random.default_rng(self._seed)
-            for split in range(self._n_splits):
+            rng = np.random.default_rng(self.seed)
+            for split in range(self.n_splits):
                 first = _first_halves(starts, len(rows), rng)
                 halves = (_image_means(values, starts, of_half) for of_half in (first, ~first))
                 result[split] = spearman_brown(_correlation(*halves))
-        coords: dict[str, Any] = {"split": ("split", np.arange(self._n_splits))} | coords_for_dim(assembly, "neuroid")
+        coords: dict[str, Any] = {"split": ("split", np.arange(self.n_splits))} | coords_for_dim(assembly, "neuroid")
         raw = Score(result, coords=coords, dims=["split", "neuroid"])
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)  # NaN is the answer there
@@ -112,10 +111,10 @@ class SplitHalfPredictorConsistency(Ceiling):
 
     def _repeated(self, assembly: DataAssembly) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows of images with several presentations, sorted by image and repetition, and where each image begins."""
-        name = self._image_level or ("image_id" if "image_id" in assembly.coords else "stimulus_id")
+        name = self.image_level or ("image_id" if "image_id" in assembly.coords else "stimulus_id")
         images = coord_values(assembly, name, role="assembly")
-        labels = coord_values(assembly, self._rep_level, role="assembly")
-        for coord, values in ((name, images), (self._rep_level, labels)):
+        labels = coord_values(assembly, self.rep_level, role="assembly")
+        for coord, values in ((name, images), (self.rep_level, labels)):
             if pd.isna(values).any():
                 raise MetricInputError(f"coordinate {coord!r} has missing values", remedy="fill them in")
         codes, ranks = (np.unique(column, return_inverse=True)[1] for column in (images, labels))

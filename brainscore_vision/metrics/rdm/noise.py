@@ -1,6 +1,7 @@
 """Compare geometries, the brain's measured in units of its noise."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,7 @@ _FREEDOM = 4
 """Degrees of freedom of the noise a neuroid, below which the inverse of its covariance is too unsteady."""
 
 
+@dataclass(eq=False, kw_only=True)
 class NoiseNormalisedRDMMetric(Metric):
     """Representational similarity with dissimilarities of the target in units of its noise [1]_.
 
@@ -89,18 +91,13 @@ class NoiseNormalisedRDMMetric(Metric):
     matrices = "dissimilarities"
     needs_repetitions = True
 
-    def __init__(
-        self,
-        *,
-        crossvalidated: bool = True,
-        comparison: Comparison = "spearman",
-        repetition_coord: str = "repetition",
-        stimulus_groups: str | None = DECLARED,
-    ) -> None:
-        self._stimulus_groups = stimulus_groups
-        self._crossvalidated = crossvalidated
-        self._comparison = known_comparison(comparison)
-        self._repetition_coord = repetition_coord
+    crossvalidated: bool = True
+    comparison: Comparison = "spearman"
+    repetition_coord: str = "repetition"
+    stimulus_groups: str | None = DECLARED
+
+    def __post_init__(self) -> None:
+        known_comparison(self.comparison)
 
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare the geometries of `source` and `target`.
@@ -112,7 +109,7 @@ class NoiseNormalisedRDMMetric(Metric):
         from scipy.spatial.distance import squareform
 
         target = as_table(target, ("presentation", "neuroid"), role="target")
-        folds, first_rows = repetitions(target, coord=self._repetition_coord)
+        folds, first_rows = repetitions(target, coord=self.repetition_coord)
         pair = matched(source, target.isel(presentation=first_rows), fewest=3, what="a geometry")
         mean = folds.mean(axis=0)
         residuals = (folds - mean).reshape(-1, folds.shape[-1])
@@ -128,15 +125,15 @@ class NoiseNormalisedRDMMetric(Metric):
         similarity = compare(
             condensed(of_source),
             condensed(square[np.ix_(in_source_order, in_source_order)]),
-            comparison=self._comparison,
+            comparison=self.comparison,
         )
-        stimuli = units_of_stimuli(pair.target, self._stimulus_groups)
+        stimuli = units_of_stimuli(pair.target, self.stimulus_groups)
         groups = (stimuli.codes if stimuli.grouped else numbered(pair.target)) % _GROUPS
         varied = stimuli_that_vary(pair, similarity.influence, stimuli)
         interval, centre = self._interval(of_source[np.ix_(pair.order, pair.order)], folds, groups)
         if math.isnan(interval.error):
             interval = interval._replace(error=influence_interval(similarity.value, varied.influence).error)
-        name = "correlation" if self._comparison == "spearman" else "whitened cosine"
+        name = "correlation" if self.comparison == "spearman" else "whitened cosine"
         score = geometry_score(
             similarity._replace(bias=similarity.value - centre if math.isfinite(centre) else math.nan),
             estimates=f"{name} of the RDMs with the true noise covariance",
@@ -153,7 +150,7 @@ class NoiseNormalisedRDMMetric(Metric):
         return score
 
     def _distances(self, folds: Array, precision: Array) -> Array:
-        if self._crossvalidated:
+        if self.crossvalidated:
             return crossnobis_rdm(folds, precision)
         return mahalanobis_rdm(folds.mean(axis=0), precision)
 
@@ -194,9 +191,9 @@ class NoiseNormalisedRDMMetric(Metric):
             shrink=False,
         )
         first, second = condensed(of_source[selected][:, selected]), self._distances(folds, precision)
-        if self._comparison == "spearman":
+        if self.comparison == "spearman":
             return float(spearman(first, second))
-        similarity = compare(first, second, comparison=self._comparison)
+        similarity = compare(first, second, comparison=self.comparison)
         return similarity.value - similarity.bias
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -128,6 +129,7 @@ class ModelThreshold(NamedTuple):
     """Accuracy at the threshold; NaN where there is none."""
 
 
+@dataclass(eq=False)
 class Threshold(Metric):
     """Closeness of a model's threshold s to each subject's threshold t: max(1 − |t − s| / t, 0), mean over subjects.
 
@@ -169,22 +171,17 @@ class Threshold(Metric):
     scale = "similarity"
     compares = "thresholds"
 
-    def __init__(
-        self,
-        independent_variable: str,
-        *,
-        threshold_accuracy: float | Literal["inflection"] = "inflection",
-        required_accuracy: float = 0.6,
-        label_coord: str = "image_label",
-    ) -> None:
-        if threshold_accuracy != "inflection" and not 0.5 < float(threshold_accuracy) < 1:
+    independent_variable: str
+    _: KW_ONLY
+    threshold_accuracy: float | Literal["inflection"] = "inflection"
+    required_accuracy: float = 0.6
+    label_coord: str = "image_label"
+
+    def __post_init__(self) -> None:
+        if self.threshold_accuracy != "inflection" and not 0.5 < float(self.threshold_accuracy) < 1:
             raise ValueError(
-                f"threshold_accuracy is {threshold_accuracy}; 'inflection' or a number in (0.5, 1) is needed"
+                f"threshold_accuracy is {self.threshold_accuracy}; 'inflection' or a number in (0.5, 1) is needed"
             )
-        self._variable = independent_variable
-        self._accuracy = threshold_accuracy
-        self._required = required_accuracy
-        self._label_coord = label_coord
 
     def __call__(self, source: DataAssembly | float, target: DataAssembly | Sequence[float]) -> Score:
         """Compare a model's threshold with people's.
@@ -215,9 +212,11 @@ class Threshold(Metric):
         """
         if not isinstance(source, DataAssembly):
             return ModelThreshold(float(source), None if math.isfinite(source) else "the model's threshold is NaN")
-        x, correct = _answers(source, self._variable, self._label_coord)
-        if correct.mean() < self._required:
-            return _none(f"the model's accuracy is {correct.mean():.3f}; {self._required} is required for a fit")
+        x, correct = _answers(source, self.independent_variable, self.label_coord)
+        if correct.mean() < self.required_accuracy:
+            return _none(
+                f"the model's accuracy is {correct.mean():.3f}; {self.required_accuracy} is required for a fit"
+            )
         points, codes = np.unique(x, return_inverse=True)
         shares = np.bincount(codes, correct) / np.bincount(codes)
         n_points = before_asymptote(points, shares)
@@ -226,7 +225,7 @@ class Threshold(Metric):
         fit = fit_psychometric(points[:n_points], shares[:n_points])
         if not fit.r2 >= _REQUIRED_R2:
             return _none(f"the psychometric function does not fit the model's answers: R² {fit.r2:.3f}")
-        criterion = self._accuracy if accuracy is None else accuracy
+        criterion = self.threshold_accuracy if accuracy is None else accuracy
         reached = float(fit.predict(points[[0, -1]]).mean()) if criterion == "inflection" else float(criterion)
         value = fit.inverse(reached)
         if not value <= points[n_points - 1]:
