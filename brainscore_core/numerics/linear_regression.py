@@ -3,11 +3,10 @@
 Maps are fitted from second moments, in their primal or dual form.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -95,81 +94,66 @@ class TrainingEffects(NamedTuple):
     pairs: Array
 
 
-class LeftOut(ABC):
+@dataclass
+class LeftOut:
     """Effects of a split's training rows on the predictions of its test rows, for fits linear in the responses."""
 
-    def prepare(self) -> None:  # noqa: B027 # most have nothing to do
-        """Compute what takes long enough for several threads."""
+    hat: Array  # n_test × n_train: the hat matrix; its mean if responses have penalties of their own
+    residuals: Callable[[NDArray[np.intp]], Array]  # residuals (n_train × q), scaled by groups: scaled_residuals
 
-    @abstractmethod
-    def hat(self) -> Array:
-        """The hat matrix (n_test × n_train); its mean if responses have penalties of their own."""
-
-    @abstractmethod
     def hat_transposed(self, slopes: Array) -> Array:
         """Product of the transposed hat matrix with `slopes` (n_test × q)."""
+        return product(self.hat.T, slopes)
 
-    @abstractmethod
-    def residuals(self, groups: NDArray[np.intp]) -> Array:
-        """Residuals (n_train × q) of the training rows, scaled as in :func:`scaled_residuals`."""
-
-    def through(
-        self, hat: Array, slopes: Array, residuals: Array, tested: NDArray[np.intp], trained: NDArray[np.intp]
-    ) -> Array:
+    def through(self, slopes: Array, residuals: Array, tested: NDArray[np.intp], trained: NDArray[np.intp]) -> Array:
         """Σ slopes · hat · residuals (q,) of some test and some training rows."""
-        effects = product(hat[np.ix_(tested, trained)], residuals[trained])
+        effects = product(self.hat[np.ix_(tested, trained)], residuals[trained])
         return np.asarray(np.einsum("tj,tj->j", slopes[tested], effects))
 
-    def effects(
-        self,
-        slopes: Array,
-        *,
-        trained: NDArray[np.intp],
-        tested: NDArray[np.intp],
-        halves: Sequence[NDArray[np.intp]],
-    ) -> TrainingEffects:
-        """Effects of each group of training rows on Σ slopes · predictions of the test rows of other groups.
 
-        `slopes`: the sum of each column is 0, but for rounding. `trained`, `tested`: group of each row; those of the
-        training rows are numbered from 0 on. `halves`: columns of either half of the responses.
+def training_effects(
+    left_out: Callable[[], LeftOut],
+    slopes: Array,
+    *,
+    trained: NDArray[np.intp],
+    tested: NDArray[np.intp],
+    halves: Sequence[NDArray[np.intp]],
+) -> TrainingEffects:
+    """Effects of each group of training rows on Σ slopes · predictions of the test rows of other groups.
 
-        Notes
-        -----
-        Without a group, predictions decrease by hat[test, group] · r, with r the group's residuals of a fit without it.
-        Sums of the squares of these decreases overestimate the variance if a fit follows its training rows closely;
-        with residuals that are scaled to their expected size instead, the estimate is unbiased for independent noise of
-        equal size [1]_.
+    `slopes`: the sum of each column is 0, but for rounding. `trained`, `tested`: group of each row; those of the
+    training rows are numbered from 0 on. `halves`: columns of either half of the responses.
 
-        References
-        ----------
-        .. [1] Bell & McCaffrey (2002). Survey Methodology 28, 169–181.
-        """
-        slopes = slopes - slopes.mean(axis=0)  # rounding would count where predictions are nearly constant
-        short = slopes.size * len(trained) < SHORT_PRODUCT
-        self.prepare()
-        with one_thread() if short else nullcontext():
-            hat, residuals = self.hat(), self.residuals(trained)
-            values = sums_of_groups(self.hat_transposed(slopes) * residuals, trained)
-            on_mean = self.hat_transposed(np.full_like(slopes, 1 / len(slopes)))
-            on_mean = sums_of_groups(on_mean * residuals, trained)
-            same = [
-                (group, np.flatnonzero(tested == group), np.flatnonzero(trained == group))
-                for group in np.intersect1d(trained, tested)
-            ]
-            for group, rows, own in same:
-                # less what shifts all predictions, on which no correlation depends
-                values[group] -= (
-                    self.through(hat, slopes, residuals, rows, own) - slopes[rows].sum(axis=0) * on_mean[group]
-                )
-            hat -= hat.mean(axis=0)
-            for _, rows, own in same:
-                hat[np.ix_(rows, own)] = 0.0
-            pairs = []
-            for half in halves:
-                of_rows = product(slopes[:, half], residuals[:, half].T)
-                of_rows *= hat
-                pairs.append(of_rows @ _members(trained))
-            return TrainingEffects(values, np.stack(pairs))
+    Notes
+    -----
+    Without a group, predictions decrease by hat[test, group] · r, with r the group's residuals of a fit without it.
+    Sums of the squares of these decreases overestimate the variance if a fit follows its training rows closely;
+    with residuals that are scaled to their expected size instead, the estimate is unbiased for independent noise of
+    equal size [1]_.
+
+    References
+    ----------
+    .. [1] Bell & McCaffrey (2002). Survey Methodology 28, 169–181.
+    """
+    slopes = slopes - slopes.mean(axis=0)  # rounding would count where predictions are nearly constant
+    with one_thread() if slopes.size * len(trained) < SHORT_PRODUCT else nullcontext():
+        fit = left_out()
+        residuals = fit.residuals(trained)
+        values = sums_of_groups(fit.hat_transposed(slopes) * residuals, trained)
+        on_mean = fit.hat_transposed(np.full((len(slopes), 1), 1 / len(slopes)))
+        on_mean = sums_of_groups(on_mean * residuals, trained)
+        hat = fit.hat - fit.hat.mean(axis=0)
+        for group in np.intersect1d(trained, tested):
+            rows, own = np.flatnonzero(tested == group), np.flatnonzero(trained == group)
+            # less what shifts all predictions, on which no correlation depends
+            values[group] -= fit.through(slopes, residuals, rows, own) - slopes[rows].sum(axis=0) * on_mean[group]
+            hat[np.ix_(rows, own)] = 0.0
+        pairs = []
+        for half in halves:
+            of_rows = product(slopes[:, half], residuals[:, half].T)
+            of_rows *= hat
+            pairs.append(of_rows @ _members(trained))
+        return TrainingEffects(values, np.stack(pairs))
 
 
 class SplitFit(NamedTuple):
@@ -181,13 +165,13 @@ class SplitFit(NamedTuple):
         Predictions of the test rows.
     alpha : float or array of float, or None
         Chosen penalty (one per response if each has its own), for methods that choose one.
-    left_out : LeftOut or None
-        Effects of the training rows on the predictions, if the method computes them.
+    left_out : callable or None
+        Returns the effects of the training rows on the predictions, if the method computes them.
     """
 
     predicted: Array
     alpha: float | Array | None = None
-    left_out: LeftOut | None = None
+    left_out: Callable[[], LeftOut] | None = None
 
 
 def sums_of_groups(values: Array, groups: NDArray[np.intp]) -> Array:
@@ -251,92 +235,42 @@ def left_out_rows(train: NDArray[np.intp], n: int) -> NDArray[np.intp] | None:
     return rest if len(rest) < len(train) == n - len(rest) else None
 
 
-class LeftOutOfScores(LeftOut):
+def left_out_of_scores(scores: Scores, Y: Array, train: NDArray[np.intp], test: NDArray[np.intp]) -> LeftOut:
     """Effects of training rows through the loadings of the responses, with the directions of the components kept.
 
-    Parameters
-    ----------
-    scores : callable
-        Scores of all rows, n × components; but for their mean, those of the training rows are orthonormal.
-    Y : array, n × q
-    train, test : array of int
+    `scores` returns those of all rows, n × components; but for their mean, those of the training rows are orthonormal.
     """
+    all_scores, n = scores(), len(train)
+    trained = all_scores[train] - all_scores[train].mean(axis=0)
+    tested = all_scores[test] - all_scores[train].mean(axis=0)
+    responses = Y[train] - Y[train].mean(axis=0)
+    responses -= product(trained, product(trained.T, responses))
+    # the matrix of residuals is a projection, and thus its own square
+    diagonal = np.maximum(1 - 1 / n - np.einsum("ij,ij->i", trained, trained), _LEAST_OWN)
 
-    def __init__(self, scores: Scores, Y: Array, train: NDArray[np.intp], test: NDArray[np.intp]) -> None:
-        self._scores, self._Y, self._train, self._test = scores, Y, train, test
+    def block(rows: NDArray[np.intp]) -> Array:
+        return np.asarray(np.eye(len(rows)) - 1 / n - product(trained[rows], trained[rows].T))
 
-    @cached_property
-    def _parts(self) -> tuple[Array, Array]:
-        scores = self._scores()
-        trained = scores[self._train]
-        mean = trained.mean(axis=0)
-        return trained - mean, scores[self._test] - mean
-
-    def hat(self) -> Array:
-        trained, tested = self._parts
-        hat = product(tested, trained.T)
-        hat += 1 / len(trained)
-        return hat
-
-    def hat_transposed(self, slopes: Array) -> Array:
-        trained, tested = self._parts
-        return product(trained, product(tested.T, slopes)) + slopes.sum(axis=0) / len(trained)
-
-    def residuals(self, groups: NDArray[np.intp]) -> Array:
-        trained, n = self._parts[0], len(self._train)
-        responses = self._Y[self._train]
-        responses = responses - responses.mean(axis=0)
-        responses -= product(trained, product(trained.T, responses))
-        # the matrix of residuals is a projection, and thus its own square
-        diagonal = 1 - 1 / n - np.einsum("ij,ij->i", trained, trained)
-        return scaled_residuals(
-            responses,
-            np.maximum(diagonal, _LEAST_OWN),
-            lambda rows: np.eye(len(rows)) - 1 / n - product(trained[rows], trained[rows].T),
-            groups,
-        )
+    return LeftOut(product(tested, trained.T) + 1 / n, partial(scaled_residuals, responses, diagonal, block))
 
 
-class LeftOutOfSplit(LeftOut):
-    """Effects of training rows on fits from the products of all stimuli.
+def left_out_of_split(
+    K: Array, Y: Array, train: NDArray[np.intp], test: NDArray[np.intp], invert: Callable[[Array], Array]
+) -> LeftOut:
+    """Effects of training rows on fits from the products K (n × n) of all stimuli.
 
-    Parameters
-    ----------
-    K : array, n × n
-        Products of all stimuli.
-    Y : array, n × q
-    train, test : array of int
-    invert : callable
-        Inverse, but for the constant, of the centred products of the training rows, which it may overwrite; it contains
-        the penalty.
+    `invert`: inverse, but for the constant, of the centred products of the training rows, which it may overwrite; it
+    contains the penalty.
     """
-
-    def __init__(
-        self, K: Array, Y: Array, train: NDArray[np.intp], test: NDArray[np.intp], invert: Callable[[Array], Array]
-    ) -> None:
-        self._K, self._Y, self._train, self._test, self._invert = K, Y, train, test, invert
-
-    @cached_property
-    def _parts(self) -> tuple[Array, Array]:
-        """M, and the hat matrix."""
-        inner, outer = centred_blocks(self._K, self._train, self._test)
-        inverse = self._invert(inner)
-        return inverse, outer @ inverse + 1 / len(inverse)
-
-    def hat(self) -> Array:
-        return self._parts[1].copy()
-
-    def hat_transposed(self, slopes: Array) -> Array:
-        return product(self._parts[1].T, slopes)
-
-    def residuals(self, groups: NDArray[np.intp]) -> Array:
-        inverse, _ = self._parts
-        return scaled_residuals(
-            product(inverse, self._Y[self._train]),
-            np.einsum("ij,ij->i", inverse, inverse),
-            lambda rows: product(inverse[rows], inverse[rows].T),
-            groups,
-        )
+    inner, outer = centred_blocks(K, train, test)
+    inverse = invert(inner)
+    residuals = partial(
+        scaled_residuals,
+        product(inverse, Y[train]),
+        np.einsum("ij,ij->i", inverse, inverse),
+        lambda rows: product(inverse[rows], inverse[rows].T),
+    )
+    return LeftOut(outer @ inverse + 1 / len(inverse), residuals)
 
 
 _LEAST_OWN = 1e-9
@@ -404,13 +338,14 @@ class LeastSquares:
         K = centred_gram(X) if p > n else None
         for train, test in splits:
             if K is None:
-                left_out = LeftOutOfScores(partial(_scores, X, train), Y, train, test) if len(train) > p + 1 else None
-                yield SplitFit(self.fit(X[train], Y[train]).predict(X[test]), left_out=left_out)
+                left_out = partial(left_out_of_scores, partial(_scores, X, train), Y, train, test)
+                predicted = self.fit(X[train], Y[train]).predict(X[test])
+                yield SplitFit(predicted, left_out=left_out if len(train) > p + 1 else None)
                 continue
             inner, outer = centred_blocks(K, train, test)
             y_mean = Y[train].mean(axis=0)
             predicted = outer @ _of_gram(inner, Y[train] - y_mean) + y_mean
-            yield SplitFit(predicted, left_out=LeftOutOfSplit(K, Y, train, test, _pseudo_inverse))
+            yield SplitFit(predicted, left_out=partial(left_out_of_split, K, Y, train, test, _pseudo_inverse))
 
     def check(self, n: int, p: int) -> None:
         """Raise an error for training sets without stimuli or features."""

@@ -27,7 +27,7 @@ from brainscore_core.numerics._processors import (
     to_numpy,
     worker_threads,
 )
-from brainscore_core.numerics.linear_regression import LeftOutOfScores, LinearFit, Scores, SplitFit
+from brainscore_core.numerics.linear_regression import LinearFit, Scores, SplitFit, left_out_of_scores
 from brainscore_core.numerics.stimulus_products import FLAT, fast_gram, gram_on, moments, scaled_features
 
 _KEPT = 0.1
@@ -347,7 +347,7 @@ class PLS:
             splits, problem.predictions(splits, self.n_components), strict=True
         ):
             counts.append(count)
-            yield SplitFit(predicted, left_out=LeftOutOfScores(scores, Y, train, test))
+            yield SplitFit(predicted, left_out=partial(left_out_of_scores, scores, Y, train, test))
         self._warn(min(counts, default=self.n_components))
 
     def check(self, n: int, p: int) -> None:

@@ -10,7 +10,7 @@ from scipy.special import betainc, stdtrit
 
 from brainscore_core.numerics._matrices import CHUNK_BYTES, Array, chunk_columns
 from brainscore_core.numerics.influence import SUMS, random_sums, remaining_variance, unit_codes
-from brainscore_core.numerics.linear_regression import LeftOut, sums_of_groups
+from brainscore_core.numerics.linear_regression import LeftOut, sums_of_groups, training_effects
 from brainscore_core.numerics.resampling import Interval, ResampledMedians, mean, median
 from brainscore_core.numerics.significance import PairedTest, student_test, untested
 from brainscore_core.populations import FEWEST_GROUPS
@@ -164,7 +164,7 @@ class PredictivityOfSplits:
         *,
         test: NDArray[np.intp],
         train: NDArray[np.intp] | None = None,
-        left_out: LeftOut | None = None,
+        left_out: Callable[[], LeftOut] | None = None,
     ) -> None:
         """Add a split.
 
@@ -206,7 +206,7 @@ class PredictivityOfSplits:
                 tested = np.where(which[position] == self._stimuli[test], position, -1)
                 order = np.arange(neuroids) if self._order is None else self._order
                 halves = order[: neuroids // 2], order[neuroids // 2 :]
-                found = left_out.effects(slopes, trained=codes, tested=tested, halves=halves)
+                found = training_effects(left_out, slopes, trained=codes, tested=tested, halves=halves)
                 self._training[which] += found.values
                 self._trained += 1
                 rows = self._codes[self._stimuli[test]]

@@ -16,10 +16,10 @@ from brainscore_core.numerics._matrices import Array, check_inputs, chunks, colu
 from brainscore_core.numerics._processors import resolve_device, to_numpy
 from brainscore_core.numerics.linear_regression import (
     LeftOut,
-    LeftOutOfSplit,
     LinearFit,
     SplitFit,
     centred_blocks,
+    left_out_of_split,
     left_out_rows,
     scaled_residuals,
 )
@@ -194,38 +194,22 @@ class PrimalHeldOut:
         return dtrsm(1.0, self._factor, X.T, lower=1, overwrite_b=1).T, residuals
 
 
-class _LeftOutOfAll(LeftOut):
+def _left_out_of_all(held_out: DualHeldOut | PrimalHeldOut, rest: Rows, train: Rows, test: Rows) -> LeftOut:
     """Effects of training rows, from the system of all stimuli.
 
     With M of all stimuli, R the rows that are not used for training and T the others, the hat matrix is −M_RR⁻¹ M_RT,
     and M of the training stimuli is M_TT − M_TR M_RR⁻¹ M_RT. Residuals are scaled by M² of all stimuli, which differs
     little and is computed once.
     """
-
-    def __init__(self, held_out: DualHeldOut | PrimalHeldOut, rest: Rows, train: Rows, test: Rows) -> None:
-        self._held_out, self._rest, self._train = held_out, rest, train
-        self._tested = np.searchsorted(rest, test)
-
-    def prepare(self) -> None:
-        self._solved, self._held_out.square_diagonal  # noqa: B018 # both are kept
-
-    @cached_property
-    def _solved(self) -> Array:
-        rows = self._held_out.rows(self._rest)
-        return np.asarray(lapack.dgesv(rows[:, self._rest], rows[:, self._train])[2])
-
-    def hat(self) -> Array:
-        return np.asarray(-self._solved[self._tested])
-
-    def hat_transposed(self, slopes: Array) -> Array:
-        return -product(self._solved[self._tested].T, slopes)
-
-    def residuals(self, groups: NDArray[np.intp]) -> Array:
-        train = self._train
-        responses = self._held_out.responses
-        responses = responses[train] - product(self._solved.T, responses[self._rest])
-        diagonal = self._held_out.square_diagonal[train]
-        return scaled_residuals(responses, diagonal, lambda rows: self._held_out.square(train[rows]), groups)
+    rows, responses = held_out.rows(rest), held_out.responses
+    solved = np.asarray(lapack.dgesv(rows[:, rest], rows[:, train])[2])
+    residuals = partial(
+        scaled_residuals,
+        responses[train] - product(solved.T, responses[rest]),
+        held_out.square_diagonal[train],
+        lambda rows: held_out.square(train[rows]),
+    )
+    return LeftOut(-solved[np.searchsorted(rest, test)], residuals)
 
 
 def _inverse(inner: Array, alpha: float) -> Array:
@@ -345,13 +329,13 @@ class Ridge:
             held_out = PrimalHeldOut(X, Y, x_mean, *whole, self.alpha)
         for train, test in splits:
             rows = left_out_rows(train, n)
-            left_out: LeftOut | None = None if p <= n else LeftOutOfSplit(K, Y, train, test, invert)
+            left_out = None if p <= n else partial(left_out_of_split, K, Y, train, test, invert)
             predicted = None
             if held_out is not None and held_out.precise and rows is not None and np.isin(test, rows).all():
                 predicted = held_out.predict(rows)
                 if predicted is not None:
                     predicted = predicted[np.searchsorted(rows, test)]
-                    left_out = _LeftOutOfAll(held_out, rows, train, test)
+                    left_out = partial(_left_out_of_all, held_out, rows, train, test)
             if predicted is None and p > n:
                 predicted = self._predict_dual(K, Y, train, test)
             elif predicted is None:

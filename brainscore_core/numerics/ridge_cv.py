@@ -354,56 +354,54 @@ class _Solution(NamedTuple):
     vectors: Any
 
 
+@dataclass
 class _LeftOutOfChoice(LeftOut):
-    """Effects of training rows, with the chosen penalty.
+    """Effects of training rows, with the chosen penalty of each response."""
 
-    - `basis`, `tested` (n_train × k and n_test × k): training and test rows in the basis that diagonalises the training
-      set.
-    - `values`: eigenvalues.
-    - `alpha`: chosen penalty, or that of each response.
-    - `responses` (n_train × q): dual weights, or residuals of the fit.
-    - `primal`: whether `basis` has one column a feature, and `responses` are residuals.
-    """
-
-    def __init__(
-        self, basis: Array, tested: Array, values: Array, alpha: float | Array, responses: Array, *, primal: bool
-    ) -> None:
-        self._basis, self._tested, self._values = basis, tested, values
-        self._responses, self._primal = responses, primal
-        self._alphas = np.broadcast_to(alpha, responses.shape[1])
+    basis: Array  # n_train × k: training rows in the basis that diagonalises the training set
+    tested: Array  # n_test × k: test rows
+    penalised: Array  # k × q: eigenvalues plus penalties
 
     def hat_transposed(self, slopes: Array) -> Array:
-        inner = product(self._tested.T, slopes) / (self._values[:, None] + self._alphas)
-        return np.asarray(product(self._basis, inner) + slopes.sum(axis=0) / len(self._basis))
+        inner = product(self.tested.T, slopes) / self.penalised
+        return np.asarray(product(self.basis, inner) + slopes.sum(axis=0) / len(self.basis))
 
-    def through(
-        self, hat: Array, slopes: Array, residuals: Array, tested: NDArray[np.intp], trained: NDArray[np.intp]
-    ) -> Array:
+    def through(self, slopes: Array, residuals: Array, tested: NDArray[np.intp], trained: NDArray[np.intp]) -> Array:
         slopes, residuals = slopes[tested], residuals[trained]
-        inner = product(self._tested[tested].T, slopes) * product(self._basis[trained].T, residuals)
-        constant = slopes.sum(axis=0) * residuals.sum(axis=0) / len(self._basis)
-        return np.asarray(np.sum(inner / (self._values[:, None] + self._alphas), axis=0) + constant)
+        inner = product(self.tested[tested].T, slopes) * product(self.basis[trained].T, residuals)
+        constant = slopes.sum(axis=0) * residuals.sum(axis=0) / len(self.basis)
+        return np.asarray(np.sum(inner / self.penalised, axis=0) + constant)
 
-    def hat(self) -> Array:
-        shrinkage = np.mean(1 / (self._values[:, None] + self._alphas), axis=1)
-        return product(self._tested * shrinkage, self._basis.T) + 1 / len(self._basis)
 
-    def residuals(self, groups: NDArray[np.intp]) -> Array:
-        n, squares, result = len(self._basis), self._basis**2, np.empty_like(self._responses)
-        for alpha in np.unique(self._alphas):
-            shrinkage = 1 / (self._values + alpha)
+def _left_out_of_choice(
+    basis: Array, tested: Array, values: Array, alpha: float | Array, responses: Array, *, primal: bool
+) -> LeftOut:
+    """Effects of training rows, with the chosen penalty, or that of each response.
+
+    `values`: eigenvalues. `responses` (n_train × q): dual weights; residuals if `primal`: the basis then has a column
+    for each feature.
+    """
+    alphas = np.broadcast_to(alpha, responses.shape[1])
+    penalised, n = values[:, None] + alphas, len(basis)
+
+    def residuals(groups: NDArray[np.intp]) -> Array:
+        squares, result = basis**2, np.empty_like(responses)
+        for penalty in np.unique(alphas):
+            shrinkage = 1 / (values + penalty)
             # M² in this basis; in the primal form, M is I − H without the constant
-            weights = self._values * shrinkage**2 - 2 * shrinkage if self._primal else shrinkage**2
+            weights = values * shrinkage**2 - 2 * shrinkage if primal else shrinkage**2
 
             def block(rows: NDArray[np.intp], weights: Array = weights) -> Array:
-                square = product(self._basis[rows] * weights, self._basis[rows].T)
-                return np.eye(len(rows)) - 1 / n + square if self._primal else square
+                square = product(basis[rows] * weights, basis[rows].T)
+                return np.eye(len(rows)) - 1 / n + square if primal else square
 
-            diagonal = squares @ weights
-            diagonal = 1 - 1 / n + diagonal if self._primal else diagonal
-            columns = self._alphas == alpha
-            result[:, columns] = scaled_residuals(self._responses[:, columns], diagonal, block, groups)
+            diagonal, columns = squares @ weights, alphas == penalty
+            diagonal = 1 - 1 / n + diagonal if primal else diagonal
+            result[:, columns] = scaled_residuals(responses[:, columns], diagonal, block, groups)
         return result
+
+    hat = product(tested * np.mean(1 / penalised, axis=1), basis.T) + 1 / n
+    return _LeftOutOfChoice(hat, residuals, basis, tested, penalised)
 
 
 @dataclass(frozen=True)
@@ -517,7 +515,8 @@ class RidgeCV:
             inner, outer = centred_blocks(K, train, test)
             y_mean = responses[train].mean(0)
             found = self._dual(inner, responses[train] - y_mean, self._folds(len(train)))
-            left_out = _LeftOutOfChoice(
+            left_out = partial(
+                _left_out_of_choice,
                 to_numpy(found.vectors),
                 to_numpy(outer @ found.vectors),
                 to_numpy(found.values),
@@ -535,7 +534,7 @@ class RidgeCV:
             vectors, values = to_numpy(found.vectors), to_numpy(found.values)
             basis, tested = ((X[rows] - fit.x_mean) @ vectors for rows in (train, test))
             residuals = Y[train] - fit.predict(X[train])
-            left_out = _LeftOutOfChoice(basis, tested, values, found.penalty, residuals, primal=True)
+            left_out = partial(_left_out_of_choice, basis, tested, values, found.penalty, residuals, primal=True)
         return SplitFit(fit.predict(X[test]), found.alpha, left_out)
 
     def check(self, n: int, p: int) -> None:
