@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.metric_helpers.geometry import Array, GeometryMetric
-from brainscore_core.metric_helpers.uncertainty import DECLARED, Units
+from brainscore_core.metric_helpers.uncertainty import Units
 from brainscore_core.numerics import Similarity, compare_kernels, linear_kernel, rbf_kernel
 from brainscore_core.numerics.deletion import cka_without_neuroids, cka_without_stimuli, deletion_influence
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
 
 
 @dataclass(eq=False, kw_only=True)

@@ -17,7 +17,6 @@ from brainscore_core.metric_helpers.alignment import (
 )
 from brainscore_core.metric_helpers.transformations import TestOnlyCrossValidation, merge_splits
 from brainscore_core.metric_helpers.uncertainty import (
-    DECLARED,
     Units,
     attach_influence,
     attach_interval,
@@ -41,6 +40,7 @@ from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.populations import these
 from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
 
 Array = NDArray[np.float64]
 

@@ -9,8 +9,6 @@ import numpy as np
 from brainscore_core.metric_helpers.alignment import as_table, listed, match_rows
 from brainscore_core.metric_helpers.transformations import CrossValidation, merge_splits
 from brainscore_core.metric_helpers.uncertainty import (
-    DECLARED,
-    NEUROID_GROUPS,
     Units,
     attach_neuroid_interval,
     attach_predictivity_interval,
@@ -22,11 +20,12 @@ from brainscore_core.metric_helpers.uncertainty import (
     with_tested,
 )
 from brainscore_core.metric_helpers.xarray_utils import Defaults, XarrayCorrelation, XarrayRegression
-from brainscore_core.metrics import Metric, Score, amend_uncertainty
+from brainscore_core.metrics import NEUROID_GROUPS, Metric, Score, amend_uncertainty
 from brainscore_core.numerics import Predictivity, pearson, predictivity
 from brainscore_core.numerics.predictions import FEWEST, PredictivityOfSplits
 from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
 
 _WHAT = "the correlation of predicted and measured responses"
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.metric_helpers.geometry import RDM, Array, GeometryMetric, RDMSimilarity, known_dissimilarity
-from brainscore_core.metric_helpers.uncertainty import DECLARED, Units
+from brainscore_core.metric_helpers.uncertainty import Units
 from brainscore_core.numerics import Similarity, compare_rdms, compare_rdms_whitened, square_rdm
 from brainscore_core.numerics.deletion import (
     cka_without_neuroids,
@@ -18,6 +18,7 @@ from brainscore_core.numerics.deletion import (
     rdm_without_stimuli,
 )
 from brainscore_core.numerics.dissimilarity import Dissimilarity, condensed
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
 
 __all__ = ["NAMES", "RDM", "Comparison", "RDMMetric", "RDMSimilarity", "compare", "known_comparison"]
 

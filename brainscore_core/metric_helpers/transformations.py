@@ -16,29 +16,11 @@ from brainscore_core.metric_helpers.alignment import (
     listed,
     match_rows,
 )
-from brainscore_core.metric_helpers.products import Alignment, CartesianProduct, enumerate_done, expand
 from brainscore_core.metric_helpers.uncertainty import over_splits
 from brainscore_core.metrics import Score, amend_uncertainty, attach_uncertainty
 from brainscore_core.numerics.splits import k_folds, shuffle_splits
 from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
-
-__all__ = [
-    "Alignment",
-    "CartesianProduct",
-    "CrossValidation",
-    "CrossValidationSingle",
-    "Rows",
-    "SplitRows",
-    "Splits",
-    "TestOnlyCrossValidation",
-    "TestOnlyCrossValidationSingle",
-    "aggregate_splits",
-    "apply_aggregate",
-    "enumerate_done",
-    "expand",
-    "merge_splits",
-]
 
 Rows = NDArray[np.intp]
 
@@ -154,7 +136,7 @@ class Splits:
         >>> [len(rows.train) for rows in validation.split_rows(assembly, assembly)]
         [40, 40, 40, 40, 40]
         """
-        sizes = {
+        sizes: dict[str, Any] = {
             name: min(max(round(size * groups / stimuli), 1), groups - 1)
             for name in ("train_size", "test_size")
             if isinstance(size := getattr(self, name), int | np.integer)

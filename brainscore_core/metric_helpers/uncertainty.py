@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from brainscore_core.metric_helpers.alignment import MetricInputError, coord_values
 from brainscore_core.metrics import (
-    NEUROID_GROUPS,
-    STIMULUS_GROUPS,
     Score,
     Uncertainty,
     amend_uncertainty,
@@ -36,28 +34,6 @@ from brainscore_core.supported_data_standards.brainio.stimulus_groups import (
     INDEPENDENT,
     grouping_of,
 )
-
-__all__ = [
-    "DECLARED",
-    "NEUROID_GROUPS",
-    "STIMULUS_GROUPS",
-    "Units",
-    "attach_each",
-    "attach_influence",
-    "attach_interval",
-    "attach_jackknife",
-    "attach_neuroid_interval",
-    "attach_predictivity_interval",
-    "attach_varied",
-    "clipped",
-    "note_undefined",
-    "over_splits",
-    "unit_ids",
-    "units_along",
-    "units_of_stimuli",
-    "with_groups",
-    "with_tested",
-]
 
 _FEWEST_NEUROIDS = 3
 """With fewer, the neuroids are taken as fixed."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -283,6 +283,52 @@ def _as_others(score: ScoreInfluence, names: Mapping[str, tuple[str, ...]], miss
     return replace(score, parts=tuple(renamed))
 
 
+class UnitTable(NamedTuple):
+    """Influences of units of one kind from the same data, those of the same row added."""
+
+    values: Array  # rows × units, or blocks of units
+    twice: Array | None  # rows × sums: what other kinds of units contain as well; None if there is nothing
+
+
+Pieces = list[tuple[int, float, UnitInfluence]]
+"""Row of a table, factor, and the influences that are multiplied by it and added to the row."""
+
+
+def unit_table(
+    pieces: Pieces, n_rows: int, *, blocks: int = 0, dtype: type[np.floating[Any]] = np.float64
+) -> UnitTable:
+    """Sum influences by row and unit, or by row and block of units.
+
+    Units are summed in so many blocks if `blocks` is given, and in :data:`BLOCKS` if some of them already are.
+
+    Examples
+    --------
+    >>> units = unit_influence("stimuli", "Some2026", ["a", "b"], [1.0, -1.0])
+    >>> np.abs(unit_table([(0, 1.0, units), (1, 2.0, units), (1, 1.0, units)], 2).values).tolist()
+    [[1.0, 1.0], [3.0, 3.0]]
+    """
+    if not blocks and any(units.blocked for *_, units in pieces):
+        blocks = BLOCKS
+    distinct = {id(units.codes): units.codes for *_, units in pieces}  # scores of a benchmark often share the array
+    if blocks:
+        distinct = {key: codes % np.uint64(blocks) for key, codes in distinct.items()}
+    columns = np.unique(np.concatenate(list({codes.tobytes(): codes for codes in distinct.values()}.values())))
+    positions = {key: columns.searchsorted(codes) for key, codes in distinct.items()}
+    table = np.zeros((n_rows, len(columns)), dtype)
+    for row, factor, units in pieces:
+        if blocks:
+            table[row] += np.bincount(positions[id(units.codes)], factor * units.values, len(columns))
+        else:
+            table[row, positions[id(units.codes)]] += factor * units.values
+    repeated = [(row, factor, units.twice) for row, factor, units in pieces if units.twice is not None]
+    if not repeated:
+        return UnitTable(table, None)
+    twice = np.zeros((n_rows, min(blocks or SUMS, SUMS)), dtype)
+    for row, factor, sums in repeated:
+        twice[row] += factor * (sums if twice.shape[1] == SUMS else sums.reshape(-1, twice.shape[1]).sum(axis=0))
+    return UnitTable(table, twice)
+
+
 class JointInfluence(NamedTuple):
     """Influence of units on the values of models, for :func:`~brainscore_core.numerics.ranks_from_influence`."""
 
@@ -310,8 +356,8 @@ def joint_influence(
     used = np.flatnonzero(shares).tolist()
     missing = np.array([any(scores[model][at] is None for at in used) for model in range(len(scores))], dtype=bool)
     spaces = unit_spaces(score for of_model in scores for score in of_model)
-    paired: dict[tuple[str, int], list[tuple[int, UnitInfluence]]] = {}
-    unpaired: dict[tuple[str, int], dict[int, list[tuple[int, UnitInfluence]]]] = {}
+    paired: dict[tuple[str, int], Pieces] = {}
+    unpaired: dict[tuple[str, int], dict[int, Pieces]] = {}
     of_ceilings: dict[str, Array] = {}
     for model, of_model in enumerate(scores):
         for at in used:
@@ -319,19 +365,19 @@ def joint_influence(
             if score is None or missing[model]:
                 continue
             for influence in score.parts:
-                scaled, space = influence.times(shares[at]), spaces[influence.kind, influence.data]
+                space = spaces[influence.kind, influence.data]
                 if influence.paired:
-                    paired.setdefault(space, []).append((model, scaled))
+                    paired.setdefault(space, []).append((model, shares[at], influence))
                 else:
-                    unpaired.setdefault(space, {}).setdefault(model, []).append((0, scaled))
+                    unpaired.setdefault(space, {}).setdefault(model, []).append((0, shares[at], influence))
             if ceilings and score.ceiling:
                 column = of_ceilings.setdefault(score.ceiling_id, np.zeros(len(scores)))
                 column[model] += shares[at] * score.ceiling
-    model_tables = [_table(pieces, len(scores)) for pieces in paired.values()]
-    twice = [_twice(pieces, len(scores)) for pieces in paired.values()]
+    unit_tables = [unit_table(pieces, len(scores)) for pieces in paired.values()]
+    model_tables, twice = [table.values for table in unit_tables], [table.twice for table in unit_tables]
     units = [float(table.shape[1]) for table in model_tables]
     for by_model in unpaired.values():  # units of one model each: only the variance matters
-        tables = {model: _table(pieces, 1) for model, pieces in by_model.items()}
+        tables = {model: unit_table(pieces, 1).values for model, pieces in by_model.items()}
         spread = np.zeros(len(scores))
         spread[list(tables)] = [np.linalg.norm(table) for table in tables.values()]
         model_tables.append(np.diag(spread))
@@ -385,8 +431,7 @@ def shared_variances(scores: Sequence[ScoreInfluence | None]) -> list[SharedVari
             continue
         of_units = sorted({at for at, _ in listed})
         rows = {at: row for row, at in enumerate(of_units)}
-        table = _table([(rows[at], units) for at, units in listed], len(of_units))
-        twice = _twice([(rows[at], units) for at, units in listed], len(of_units))
+        table, twice = unit_table([(rows[at], 1.0, units) for at, units in listed], len(of_units))
         covariance = table @ table.T if twice is None else table @ table.T - twice @ twice.T
         shared.append(SharedVariance(np.array(of_units, dtype=np.intp), covariance, float(table.shape[1])))
     for of_ceiling in ceilings.values():
@@ -441,33 +486,3 @@ def influence_of_difference(first: ScoreInfluence, second: ScoreInfluence) -> Sc
         first.ceiling - second.ceiling,
         first.ceiling_id,
     )
-
-
-def _table(pieces: Sequence[tuple[int, UnitInfluence]], n_rows: int) -> Array:
-    """Influences of the same kind of units, as rows × units; those of the same row are added."""
-    if any(units.blocked for _, units in pieces):
-        pieces = [(row, units.in_blocks()) for row, units in pieces]
-    keys = [units.codes.tobytes() for _, units in pieces]
-    distinct: Mapping[bytes, Codes] = {key: units.codes for key, (_, units) in zip(keys, pieces, strict=True)}
-    if len(distinct) == 1:  # as is usual; codes are unique and sorted
-        table = np.zeros((n_rows, len(pieces[0][1].codes)))
-        for row, units in pieces:
-            table[row] += units.values
-        return table
-    union = np.unique(np.concatenate(list(distinct.values())))
-    columns = {key: np.searchsorted(union, codes) for key, codes in distinct.items()}
-    table = np.zeros((n_rows, len(union)))
-    for key, (row, units) in zip(keys, pieces, strict=True):
-        table[row, columns[key]] += units.values
-    return table
-
-
-def _twice(pieces: Sequence[tuple[int, UnitInfluence]], n_rows: int) -> Array | None:
-    """What other kinds of units contain as well, summed by row; None if there is nothing."""
-    repeated = [(row, units.twice) for row, units in pieces if units.twice is not None]
-    if not repeated:
-        return None
-    table = np.zeros((n_rows, SUMS))
-    for row, twice in repeated:
-        table[row] += twice
-    return table

@@ -17,9 +17,8 @@ from scipy.special import stdtr
 from brainscore_core.identifiers import data_set_of
 from brainscore_core.numerics._matrices import Array
 from brainscore_core.numerics.influence import (
-    BLOCKS,
-    SUMS,
     UNKNOWN,
+    Pieces,
     ScoreInfluence,
     UnitInfluence,
     comparable,
@@ -28,6 +27,7 @@ from brainscore_core.numerics.influence import (
     linked,
     remaining_variance,
     unit_spaces,
+    unit_table,
 )
 from brainscore_core.numerics.ranks import Ranks, ranks_from_influence, ranks_from_tests
 from brainscore_core.numerics.significance import PairedTest, student_test, untested
@@ -197,84 +197,34 @@ def _merged(here: Array, table: Array) -> tuple[Array, Array]:
     return here[:, [same[0] for same in columns.values()]], summed
 
 
-Pieces = dict[int, list[tuple[int, UnitInfluence]]]
-"""Benchmark → the models with scores, and the influences of units of one kind from the same data on them."""
-
-
 def _unit_tables(scores: Sequence[Sequence[ScoreInfluence | None]], shares: Array) -> Iterable[_Table]:
     spaces = unit_spaces(score for row in scores for score in row)
-    tables: dict[tuple[tuple[str, int], bool], Pieces] = {}
+    pieces_of_space: dict[tuple[tuple[str, int], bool], list[tuple[int, int, UnitInfluence]]] = {}
     for model, row in enumerate(scores):
         for at, score in enumerate(row):
             for units in () if score is None else score.parts:
                 key = spaces[units.kind, units.data], units.paired
-                tables.setdefault(key, {}).setdefault(at, []).append((model, units))
-    folded = FOLDED_BLOCKS if len(shares) >= MANY_BENCHMARKS else 0
-    for (_, paired), pieces in tables.items():
-        blocked = any(units.blocked for listed in pieces.values() for _, units in listed)
-        make = _paired_table if paired else _own_table
-        yield make(pieces, len(scores), shares, folded or (BLOCKS if blocked else 0))
-
-
-def _paired_table(pieces: Pieces, k: int, shares: Array, blocks: int) -> _Table:
-    units = _Units(blocks, (units_of_score for listed in pieces.values() for _, units_of_score in listed))
-    folded = blocks == FOLDED_BLOCKS  # of many benchmarks, most of the time is taken by products of these tables
-    table = np.zeros((k, len(pieces), units.number), dtype=np.float32 if folded else np.float64)
-    for position, (at, listed) in enumerate(pieces.items()):
-        distinct: dict[int, list[tuple[int, UnitInfluence]]] = {}
-        for model, units_of_score in listed:
-            distinct.setdefault(id(units_of_score.codes), []).append((model, units_of_score))
-        for same in distinct.values():  # scores that share the array of codes, as those of a benchmark do on the site
-            values = np.stack([units_of_score.values for _, units_of_score in same])
-            table[[model for model, _ in same], position] += shares[at] * units.sums(same[0][1].codes, values)
-    twice = None
-    if any(units_of_score.twice is not None for listed in pieces.values() for _, units_of_score in listed):
-        twice = np.zeros((k, len(pieces), FOLDED_BLOCKS if folded else SUMS), dtype=table.dtype)
-        for position, (at, listed) in enumerate(pieces.items()):
-            for model, units_of_score in listed:
-                if units_of_score.twice is not None:
-                    twice[model, position] += shares[at] * units_of_score.twice.reshape(-1, twice.shape[-1]).sum(axis=0)
-    return _Table(list(pieces), table, None, float(units.number), twice)
-
-
-def _own_table(pieces: Pieces, k: int, shares: Array, blocks: int) -> _Table:
-    """The same for units that only one model has."""
-    of_models: dict[int, list[tuple[int, float, UnitInfluence]]] = {}
-    for row, (at, listed) in enumerate(pieces.items()):
-        for model, units_of_score in listed:
-            of_models.setdefault(model, []).append((row, shares[at], units_of_score))
-    products, number = np.zeros((k, len(pieces), len(pieces))), math.inf
-    for model, rows in of_models.items():
-        units = _Units(blocks, (units_of_score for _, _, units_of_score in rows))
-        table = np.zeros((len(pieces), units.number))
-        for row, share, units_of_score in rows:
-            table[row] += share * units.sums(units_of_score.codes, units_of_score.values[None])[0]
-        products[model] = table @ table.T
-        number = min(number, float(units.number))
-    return _Table(list(pieces), None, products, number)
-
-
-class _Units:
-    """Columns of units in a table: one for each unit, or for each block of units."""
-
-    def __init__(self, blocks: int, parts: Iterable[UnitInfluence]) -> None:
-        self._blocks = np.uint64(blocks)
-        distinct = {id(units.codes): units.codes for units in parts}
-        self._codes = np.unique(np.concatenate([self._in_blocks(codes) for codes in distinct.values()]))
-        self.number = len(self._codes)
-
-    def _in_blocks(self, codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        return codes % self._blocks if self._blocks else codes
-
-    def sums(self, codes: NDArray[np.uint64], values: Array) -> Array:
-        """Sum influences (scores × units) in these columns."""
-        columns_of_codes = np.searchsorted(self._codes, self._in_blocks(codes))
-        order = np.argsort(columns_of_codes, kind="stable")
-        columns, starts = np.unique(columns_of_codes[order], return_index=True)
-        result = np.zeros((len(values), self.number))
-        if len(starts):
-            result[:, columns] = np.add.reduceat(values[:, order], starts, axis=1)
-        return result
+                pieces_of_space.setdefault(key, []).append((model, at, units))
+    blocks = FOLDED_BLOCKS if len(shares) >= MANY_BENCHMARKS else 0
+    k = len(scores)
+    for (_, paired), pieces in pieces_of_space.items():
+        columns = sorted({at for _, at, _ in pieces})
+        n, position = len(columns), {at: number for number, at in enumerate(columns)}
+        if paired:
+            rows = [(model * n + position[at], float(shares[at]), units) for model, at, units in pieces]
+            # of many benchmarks, most of the time is taken by products of these tables
+            table, twice = unit_table(rows, k * n, blocks=blocks, dtype=np.float32 if blocks else np.float64)
+            repeated = None if twice is None else twice.reshape(k, n, -1)
+            yield _Table(columns, table.reshape(k, n, -1), None, float(table.shape[1]), repeated)
+            continue
+        of_models: dict[int, Pieces] = {}
+        for model, at, units in pieces:
+            of_models.setdefault(model, []).append((position[at], float(shares[at]), units))
+        products, number = np.zeros((k, n, n)), math.inf
+        for model, rows in of_models.items():  # units that only this model has
+            table = unit_table(rows, n, blocks=blocks).values
+            products[model], number = table @ table.T, min(number, float(table.shape[1]))
+        yield _Table(columns, None, products, number)
 
 
 def _ceiling_variances(

@@ -16,8 +16,8 @@ from brainscore_core.benchmarks.measurements import Measurements
 from brainscore_core.errors import UserError
 from brainscore_core.lazy import LazyLoad
 from brainscore_core.metric_helpers.predictivity import units_of
-from brainscore_core.metric_helpers.uncertainty import DECLARED, NEUROID_GROUPS, attach_predictivity_interval
-from brainscore_core.metrics import Score, Uncertainty, declare_no_error
+from brainscore_core.metric_helpers.uncertainty import attach_predictivity_interval
+from brainscore_core.metrics import NEUROID_GROUPS, Score, Uncertainty, declare_no_error
 from brainscore_core.numerics.predictions import Predictivity, PredictivityOfUnits
 from brainscore_core.progress import track
 from brainscore_core.results.products import collect_products
@@ -27,6 +27,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     coords_for_dim,
     merge_data_arrays,
 )
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
 from brainscore_language import load_dataset, load_metric
 from brainscore_language.artificial_subject import ArtificialSubject
 from brainscore_language.benchmark_helpers.extrapolation import ExtrapolationCeiling

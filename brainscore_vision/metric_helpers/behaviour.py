@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import respelled, spelling_hint
 from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
-from brainscore_core.metric_helpers.uncertainty import DECLARED, Units, unit_ids, units_of_stimuli
+from brainscore_core.metric_helpers.uncertainty import Units, unit_ids, units_of_stimuli
 from brainscore_core.metrics import Score
 from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
 
 _NO_ANSWER: Final = ("", "na", "n/a", "nan", "none")
 """Texts that stand for a missing answer, unless they are labels."""

@@ -10,12 +10,12 @@ import xarray as xr
 from sklearn.preprocessing import scale
 
 from brainscore_core.metric_helpers import predictivity
-from brainscore_core.metric_helpers.uncertainty import DECLARED, NEUROID_GROUPS
 from brainscore_core.metric_helpers.xarray_utils import Defaults, XarrayCorrelation, XarrayRegression
-from brainscore_core.metrics import Metric, Score
+from brainscore_core.metrics import NEUROID_GROUPS, Metric, Score
 from brainscore_core.numerics import LeastSquares
 from brainscore_core.numerics.ridge_cv import RidgeCV
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, walk_coords
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
 from brainscore_language.utils.transformations import CrossValidation
 
 __all__ = [

@@ -9,11 +9,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed, require_same
-from brainscore_core.metric_helpers.uncertainty import DECLARED, attach_influence, attach_varied, clipped
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_varied, clipped
 from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import Interval, bootstrap_interval, combined_interval, mean_influence
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
 from brainscore_vision.metric_helpers.behaviour import Images, attach_remarks, images_of, right_choices
 
 

@@ -5,18 +5,13 @@ import math
 import numpy as np
 
 from brainscore_core.metric_helpers.geometry import Matched, codes_in_source_order, matched, stimuli_that_vary
-from brainscore_core.metric_helpers.uncertainty import (
-    DECLARED,
-    Units,
-    attach_influence,
-    attach_varied,
-    units_of_stimuli,
-)
+from brainscore_core.metric_helpers.uncertainty import Units, attach_influence, attach_varied, units_of_stimuli
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import influence_interval, participation_ratio
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
 
 _BLOCKS = 20
 """Number of groups of stimuli up to which each is left out; more are left out in as many blocks, for the bias alone."""

@@ -8,14 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metric_helpers.alignment import MetricInputError, listed
-from brainscore_core.metric_helpers.uncertainty import (
-    DECLARED,
-    Units,
-    attach_influence,
-    attach_jackknife,
-    attach_varied,
-    clipped,
-)
+from brainscore_core.metric_helpers.uncertainty import Units, attach_influence, attach_jackknife, attach_varied, clipped
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import (
     combined_interval,
@@ -25,6 +18,7 @@ from brainscore_core.numerics import (
 from brainscore_core.numerics.resampling import mean
 from brainscore_core.populations import FEWEST_GROUPS, these
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
 from brainscore_vision.metric_helpers.behaviour import (
     attach_remarks,
     choices_of,

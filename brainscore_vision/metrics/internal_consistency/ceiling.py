@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values
 from brainscore_core.metric_helpers.uncertainty import (
-    DECLARED,
-    NEUROID_GROUPS,
     attach_each,
     attach_neuroid_interval,
     attach_predictivity_interval,
@@ -22,12 +20,13 @@ from brainscore_core.metric_helpers.uncertainty import (
     units_of_stimuli,
 )
 from brainscore_core.metric_helpers.xarray_utils import XarrayCorrelation
-from brainscore_core.metrics import Ceiling, Score
+from brainscore_core.metrics import NEUROID_GROUPS, Ceiling, Score
 from brainscore_core.numerics import pearson, split_half_reliability
 from brainscore_core.numerics.noise import half_means, spearman_brown
 from brainscore_core.numerics.predictions import FEWEST, PredictivityOfSplits
+from brainscore_core.numerics.splits import shuffle_splits
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
-from brainscore_vision.metric_helpers._draws import shuffle_splits
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
 from brainscore_vision.metric_helpers.repetitions import ORDERS, find_drift, is_order, require_own_responses
 
 _AVERAGED = (

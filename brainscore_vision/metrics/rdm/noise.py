@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, finite_values, listed
 from brainscore_core.metric_helpers.geometry import Array, geometry_score, matched, numbered, stimuli_that_vary
 from brainscore_core.metric_helpers.rdm import NAMES, Comparison, compare, known_comparison
-from brainscore_core.metric_helpers.uncertainty import DECLARED, units_of_stimuli
+from brainscore_core.metric_helpers.uncertainty import units_of_stimuli
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import (
     Interval,
@@ -25,6 +25,7 @@ from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.dissimilarity import condensed
 from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
 from brainscore_vision.metric_helpers.repetitions import require_own_responses
 
 _GROUPS = 20

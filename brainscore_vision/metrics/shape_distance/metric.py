@@ -1,10 +1,11 @@
 """Compare two representations after the best rotation."""
 
 from brainscore_core.metric_helpers.geometry import codes_in_source_order, geometry_score, matched, stimuli_that_vary
-from brainscore_core.metric_helpers.uncertainty import DECLARED, units_of_stimuli
+from brainscore_core.metric_helpers.uncertainty import units_of_stimuli
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import shape_similarity
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
 
 _ENOUGH = 30
 """Stimuli below which the fitted rotation's bias is corrected too badly for an interval that holds what it says."""

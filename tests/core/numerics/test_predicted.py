@@ -6,6 +6,7 @@ from scipy.linalg import sqrtm
 
 from brainscore_core.numerics import PLS, LeastSquares, Ridge, RidgeCV, compare_predictivity, pearson, predictivity
 from brainscore_core.numerics.influence import random_sums, unit_codes
+from brainscore_core.numerics.linear_regression import training_effects
 from brainscore_core.numerics.predictions import (
     PredictivityOfSplits,
     PredictivityOfUnits,
@@ -182,8 +183,9 @@ def test_least_squares_through_all_responses_are_the_limit_of_small_penalties():
     splits = [(np.arange(8, 30), np.arange(8))]
     slopes, groups = rng.standard_normal((8, 3)), {"trained": np.arange(22) // 2, "tested": np.full(8, -1)}
     groups["halves"] = [np.arange(1), np.arange(1, 3)]
-    exact, limit = (next(method.cross_fit(X, Y, splits)).left_out for method in (LeastSquares(), Ridge(1e-4)))
-    assert exact.effects(slopes, **groups).values == pytest.approx(limit.effects(slopes, **groups).values, rel=1e-3)
+    fits = [next(method.cross_fit(X, Y, splits)) for method in (LeastSquares(), Ridge(1e-4))]
+    exact, limit = (training_effects(fit.left_out, slopes, **groups).values for fit in fits)
+    assert exact == pytest.approx(limit, rel=1e-3)
 
 
 @pytest.mark.parametrize("size", [1, 3], ids=["stimuli", "groups"])
@@ -203,7 +205,8 @@ def test_effects_of_training_stimuli_equal_those_of_the_explicit_matrices(case, 
         slopes -= slopes.mean(axis=0)
         which, codes = np.unique(group[train], return_inverse=True)
         tested = np.array([list(which).index(g) if g in which else -1 for g in group[test]])
-        found = fit.left_out.effects(slopes, trained=codes, tested=tested, halves=[np.arange(1), np.arange(1, 3)])
+        halves = [np.arange(1), np.arange(1, 3)]
+        found = training_effects(fit.left_out, slopes, trained=codes, tested=tested, halves=halves)
         values, cells = np.zeros((len(which), 3)), np.zeros((8, 34, 3))
         for j, alpha in enumerate(alphas):
             hat, M = explicit(X, Y, train, test, alpha)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.metric_helpers.alignment import MetricInputError
-from brainscore_core.metric_helpers.transformations import Alignment, CartesianProduct, enumerate_done, expand
+from brainscore_core.metric_helpers.products import Alignment, CartesianProduct, enumerate_done, expand
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
 from brainscore_vision.metric_helpers.bootstrap_error import attach_error, bootstrap_error, declare_no_error
