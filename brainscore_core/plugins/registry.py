@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import fnmatch
+import glob
 import inspect
 import re
 import sys
@@ -13,7 +14,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from importlib import import_module
 from pathlib import Path
-from types import FrameType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
@@ -40,11 +40,8 @@ def plugins_that_mention(identifier: str, keys: Mapping[Plugin, Sequence[str]]) 
     """
     sources = {plugin: _sources(plugin) for plugin in keys}
     literal = [plugin for plugin, texts in sources.items() if any(identifier.encode() in text for text in texts)]
-    fitting = [
-        plugin
-        for plugin, texts in sources.items()
-        if plugin not in literal and any(_fits(text, identifier) for text in texts)
-    ]
+    others = [plugin for plugin in sources if plugin not in literal]
+    fitting = [plugin for plugin in others if any(_composes(text, identifier) for text in sources[plugin])]
 
     def distance(key: str) -> float:
         return -SequenceMatcher(None, key.lower(), identifier.lower()).ratio()
@@ -56,73 +53,36 @@ def plugins_that_mention(identifier: str, keys: Mapping[Plugin, Sequence[str]]) 
 
 def _sources(plugin: Plugin) -> list[bytes]:
     folder = Path(plugin.folder)
-    files = [folder] if folder.is_file() else sorted(folder.rglob("*.py"))
     texts = []
-    for file in files:
+    for file in [folder] if folder.is_file() else sorted(folder.rglob("*.py")):
         if file.name != "test.py":
-            try:
+            with contextlib.suppress(OSError):  # importing the plugin will raise the error
                 texts.append(file.read_bytes())
-            except OSError:
-                continue  # importing the plugin will raise the error
     return texts
 
 
-def _fits(source: bytes, identifier: str) -> bool:
+def _composes(source: bytes, identifier: str) -> bool:
+    """Whether an expression in the source may make a text."""
     try:
-        tree = parse(source)
+        patterns = [_pattern(node) for node in ast.walk(parse(source)) if not isinstance(node, ast.Constant)]
     except (SyntaxError, ValueError, RecursionError):
         return False
-    return any(pieces is not None and _matches(pieces, identifier) for pieces in map(_pieces, ast.walk(tree)))
+    fixed = (pattern for pattern in patterns if len(pattern.replace("*", "")) >= _MIN_LITERAL)
+    return any(fnmatch.fnmatchcase(identifier, pattern) for pattern in fixed)
 
 
-def _matches(pieces: Sequence[str | None], identifier: str) -> bool:
-    """Whether a text consists of these pieces in order, where None is any text; linear time per piece."""
-    fixed = [""]
-    for piece in pieces:
-        if piece is None:
-            fixed.append("")
-        else:
-            fixed[-1] += piece
-    if len(fixed) == 1:
-        return identifier == fixed[0]
-    first, *middle, last = fixed
-    if not (identifier.startswith(first) and identifier.endswith(last)):
-        return False
-    position = len(first)
-    for text in middle:
-        position = identifier.find(text, position)
-        if position < 0:
-            return False
-        position += len(text)
-    return position <= len(identifier) - len(last)
-
-
-def _pieces(node: ast.AST) -> list[str | None] | None:
-    """Fixed parts of a composed text, with None for variable parts; None for other expressions."""
+def _pattern(node: ast.AST) -> str:
+    """Pattern of the texts that an expression makes, with ``*`` for variable parts."""
     match node:
-        case ast.JoinedStr(values=parts):
-            pieces = [_fixed(value) for value in parts]
-        case ast.BinOp(op=ast.Add()):
-            pieces = _sum(node)
+        case ast.Constant(value=str(text)):
+            return glob.escape(text)
+        case ast.JoinedStr(values=operands):
+            return "".join(map(_pattern, operands))
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _pattern(left) + _pattern(right)
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(template)), attr="format")):
-            pieces = [text for literal in re.split(r"\{[^{}]*\}", template) for text in (literal, None)][:-1]
-        case _:
-            return None
-    if sum(len(piece) for piece in pieces if piece is not None) < _MIN_LITERAL:
-        return None
-    return pieces
-
-
-def _fixed(node: ast.expr) -> str | None:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
-
-
-def _sum(node: ast.expr) -> list[str | None]:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return [*_sum(node.left), *_sum(node.right)]
-    if isinstance(node, ast.JoinedStr):
-        return [_fixed(value) for value in node.values]
-    return [_fixed(node)]
+            return re.sub(r"\{[^{}]*\}", "*", glob.escape(template))
+    return "*"
 
 
 T = TypeVar("T")
@@ -252,8 +212,11 @@ class Registry(MutableMapping[str, Callable[..., T]]):
                 "Give one of them another identifier, or remove one of the folders.",
             )
         if locations and self._index is not None:
-            if self._overrides(key):
-                remark(_describe_precedence(self.noun, key, locations[0]))
+            in_folder = self._index.replaced(self.name, key) is not None
+            if in_folder or len(self._places(key)) < len(self._all_places(key)):
+                location = locations[0]
+                folder = "/".join((location.folder or Path(location.file)).parts[-2:])
+                remark(f"the {self.noun} {key!r} is that of {location.source} ({folder}), not the built-in one")
             if not self._is_loaded(key, locations[0]):
                 self._index.load(self._index.plugin_at(locations[0]))
             if not self._is_loaded(key, locations[0]):
@@ -502,11 +465,6 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         locations = self._all_places(key)
         return [place for place in locations if not any(self._precedes(other, place) for other in locations)]
 
-    def _overrides(self, key: str) -> bool:
-        """Whether a built-in plugin registers a key, too, but another plugin takes precedence."""
-        in_folder = self._index is not None and self._index.replaced(self.name, key) is not None
-        return in_folder or len(self._places(key)) < len(self._all_places(key))
-
     def _precedes(self, location: Location, other: Location) -> bool:
         return self._index is not None and self._index.precedes(location, other)
 
@@ -577,18 +535,15 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         return UnknownIdentifier(message, remedy)
 
 
-def _describe_precedence(noun: str, key: str, location: Location) -> str:
-    folder = location.folder or Path(location.file)
-    return f"the {noun} {key!r} is that of {location.source} ({'/'.join(folder.parts[-2:])}), not the built-in one"
-
-
 def _is_factory(value: object) -> bool:
     """Whether a value is a function or class, not a callable model, metric or benchmark."""
     return inspect.isclass(value) or inspect.isroutine(value) or not hasattr(value, "identifier")
 
 
 def _entry(factory: Callable[..., T]) -> _Entry[T]:
-    frame = _caller()
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__") in _SKIPPED:  # ``update`` of MutableMapping, too
+        frame = frame.f_back
     scope = frame.f_globals
     module = str(scope.get("__name__", "?"))
     return _Entry(
@@ -599,14 +554,6 @@ def _entry(factory: Callable[..., T]) -> _Entry[T]:
         scope.get("__spec__"),
         module == "__main__" and "__file__" not in scope,
     )
-
-
-def _caller() -> FrameType:
-    """Return the frame outside of this module and of ``MutableMapping``, through which ``update`` calls."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__") in _SKIPPED:
-        frame = frame.f_back
-    return frame
 
 
 def _replaces(entry: _Entry[T], earlier: _Entry[T]) -> bool:

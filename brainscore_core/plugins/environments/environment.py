@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -124,23 +125,20 @@ def environment_of(
     >>> environment.installed
     {}
     """
-    say = on_progress or _logger.info
-    home = environments_home(root)
-    interpreter = base_of(base)
+    home, interpreter = environments_home(root), base_of(base)
     installed = interpreter.installed()
     needs = what_is_wanted(requirements, plugin=plugin, base=interpreter, installed=installed)
-    request = _request(needs, interpreter)
-    environment = _find(home, request, installed, needs)
+    request = _Request(home, plugin, needs, interpreter, installed, on_progress or _logger.info)
+    environment = request.find()
     if environment is not None:
         return environment
     try:
         home.mkdir(parents=True, exist_ok=True)
         with locks.exclusive(
-            _folder.lock_file(home, request),
-            waiting=lambda who: say(f"waiting: {who} is building the environment of {plugin}"),
+            _folder.lock_file(home, request.hash),
+            waiting=lambda who: request.say(f"waiting: {who} is building the environment of {plugin}"),
         ) as alone:
-            environment = _find(home, request, installed, needs)
-            return environment or _make(home, request, needs, interpreter, installed, plugin, say, alone=alone)
+            return request.find() or request.make(alone=alone)
     except OSError as error:
         raise UserError(
             f"cannot build the environment of {plugin} in {home}: {error.strerror or error}",
@@ -148,39 +146,127 @@ def environment_of(
         ) from error
 
 
-def _request(needs: Wanted, base: Base) -> str:
-    """Hash of the requirements and of the base."""
-    document = {
-        "version": _VERSION,
-        "python": [base.version, base.tag, base.platform, str(base.interpreter)],
-        "base": [str(base.prefix), *map(str, (*base.ahead, *base.sites, *base.extra))],
-        **needs.document(),
-    }
-    return _hash(document)
-
-
 def _hash(document: object) -> str:
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
 
-def _find(root: Path, request: str, installed: dict[str, Installed], needs: Wanted) -> Environment | None:
-    """Find an intact environment of this request, and protect it from removal."""
-    present = {name: distribution.version for name, distribution in installed.items()}
-    for key in _folder.keys(root, request):
-        folder = _folder.folder_of(root, key)
-        if not _keep(root, key):
-            continue
+@dataclass(frozen=True)
+class _Request:
+    """The requirements of a plugin over a base interpreter."""
+
+    root: Path
+    plugin: str
+    needs: Wanted
+    base: Base
+    installed: dict[str, Installed]  # in the base
+    say: Callable[[str], None]
+
+    @cached_property
+    def hash(self) -> str:
+        """Hash of the requirements and of the base."""
+        base = self.base
+        document = {
+            "version": _VERSION,
+            "python": [base.version, base.tag, base.platform, str(base.interpreter)],
+            "base": [str(base.prefix), *map(str, (*base.ahead, *base.sites, *base.extra))],
+            **self.needs.document(),
+        }
+        return _hash(document)
+
+    def find(self) -> Environment | None:
+        """Find an intact environment of this request, and protect it from removal."""
+        for key in _folder.keys(self.root, self.hash):
+            folder = self.root / key
+            if not _keep(self.root, key):
+                continue
+            manifest = self._usable(folder)
+            if manifest is not None:
+                _folder.touch(folder)
+                return Environment(
+                    python=_folder.python_of(folder),
+                    key=manifest.key,
+                    packages=dict(sorted({**manifest.relied, **manifest.installed}.items())),
+                    folder=folder,
+                    installed=dict(manifest.installed),
+                    shadowed=dict(manifest.shadowed),
+                    notes=(*self.needs.notes, *manifest.notes),
+                    mounts=tuple(map(Path, manifest.base["mounts"])),
+                )
+            _give_back(folder)
+        return None
+
+    def _usable(self, folder: Path) -> _folder.Manifest | None:
+        """The manifest of an environment; None if it cannot be used."""
         manifest = _folder.read_manifest(folder)
-        if manifest is not None and _folder.state_of(folder, manifest, present) == "good":
-            _folder.touch(folder)
-            return _environment(folder, manifest, needs)
-        _give_back(folder)
-    return None
+        present = {name: distribution.version for name, distribution in self.installed.items()}
+        return manifest if _folder.state_of(folder, manifest, present) == "good" else None
+
+    def make(self, *, alone: bool) -> Environment:
+        """Build an environment under a temporary name and rename it; `alone`: the caller holds the request's lock."""
+        if alone:
+            for remains in _folder.unfinished(self.root, self.hash):  # of a killed process: a running one has the lock
+                shutil.rmtree(remains, ignore_errors=True)
+        self.say(f"building the environment of {self.plugin}")
+        unfinished = _folder.new_part(self.root, self.hash)
+        try:
+            manifest = self._build(unfinished)
+            content = {"installed": manifest.installed, "relied": manifest.relied}
+            target = self.root / f"{self.hash}-{_hash(content)}"
+            relocate(unfinished, target)
+            _folder.write_manifest(unfinished, dataclasses.replace(manifest, key=target.name))
+            while unfinished.exists():
+                try:
+                    os.rename(unfinished, target)
+                except OSError:
+                    if not target.exists():
+                        raise
+                    if self._usable(target):
+                        break  # built meanwhile by another process, on a system without locks
+                    _folder.move_away(self.root, target.name)
+            environment = self.find()
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+        if environment is None:
+            problem = f"the environment of {self.plugin} was removed from {self.root} while it was built"
+            raise UserError(problem, remedy="try again")
+        return environment
+
+    def _build(self, part: Path) -> _folder.Manifest:
+        """Build an environment in the folder `part`; its final path and key are set later."""
+        needs, base, installed = self.needs, self.base, self.installed
+        _make_overlay(part, base)
+        missing = [item.text for item in needs.items if not item.met_by(installed)]
+        if missing or needs.constraints:
+            self.say(f"installing {', '.join(missing)}" if missing else "checking versions")
+            install(part, needs, base=base, plugin=self.plugin, installed=installed, say=self.say)
+        added = installed_in([_folder.site_of(part)])
+        visible = {**installed, **added}
+        asked = [(item.name, item.requirement.extras) for item in needs.items] + [(name, ()) for name in needs.met]
+        reached = closure([*asked, *((name, ()) for name in added)], visible, base.markers)
+        shadowed = {name: installed[name].version for name in added if name in installed}
+        return _folder.Manifest(
+            key="",
+            plugin=self.plugin,
+            requirements=tuple(sorted({item.identity for item in needs.items})),
+            options=tuple(line.shown for line in needs.options),
+            installed={name: item.version for name, item in added.items()},
+            relied={name: version for name, version in reached.items() if name not in added},
+            shadowed=shadowed,
+            notes=tuple(_broken(visible, added, shadowed, base)),
+            base={
+                "python": str(base.python),
+                "version": base.version,
+                "prefix": str(base.prefix),
+                "path": [str(folder) for folder in base.everywhere],
+                "mounts": [str(folder) for folder in mounts(base)],
+            },
+            made=time.time(),
+        )
 
 
 def _keep(root: Path, key: str) -> bool:
     """Take a lease on an environment for this process; False if it has been removed."""
-    folder = _folder.folder_of(root, key)
+    folder = root / key
     while folder.is_dir():
         with _guard:
             if folder in _leases:
@@ -208,118 +294,9 @@ def _give_back(folder: Path) -> None:
             del _leases[folder]
 
 
-def _environment(folder: Path, manifest: _folder.Manifest, needs: Wanted) -> Environment:
-    return Environment(
-        python=_folder.python_of(folder),
-        key=manifest.key,
-        packages=dict(sorted({**manifest.relied, **manifest.installed}.items())),
-        folder=folder,
-        installed=dict(manifest.installed),
-        shadowed=dict(manifest.shadowed),
-        notes=(*needs.notes, *manifest.notes),
-        mounts=tuple(map(Path, manifest.base["mounts"])),
-    )
-
-
-def _make(
-    root: Path,
-    request: str,
-    needs: Wanted,
-    base: Base,
-    installed: dict[str, Installed],
-    plugin: str,
-    report: Callable[[str], None],
-    *,
-    alone: bool,
-) -> Environment:
-    """Build an environment under a temporary name and rename it; `alone`: the caller holds the request's lock."""
-    if alone:
-        for remains in _folder.unfinished(root, request):
-            shutil.rmtree(remains, ignore_errors=True)  # of a killed process, since a running one would hold the lock
-    report(f"building the environment of {plugin}")
-    unfinished = _folder.new_part(root, request)
-    try:
-        manifest = build(unfinished, needs, base=base, plugin=plugin, installed=installed, say=report)
-        content = {"installed": manifest.installed, "relied": manifest.relied}
-        key = f"{request}-{_hash(content)}"
-        target = _folder.folder_of(root, key)
-        relocate(unfinished, target)
-        _folder.write_manifest(unfinished, dataclasses.replace(manifest, key=key))
-        while not _moved(unfinished, target):
-            if _is_intact(root, key, installed):
-                break  # built meanwhile by another process, on a system without locks
-            _folder.move_away(root, key)
-        environment = _find(root, request, installed, needs)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-    if environment is None:
-        raise UserError(f"the environment of {plugin} was removed from {root} while it was built", remedy="try again")
-    return environment
-
-
-def _moved(unfinished: Path, target: Path) -> bool:
-    try:
-        os.rename(unfinished, target)
-    except OSError:
-        if target.exists():
-            return False
-        raise
-    return True
-
-
-def _is_intact(root: Path, key: str, installed: dict[str, Installed]) -> bool:
-    folder = _folder.folder_of(root, key)
-    present = {name: distribution.version for name, distribution in installed.items()}
-    return _folder.state_of(folder, _folder.read_manifest(folder), present) == "good"
-
-
 _APPEND = "import sys; {0} in sys.path or sys.path.append({0})"  # Python may read the file twice
 _TRY = "import brainscore_core.errors, numpy"
 _SCRIPT_LIMIT = 1_000_000  # bytes; larger ones are programs
-
-
-def build(
-    part: Path,
-    wanted: Wanted,
-    *,
-    base: Base,
-    plugin: str,
-    installed: Mapping[str, Installed],
-    say: Callable[[str], None],
-) -> _folder.Manifest:
-    """Build an environment in the folder `part`; its final path and key are set later.
-
-    Raises RequirementsError if requirements cannot be met. Raises UserError if the interpreter cannot create
-    environments, the disk is full, and so on.
-    """
-    _make_overlay(part, base)
-    missing = [item.text for item in wanted.items if not item.met_by(installed)]
-    if missing or wanted.constraints:
-        say(f"installing {', '.join(missing)}" if missing else "checking versions")
-        install(part, wanted, base=base, plugin=plugin, installed=installed, say=say)
-    added = installed_in([_folder.site_of(part)])
-    visible = {**installed, **added}
-    asked = [(item.name, item.requirement.extras) for item in wanted.items] + [(name, ()) for name in wanted.met]
-    reached = closure([*asked, *((name, ()) for name in added)], visible, base.markers)
-    shadowed = {name: installed[name].version for name in added if name in installed}
-    return _folder.Manifest(
-        key="",
-        plugin=plugin,
-        requirements=tuple(sorted({item.identity for item in wanted.items})),
-        options=tuple(line.shown for line in wanted.options),
-        installed={name: item.version for name, item in added.items()},
-        relied={name: version for name, version in reached.items() if name not in added},
-        shadowed=shadowed,
-        notes=tuple(_broken(visible, added, shadowed, base)),
-        base={
-            "python": str(base.python),
-            "version": base.version,
-            "prefix": str(base.prefix),
-            "path": [str(folder) for folder in base.everywhere],
-            "mounts": [str(folder) for folder in mounts(base)],
-        },
-        made=time.time(),
-    )
 
 
 def mounts(base: Base) -> list[Path]:

@@ -47,10 +47,13 @@ def exclusive(path: Path, *, waiting: Callable[[str], None], patience: float = P
             waiting(_holder(path))
             reported = True
         time.sleep(_PAUSE)
+    alone = descriptor is not None and descriptor >= 0
     try:
-        if descriptor is not None and descriptor >= 0:
-            _write_holder(descriptor)
-        yield descriptor is not None and descriptor >= 0
+        if descriptor is not None and alone:
+            with contextlib.suppress(OSError):
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, f"process {os.getpid()} on {platform.node()}".encode(), 0)
+        yield alone
     finally:
         if descriptor is not None:
             release(descriptor)
@@ -111,12 +114,6 @@ def _is_current(path: Path, descriptor: int) -> bool:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except OSError:
         return False
-
-
-def _write_holder(descriptor: int) -> None:
-    with contextlib.suppress(OSError):
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"process {os.getpid()} on {platform.node()}".encode(), 0)
 
 
 def _holder(path: Path) -> str:
@@ -201,15 +198,9 @@ class StoredEnvironment:
     in_use: bool
 
 
-def folder_of(root: Path, key: str) -> Path:
-    """Folder of an environment."""
-    return root / key
-
-
 def site_of(folder: Path) -> Path:
     """Folder of packages of an environment."""
-    site = next(iter(sorted(folder.glob("lib/python*/site-packages"))), None)
-    return site or folder / "Lib" / "site-packages"
+    return next(iter(sorted(folder.glob("lib/python*/site-packages"))), folder / "Lib" / "site-packages")
 
 
 def python_of(folder: Path) -> Path:
@@ -280,7 +271,11 @@ def state_of(folder: Path, manifest: Manifest | None, present: Mapping[str, str]
 
     `present` are the present versions of the base's packages, if known.
     """
-    if manifest is None or not _intact(folder):
+    try:
+        expected, sizes = json.loads((folder / _FILES).read_bytes()), _files(folder)
+    except (OSError, ValueError):
+        return "broken"
+    if manifest is None or any(sizes.get(name) != size for name, size in expected.items()):
         return "broken"
     # follows links, so that a removed interpreter is missing
     if not Path(manifest.base["python"]).exists() or not python_of(folder).exists():
@@ -339,12 +334,12 @@ def move_away(root: Path, key: str) -> None:
     """Remove an environment's folder, after renaming it so that no process finds it incomplete."""
     temporary = new_part(root, key)
     with contextlib.suppress(FileNotFoundError):
-        os.replace(folder_of(root, key), temporary)
+        os.replace(root / key, temporary)
         shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _stored(root: Path, key: str) -> StoredEnvironment | None:
-    folder = folder_of(root, key)
+    folder = root / key
     manifest = read_manifest(folder)
     try:
         used = _last_use(folder) if manifest else folder.stat().st_mtime
@@ -366,16 +361,6 @@ def _is_used(root: Path, key: str) -> bool:
         return True
     release(guard)
     return False
-
-
-def _intact(folder: Path) -> bool:
-    """Whether every file exists with its size."""
-    try:
-        expected = json.loads((folder / _FILES).read_bytes())
-        sizes = _files(folder)
-    except (OSError, ValueError):
-        return False
-    return all(sizes.get(name) == size for name, size in expected.items())
 
 
 def _files(folder: Path) -> dict[str, int]:

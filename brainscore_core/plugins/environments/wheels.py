@@ -16,7 +16,6 @@ import shutil
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -89,9 +88,9 @@ class Outcome(NamedTuple):
     log: str
 
     @property
-    def in_conflict(self) -> bool:
-        """Whether the packages exist, but conflict with each other."""
-        return "conflict" in self.output
+    def unmatched(self) -> list[str]:
+        """Canonical names of packages of which pip found no matching version."""
+        return list(dict.fromkeys(canonicalize_name(name) for name in _UNMATCHED.findall(self.output)))
 
 
 def install(
@@ -110,24 +109,26 @@ def install(
     requirements cannot be met, a wheel contains what is not allowed, or limits of size or time are exceeded.
     """
     held, declared = platform_needs(base, installed), declared_limits(base, installed)
+    versions = {name: item.version for name, item in installed.items() if name not in ("pip", "setuptools", "wheel")}
     work = folder / ".work"
     work.mkdir()
     try:
         run = _Installation(folder, work, wanted, base, plugin, say, time.monotonic() + _MAX_SECONDS)
         with _settings_of(base, folder):
-            outcome = run.resolve([*constraint_lines(installed, but=("pip", "setuptools", "wheel")), *declared])
-            if not outcome.succeeded and (outcome.in_conflict or any(name in installed for name in unmatched(outcome))):
-                outcome = run.resolve([*constraint_lines(held), *declared])
+            outcome = run.resolve(versions, declared)
+            conflict = "conflict" in outcome.output or any(name in installed for name in outcome.unmatched)
+            if not outcome.succeeded and conflict:
+                outcome = run.resolve(held, declared)
             locked = run.locked() if outcome.succeeded else []
             if locked:
                 outcome = run.fetch(locked)
         if locked and outcome.succeeded:
             run.examine()
             outcome = run.unpack()
+        if not outcome.succeeded:
+            raise run.explain(outcome, held)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    if not outcome.succeeded:
-        raise explain(outcome, wanted, plugin=plugin, base=base, held=held)
 
 
 @dataclass(frozen=True)
@@ -142,11 +143,11 @@ class _Installation:
     say: Callable[[str], None]
     deadline: float
 
-    def resolve(self, constraints: Sequence[str]) -> Outcome:
-        """Determine what to install, and write pip's report."""
-        limits = [*constraints, *(item.text for item in self.wanted.constraints)]
-        self._write("constraints.txt", limits)
-        self._write(ASKED, requirement_lines(self.wanted))
+    def resolve(self, versions: Mapping[str, str], declared: Sequence[str]) -> Outcome:
+        """Determine what to install with these versions fixed, and write pip's report."""
+        limits = [f"{name}=={version}" for name, version in sorted(versions.items())]
+        self._write("constraints.txt", [*limits, *declared, *(item.text for item in self.wanted.constraints)])
+        self._write(ASKED, [*(item.identity for item in self.wanted.items), *self._options()])
         arguments = ["--dry-run", "--report", "report.json", "--constraint", "constraints.txt", "--requirement", ASKED]
         return self._run("install", "--no-user", *arguments)
 
@@ -166,7 +167,7 @@ class _Installation:
 
     def fetch(self, locked: Sequence[str]) -> Outcome:
         """Download wheels without installing them."""
-        self._write("locked.txt", [*locked, *option_lines(self.wanted)])
+        self._write("locked.txt", [*locked, *self._options()])
         return self._run("download", "--no-deps", "--dest", "wheels", "--requirement", "locked.txt")
 
     def examine(self) -> None:
@@ -193,6 +194,9 @@ class _Installation:
                 path.unlink()
         return outcome
 
+    def _options(self) -> list[str]:
+        return [f"{line.option} {line.text}".strip() for line in self.wanted.options]
+
     def _write(self, name: str, lines: Sequence[str]) -> None:
         (self.work / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
@@ -206,56 +210,70 @@ class _Installation:
             "PYTHONIOENCODING": "utf-8",
             "NO_COLOR": "1",
         }
-        log = self.work / "pip.log"
+        output, log = self.work / "output.txt", self.work / "pip.log"
         log.unlink(missing_ok=True)
         program = [str(_folder.python_of(self.folder)), "-P", "-c", _RUN, _pip(self.base), command, "--no-input"]
         program += ["--only-binary", ":all:", "--progress-bar", "off", "--disable-pip-version-check", "--log", log.name]
-        lines = []
-        ended = threading.Event()
-        exceeded: list[RequirementsError] = []
-        with subprocess.Popen(  # noqa: S603 (pip of the base interpreter)
-            [*program, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            cwd=self.work,
-            env=environment,
-            umask=UMASK,
-        ) as process:
-            _limit_memory(process)
-            watch = threading.Thread(target=self._watch, args=(process, ended, exceeded), daemon=True)
-            watch.start()
+        with (
+            output.open("wb") as target,
+            output.open(encoding="utf-8", errors="replace") as printed,
+            subprocess.Popen(  # noqa: S603 (pip of the base interpreter)
+                [*program, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=target,
+                stderr=subprocess.STDOUT,
+                cwd=self.work,
+                env=environment,
+                umask=UMASK,
+            ) as process,
+        ):
             try:
-                for line in process.stdout or ():
-                    lines.append(line)
-                    if line.strip().startswith("Downloading ") and ".metadata" not in line:
-                        self.say(line.strip())
+                _limit_memory(process)
+                ended = False
+                while not ended:
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        process.wait(_PAUSE)
+                    ended = process.returncode is not None
+                    for line in printed:
+                        if line.strip().startswith("Downloading ") and ".metadata" not in line:
+                            self.say(line.strip())
+                    if not ended:
+                        self._check_limits()
             except BaseException:
                 process.kill()
                 raise
-            finally:
-                ended.set()
-                watch.join()
-        if exceeded:
-            raise exceeded[0]
-        logged = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-        return Outcome(process.returncode == 0, "".join(lines), logged)
+        texts = [path.read_text(encoding="utf-8", errors="replace") if path.exists() else "" for path in (output, log)]
+        return Outcome(process.returncode == 0, *texts)
 
-    def _watch(self, process: subprocess.Popen[str], ended: threading.Event, exceeded: list[RequirementsError]) -> None:
-        """Stop pip when it takes too long or downloads too much."""
-        while not ended.wait(_PAUSE):
-            if time.monotonic() > self.deadline:
-                problem = f"take more than {_MAX_SECONDS / 60:.0f} minutes to install"
-                exceeded.append(self._refusal(problem, error=RequirementsUnavailable))
-            elif _size_of(self.work) > _MAX_BYTES:
-                exceeded.append(self._refusal(f"download more than {format_size(_MAX_BYTES)}"))
-            else:
-                continue
-            process.kill()
-            return
+    def _check_limits(self) -> None:
+        """Refuse requirements that take too long or download too much."""
+        if time.monotonic() > self.deadline:
+            raise self._refusal(
+                f"take more than {_MAX_SECONDS / 60:.0f} minutes to install", error=RequirementsUnavailable
+            )
+        if _size_of(self.work) > _MAX_BYTES:
+            raise self._refusal(f"download more than {format_size(_MAX_BYTES)}")
+
+    def explain(self, outcome: Outcome, held: Mapping[str, str]) -> RequirementsError:
+        """Make an error from pip's message."""
+        texts = {number: item.text for number, item in enumerate(self.wanted.items, start=1)}
+        printed = (line.rstrip().removeprefix("ERROR: ") for line in outcome.output.splitlines())
+        errors = [line for line in dict.fromkeys(printed) if line and not line.strip().startswith(_PROGRESS)]
+        message = _FROM_LINE.sub("", "\n".join(errors[-_MAX_LINES:]))
+        text = _LINE.sub(lambda match: texts.get(int(match[1]), match[0]), message)
+        named = {canonicalize_name(name.rstrip(".")) for name in re.findall(_NAME, text)}
+        items = [item for item in self.wanted.items if item.name in named] or list(self.wanted.items)
+        unreachable = _NO_CONNECTION.search(outcome.log) is not None
+        stays = {name: version for name, version in _HELD.findall(text) if canonicalize_name(name) in held}
+        remedies = [
+            *_remedies(outcome, self.base, items, unreachable),
+            *(f"{name} stays at {version}, which Brain-Score itself uses here" for name, version in stays.items()),
+        ]
+        lines = "\n".join(f"  {item.line}" for item in items)
+        return (RequirementsUnavailable if unreachable or _NO_SPACE.search(outcome.log) else RequirementsError)(
+            f"the requirements of {self.plugin} cannot be met:\n{lines}\npip says:\n{textwrap.indent(text, '  ')}",
+            remedy="\n".join(remedies or ["Require versions that work together"]),
+        )
 
     def _refusal(
         self, problem: str, name: str = "", error: type[RequirementsError] = RequirementsError
@@ -266,12 +284,10 @@ class _Installation:
         return error(
             f"the requirements of {self.plugin} {problem}:\n{lines}",
             remedy="require packages that comply; or, after you have reviewed them, install them where you score",
-            plugin=self.plugin,
-            places=[(item.line.file, item.line.number) for item in items],
         )
 
 
-def _limit_memory(process: subprocess.Popen[str]) -> None:
+def _limit_memory(process: subprocess.Popen[bytes]) -> None:
     if sys.platform == "linux":
         import resource
 
@@ -367,22 +383,6 @@ def _problem_of_script(name: str, interpreter: Collection[str]) -> str:
     return "replace files of the interpreter" if name.casefold() in interpreter else ""
 
 
-def requirement_lines(wanted: Wanted) -> list[str]:
-    """Format a requirement file: one line per requirement, in their order, then options."""
-    return [*(item.identity for item in wanted.items), *option_lines(wanted)]
-
-
-def option_lines(wanted: Wanted) -> list[str]:
-    """Format the options of a requirement file, such as package sources."""
-    return [f"{line.option} {line.text}".strip() for line in wanted.options]
-
-
-def constraint_lines(versions: Mapping[str, str] | Mapping[str, Installed], but: Sequence[str] = ()) -> list[str]:
-    """Format installed versions as ``name==version``."""
-    plain = {name: item if isinstance(item, str) else item.version for name, item in versions.items()}
-    return [f"{name}=={version}" for name, version in sorted(plain.items()) if name not in but]
-
-
 def _pip(base: Base) -> str:
     """Path to import pip from if it is Python's bundled one; empty if it is the base's pip, which is visible."""
     if any((folder / "pip" / "__main__.py").is_file() for folder in base.everywhere):
@@ -423,41 +423,8 @@ _PROGRESS = ("Collecting ", "Downloading ", "Looking in ", "Processing ", "Requi
 _MAX_LINES = 12  # of pip's message
 
 
-def explain(outcome: Outcome, wanted: Wanted, *, plugin: str, base: Base, held: Mapping[str, str]) -> RequirementsError:
-    """Make an error from pip's message."""
-    texts = {number: item.text for number, item in enumerate(wanted.items, start=1)}
-    message = "\n".join(_errors_of_pip(outcome.output))
-    text = _LINE.sub(lambda match: texts.get(int(match[1]), match[0]), _FROM_LINE.sub("", message))
-    named = {canonicalize_name(name.rstrip(".")) for name in re.findall(_NAME, text)}
-    items = [item for item in wanted.items if item.name in named] or list(wanted.items)
-    lines = "\n".join(f"  {item.line}" for item in items)
-    unreachable = _NO_CONNECTION.search(outcome.log) is not None
-    stays = {name: version for name, version in _HELD.findall(text) if canonicalize_name(name) in held}
-    remedies = [
-        *_remedies(outcome, base, items, unreachable),
-        *(f"{name} stays at {version}, which Brain-Score itself uses here" for name, version in stays.items()),
-    ]
-    return (RequirementsUnavailable if unreachable or _NO_SPACE.search(outcome.log) else RequirementsError)(
-        f"the requirements of {plugin} cannot be met:\n{lines}\npip says:\n{textwrap.indent(text, '  ')}",
-        remedy="\n".join(remedies or ["Require versions that work together"]),
-        plugin=plugin,
-        places=[(item.line.file, item.line.number) for item in items],
-    )
-
-
-def unmatched(outcome: Outcome) -> list[str]:
-    """Canonical names of packages of which pip found no matching version."""
-    return list(dict.fromkeys(canonicalize_name(name) for name in _UNMATCHED.findall(outcome.output)))
-
-
-def _errors_of_pip(output: str) -> list[str]:
-    """The last lines of pip's output, without its progress."""
-    lines = [line.rstrip().removeprefix("ERROR: ") for line in output.splitlines()]
-    return [line for line in dict.fromkeys(lines) if line and not line.strip().startswith(_PROGRESS)][-_MAX_LINES:]
-
-
 def _remedies(outcome: Outcome, base: Base, items: Sequence[Item], unreachable: bool) -> Iterator[str]:
-    missing = unmatched(outcome)
+    missing = outcome.unmatched
     sources = {canonicalize_name(name) for name in _ONLY_SOURCES.findall(outcome.log)}.intersection(missing)
     if unreachable:
         files = " ".join(f"-r {shlex.quote(str(file))}" for file in dict.fromkeys(item.line.file for item in items))

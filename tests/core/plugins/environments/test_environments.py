@@ -102,7 +102,6 @@ def test_what_the_platform_runs_on_stays(make, wheels, plugin):
         with pytest.raises(RequirementsError) as raised:
             make(plugin(f"tiny\n{line}\n"))
         error = raised.value
-        assert error.places == ((plugin("").absolute(), 2),)
         assert f"requirements.txt:2: {line}" in error.message
         assert f"numpy stays at {numpy.__version__}" in error.remedy
         assert "conflict" in error.message
@@ -118,8 +117,7 @@ def test_requirements_that_do_not_go_together(make, wheels, plugin, home):
     with pytest.raises(RequirementsError) as raised:
         make(path)
     error = raised.value
-    assert error.plugin == "mine"
-    assert error.places == ((path, 1), (path, 3))
+    assert f"of mine cannot be met:\n  {path}:1: left\n  {path}:3: right\n" in error.message
     assert "left 1.0 depends on shared<2" in error.message
     assert "right 1.0 depends on shared>=2" in error.message
     assert not [name for name in os.listdir(home) if name != ".locks"]
@@ -133,7 +131,7 @@ def test_what_is_nowhere(make, wheels, plugin):
         path = plugin(text)
         with pytest.raises(RequirementsError, match="No matching distribution") as raised:
             make(path)
-        assert raised.value.places == ((path, number),)
+        assert re.findall(r"requirements.txt:(\d+)", raised.value.message) == [str(number)]
         assert "PIP_FIND_LINKS" in raised.value.remedy
 
 
@@ -156,7 +154,7 @@ def test_no_index_can_be_reached(make, wheels, plugin, monkeypatch):
     path = plugin("absent\n")
     with pytest.raises(RequirementsError) as raised:
         make(path)
-    assert raised.value.places == ((path, 1),)
+    assert f"{path}:1: absent" in raised.value.message
     assert "No package index could be reached" in raised.value.remedy
     assert "PIP_INDEX_URL" in raised.value.remedy
 
@@ -218,7 +216,7 @@ def test_another_platform_is_not_brought_along(make, wheels, plugin):
     wheels.add("fork", files={"brainscore_vision/__init__.py": "", "fork.py": ""})
     with pytest.raises(RequirementsError, match="install another brainscore_vision") as raised:
         make(plugin("fork\n"))
-    assert [number for _, number in raised.value.places] == [1]
+    assert "requirements.txt:1: fork" in raised.value.message
 
 
 def test_what_is_made_and_shared(make, wheels, plugin, home, run, monkeypatch):

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from brainscore_core.plugins.environments import RequirementsError, environment_of, plugin_requirements
@@ -141,19 +143,17 @@ def test_the_order_of_lines_does_not_count(read):
         ("foo --global-option=x", "--global-option has no effect on wheels"),
     ],
 )
-def test_what_is_refused_is_named_with_its_line(refused, plugin, line, why):
+def test_what_is_refused_is_named_with_its_line(refused, line, why):
     error = refused(f"numpy\n\n{line}\n")
     assert why in error.message
     assert "requirements.txt:3: " in error.message
-    assert error.places == ((plugin("").absolute(), 3),)
     assert error.remedy
     assert "mine" in error.message
 
 
 def test_all_refused_lines_are_named_at_once(refused):
     error = refused("foo @ git+https://host/foo\nbar\n-e .\n")
-    assert [number for _, number in error.places] == [1, 3]
-    assert str(error).count("requirements.txt:") == 2
+    assert re.findall(r"requirements.txt:(\d+): ", str(error)) == ["1", "3"]
 
 
 def test_passwords_are_not_shown(refused):
