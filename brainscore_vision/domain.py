@@ -39,7 +39,7 @@ DOMAIN = Domain(
         "isolated model": "brainscore_vision.model_sources.isolation:IsolatedModel",
         "local data": "brainscore_vision.data_sources.local",
         "layer profiles": "brainscore_vision.scoring.layers:layer_profile",
-        "metadata file": "brainscore_vision.catalogue.plugins:read_metadata_file",
+        "metadata file": "brainscore_core.catalogue:read_metadata_file",
         "metadata of a model": "brainscore_vision.model_helpers.metadata:ModelMetadata",
         "model details": "brainscore_vision.model_sources.checks:model_details",
         "model server": "brainscore_vision.model_sources.isolation:serve",

@@ -97,7 +97,7 @@ def load_dataset(identifier: str) -> DataAssembly:
     -------
     DataAssembly
         A new assembly; its ``attrs['identifier']`` is `identifier` unless the data set another one, and
-        ``attrs['stimulus_groups']`` that of :func:`declared_groups`.
+        ``attrs['stimulus_groups']`` that of its plugin (`Registry.declared_groups`).
 
     Raises
     ------
@@ -114,23 +114,10 @@ def load_dataset(identifier: str) -> DataAssembly:
         assembly = _make(data_registry, identifier, DataAssembly)
     if assembly.attrs.get("identifier") is None:
         assembly.attrs["identifier"] = identifier
-    if (groups := declared_groups(identifier)) is not None:
+    if (groups := data_registry.declared_groups(identifier)) is not None:
         assembly.attrs.setdefault("stimulus_groups", groups)
     note("data", identifier=identifier)
     return assembly
-
-
-def declared_groups(identifier: str) -> str | None:
-    """Groups of stimuli that the plugin of a data set declares.
-
-    `identifier`: key of `data_registry`. Result as of :meth:`~brainscore_core.plugins.Registry.declared_groups`.
-
-    Examples
-    --------
-    >>> declared_groups("MajajHong2015.public")
-    'object_name'
-    """
-    return data_registry.declared_groups(identifier)
 
 
 def load_stimulus_set(identifier: str) -> StimulusSet:

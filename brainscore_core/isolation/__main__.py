@@ -15,7 +15,8 @@ import socket
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 from brainscore_core.errors import NotApplicable, UserError
@@ -85,7 +86,7 @@ def _answer(channel: Channel, number: int, work: Callable[[], Any], *, describe:
     """Do the requested work, send the answer, and return the result (None after an error)."""
     body: dict[str, Any] = {"id": number}
     result, encoder = None, Encoder()
-    with recording() as record, _CollectedWarnings() as collected:
+    with recording() as record, _collected_warnings() as collected:
         try:
             result = work()
             encoder = Encoder(KINDS, memory=available_memory() // 2)
@@ -94,9 +95,7 @@ def _answer(channel: Channel, number: int, work: Callable[[], Any], *, describe:
             encoder.close()
             encoder = Encoder()
             body["error"] = _error(error)
-    body["about"] = encoder.json(
-        {"notes": plain(record.items), "warnings": collected.items, "peak_bytes": _peak_memory()}
-    )
+    body["about"] = encoder.json({"notes": plain(record.items), "warnings": collected, "peak_bytes": _peak_memory()})
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     try:
@@ -130,8 +129,10 @@ def _error(error: Exception) -> dict[str, Any]:
     user = offline or missing or isinstance(error, UserError)
     name = MissingRequirementError.__name__ if missing else type(error).__qualname__
     message = error.message if isinstance(error, UserError) else str(error)
+    memory = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+    kind = "user" if user else "memory" if memory else "other"
     return {
-        "kind": "not applicable" if isinstance(error, NotApplicable) else "user" if user else _error_kind(error),
+        "kind": "not applicable" if isinstance(error, NotApplicable) else kind,
         "type": Offline.__name__ if offline else name,
         "message": (f"{missing} is not installed: {message}" if missing else message)[:_MAX_CHARACTERS],
         "remedy": str(error.remedy)[:_MAX_CHARACTERS] if isinstance(error, UserError) and error.remedy else None,
@@ -139,26 +140,12 @@ def _error(error: Exception) -> dict[str, Any]:
     }
 
 
-def _error_kind(error: Exception) -> str:
-    return "memory" if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" else "other"
+@contextmanager
+def _collected_warnings() -> Iterator[list[list[Any]]]:
+    """Collect warnings during the block instead of printing them; filters that a plugin sets stay."""
+    items: list[list[Any]] = []
 
-
-class _CollectedWarnings:
-    """Collects warnings instead of printing them."""
-
-    def __init__(self) -> None:
-        self.items: list[list[Any]] = []
-
-    def __enter__(self) -> _CollectedWarnings:
-        self._before = warnings.showwarning
-        warnings.showwarning = self._take
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        warnings.showwarning = self._before
-
-    def _take(
-        self,
+    def take(
         message: Warning | str,
         category: type[Warning],
         filename: str,
@@ -166,10 +153,15 @@ class _CollectedWarnings:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        names = [kind.__name__ for kind in category.__mro__]
-        item = [str(message)[:_MAX_CHARACTERS], names, filename, lineno]
-        if len(self.items) < _MAX_WARNINGS and item not in self.items:
-            self.items.append(item)
+        item = [str(message)[:_MAX_CHARACTERS], [kind.__name__ for kind in category.__mro__], filename, lineno]
+        if len(items) < _MAX_WARNINGS and item not in items:
+            items.append(item)
+
+    before, warnings.showwarning = warnings.showwarning, take
+    try:
+        yield items
+    finally:
+        warnings.showwarning = before
 
 
 def _peak_memory() -> int:

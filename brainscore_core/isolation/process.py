@@ -28,33 +28,22 @@ from brainscore_core.isolation.values import (
     Encoder,
     SubjectFailed,
     SubjectOutOfMemory,
-    expect,
     raise_error,
     take_over,
 )
-from brainscore_core.isolation.wire import PROTOCOL, Channel, Closed, Limits, WireError
+from brainscore_core.isolation.wire import PROTOCOL, Channel, Closed, Limits, WireError, expect
 from brainscore_core.memory import available_memory, format_size, memory_limit
 from brainscore_core.paths import cache_home, home
 from brainscore_core.plugins.environments import environment_of, plugin_requirements, without_python_settings
 from brainscore_core.plugins.loading import is_file_reference, referenced_file
 
 if TYPE_CHECKING:
-    from brainscore_core.isolation.sandbox import OpenSandbox, Sandbox, Verdict
-if TYPE_CHECKING:
+    from brainscore_core.isolation.sandbox import OpenSandbox, Verdict
     from brainscore_core.plugins.environments import Environment
 
 
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _TAIL_LINES, _TAIL_CHARACTERS = 20, 2000
-
-
-def remedy_for(lines: Sequence[str], interpreter: str) -> str:
-    """Remedy for an interpreter in which a model did not start, derived from the last line that it printed."""
-    missing = _MISSING.search(lines[-1]) if lines else None
-    if missing:
-        package = "brainscore" if missing[1].startswith("brainscore") else missing[1].partition(".")[0]
-        return f"install the missing package: {interpreter} -m pip install {package}"
-    return f"find out why with: {interpreter} -c 'import brainscore_core.isolation'"
 
 
 def tail_of(log: str) -> str:
@@ -63,16 +52,13 @@ def tail_of(log: str) -> str:
     return "\n".join(f"  | {line}" for line in lines)
 
 
-_KINDS = {
-    int(kind): kind
-    for kind in (
-        inspect.Parameter.POSITIONAL_ONLY,
-        inspect.Parameter.POSITIONAL_OR_KEYWORD,
-        inspect.Parameter.VAR_POSITIONAL,
-        inspect.Parameter.KEYWORD_ONLY,
-        inspect.Parameter.VAR_KEYWORD,
-    )
-}
+_KINDS = [  # by number
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    inspect.Parameter.VAR_POSITIONAL,
+    inspect.Parameter.KEYWORD_ONLY,
+    inspect.Parameter.VAR_KEYWORD,
+]
 
 
 def signature_of(parameters: Any) -> inspect.Signature:
@@ -405,7 +391,11 @@ class ModelProcess:
             self._fail_by_sandbox(self._verdict, "while it started")
         lines = [line for line in self.log.splitlines() if line.strip()]
         message = f"did not start:  {lines[-1].strip()[:500]}" if lines else f"did not start, and {ending_text(status)}"
-        self._fail(message, "start", remedy_for(lines, interpreter))
+        remedy = f"find out why with: {interpreter} -c 'import brainscore_core.isolation'"
+        if missing := _MISSING.search(lines[-1]) if lines else None:
+            package = "brainscore" if missing[1].startswith("brainscore") else missing[1].partition(".")[0]
+            remedy = f"install the missing package: {interpreter} -m pip install {package}"
+        self._fail(message, "start", remedy)
 
     def _fail_by_end(self, doing: str) -> NoReturn:
         by_itself = self._wait()

@@ -14,11 +14,11 @@ import stat
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 
@@ -27,7 +27,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.children import Output, end, ender, ending_text, guarded
 from brainscore_core.memory import format_size
-from brainscore_core.plugins.environments.base import base_of
+from brainscore_core.plugins.environments.base import base_of, outermost
 
 _INSTALL = "install bubblewrap: apt install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora)"
 _UNSHARE = """
@@ -142,16 +142,10 @@ def interpreter_folders() -> tuple[Path, ...]:
     ``PYTHONPATH``. Of these, only :func:`platform_folders` are visible.
     """
     base = base_of()
-    visible: list[Path] = []
-    for folder in sorted({*base.prefixes, base.prefix, *base.sites}):
-        if folder != Path("/") and folder.is_dir() and not lies_in(folder, [*map(Path, SYSTEM), *visible]):
-            visible.append(folder)
-    return tuple(visible)
-
-
-def lies_in(path: Path, folders: Iterable[Path]) -> bool:
-    """Whether a path is one of the folders or inside one."""
-    return any(path.is_relative_to(folder) for folder in folders)
+    folders = (*base.prefixes, base.prefix, *base.sites)
+    return tuple(
+        outermost((folder for folder in folders if folder != Path("/") and folder.is_dir()), map(Path, SYSTEM))
+    )
 
 
 def stubs(folder: Path) -> dict[str, Path]:
@@ -169,81 +163,6 @@ def stubs(folder: Path) -> dict[str, Path]:
         file.chmod(0o644)
         written[f"/etc/{name}"] = file
     return written
-
-
-class Exchange:
-    """A folder that a sandbox sees read-only, and that holds files while they are needed.
-
-    `folder`: its path outside the sandbox. `inside`: its path in the sandbox.
-    """
-
-    def __init__(self, folder: Path, inside: PurePosixPath) -> None:
-        self._folder = folder
-        self._inside = inside
-        self._numbers = count(1)
-        self._lent: dict[str, tuple[str, int]] = {}  # file → its name in the folder, number of loans
-
-    def lend(self, files: Iterable[str | Path]) -> Loan:
-        """Make files visible until they are given back; paths that are not files are left out.
-
-        Their names in the sandbox reveal only the type of file.
-        """
-        lent = {}
-        for file in dict.fromkeys(map(str, files)):
-            name, loans = self._lent.get(file, ("", 0))
-            if not loans:
-                name = self._put(file)
-            if name:
-                self._lent[file] = name, loans + 1
-                lent[file] = Path(self._inside / name)
-        return Loan(self, lent)
-
-    def take_back(self, files: Iterable[str]) -> None:
-        """Remove files that are not part of another loan."""
-        for file in files:
-            name, loans = self._lent[file]
-            if loans > 1:
-                self._lent[file] = name, loans - 1
-            else:
-                del self._lent[file]
-                (self._folder / name).unlink(missing_ok=True)
-
-    def _put(self, file: str) -> str:
-        try:
-            source = Path(file).resolve(strict=True)
-            status = source.stat()
-        except OSError:
-            return ""
-        if not stat.S_ISREG(status.st_mode):
-            return ""
-        name = f"{next(self._numbers):08d}{Path(file).suffix}"
-        target = self._folder / name
-        if status.st_mode & 0o004:  # a link has the permissions of the file
-            try:
-                os.link(source, target)
-            except OSError:  # another disk or another owner
-                shutil.copyfile(source, target)
-        else:
-            shutil.copyfile(source, target)
-        if not target.stat().st_mode & 0o004:
-            target.chmod(0o644)
-        return name
-
-
-class Loan:
-    """Files that are visible until they are given back.
-
-    `inside`: file → its path in the sandbox.
-    """
-
-    def __init__(self, exchange: Exchange, inside: dict[str, Path]) -> None:
-        self._exchange = exchange
-        self.inside = inside
-
-    def give_back(self) -> None:
-        """Hide the files again; further calls do nothing."""
-        lent, self.inside = self.inside, {}
-        self._exchange.take_back(lent)
 
 
 HOME = "/tmp/home"  # noqa: S108 - in a sandbox, which has its own /tmp
@@ -325,7 +244,7 @@ class Sandbox:
 class OpenSandbox:
     """A sandbox that is ready for one command; made by `Sandbox.opened`.
 
-    `prefix`: start of the command line, before the command. `exchange`: files that are visible temporarily.
+    `prefix`: start of the command line, before the command.
     """
 
     def __init__(self, sandbox: Sandbox, folder: Path, *, socket: bool) -> None:
@@ -336,7 +255,7 @@ class OpenSandbox:
         for created in (shared, folder / "stage", folder / "etc", folder / "copies"):
             created.mkdir(mode=0o755)
             created.chmod(0o755)
-        self.exchange = Exchange(shared, STIMULI)
+        self._shared = shared
         plan = {
             "folder": str(folder),
             "verdict": str(self._verdict),
@@ -357,6 +276,23 @@ class OpenSandbox:
         file = folder / "plan.json"
         file.write_text(json.dumps(plan))
         self.prefix = [sys.executable, "-I", "-S", str(_LAUNCHER), str(file)]
+
+    @contextmanager
+    def lend(self, files: Iterable[str | Path]) -> Iterator[dict[str, Path]]:
+        """Make files visible during the block; yields file → its path in the sandbox, without what is not a file.
+
+        Their names in the sandbox reveal only the type of file.
+        """
+        lent: dict[str, Path] = {}
+        try:
+            for file in dict.fromkeys(map(str, files)):
+                name = f"{uuid.uuid4().hex}{Path(file).suffix}"
+                if _copy(Path(file), self._shared / name):
+                    lent[file] = Path(STIMULI / name)
+            yield lent
+        finally:
+            for path in lent.values():
+                (self._shared / path.name).unlink(missing_ok=True)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -391,7 +327,8 @@ class OpenSandbox:
         arguments += ["--dir", HOME]
         if (processors := Path("/sys/devices/system/cpu")).is_dir():
             arguments += self._bind(processors)
-        for folder in _outermost([*interpreter_folders(), *platform_folders(), *sandbox.folders]):
+        folders = map(os.path.abspath, (*interpreter_folders(), *platform_folders(), *sandbox.folders))
+        for folder in outermost(map(Path, folders), map(Path, SYSTEM)):
             if not folder.is_dir():
                 raise UserError(f"the folder {folder} does not exist", remedy="make existing folders visible")
             self._check_access(folder)
@@ -431,6 +368,24 @@ class OpenSandbox:
             )
 
 
+def _copy(file: Path, target: Path) -> bool:
+    """Make a file that all users can read, by a link if possible; return whether it is a file."""
+    try:
+        source = file.resolve(strict=True)
+        status = source.stat()
+    except OSError:
+        return False
+    if not stat.S_ISREG(status.st_mode):
+        return False
+    if status.st_mode & 0o004:  # a link has the permissions of the file
+        with suppress(OSError):  # another disk or another owner
+            os.link(source, target)
+            return True
+    shutil.copyfile(source, target)
+    target.chmod(0o644)
+    return True
+
+
 @cache
 def _can_forbid_namespaces() -> bool:
     """Whether bubblewrap can forbid namespaces; the filter of system calls forbids most of them anyway."""
@@ -452,15 +407,6 @@ def _variables(sandbox: Sandbox) -> dict[str, str]:
         "BRAINSCORE_ACTIVATIONS": "off",
         **sandbox.environment,
     }
-
-
-def _outermost(folders: Sequence[Path]) -> list[Path]:
-    """Return the absolute paths of folders, without those inside another one."""
-    outermost: list[Path] = []
-    for folder in sorted({Path(os.path.abspath(path)) for path in folders}):
-        if not lies_in(folder, [*map(Path, SYSTEM), *outermost]):
-            outermost.append(folder)
-    return outermost
 
 
 Cause = Literal["", "exit", "crash", "timeout", "memory", "processes", "scratch", "entries", "output", "stopped"]

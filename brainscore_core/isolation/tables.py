@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,8 @@ import pandas as pd
 import xarray as xr
 from xarray.indexes import PandasIndex, PandasMultiIndex
 
-from brainscore_core.isolation.values import CannotTravel, Decoder, Encoder, Kind, expect, only
-from brainscore_core.isolation.wire import WireError
+from brainscore_core.isolation.values import CannotTravel, Encoded, Encoder, Kind
+from brainscore_core.isolation.wire import WireError, expect, parts
 from brainscore_core.supported_data_standards.brainio.assemblies import ASSEMBLY_CLASSES
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
@@ -29,26 +29,23 @@ def _encode_table(encoder: Encoder, table: pd.DataFrame) -> dict[str, Any]:
     index: Any = table.index
     plain_index = isinstance(index, pd.RangeIndex)
     return {
-        "stimuli": isinstance(table, StimulusSet),
-        "names": encoder.encode(list(table.columns)),
+        "stimuli": _encode_about(table) if isinstance(table, StimulusSet) else None,
+        "names": list(table.columns),
         "columns": [
             _encode_column(encoder, name, table.iloc[:, position]) for position, name in enumerate(table.columns)
         ],
         "index": [index.start, index.stop, index.step] if plain_index else _encode_column(encoder, "index", index),
         "rows": len(table),
-        "about": _encode_about(encoder, table) if isinstance(table, StimulusSet) else {},
     }
 
 
-def _encode_about(encoder: Encoder, stimuli: StimulusSet) -> dict[str, Any]:
-    about: dict[str, Any] = {} if stimuli.identifier is None else {"identifier": str(stimuli.identifier)}
+def _encode_about(stimuli: StimulusSet) -> dict[str, Any]:
+    about: dict[str, Any] = {"identifier": None if stimuli.identifier is None else str(stimuli.identifier)}
     for name in ("stimulus_paths", "original_paths"):
         paths = getattr(stimuli, name)
-        if paths is not None:  # two arrays are faster than many single values
-            files = [str(path) for path in paths.values()]
-            about[name] = [
-                encoder.array(np.fromiter(column, dtype=object, count=len(paths))) for column in (paths, files)
-            ]
+        columns = [] if paths is None else [paths, [str(path) for path in paths.values()]]
+        # two arrays are faster than many single values
+        about[name] = [np.fromiter(column, dtype=object, count=len(paths)) for column in columns]
     return about
 
 
@@ -57,15 +54,15 @@ def _encode_column(encoder: Encoder, name: Hashable, column: Any) -> dict[str, A
     if isinstance(dtype, pd.CategoricalDtype):
         codes: Any = getattr(column, "cat", column).codes  # of an index or a column
         return {
-            "as": "category",
+            "type": "category",
             "ordered": bool(dtype.ordered),
             "categories": _encode_column(encoder, name, dtype.categories),
-            "codes": encoder.array(np.asarray(codes)),
+            "codes": np.asarray(codes),
         }
     if isinstance(dtype, np.dtype):
         values: Any = column.to_numpy()
         try:
-            return {"as": "plain", "values": encoder.array(values)}
+            return {"type": "plain", "values": Encoded(encoder.array(values))}
         except CannotTravel as error:
             raise CannotTravel(f"column {name!r}: {error.message}", error.remedy) from error
     if not _EXTENSION.fullmatch(str(dtype)):
@@ -75,71 +72,59 @@ def _encode_column(encoder: Encoder, name: Hashable, column: Any) -> dict[str, A
         )
     values = column.astype(object).to_numpy()
     filled: Any = np.where(pd.isna(values), None, values)
-    return {"as": str(dtype), "values": encoder.array(filled)}
+    return {"type": str(dtype), "values": filled}
 
 
-def _decode_table(decoder: Decoder, content: dict[str, Any]) -> pd.DataFrame:
-    content = only(content, "stimuli", "names", "columns", "index", "rows", "about")
-    names, columns = decoder.decode(content["names"]), expect(content["columns"], list)
-    rows = expect(content["rows"], int)
-    if not isinstance(names, list) or len(names) != len(columns):
+def _decode_table(content: dict[str, Any]) -> pd.DataFrame:
+    stimuli, names, columns, index, rows = parts(
+        content, stimuli=object, names=list, columns=list, index=object, rows=int
+    )
+    if len(names) != len(columns):
         raise WireError("the names of a table do not match its columns")
     if not all(isinstance(name, (*_SCALARS, tuple)) for name in names):
         raise WireError("invalid names of columns")
-    decoded = [_decode_column(decoder, column) for column in columns]
+    decoded = [_decode_column(column) for column in columns]
     if any(len(column) != rows for column in decoded):
         raise WireError("a table whose columns are not equally long")
-    index = content["index"]
     try:
         if isinstance(index, list):
             start, stop, step = (expect(number, int) for number in index)
             row_index: Any = pd.RangeIndex(start, stop, step)
         else:
-            row_index = _level(decoder, index)
+            row_index = _level(index)
         table = pd.DataFrame(dict(enumerate(decoded)), index=pd.RangeIndex(rows))
         table.index = row_index
         table.columns = pd.Index(names, tupleize_cols=False)
     except (TypeError, ValueError) as error:
         raise WireError(f"not a table: {error}") from error
-    return _about(decoder, StimulusSet(table), content["about"]) if expect(content["stimuli"], bool) else table
+    return table if stimuli is None else _about(StimulusSet(table), stimuli)
 
 
-def _about(decoder: Decoder, stimuli: StimulusSet, about: Any) -> StimulusSet:
-    about = expect(about, dict)
-    only(about, "identifier", "stimulus_paths", "original_paths")
-    if "identifier" in about:
-        stimuli.identifier = expect(about["identifier"], str)
-    for name in ("stimulus_paths", "original_paths"):
-        if name in about:
-            arrays = [decoder.array(texts) for texts in expect(about[name], list)]
-            if [array.ndim for array in arrays] != [1, 1]:
+def _about(stimuli: StimulusSet, about: Any) -> StimulusSet:
+    identifier, *columns = parts(about, identifier=object, stimulus_paths=list, original_paths=list)
+    if identifier is not None:
+        stimuli.identifier = expect(identifier, str)
+    for name, arrays in zip(("stimulus_paths", "original_paths"), columns, strict=True):
+        if arrays:
+            if [array.ndim for array in arrays if type(array) is np.ndarray] != [1, 1]:
                 raise WireError("paths must be two columns")
             ids, files = (array.tolist() for array in arrays)
             if len(ids) != len(files) or not set(map(type, files)) <= {str}:
                 raise WireError("invalid paths")
-            setattr(stimuli, name, _mapping(ids, [Path(file) for file in files]))
+            try:
+                setattr(stimuli, name, dict(zip(ids, map(Path, files), strict=True)))
+            except TypeError as error:
+                raise WireError("invalid keys") from error
     return stimuli
 
 
-def _mapping(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
+def _decode_column(column: Any) -> Any:
+    column = expect(column, dict)
     try:
-        return dict(zip(keys, values, strict=True))
-    except TypeError as error:
-        raise WireError("invalid keys") from error
-
-
-def _decode_column(decoder: Decoder, column: Any) -> Any:
-    column = only(expect(column, dict), "as", "values", "ordered", "categories", "codes")
-    how = expect(column["as"], str)
-    try:
-        if how == "category":
-            categories = pd.Index(_decode_column(decoder, column["categories"]))
-            return pd.Categorical.from_codes(
-                decoder.array(column["codes"]),
-                categories=categories,
-                ordered=expect(column["ordered"], bool),
-            )
-        values = decoder.array(column["values"])
+        if column.get("type") == "category":
+            _, ordered, categories, codes = parts(column, type=str, ordered=bool, categories=dict, codes=np.ndarray)
+            return pd.Categorical.from_codes(codes, categories=pd.Index(_decode_column(categories)), ordered=ordered)
+        how, values = parts(column, type=str, values=np.ndarray)
         if values.ndim != 1:
             raise WireError(f"a column of {values.ndim} dimensions")
         if how == "plain":
@@ -169,17 +154,16 @@ def _encode_assembly(encoder: Encoder, assembly: xr.DataArray) -> dict[str, Any]
             )
         indexed |= set(variables)
     coords = assembly.coords.variables
+    classes = (kind.__name__ for kind in type(assembly).__mro__ if ASSEMBLY_CLASSES.get(kind.__name__) is kind)
     return {
-        "class": _class_name(assembly),
-        "name": encoder.encode(assembly.name),
-        "dims": encoder.encode(list(assembly.dims)),
-        "values": encoder.array(assembly.variable.values),
-        "order": encoder.encode(list(coords)),
+        "kind": next(classes, "DataArray"),
+        "name": assembly.name,
+        "dims": list(assembly.dims),
+        "values": assembly.variable.values,
+        "order": list(coords),
         "indexes": indexes,
         "coords": [
-            [encoder.encode(name), encoder.encode(list(variable.dims)), encoder.array(variable.values)]
-            for name, variable in coords.items()
-            if name not in indexed
+            [name, list(variable.dims), variable.values] for name, variable in coords.items() if name not in indexed
         ],
         "attrs": _encode_attrs(encoder, assembly),
     }
@@ -192,104 +176,82 @@ def _encode_attrs(encoder: Encoder, assembly: xr.DataArray) -> dict[str, Any]:
             encoded[str(name)] = encoder.encode(value)
         except CannotTravel as error:
             warnings.warn(f"attribute {name!r} is left out: {error.message}", stacklevel=2)
-    return {"~": "dict", "items": [[name, value] for name, value in encoded.items()]}
-
-
-def _class_name(assembly: xr.DataArray) -> str:
-    for kind in type(assembly).__mro__:
-        if ASSEMBLY_CLASSES.get(kind.__name__) is kind:
-            return kind.__name__
-    return "DataArray"
+    return Encoded({"~": "dict", "items": [[name, value] for name, value in encoded.items()]})
 
 
 def _encode_levels(encoder: Encoder, index: PandasMultiIndex) -> dict[str, Any]:
     multi_index: Any = index.index
     if any(len(level) > len(multi_index) for level in multi_index.levels):
         multi_index = multi_index.remove_unused_levels()
+    names = list(multi_index.names)
+    types = [index.level_coords_dtype[name] for name in names]
     return {
         "dim": index.dim,
-        "names": encoder.encode(list(multi_index.names)),
-        "levels": [
-            _encode_column(encoder, name, level)
-            for name, level in zip(multi_index.names, multi_index.levels, strict=True)
-        ],
-        "codes": [encoder.array(np.asarray(codes)) for codes in multi_index.codes],
-        "types": [_type_name(index.level_coords_dtype[name]) for name in multi_index.names],
+        "names": names,
+        "levels": [_encode_column(encoder, name, level) for name, level in zip(names, multi_index.levels, strict=True)],
+        "codes": [np.asarray(codes) for codes in multi_index.codes],
+        "types": [str(dtype) if isinstance(dtype, np.dtype) else "object" for dtype in types],
     }
 
 
-def _type_name(dtype: Any) -> str:
-    return str(dtype) if isinstance(dtype, np.dtype) else "object"
-
-
-def _decode_assembly(decoder: Decoder, content: dict[str, Any]) -> xr.DataArray:
-    content = only(content, "class", "name", "dims", "values", "order", "indexes", "coords", "attrs")
-    cls = {**ASSEMBLY_CLASSES, "DataArray": xr.DataArray}.get(expect(content["class"], str))
+def _decode_assembly(content: dict[str, Any]) -> xr.DataArray:
+    kind, name, dims, values, order, encoded, coords, attrs = parts(
+        content, kind=str, name=object, dims=list, values=np.ndarray, order=list, indexes=list, coords=list, attrs=dict
+    )
+    cls = {**ASSEMBLY_CLASSES, "DataArray": xr.DataArray}.get(kind)
     if cls is None:
-        raise WireError(f"an assembly of the unknown class {content['class'][:40]!r}")
-    values, dims = decoder.array(content["values"]), _names(content["dims"])
-    if values.ndim != len(dims):
+        raise WireError(f"an assembly of the unknown class {kind[:40]!r}")
+    if values.ndim != len(_names(dims)):
         raise WireError(f"{len(dims)} dimensions for an array of {values.ndim}")
-    attrs = decoder.decode(expect(content["attrs"], dict))
-    if not isinstance(attrs, dict):
-        raise WireError("invalid attributes")
-    name = decoder.decode(content["name"])
-    if not isinstance(name, str | type(None)):
+    if not isinstance(name, str | None):
         raise WireError("the name of an assembly is not text")
     sizes = dict(zip(dims, values.shape, strict=True))
     variables: dict[Hashable, xr.Variable] = {}
     indexes: dict[Hashable, Any] = {}
     try:
-        for encoded in expect(content["indexes"], list):
-            index = _decode_index(decoder, encoded)
+        for index in map(_decode_index, encoded):
             index_variables = index.create_variables()
             variables |= index_variables
             indexes |= dict.fromkeys(index_variables, index)
-        for encoded in expect(content["coords"], list):
-            coordinate, along, column = expect(encoded, list)
-            variables[expect(coordinate, str)] = xr.Variable(_names(along), decoder.array(column))
-        _check(variables, sizes)
-        ordered = {expect(key, str): variables.pop(key) for key in expect(content["order"], list)} | variables
-        variable = xr.Variable(dims, values, attrs)
-        return cls(variable, coords=ordered, name=name, indexes=indexes, fastpath=True)
+        for coordinate, along, column in coords:
+            variables[expect(coordinate, str)] = xr.Variable(_names(along), expect(column, np.ndarray))
+        for coordinate, variable in variables.items():
+            if any(sizes.get(str(dim)) != size for dim, size in zip(variable.dims, variable.shape, strict=True)):
+                raise WireError(f"coordinate {str(coordinate)[:40]!r} does not fit the dimensions")
+        ordered = {expect(key, str): variables.pop(key) for key in order} | variables
+        return cls(xr.Variable(dims, values, attrs), coords=ordered, name=name, indexes=indexes, fastpath=True)
     except (TypeError, ValueError, KeyError) as error:
         raise WireError(f"not an assembly: {error}") from error
 
 
-def _decode_index(decoder: Decoder, content: Any) -> PandasIndex | PandasMultiIndex:
-    content = only(expect(content, dict), "dim", "name", "values", "names", "levels", "codes", "types")
-    dim = expect(content["dim"], str)
-    if "names" not in content:
-        values = _level(decoder, content["values"])
-        values.name = expect(content["name"], str)
+def _decode_index(content: Any) -> PandasIndex | PandasMultiIndex:
+    if "names" not in expect(content, dict):
+        dim, name, column = parts(content, dim=str, name=str, values=dict)
+        values = _level(column)
+        values.name = name
         return PandasIndex(values, dim)
-    names, types = _names(content["names"]), expect(content["types"], list)
-    codes = [decoder.array(numbers) for numbers in expect(content["codes"], list)]
-    if any(numbers.dtype.kind not in "iu" or numbers.ndim != 1 for numbers in codes) or len(set(map(len, codes))) != 1:
+    dim, names, levels, codes, types = parts(content, dim=str, names=list, levels=list, codes=list, types=list)
+    numbers = [expect(column, np.ndarray) for column in codes]
+    if any(column.dtype.kind not in "iu" or column.ndim != 1 for column in numbers) or len(set(map(len, codes))) != 1:
         raise WireError("invalid codes of levels")
-    levels: Any = [_level(decoder, level) for level in expect(content["levels"], list)]
-    index: Any = pd.MultiIndex(levels, codes, names=names, verify_integrity=True)  # type: ignore[arg-type] # stubs: any sequence
+    indexes: Any = [_level(level) for level in levels]
+    index: Any = pd.MultiIndex(indexes, codes, names=_names(names), verify_integrity=True)
     if len(names) != len(types) or dim in names:
         raise WireError("levels without types, or with the name of their dimension")
-    return PandasMultiIndex(index, dim, {name: _dtype(type_name) for name, type_name in zip(names, types, strict=True)})
+    dtypes = {name: np.dtype(expect(type_name, str)) for name, type_name in zip(names, types, strict=True)}
+    if any(dtype.kind not in "biufMmOU" for dtype in dtypes.values()):
+        raise WireError("a level of an invalid type")
+    return PandasMultiIndex(index, dim, dtypes)
 
 
-def _level(decoder: Decoder, column: Any) -> pd.Index:
-    values = _decode_column(decoder, column)
-    if not isinstance(values, pd.Series) or any(not isinstance(value, _SCALARS) for value in _objects_of(values)):
+def _level(column: Any) -> pd.Index:
+    values = _decode_column(column)
+    single = isinstance(values, pd.Series) and (
+        values.dtype != object or all(isinstance(value, _SCALARS) for value in values.tolist())
+    )
+    if not single:
         raise WireError("a level whose values are not single values")
     return pd.Index(values, dtype=values.dtype, tupleize_cols=False)
-
-
-def _objects_of(values: pd.Series) -> Iterable[Any]:
-    return values.tolist() if values.dtype == object else ()
-
-
-def _dtype(name: Any) -> np.dtype[Any]:
-    dtype = np.dtype(expect(name, str))
-    if dtype.kind not in "biufMmOU":
-        raise WireError(f"a level of type {dtype}")
-    return dtype
 
 
 def _names(value: Any) -> list[str]:
@@ -297,13 +259,6 @@ def _names(value: Any) -> list[str]:
     if not all(type(name) is str for name in names) or len(set(names)) != len(names):
         raise WireError("invalid or duplicate names")
     return names
-
-
-def _check(variables: dict[Hashable, xr.Variable], sizes: dict[str, int]) -> None:
-    for name, variable in variables.items():
-        for dim, size in zip(variable.dims, variable.shape, strict=True):
-            if sizes.get(str(dim)) != size:
-                raise WireError(f"coordinate {str(name)[:40]!r} does not fit the dimension {str(dim)[:40]!r}")
 
 
 KINDS = (

@@ -25,8 +25,8 @@ from brainscore_core.isolation.wire import (
     WireError,
     anonymous_file,
     expect,
-    only,
     parse,
+    parts,
     read_npy,
     repeated,
     seal,
@@ -37,8 +37,6 @@ from brainscore_core.plugins import MissingRequirementError, PluginWarning
 from brainscore_core.plugins.loading import LIBRARIES, is_absent
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio import downloads
-
-__all__ = ["CannotTravel", "Decoder", "Encoder", "Kind", "expect", "only", "raise_error", "take_over"]
 
 LARGE = 1 << 20  # bytes; larger arrays are sent as files
 _INLINE = 32 << 20  # bytes of small arrays in one message; further ones are sent as files
@@ -56,9 +54,12 @@ class Kind(NamedTuple):
 
     tag: str  # its name in messages
     type: type  # the type, subclasses included
-    encode: Callable[[Encoder, Any], dict[str, Any]]  # encoder, value → dictionary of encoded parts
-    # decoder, dictionary → value; raises `WireError` for invalid parts
-    decode: Callable[[Decoder, dict[str, Any]], Any]
+    encode: Callable[[Encoder, Any], dict[str, Any]]  # encoder, value → dictionary of parts, which are encoded, too
+    decode: Callable[[dict[str, Any]], Any]  # dictionary of decoded parts → value; raises `WireError` for invalid ones
+
+
+class Encoded(dict[str, Any]):
+    """A part that is encoded already."""
 
 
 class Encoder:
@@ -87,7 +88,7 @@ class Encoder:
 
         Raises CannotTravel if it is, or contains, a value of a type that cannot be sent.
         """
-        if value is None or isinstance(value, bool):
+        if value is None or isinstance(value, bool | Encoded):
             return value
         if isinstance(value, str):
             return str.__str__(value)
@@ -107,7 +108,7 @@ class Encoder:
             return {"~": "path", "is": str(value)}
         for kind in self._kinds:
             if isinstance(value, kind.type):
-                return {"~": kind.tag, **kind.encode(self, value)}
+                return {"~": kind.tag, **{name: self.encode(part) for name, part in kind.encode(self, value).items()}}
         if isinstance(value, Mapping):
             return self._mapping(value)
         return _refuse(f"a {type(value).__name__}")
@@ -209,41 +210,58 @@ class Decoder:
             return value
         if "~" not in value:
             return {key: self.decode(item) for key, item in value.items()}
-        tag = value["~"]
+        tag, content = value["~"], {key: item for key, item in value.items() if key != "~"}
+        if tag == "array":
+            return self._array(content)
+        if tag == "objects":
+            return self._objects(content)
+        content = {key: self.decode(item) for key, item in content.items()}
         if not isinstance(tag, str):
             raise WireError("a tag that is not text")
-        if tag in self._kinds:
-            return self._kinds[tag].decode(self, {key: item for key, item in value.items() if key != "~"})
-        readers = {
-            "array": self._array,
-            "dict": self._dict,
-            "number": self._number,
-            "objects": self._objects,
-            "path": self._path,
-            "scalar": self._scalar,
-            "times": self._times,
-            "tuple": self._tuple,
-        }
-        if tag not in readers:
-            raise WireError(f"an unknown kind of value: {tag[:40]!r}")
-        return readers[tag](value)
+        return self._kinds[tag].decode(content) if tag in self._kinds else self._plain(tag, content)
 
-    def array(self, value: Any) -> np.ndarray:
-        """Decode a value that must be an array."""
-        decoded = self.decode(value)
-        if not isinstance(decoded, np.ndarray):
-            raise WireError(f"a {type(decoded).__name__} instead of an array")
-        return decoded
+    def _plain(self, tag: str, content: dict[str, Any]) -> Any:
+        match tag:
+            case "tuple":
+                (items,) = parts(content, items=list)
+                return tuple(items)
+            case "dict":
+                (items,) = parts(content, items=list)
+                try:
+                    return {key: item for key, item in items}  # noqa: C416 (pairs, not items of a dictionary)
+                except (TypeError, ValueError) as error:
+                    raise WireError("a dictionary with invalid items") from error
+            case "number":
+                (name,) = parts(content, **{"is": str})
+                if name not in _NUMBERS:
+                    raise WireError(f"{name[:40]!r} is not one of the numbers {', '.join(_NUMBERS)}")
+                return _NUMBERS[name]
+            case "path":
+                return Path(*parts(content, **{"is": str}))
+            case "scalar":
+                (array,) = parts(content, of=np.ndarray)
+                if array.shape != ():
+                    raise WireError(f"a single value of shape {array.shape}")
+                return array[()]
+            case "times":
+                name, array = parts(content, dtype=str, of=np.ndarray)
+                try:
+                    dtype = np.dtype(name)
+                    if dtype.kind not in "Mm" or np.datetime_data(dtype)[0] == "generic" or array.dtype != np.int64:
+                        raise WireError("invalid times")
+                    return array.view(dtype)
+                except (TypeError, ValueError) as error:
+                    raise WireError(f"not a unit of time: {name[:40]!r}") from error
+        raise WireError(f"an unknown kind of value: {tag[:40]!r}")
 
     def json(self, number: Any) -> Any:
         """Read plain JSON types from a payload."""
-        content = self._payload({"payload": number})
+        content = self._payload(expect(number, int))
         if len(content) > _JSON:
             raise WireError(f"{len(content)} bytes of JSON, but only {_JSON} are allowed")
         return parse(content)
 
-    def _payload(self, value: dict[str, Any]) -> Buffer:
-        number = expect(value.get("payload"), int)
+    def _payload(self, number: int) -> Buffer:
         if not 0 <= number < len(self._payloads):
             raise WireError(f"payload {number} does not exist; there are {len(self._payloads)}")
         if number in self._read:
@@ -251,65 +269,29 @@ class Decoder:
         self._read.add(number)
         return self._payloads[number]
 
-    def _number(self, value: dict[str, Any]) -> float:
-        name = expect(only(value, "~", "is")["is"], str)
-        if name not in _NUMBERS:
-            raise WireError(f"{name[:40]!r} is not one of the numbers {', '.join(_NUMBERS)}")
-        return _NUMBERS[name]
-
-    def _tuple(self, value: dict[str, Any]) -> tuple[Any, ...]:
-        return tuple(self.decode(item) for item in expect(only(value, "~", "items")["items"], list))
-
-    def _dict(self, value: dict[str, Any]) -> dict[Any, Any]:
-        pairs = expect(only(value, "~", "items")["items"], list)
-        if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
-            raise WireError("a dictionary whose items are not pairs")
-        try:
-            return {self.decode(key): self.decode(item) for key, item in pairs}
-        except TypeError as error:
-            raise WireError("a dictionary with invalid keys") from error
-
-    def _path(self, value: dict[str, Any]) -> Path:
-        return Path(expect(only(value, "~", "is")["is"], str))
-
-    def _scalar(self, value: dict[str, Any]) -> Any:
-        array = self.array(only(value, "~", "of")["of"])
-        if array.shape != ():
-            raise WireError(f"a single value of shape {array.shape}")
-        return array[()]
-
-    def _times(self, value: dict[str, Any]) -> np.ndarray:
-        array, name = self.array(only(value, "~", "dtype", "of")["of"]), expect(value["dtype"], str)
-        try:
-            dtype = np.dtype(name)
-            if dtype.kind not in "Mm" or np.datetime_data(dtype)[0] == "generic" or array.dtype != np.int64:
-                raise WireError("invalid times")
-            return array.view(dtype)
-        except (TypeError, ValueError) as error:
-            raise WireError(f"not a unit of time: {name[:40]!r}") from error
-
-    def _array(self, value: dict[str, Any]) -> np.ndarray:
-        stored = read_npy(self._payload(only(value, "~", "payload", "order", "shape")))
+    def _array(self, content: dict[str, Any]) -> np.ndarray:
+        content = {"order": None, "shape": None, **content}
+        number, order, shape = parts(content, payload=int, order=object, shape=object)
+        stored = read_npy(self._payload(number))
         axes = list(range(stored.ndim))
-        order = value.get("order", axes)
+        order = axes if order is None else order
         if not isinstance(order, list) or sorted(order, key=repr) != sorted(axes, key=repr):
             raise WireError(f"not an order of {stored.ndim} axes")
         array = stored.transpose(np.argsort(order)) if order else stored
-        return array if "shape" not in value else repeated(array, _shape(value["shape"]))
+        return array if shape is None else repeated(array, _shape(shape))
 
-    def _objects(self, value: dict[str, Any]) -> np.ndarray:
-        only(value, "~", "text", "shape", "plain", "payload")
-        items = expect(self.json(value.get("payload")), list)
-        if not expect(value["plain"], bool):
+    def _objects(self, content: dict[str, Any]) -> np.ndarray:
+        text, sizes, plain, number = parts(content, text=bool, shape=list, plain=bool, payload=int)
+        items = expect(self.json(number), list)
+        if not plain:
             items = [self.decode(item) for item in items]
         elif not set(map(type, items)) <= _PLAIN:
             raise WireError("an array announced as plain values has other objects")
-        shape = _shape(value["shape"])
+        shape = _shape(sizes)
         if math.prod(shape) != len(items):
             raise WireError(f"an array of shape {shape} has {len(items)} objects")
-        if expect(value["text"], bool):
-            return text_array(items).reshape(shape)
-        return np.fromiter(items, dtype=object, count=len(items)).reshape(shape)
+        array = text_array(items) if text else np.fromiter(items, dtype=object, count=len(items))
+        return array.reshape(shape)
 
 
 def _shape(value: Any) -> tuple[int, ...]:
@@ -362,9 +344,10 @@ def raise_error(name: str, error: Any) -> NoReturn:
     Raises NotApplicable, UserError or SubjectFailed with the traceback of the model's process as a note; WireError if
     the description of the error is invalid.
     """
-    error = only(expect(error, dict), "kind", "type", "message", "remedy", "traceback")
-    kind, type_name, message, trace = (expect(error[field], str) for field in ("kind", "type", "message", "traceback"))
-    remedy = None if error["remedy"] is None else expect(error["remedy"], str)
+    kind, type_name, message, remedy, trace = parts(
+        error, kind=str, type=str, message=str, remedy=object, traceback=str
+    )
+    remedy = None if remedy is None else expect(remedy, str)
     raised: Exception
     if kind == "not applicable":
         raised = NotApplicable(message)
@@ -392,9 +375,7 @@ def take_over(about: Any) -> int:
 
     Returns the highest resident memory of its process, in bytes.
     """
-    about = only(expect(about, dict), "notes", "warnings", "peak_bytes")
-    notes, warned = expect(about["notes"], list), expect(about["warnings"], list)
-    peak = expect(about["peak_bytes"], int)
+    notes, warned, peak = parts(about, notes=list, warnings=list, peak_bytes=int)
     if len(notes) > _MAX_NOTES:
         raise WireError(f"{len(notes)} notes, but only {_MAX_NOTES} are allowed")
     if len(warned) > _MAX_WARNINGS:
@@ -417,7 +398,7 @@ def take_over(about: Any) -> int:
         # in brackets, since showing a warning reads its source line, which could be in any file of this machine
         location = f"<{expect(file, str)[:_MAX_LOCATION]}>"
         warnings.warn_explicit(message, category, location, expect(line, int), registry=_seen)
-    return peak
+    return int(peak)
 
 
 def _category(names: list[Any]) -> type[Warning]:

@@ -15,12 +15,20 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from brainscore_core.errors import UserError
+
+try:
+    from fcntl import F_ADD_SEALS, F_GET_SEALS, F_SEAL_GROW, F_SEAL_SHRINK, F_SEAL_WRITE, fcntl
+
+    _SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE
+except ImportError:  # only Linux has them
+    _SEALS = 0
 
 T = TypeVar("T")
 
@@ -32,16 +40,14 @@ def expect(value: Any, kind: type[T]) -> T:
     return value
 
 
-def only(value: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Return the dictionary if it has no other keys; else raise `WireError`."""
-    if unknown := set(value) - set(names):
-        raise WireError(f"an unknown part of a value: {sorted(unknown)[0][:40]!r}")
-    return _Parts(value)
-
-
-class _Parts(dict[str, Any]):
-    def __missing__(self, key: str) -> Any:
-        raise WireError(f"a value without its part {key!r}")
+def parts(value: Any, /, **kinds: type) -> tuple[Any, ...]:
+    """Values of a dictionary that has exactly these keys, each of its type (`object`: any); else raise `WireError`."""
+    value = expect(value, dict)
+    if unknown := sorted(set(value) - set(kinds), key=str):
+        raise WireError(f"an unknown part of a value: {str(unknown[0])[:40]!r}")
+    if missing := [name for name in kinds if name not in value]:
+        raise WireError(f"a value without its part {missing[0]!r}")
+    return tuple(value[name] if kind is object else expect(value[name], kind) for name, kind in kinds.items())
 
 
 DTYPES = frozenset(map(np.dtype, ("?", *"bhilqBHILQ", *"efd", *"FD")))
@@ -123,7 +129,7 @@ def text_array(items: Sequence[object]) -> np.ndarray:
     return np.fromiter(texts, dtype=object, count=len(texts)).astype(str)
 
 
-PROTOCOL = 1
+PROTOCOL = 2
 
 _TICK = 0.25  # seconds between two checks that the other side is alive
 _CHUNK = 1 << 18
@@ -347,7 +353,6 @@ def parse(text: bytes | bytearray | memoryview | mmap.mmap) -> Any:
 
 
 _ZEROS = bytes(1 << 20)
-_SEALS = ("F_SEAL_SHRINK", "F_SEAL_GROW", "F_SEAL_WRITE")
 
 Buffer = bytes | bytearray | memoryview | mmap.mmap
 
@@ -381,27 +386,15 @@ def anonymous_file(size: int, *, memory: int) -> int:
 
 def seal(descriptor: int) -> None:
     """Make a file in memory immutable; files on a disk cannot be sealed."""
-    import fcntl
-
-    if hasattr(fcntl, "F_ADD_SEALS") and _seals(descriptor) is not None:
-        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, sum(getattr(fcntl, name) for name in _SEALS))
-
-
-def _seals(descriptor: int) -> int | None:
-    """Seals of a file; None if it cannot have any."""
-    import fcntl
-
-    try:
-        return fcntl.fcntl(descriptor, fcntl.F_GET_SEALS)
-    except (AttributeError, OSError):
-        return None
+    if _SEALS:
+        with suppress(OSError):
+            fcntl(descriptor, F_ADD_SEALS, _SEALS)
 
 
 def _is_sealed(descriptor: int) -> bool:
-    import fcntl
-
-    seals = _seals(descriptor)
-    return seals is not None and all(seals & getattr(fcntl, name) for name in _SEALS)
+    with suppress(OSError):  # not a file in memory
+        return _SEALS != 0 and fcntl(descriptor, F_GET_SEALS) & _SEALS == _SEALS
+    return False
 
 
 def mapped(descriptor: int, size: int) -> Buffer:

@@ -78,7 +78,7 @@ def parse_bibtex(text: str) -> list[Entry]:
         reader = _Reader(text, start.end(), _CLOSING[start[2]])
         kind = start[1].lower()
         if kind in _NO_ENTRIES:
-            reader.skip()
+            reader.until(reader.closing)
         else:
             entries.append(Entry(kind, reader.key(), reader.fields()))
         position = reader.position
@@ -233,25 +233,20 @@ class _Reader:
         texts = []
         while True:
             self.blanks()
-            texts.append(self.part(name))
+            opening = self.peek()
+            bare = re.compile(r"[^\s,#{}()\"]+").match(self.text, self.position)
+            if opening in '{"':
+                self.position += 1
+                texts.append(self.until("}" if opening == "{" else opening))
+            elif bare is not None:
+                self.position = bare.end()
+                texts.append(bare[0])
+            else:
+                raise self.error(f"the field {name!r} has no value")
             self.blanks()
             if self.peek() != "#":
                 return "".join(texts)
             self.position += 1
-
-    def part(self, name: str) -> str:
-        opening = self.peek()
-        if opening == "{":
-            self.position += 1
-            return self.until("}")
-        if opening == '"':
-            self.position += 1
-            return self.until('"')
-        bare = re.compile(r"[^\s,#{}()\"]+").match(self.text, self.position)
-        if bare is None:
-            raise self.error(f"the field {name!r} has no value")
-        self.position = bare.end()
-        return bare[0]
 
     def until(self, closing: str) -> str:
         """Read text up to and including a closing sign outside of inner braces."""
@@ -269,9 +264,6 @@ class _Reader:
                 depth -= 1
         self.position = start
         raise self.error(f"{closing} is missing")
-
-    def skip(self) -> None:
-        self.until(self.closing)
 
     def blanks(self, others: str = "") -> None:
         while self.position < len(self.text) and (self.peek().isspace() or self.peek() in others):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 import csv
 import os
-import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property, lru_cache
+from functools import cached_property
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -208,7 +207,6 @@ def _constants(tree: ast.Module) -> dict[str, object]:
 
 _READING_METHODS = frozenset({"get", "items", "keys", "location", "resolve", "values"})
 _BLOCKS = ("body", "orelse", "finalbody")
-_TEXT_OF_NODE = 10  # bytes of a source that count as one node where only its text is searched
 _MAX_NODES = 100_000
 """Largest number of nodes that are read, counting those in loops each time, to limit the time for a file."""
 
@@ -252,7 +250,7 @@ def scan_file(file: str | os.PathLike[str], registries: Sequence[str]) -> Scan:
         return Scan(error=f"{file}:{error.lineno or 1}: {error.msg}")
     except (ValueError, RecursionError, MemoryError) as error:
         return Scan(error=f"{file}:1: {error}")
-    reader = _Reader(source, registries, Literals(tree, Path(file).parent))
+    reader = _Reader(registries, Literals(tree, Path(file).parent))
     try:
         reader.block(tree.body, {}, conditional=False)
     except RecursionError:
@@ -274,8 +272,7 @@ class _TooLong(Exception):
 class _Reader:
     """Collects the registrations in the statements of a file."""
 
-    def __init__(self, source: bytes, registries: Iterable[str], literals: Literals) -> None:
-        self._lines = source.splitlines() if source.isascii() else None  # columns of other texts depend on the encoding
+    def __init__(self, registries: Iterable[str], literals: Literals) -> None:
         self.registries = frozenset(registries)
         self.names: dict[str, str] = {name: name for name in self.registries}
         self.literals = literals
@@ -297,11 +294,11 @@ class _Reader:
         return None
 
     def block(self, statements: Iterable[ast.stmt], values: dict[str, object], *, conditional: bool) -> None:
-        for statement in statements:
-            self.statement(statement, values, conditional=conditional)
+        for node in statements:
+            self.spend(1)
+            self.statement(node, values, conditional=conditional)
 
     def statement(self, node: ast.stmt, values: dict[str, object], *, conditional: bool) -> None:
-        self.spend(1)
         match node:
             case ast.ImportFrom():
                 for alias in node.names:
@@ -315,8 +312,8 @@ class _Reader:
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self.assign(target, value, values, conditional=conditional)
                 self.expression(value)
-            case ast.For(target=target, iter=iterable):
-                self.loop(node, target, iterable, values, conditional=conditional)
+            case ast.For():
+                self.loop(node, values, conditional=conditional)
             case ast.AugAssign(target=ast.Name(id=name)) if name not in self.names:
                 values[name] = UNKNOWN
             case ast.Expr(value=ast.Call() as call) if self.update(call, values, conditional):
@@ -375,22 +372,14 @@ class _Reader:
         else:
             self.dynamic.append((registry, key.lineno))
 
-    def loop(
-        self,
-        node: ast.For,
-        target: ast.expr,
-        iterable: ast.expr,
-        values: dict[str, object],
-        *,
-        conditional: bool,
-    ) -> None:
+    def loop(self, node: ast.For, values: dict[str, object], *, conditional: bool) -> None:
         nodes = list(ast.walk(node))
         self.spend(len(nodes))
         jumps = any(isinstance(node_within, ast.Break | ast.Continue) for node_within in nodes)
-        for bound in self.literals.bindings(target, iterable, values):
+        for bound in self.literals.bindings(node.target, node.iter, values):
             self.spend(len(values) // 20)  # the cost of copying them
             self.block(node.body, {**values, **bound}, conditional=conditional or jumps)
-        self.expression(iterable)
+        self.expression(node.iter)
         for node_within in nodes:
             if isinstance(node_within, ast.Name) and isinstance(node_within.ctx, ast.Store):
                 values[node_within.id] = UNKNOWN  # unknown after the loop
@@ -419,24 +408,7 @@ class _Reader:
 
     def expression(self, node: ast.AST) -> None:
         """Record registries that are passed elsewhere, so that their registrations are unknown."""
-        if self.may_name_registry(node):
-            for registry, line in self.passed_registries(node):
-                self.dynamic.append((registry, line))
-
-    def may_name_registry(self, node: ast.AST) -> bool:
-        """Whether an expression's text contains the name of a registry, which is faster than to visit its nodes."""
-        if self._lines is None or not isinstance(node, ast.expr) or node.end_lineno is None:
-            return True
-        pattern = _pattern_of((*self.names, *self.registries))
-        first, last = node.lineno - 1, node.end_lineno - 1
-        for number in range(first, last + 1):
-            line = self._lines[number]
-            start = node.col_offset if number == first else 0
-            end = (node.end_col_offset or 0) if number == last else len(line)
-            self.spend((end - start) // _TEXT_OF_NODE)
-            if pattern.search(line, start, end):
-                return True
-        return False
+        self.dynamic += self.passed_registries(node)
 
     def passed_registries(self, node: ast.AST) -> Iterator[tuple[str, int]]:
         self.spend(1)
@@ -456,12 +428,6 @@ class _Reader:
             if reads and isinstance(child, ast.expr) and self.registry_of(child) is not None:
                 continue
             yield from self.passed_registries(child)
-
-
-@lru_cache(maxsize=64)
-def _pattern_of(names: tuple[str, ...]) -> re.Pattern[bytes]:
-    """Pattern that finds any of these names."""
-    return re.compile("|".join(map(re.escape, names)).encode())
 
 
 _NO_CODE = {"__pycache__", "tests", "test.py"}

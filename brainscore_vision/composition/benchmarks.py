@@ -6,7 +6,6 @@ its split. ``…@<ceiling>`` names the ceiling.
 """
 
 import inspect
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -111,11 +110,6 @@ def check_assembly(name: str, metric: Any, measurements: VisualMeasurements) -> 
         )
 
 
-def default_ceiling(metric: Any) -> str:
-    """Identifier of the default ceiling of a metric; ``'none'`` for no ceiling."""
-    return "internal_consistency" if declarations_of(metric).scale in _OF_VARIANCE else NO_CEILING
-
-
 def compose(identifier: str) -> Benchmark:
     """Make a benchmark from its name.
 
@@ -145,11 +139,14 @@ def compose(identifier: str) -> Benchmark:
             "stimuli",
             remedy=f"use its cross-validated form, such as {name.metric.removesuffix('_split')}_cv",
         )
-    chosen = name.ceiling or default_ceiling(metric)
+    chosen = name.ceiling or ("internal_consistency" if declarations_of(metric).scale in _OF_VARIANCE else NO_CEILING)
     ceiling = None if chosen == NO_CEILING else load_ceiling(chosen)
     if ceiling is not None:
         check_ceiling(name.metric, metric, chosen, ceiling)
-    if isinstance(recorded.splits, CrossValidation) and _divides_stimuli(metric):
+    divides = isinstance(metric, CrossValidatedGeometry) or isinstance(
+        getattr(metric, "cross_validation", None), CrossValidation
+    )
+    if divides and isinstance(recorded.splits, CrossValidation):
         metric = load_metric(
             name.metric, crossvalidation_kwargs={"stratification_coord": recorded.splits.stratification_coord}
         )
@@ -163,42 +160,54 @@ def compose(identifier: str) -> Benchmark:
         relate=partial(_relate, scale=declared.scale or "similarity", metric=name.metric),
     )
     estimate = _no_ceiling if ceiling is None else partial(_estimate, ceiling, recorded, base, name.ceiling is not None)
-    return (_ComposedTrainTest if held_out else _Composed)(name.metric, base, measurements, estimate)
+    settings: dict[str, Any] = {
+        "identifier": measurements.benchmark,
+        "similarity_metric": metric,
+        "ceiling_func": estimate,
+        "visual_degrees": measurements.visual_degrees,
+        "number_of_trials": measurements.number_of_trials,
+        "version": base.version,
+        "parent": base.parent,
+        "bibtex": base.bibtex,
+    }
+    benchmark: _Composed | _ComposedTrainTest
+    if held_out:
+        benchmark = _ComposedTrainTest(
+            train_assembly=measurements.training,
+            test_assembly=measurements.measured,
+            alpha_coord=measurements.fitted_by,
+            **settings,
+        )
+    else:
+        benchmark = _Composed(assembly=measurements.measured, **settings)
+    benchmark.metric_name, benchmark.composed = name.metric, measurements
+    benchmark.control = base.control  # type: ignore[misc] # of this benchmark rather than of its class
+    return benchmark
 
 
 class _OfName(BenchmarkBase):
     """What composed benchmarks have in common."""
 
-    _metric: str
-    _composed: VisualMeasurements
+    metric_name: str
+    composed: VisualMeasurements
 
     def measurements(self) -> VisualMeasurements:
         """The recordings of the registered benchmark, compared by the named metric."""
-        return self._composed
+        return self.composed
 
     @property
     def region(self) -> str:
         """The region of the registered benchmark."""
-        return self._composed.recorded_region
+        return self.composed.recorded_region
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate` and compare."""
-        check_assembly(self._metric, self._composed.metric, self._composed)
+        check_assembly(self.metric_name, self.composed.metric, self.composed)
         return super().__call__(candidate)  # type: ignore[safe-super] # that of the second base class
-
-    def _set(self, metric: str, base: Benchmark, measurements: VisualMeasurements) -> None:
-        self._metric, self._composed = metric, measurements
-        self.control = base.control  # type: ignore[misc] # of this benchmark rather than of its class
 
 
 class _Composed(_OfName, NeuralBenchmark):
     """Composed benchmark with one set of stimuli."""
-
-    def __init__(
-        self, metric: str, base: Benchmark, measurements: VisualMeasurements, ceiling_func: Callable[[], Score]
-    ) -> None:
-        super().__init__(assembly=measurements.measured, **_settings(base, measurements, ceiling_func))
-        self._set(metric, base, measurements)
 
     def compare(self, recordings: DataAssembly, target: DataAssembly) -> Score:
         """Compare by the named metric; what goes wrong in one that does not say what it compares is reported."""
@@ -207,10 +216,10 @@ class _Composed(_OfName, NeuralBenchmark):
         except BrainScoreError:
             raise
         except Exception as error:
-            if getattr(self._composed.metric, "compares", None) is not None:
+            if getattr(self.composed.metric, "compares", None) is not None:
                 raise
             raise UserError(
-                f"the metric {self._metric!r} cannot be applied to recordings, presentation × neuroid: "
+                f"the metric {self.metric_name!r} cannot be applied to recordings, presentation × neuroid: "
                 f"{type(error).__name__}: {error}",
                 remedy="declare what it compares in its class, such as compares = 'choices'",
             ) from error
@@ -218,30 +227,6 @@ class _Composed(_OfName, NeuralBenchmark):
 
 class _ComposedTrainTest(_OfName, TrainTestNeuralBenchmark):
     """Composed benchmark with training and test stimuli."""
-
-    def __init__(
-        self, metric: str, base: Benchmark, measurements: VisualMeasurements, ceiling_func: Callable[[], Score]
-    ) -> None:
-        super().__init__(
-            train_assembly=measurements.training,
-            test_assembly=measurements.measured,
-            alpha_coord=measurements.fitted_by,
-            **_settings(base, measurements, ceiling_func),
-        )
-        self._set(metric, base, measurements)
-
-
-def _settings(base: Benchmark, measurements: VisualMeasurements, ceiling_func: Callable[[], Score]) -> dict[str, Any]:
-    return {
-        "identifier": measurements.benchmark,
-        "similarity_metric": measurements.metric,
-        "ceiling_func": ceiling_func,
-        "visual_degrees": measurements.visual_degrees,
-        "number_of_trials": measurements.number_of_trials,
-        "version": base.version,
-        "parent": base.parent,
-        "bibtex": base.bibtex,
-    }
 
 
 def _recorded(identifier: str, keys: list[str]) -> tuple[Benchmark, VisualMeasurements]:
@@ -261,12 +246,6 @@ def _recorded(identifier: str, keys: list[str]) -> tuple[Benchmark, VisualMeasur
         f"{identifier!r} needs recordings of a region that any metric can be applied to: {'; '.join(reasons)}",
         remedy="name a benchmark on recordings, such as MajajHong2015public.IT; one of a class of its own must define "
         "measurements()",
-    )
-
-
-def _divides_stimuli(metric: Any) -> bool:
-    return isinstance(metric, CrossValidatedGeometry) or isinstance(
-        getattr(metric, "cross_validation", None), CrossValidation
     )
 
 

@@ -1,6 +1,10 @@
 """Models that run in a process and an environment of their own, optionally sandboxed.
 
 A sandboxed model sees its plugin, its environment, its declared files, and stimuli only while they are shown.
+
+>>> with isolated_model("pixels") as model:
+...     model.identifier, model.visual_degrees()
+('pixels', 8)
 """
 
 from __future__ import annotations
@@ -8,14 +12,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import xarray as xr
 
 from brainscore_core.domains import domain
-from brainscore_core.isolation import TIMEOUT, ModelProcess, SubjectFailed, process
+from brainscore_core.isolation import ModelProcess, SubjectFailed, process
 from brainscore_core.plugins.loading import is_file_reference
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures, RecordedDecisions
@@ -24,24 +28,24 @@ from brainscore_vision.model_sources.unregistered import load_unregistered_model
 from brainscore_vision.registries import load_model
 
 if TYPE_CHECKING:
-    from brainscore_core.isolation.sandbox import Exchange, Loan
+    from brainscore_core.isolation.sandbox import OpenSandbox
     from brainscore_core.plugins.environments import Environment
 
 
 class StimulusAccess:
     """Grants a sandboxed model access to stimuli, and revokes it.
 
-    `exchange`: the folder through which the sandbox sees files.
+    `sandbox`: where the stimuli are visible.
     """
 
-    def __init__(self, exchange: Exchange) -> None:
-        self._exchange = exchange
-        self._fitting: list[Loan] = []
+    def __init__(self, sandbox: OpenSandbox) -> None:
+        self._sandbox = sandbox
+        self._fitting = ExitStack()  # until the next task
 
-    def grant(self, value: Any) -> tuple[Any, list[Loan]]:
-        """Copy a stimulus set with its paths in the sandbox, and return the loans, too; keep other values."""
+    def grant(self, value: Any, loans: ExitStack) -> Any:
+        """Copy a stimulus set with its paths in the sandbox, where they exist until `loans` ends; keep other values."""
         if not isinstance(value, StimulusSet):
-            return value, []
+            return value
         # a subset of a stimulus set still has the paths of the whole set
         ids = set(value["stimulus_id"]) if "stimulus_id" in value.columns else None
         paths = {
@@ -49,102 +53,29 @@ class StimulusAccess:
             for name in ("_stimulus_paths", "_original_paths")
             if (files := getattr(value, name)) is not None
         }
-        loan = self._exchange.lend(file for files in paths.values() for file in files.values())
+        inside = loans.enter_context(self._sandbox.lend(file for files in paths.values() for file in files.values()))
         copy = value.copy(deep=False)
         for name, files in paths.items():
             # missing files keep their path: the model raises the same error as without a sandbox
-            inside = {key: loan.inside.get(str(file), file) for key, file in files.items()}
-            object.__setattr__(copy, name, inside)
-        return copy, [loan]
+            object.__setattr__(copy, name, {key: inside.get(str(file), file) for key, file in files.items()})
+        return copy
 
     @contextmanager
-    def during_call(
-        self, args: Sequence[Any], options: Mapping[str, Any]
+    def of_call(
+        self, args: Sequence[Any], options: Mapping[str, Any], *, keep: bool = False
     ) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-        """Arguments of a call; the model has access to the stimuli among them until the call returns."""
-        loans: list[Loan] = []
-        try:
-            yield self._grant_all(args, options, loans)
-        finally:
-            _revoke(loans)
+        """Arguments of a call; the model has access to the stimuli among them until the call returns.
 
-    @contextmanager
-    def until_next_task(
-        self, args: Sequence[Any], options: Mapping[str, Any]
-    ) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-        """Arguments of a call; the model has access to the stimuli among them until the next such call."""
-        loans: list[Loan] = []
-        before, self._fitting = self._fitting, loans
-        try:
-            yield self._grant_all(args, options, loans)
-        finally:
-            _revoke(before)
-
-    def _grant_all(
-        self, args: Sequence[Any], options: Mapping[str, Any], loans: list[Loan]
-    ) -> tuple[list[Any], dict[str, Any]]:
-        def granted(value: Any) -> Any:
-            inside, new_loans = self.grant(value)
-            loans.extend(new_loans)
-            return inside
-
-        return [granted(value) for value in args], {name: granted(value) for name, value in options.items()}
-
-
-def _revoke(loans: list[Loan]) -> None:
-    for loan in loans:
-        loan.give_back()
-
-
-def isolated_model(
-    model: str,
-    *,
-    identifier: str | None = None,
-    how: Mapping[str, Any] | None = None,
-    environment: Environment | None = None,
-    timeout: float = TIMEOUT,
-    cage: Mapping[str, Any] | None = None,
-) -> IsolatedModel:
-    """Start a process that loads a model, and return a model that forwards calls to it.
-
-    Parameters
-    ----------
-    model : str
-        Key of `model_registry`, or ``path/to/file.py:make_model``.
-    identifier : str, optional
-        Name in the results, for a model from a file.
-    how : mapping, optional
-        Further options of `brainscore_vision.score`, for a model from a file; plain types.
-    environment : Environment, optional
-        Environment of the process; by default that of :func:`environment_for`.
-    timeout : float
-        Limit for loading and for each call, in seconds.
-    cage : mapping, optional
-        Runs the model in a sandbox with these options of `brainscore_core.isolation.process.sandbox_for`. An empty
-        mapping: the defaults.
-
-    Returns
-    -------
-    IsolatedModel
-        A context manager; close it to end the process.
-
-    Raises
-    ------
-    SubjectFailed
-        The process did not start, or loading the model failed.
-    UserError
-        The requirements cannot be met, or the name is wrong.
-
-    Examples
-    --------
-    >>> with isolated_model("pixels") as model:
-    ...     model.identifier, model.visual_degrees()
-    ('pixels', 8)
-    """
-    made: IsolatedModel = process.isolated_model(
-        domain("vision"), model, identifier=identifier, how=how, environment=environment, timeout=timeout, cage=cage
-    )
-    return made
+        `keep`: until the next such call.
+        """
+        loans, before = ExitStack(), self._fitting
+        if keep:
+            self._fitting = loans
+        with before if keep else loans:
+            yield (
+                [self.grant(value, loans) for value in args],
+                {name: self.grant(value, loans) for name, value in options.items()},
+            )
 
 
 class IsolatedModel(BrainModel):
@@ -161,7 +92,7 @@ class IsolatedModel(BrainModel):
     def __init__(self, process: ModelProcess, environment: Environment | None = None) -> None:
         self.process = process
         self.environment = environment
-        self.stimulus_access = None if process.sandbox is None else StimulusAccess(process.sandbox.exchange)
+        self.stimulus_access = None if process.sandbox is None else StimulusAccess(process.sandbox)
         self._identifier = _text_attribute(process, "identifier")
         self.name = _text_attribute(process, "name")
         self.looks_at_files = process.call("looks_at_files") is True
@@ -205,7 +136,7 @@ class IsolatedModel(BrainModel):
         if self.stimulus_access is None:
             responses = self.process.call("look_at", stimuli, *args, **options)
         else:
-            with self.stimulus_access.during_call([stimuli, *args], options) as (granted_args, granted_options):
+            with self.stimulus_access.of_call([stimuli, *args], options) as (granted_args, granted_options):
                 responses = self.process.call("look_at", *granted_args, **granted_options)
         if not isinstance(responses, xr.DataArray):
             raise SubjectFailed(
@@ -249,7 +180,7 @@ class _StartMethod:
         if self._stimulus_access is None:
             self._process.call("start", self._method, str(what), named, rest, options)
             return
-        with self._stimulus_access.until_next_task(rest, options) as (granted_args, granted_options):
+        with self._stimulus_access.of_call(rest, options, keep=True) as (granted_args, granted_options):
             self._process.call("start", self._method, str(what), named, granted_args, granted_options)
 
 
@@ -287,17 +218,10 @@ class ModelServer:
         self._model = model
         self.name = name
         self.looks_at_files = not isinstance(model, RecordedDecisions | PrecomputedFeatures)
-        self.start_task = _parameters_of(model.start_task)
-        self.start_recording = _parameters_of(model.start_recording)
+        self.start_task, self.start_recording = model.start_task, model.start_recording
 
-    @property
-    def identifier(self) -> str:
-        """Unique name of the model."""
-        return self._model.identifier
-
-    def visual_degrees(self) -> float:
-        """Visual angle that the model's input spans, in degrees."""
-        return self._model.visual_degrees()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
 
     @property
     def states_visual_degrees(self) -> bool:
@@ -318,14 +242,6 @@ class ModelServer:
         if expect is not None:
             expect(regions)
 
-    def look_at(self, *args: Any, **options: Any) -> Any:
-        """Show stimuli to the model."""
-        return self._model.look_at(*args, **options)
 
-
-def _parameters_of(method: Any) -> Any:
-    @functools.wraps(method)
-    def described(*args: Any, **options: Any) -> Any:
-        return method(*args, **options)
-
-    return described
+isolated_model = functools.partial(process.isolated_model, domain("vision"))
+"""`brainscore_core.isolation.process.isolated_model` for models of vision."""

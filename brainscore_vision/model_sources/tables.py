@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, urlsplit
@@ -130,7 +131,24 @@ class ModelRow:
         A UserError if its library cannot be imported, or does not have the architecture; a ModuleNotFoundError if a
         package that Brain-Score does not know is not installed.
         """
-        network = _BUILD.get(self.library, _of_package)(self)
+        from brainscore_vision.model_helpers.libraries import library
+        from brainscore_vision.model_sources.libraries import require_library_model
+
+        match self.library:
+            case "timm":
+                require_library_model(f"timm:{self.architecture}")
+                timm = library("timm", needed_by=self.identifier)
+                network = timm.create_model(self.architecture, **self.arguments)
+            case "torchvision":
+                models = library("torchvision.models", needed_by=self.identifier)
+                network = models.get_model(self.architecture, weights=None, **self.arguments)
+            case "transformers":
+                model_class = getattr(library("transformers", needed_by=self.identifier), self.architecture)
+                network = model_class(model_class.config_class(**self.arguments))
+            case package:
+                module, _, name = self.architecture.partition(":")
+                make = attrgetter(name)(import_module(".".join(filter(None, [package, module]))))
+                network = make(**self.arguments)
         for name, value in self.settings.items():
             module, _, attribute = name.rpartition(".")
             setattr(network.get_submodule(module), attribute, tuple(value) if isinstance(value, list) else value)
@@ -182,7 +200,13 @@ class ModelRow:
         """Make the network with its weights, or as it is initialised from seed 0 if it has none; and a remark."""
         file = self.weight_file
         if file is None and self.weights:
-            return _OF_LIBRARY[self.library](self)
+            from brainscore_vision.model_sources.libraries import build_network, huggingface_network
+
+            if self.library == "transformers":
+                return huggingface_network(self.weights, self.architecture)
+            weights = "" if self.library == "timm" else f":{self.weights}"
+            wrapper, _, remark = build_network(f"{self.library}:{self.architecture}{weights}")
+            return wrapper.model, remark
         from brainscore_vision.model_helpers.weights import seeded
 
         with seeded(0):
@@ -285,59 +309,6 @@ def _metadata(row: ModelRow, citations: Mapping[str, str]) -> ModelMetadata:
         bibtex=citations[cells["citation"]],
         notes=tuple(notes),
     )
-
-
-def _of_timm(row: ModelRow) -> Any:
-    from brainscore_vision.model_helpers.libraries import library
-    from brainscore_vision.model_sources.libraries import require_library_model
-
-    require_library_model(f"timm:{row.architecture}")
-    return library("timm", needed_by=row.identifier).create_model(row.architecture, **row.arguments)
-
-
-def _of_torchvision(row: ModelRow) -> Any:
-    from brainscore_vision.model_helpers.libraries import library
-
-    models = library("torchvision.models", needed_by=row.identifier)
-    return models.get_model(row.architecture, weights=None, **row.arguments)
-
-
-def _of_transformers(row: ModelRow) -> Any:
-    from brainscore_vision.model_helpers.libraries import library
-
-    model_class = getattr(library("transformers", needed_by=row.identifier), row.architecture)
-    return model_class(model_class.config_class(**row.arguments))
-
-
-def _of_package(row: ModelRow) -> Any:
-    module, _, name = row.architecture.partition(":")
-    attribute: Any = import_module(".".join(filter(None, [row.library, module])))
-    for attribute_name in name.split("."):
-        attribute = getattr(attribute, attribute_name)
-    return attribute(**row.arguments)
-
-
-_BUILD: Final = {"timm": _of_timm, "torchvision": _of_torchvision, "transformers": _of_transformers}
-
-
-def _weights_of_library(row: ModelRow, identifier: str) -> tuple[Any, str]:
-    from brainscore_vision.model_sources.libraries import build_network
-
-    wrapper, _, remark = build_network(identifier)
-    return wrapper.model, remark
-
-
-def _weights_of_transformers(row: ModelRow) -> tuple[Any, str]:
-    from brainscore_vision.model_sources.libraries import huggingface_network
-
-    return huggingface_network(row.weights, row.architecture)
-
-
-_OF_LIBRARY: Final[Mapping[str, Callable[[ModelRow], tuple[Any, str]]]] = {
-    "timm": lambda row: _weights_of_library(row, f"timm:{row.architecture}"),
-    "torchvision": lambda row: _weights_of_library(row, f"torchvision:{row.architecture}:{row.weights}"),
-    "transformers": _weights_of_transformers,
-}
 
 
 def _plain_classes() -> list[Any]:

@@ -167,36 +167,55 @@ def to_unregistered_model(
         model, remarks = unwrapped(model)  # the inner network states its preprocessing
     if source is None:  # of wrapped networks, the network's, not that of the class that wraps it
         source = model.source_file if hasattr(model, "source_file") else _source_file(model)
-    given = {
-        "layers": layers,
-        "region_layer_map": region_layer_map,
-        "time_mapping": time_mapping,
-        "preprocessing": preprocessing,
-        "logits": logits,
-    }
     clips = {"frames": frames, "frame_rate": frame_rate, "duration": duration}
-    given |= clips
+    given: dict[str, Any] = {"layers": layers, "region_layer_map": region_layer_map, "time_mapping": time_mapping}
+    given |= {"preprocessing": preprocessing, "logits": logits, **clips}
     if isinstance(model, BrainModel) or hasattr(model, "look_at"):
         _refuse(given, f"for a {type(model).__name__}, which is a BrainModel already", "pass the network itself")
         name = identifier or _text(getattr(model, "identifier", None)) or _name(model)
         return UnregisteredModel(name, model, source, tuple(getattr(model, "remarks", ())))
     network = _as_activations_model(model, identifier, preprocessing, logits, clips, remarks)
     if network is not None:
+        from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
+
         if any(value is not None for value in clips.values()):
             _refuse({"time_mapping": time_mapping}, "for a network that takes clips", "pass frame_rate only")
         name = identifier or network.identifier
         remarks += getattr(network, "remarks", ())
         wanted, readout = _layers(network, layers, region_layer_map, time_mapping, remarks)
-        made = _commit(name, network, wanted, readout, region_layer_map, time_mapping, visual_degrees)
+        made: Any = ModelCommitment(
+            identifier=name,
+            activations_model=network,
+            layers=wanted,
+            behavioral_readout_layer=readout,
+            region_layer_map=region_layer_map,
+            time_mapping=time_mapping,
+            visual_degrees=visual_degrees,
+        )
         if layers is not None:
-            named = [layers] if isinstance(layers, str) else layers
-            remarks += _matched(named, made.layers)
+            from brainscore_vision.model_helpers.activations.networks import is_pattern, match_layers
+
+            patterns = filter(is_pattern, [layers] if isinstance(layers, str) else layers)
+            remarks += [
+                f"layers that match {name!r}: {', '.join(match_layers(name, made.layers))}" for name in patterns
+            ]
         made.remarks, made.source_file = (*remarks, *made.remarks), source
         return UnregisteredModel(name, made, source, made.remarks)
     if callable(model):
         del given["region_layer_map"]
         _refuse(given, "for a function of images", "it gets RGB arrays, and prepares them itself")
-        return UnregisteredModel(*_from_function(model, identifier, region_layer_map, visual_degrees), source)
+        from brainscore_vision.model_helpers.images import load_rgb
+        from brainscore_vision.model_helpers.static_features import FeatureModel
+
+        name, layer = identifier or _name(model), getattr(model, "__name__", "features")
+        features = FeatureModel(
+            name,
+            layers={layer if layer != "<lambda>" else "features": model},
+            region_layer_map=region_layer_map,
+            load=load_rgb,
+            visual_degrees=visual_degrees,
+        )
+        return UnregisteredModel(name, features, source)
     raise UserError(
         f"an object of the type {type(model).__name__} is not a model",
         remedy="pass an identifier, a BrainModel, a torch.nn.Module or a function of images",
@@ -206,28 +225,6 @@ def to_unregistered_model(
 def _refuse(given: Mapping[str, Any], what: str, instead: str) -> None:
     if superfluous := [name for name, value in given.items() if value is not None]:
         raise UserError(f"{', '.join(superfluous)} cannot be given {what}", remedy=f"leave them out, or {instead}")
-
-
-def _commit(
-    identifier: str,
-    network: Any,
-    layers: Sequence[str] | str | None,
-    readout: str | None,
-    region_layer_map: Mapping[str, str | Sequence[str]] | None,
-    time_mapping: Mapping[str, Mapping[int, tuple[float, float]]] | None,
-    visual_degrees: float | None,
-) -> Any:
-    from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
-
-    return ModelCommitment(
-        identifier=identifier,
-        activations_model=network,
-        layers=layers,
-        behavioral_readout_layer=readout,
-        region_layer_map=region_layer_map,
-        time_mapping=time_mapping,
-        visual_degrees=visual_degrees,
-    )
 
 
 def _layers(
@@ -274,15 +271,6 @@ def _layers_in_time(network: Any, example: Any, steps: int) -> list[str]:
     return [f"{name}-t{step}" for name in outermost for step in range(calls[name])]
 
 
-def _matched(named: Sequence[str], layers: Sequence[str]) -> list[str]:
-    """For each pattern, the layers that it matched."""
-    from brainscore_vision.model_helpers.activations.networks import is_pattern, match_layers
-
-    return [
-        f"layers that match {name!r}: {', '.join(match_layers(name, layers))}" for name in named if is_pattern(name)
-    ]
-
-
 def _example_input(network: Any) -> Any:
     from tempfile import TemporaryDirectory
 
@@ -315,7 +303,7 @@ def _as_activations_model(
     if not _is_network(model):
         return None
     if any(value is not None for value in clips.values()):
-        return _as_clip_model(model, identifier or _name(model), preprocessing, **clips, remarks=remarks)
+        return _as_clip_model(model, identifier or _name(model), preprocessing, clips, remarks)
     if preprocessing is None and _takes_clips(model):
         raise UserError(
             f"{_name(model)} takes clips of frames, and their frame rate is not known",
@@ -350,19 +338,11 @@ def _frames_of(network: Any) -> int | None:
     return None
 
 
-def _as_clip_model(
-    network: Any,
-    name: str,
-    preprocessing: Any,
-    *,
-    frames: int | None,
-    frame_rate: float | None,
-    duration: float | None,
-    remarks: list[str],
-) -> Any:
+def _as_clip_model(network: Any, name: str, preprocessing: Any, clips: Mapping[str, Any], remarks: list[str]) -> Any:
     """Wrap a network that takes clips."""
     from brainscore_vision.model_helpers.activations.temporal.model import PytorchWrapper
 
+    frames, frame_rate, duration = clips["frames"], clips["frame_rate"], clips["duration"]
     frames = _frames_of(network) if frames is None else frames
     if frame_rate is None or frames is None:
         missing = "frame_rate" if frame_rate is None else "frames"
@@ -434,26 +414,6 @@ def _usual_preprocessing(network: Any, name: str, remarks: list[str]) -> Callabl
     )
     _logger.warning("%s: %s; pass preprocessing= if the network expects others", name, remarks[-1])
     return partial(load_preprocess_images, image_size=size)
-
-
-def _from_function(
-    function: Callable[..., Any],
-    identifier: str | None,
-    region_layer_map: Mapping[str, str | Sequence[str]] | None,
-    visual_degrees: float | None,
-) -> tuple[str, BrainModel]:
-    from brainscore_vision.model_helpers.images import load_rgb
-    from brainscore_vision.model_helpers.static_features import FeatureModel
-
-    name = identifier or _name(function)
-    layer = getattr(function, "__name__", "features")
-    return name, FeatureModel(
-        name,
-        layers={layer if layer != "<lambda>" else "features": function},
-        region_layer_map=region_layer_map,
-        load=load_rgb,
-        visual_degrees=visual_degrees,
-    )
 
 
 def _source_file(model: Any) -> Path | None:

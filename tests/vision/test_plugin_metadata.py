@@ -5,8 +5,8 @@ import textwrap
 
 import pytest
 
+from brainscore_core.catalogue import read_metadata_file
 from brainscore_core.errors import UserError
-from brainscore_vision.catalogue.plugins import read_metadata_file
 
 pytest.importorskip("yaml")
 

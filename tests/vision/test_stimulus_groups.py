@@ -20,7 +20,7 @@ from brainscore_core.supported_data_standards.brainio.stimulus_groups import Gro
 from brainscore_vision import load_dataset, load_metric
 from brainscore_vision.assessment.audit import _check_groups, audit
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
-from brainscore_vision.registries import data_registry, declared_groups
+from brainscore_vision.registries import data_registry
 from brainscore_vision.testing import list_stand_ins, stand_in
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
@@ -150,7 +150,7 @@ def test_nothing_in_the_catalogue_is_undeclared():
     asked = {}
     for name in list_stand_ins()["assemblies"]:
         assembly = stand_in(name)
-        if list(assembly.dims).count("presentation") == 1 and (groups := declared_groups(name)):
+        if list(assembly.dims).count("presentation") == 1 and (groups := data_registry.declared_groups(name)):
             assembly.attrs["stimulus_groups"] = groups
             used = grouping_of(assembly)
             if used.question or used.name != (None if groups == "none" else groups):
@@ -167,7 +167,7 @@ def _listed():
         if place.source != "built in":
             continue
         patterns |= getattr(import_module(place.package), "STIMULUS_GROUPS", {})
-        if declared_groups(key) is None:
+        if data_registry.declared_groups(key) is None:
             unknown.add(key.replace("-", ".").partition(".")[0].partition("_")[0])
     lines = ["| data sets | groups of stimuli |", "|---|---|"]
     for pattern, groups in sorted(patterns.items(), key=lambda item: item[0].lower()):

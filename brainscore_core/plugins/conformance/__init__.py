@@ -117,14 +117,15 @@ def check_model(model: Any, *, stimuli: StimulusSet | None = None, raise_errors:
     >>> sorted({check.result for check in check_model(load_model("simulated-truth"))})
     ['not applicable', 'passed']
     """
+    import os
+    from unittest.mock import patch
+
     from brainscore_core.plugins.conformance.models import CHECKS
 
-    with TemporaryDirectory() as folder, _without_stored_activations():
+    name = getattr(model, "identifier", None) or type(model).__name__
+    with TemporaryDirectory() as folder, patch.dict(os.environ, {"BRAINSCORE_ACTIVATIONS": "off"}):
         shown = example_stimuli(Path(folder)) if stimuli is None else stimuli
-        checks = _run(CHECKS, model, shown)
-    return _raise_or_return(
-        checks, getattr(model, "identifier", None) or type(model).__name__, raise_errors=raise_errors
-    )
+        return _run(CHECKS, model, shown, name=name, raise_errors=raise_errors)
 
 
 def check_subject(make: Callable[[], Any]) -> tuple[Check, ...]:
@@ -197,9 +198,8 @@ def check_benchmark(
 
     models = model if isinstance(model, tuple) else () if model is None else (model,)
     context = BenchmarkContext(models=models, parents=parents, folder=None if folder is None else Path(folder))
-    checks = _run(CHECKS, benchmark, context)
     name = getattr(benchmark, "identifier", None) or type(benchmark).__name__
-    return _raise_or_return(checks, name, raise_errors=raise_errors)
+    return _run(CHECKS, benchmark, context, name=name, raise_errors=raise_errors)
 
 
 def check_data(
@@ -243,8 +243,7 @@ def check_data(
     from brainscore_core.plugins.conformance.data import DataUnderTest, checks_for
 
     subject = DataUnderTest.of(data, identifier=identifier, folder=None if folder is None else Path(folder))
-    checks = _run(checks_for(data), subject)
-    return _raise_or_return(checks, subject.identifier or "data", raise_errors=raise_errors)
+    return _run(checks_for(data), subject, name=subject.identifier or "data", raise_errors=raise_errors)
 
 
 def check_metric(
@@ -296,7 +295,7 @@ def check_metric(
 
     subject = MetricUnderTest.of(metric, source, target, folder=None if folder is None else Path(folder))
     name = getattr(metric, "identifier", None) or type(metric).__name__
-    return _raise_or_return(_run(CHECKS, subject), name, raise_errors=raise_errors)
+    return _run(CHECKS, subject, name=name, raise_errors=raise_errors)
 
 
 def example_stimuli(folder: Path) -> StimulusSet:
@@ -340,8 +339,19 @@ def example_stimuli(folder: Path) -> StimulusSet:
     return stimuli
 
 
-def _run(checks: Mapping[str, Callable[..., None]], *arguments: Any) -> tuple[Check, ...]:
-    return tuple(_run_check(name, check, *arguments) for name, check in checks.items())
+def _run(
+    checks: Mapping[str, Callable[..., None]], *arguments: Any, name: str = "", raise_errors: bool = False
+) -> tuple[Check, ...]:
+    done = tuple(_run_check(title, check, *arguments) for title, check in checks.items())
+    failed = [check for check in done if check.result == "failed"]
+    if failed and raise_errors:
+        texts = ("; ".join(filter(None, (check.explanation, check.remedy))) for check in failed)
+        raise ConformanceError(
+            f"{len(failed)} of {len(done)} checks of {name!r} failed:\n"
+            + "\n".join(f"- {check.name}: {text}" for check, text in zip(failed, texts, strict=True)),
+            checks=done,
+        )
+    return done
 
 
 def _run_check(name: str, check: Callable[..., None], *arguments: Any) -> Check:
@@ -358,22 +368,3 @@ def _run_check(name: str, check: Callable[..., None], *arguments: Any) -> Check:
     except Exception as error:  # noqa: BLE001 - any error of a plugin fails the check
         return Check(name, "failed", f"{type(error).__name__} was raised: {error}")
     return Check(name, "passed")
-
-
-def _raise_or_return(checks: tuple[Check, ...], name: str, *, raise_errors: bool) -> tuple[Check, ...]:
-    failed = [check for check in checks if check.result == "failed"]
-    if failed and raise_errors:
-        problems = ("; ".join(text for text in (check.explanation, check.remedy) if text) for check in failed)
-        raise ConformanceError(
-            f"{len(failed)} of {len(checks)} checks of {name!r} failed:\n"
-            + "\n".join(f"- {check.name}: {text}" for check, text in zip(failed, problems, strict=True)),
-            checks=checks,
-        )
-    return checks
-
-
-def _without_stored_activations() -> Any:
-    import os
-    from unittest.mock import patch
-
-    return patch.dict(os.environ, {"BRAINSCORE_ACTIVATIONS": "off"})

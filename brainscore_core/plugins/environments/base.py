@@ -164,6 +164,16 @@ def _query(executable: Path) -> dict[str, Any]:
     return answer
 
 
+def outermost(folders: Iterable[Path], others: Iterable[Path] = ()) -> list[Path]:
+    """Folders in order, without those inside another one or inside `others`."""
+    remaining: list[Path] = []
+    outer = list(others)
+    for folder in sorted(set(folders)):
+        if not any(folder.is_relative_to(path) for path in (*outer, *remaining)):
+            remaining.append(folder)
+    return remaining
+
+
 def without_python_settings() -> dict[str, str]:
     """Environment variables, without those that change Python's search path."""
     return {

@@ -30,6 +30,7 @@ from brainscore_core.plugins.environments.base import (
     closure,
     installed_in,
     minimal_variables,
+    outermost,
     requires,
 )
 from brainscore_core.plugins.environments.requirements import Wanted, what_is_wanted
@@ -244,6 +245,7 @@ class _Request:
         asked = [(item.name, item.requirement.extras) for item in needs.items] + [(name, ()) for name in needs.met]
         reached = closure([*asked, *((name, ()) for name in added)], visible, base.markers)
         shadowed = {name: installed[name].version for name in added if name in installed}
+        folders = (*base.prefixes, base.prefix, base.interpreter.parent.parent, *base.everywhere)  # that it reads
         return _folder.Manifest(
             key="",
             plugin=self.plugin,
@@ -258,7 +260,7 @@ class _Request:
                 "version": base.version,
                 "prefix": str(base.prefix),
                 "path": [str(folder) for folder in base.everywhere],
-                "mounts": [str(folder) for folder in mounts(base)],
+                "mounts": [str(folder) for folder in outermost(folder for folder in folders if folder.exists())],
             },
             made=time.time(),
         )
@@ -297,16 +299,6 @@ def _give_back(folder: Path) -> None:
 _APPEND = "import sys; {0} in sys.path or sys.path.append({0})"  # Python may read the file twice
 _TRY = "import brainscore_core.errors, numpy"
 _SCRIPT_LIMIT = 1_000_000  # bytes; larger ones are programs
-
-
-def mounts(base: Base) -> list[Path]:
-    """Folders that an environment over this interpreter reads, without those inside another one."""
-    every = sorted({*base.prefixes, base.prefix, base.interpreter.parent.parent, *base.everywhere})
-    outermost: list[Path] = []
-    for folder in every:
-        if folder.exists() and not any(folder.is_relative_to(outer) for outer in outermost):
-            outermost.append(folder)
-    return outermost
 
 
 def relocate(part: Path, target: Path) -> None:

@@ -155,7 +155,7 @@ def close_the_connection():
     time.sleep(600)
 
 
-say({{"protocol": 1, "python": "3"}})
+say({{"protocol": 2, "python": "3"}})
 for line in os.fdopen(connection, closefd=False):
     request = json.loads(line)["body"]
     answer = {{"methods": {{}}}} if request["ask"] == "load" else globals()[request["method"]](*request["args"])

@@ -124,19 +124,15 @@ class TestAnswers:
         other.chmod(0o600)  # root's own, for instance
         with pytest.raises(SubjectFailed, match="FileNotFoundError"):
             subject.call("read", str(one))
-        first = subject.sandbox.exchange.lend([one, other, tmp_path / "missing", tmp_path])
-        second = subject.sandbox.exchange.lend([str(one)])
-        assert set(first.inside) == {str(one), str(other)}
-        assert {"dog" in str(path) for path in first.inside.values()} == {False}
-        assert [subject.call("read", str(path)) for path in first.inside.values()] == ["one", "other"]
-        assert second.inside[str(one)] == first.inside[str(one)]
-        kept, gone = first.inside[str(one)], first.inside[str(other)]
-        first.give_back()
-        first.give_back()  # again does nothing
-        assert subject.call("read", str(kept)) == "one"
-        with pytest.raises(SubjectFailed, match="FileNotFoundError"):
-            subject.call("read", str(gone))
-        second.give_back()
+        lend = subject.sandbox.lend
+        with lend([str(one)]) as kept:
+            with lend([one, other, tmp_path / "missing", tmp_path]) as inside:
+                assert set(inside) == {str(one), str(other)}
+                assert {"dog" in str(path) for path in inside.values()} == {False}
+                assert [subject.call("read", str(path)) for path in inside.values()] == ["one", "other"]
+            assert subject.call("read", str(kept[str(one)])) == "one"
+            with pytest.raises(SubjectFailed, match="FileNotFoundError"):
+                subject.call("read", str(inside[str(other)]))
         assert subject.call("listing", "/stimuli") == []
         assert one.read_text() == "one"
         assert other.stat().st_mode & 0o777 == 0o600

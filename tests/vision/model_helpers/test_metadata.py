@@ -1,7 +1,7 @@
 import pytest
 
-from brainscore_vision import model_registry
-from brainscore_vision.catalogue.plugins import read_plugin_metadata
+from brainscore_core.catalogue import read_plugin_metadata
+from brainscore_vision import model_registry, plugin_index
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 GOOD = {
@@ -49,7 +49,7 @@ def described():
     places = {
         model_registry.location(identifier).folder: model_registry.location(identifier) for identifier in model_registry
     }
-    found = [read_plugin_metadata("models", place) for place in places.values()]
+    found = [read_plugin_metadata("models", place, plugin_index) for place in places.values()]
     assert [problem for plugin in found for problem in plugin.problems] == []
     return {identifier: metadata for plugin in found for identifier, metadata in plugin.table.items()}
 

@@ -6,8 +6,8 @@ from importlib import import_module
 import pytest
 import torch
 
-from brainscore_vision import model_registry
-from brainscore_vision.catalogue.plugins import read_plugin_metadata
+from brainscore_core.catalogue import read_plugin_metadata
+from brainscore_vision import model_registry, plugin_index
 from brainscore_vision.model_helpers.activations.networks import LayerNames
 from brainscore_vision.model_helpers.brain_transformation.layers import load_region_layer_map
 from brainscore_vision.model_helpers.metadata import ModelMetadata
@@ -60,7 +60,7 @@ def test_reference_models_are_registered():
 
 @pytest.mark.parametrize("identifier", sorted(set(model_registry) - NO_NETWORKS))
 def test_metadata_and_citation(identifier):
-    metadata = read_plugin_metadata("models", model_registry.location(identifier)).of(identifier)
+    metadata = read_plugin_metadata("models", model_registry.location(identifier), plugin_index).of(identifier)
     assert isinstance(metadata, ModelMetadata)
     assert "title = {" in metadata.bibtex
     assert "year = {" in metadata.bibtex
