@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.plugins import PluginIndex, Registry, Resolver
+from brainscore_core.plugins.registry import registry_of
 from brainscore_core.provenance import note
 from brainscore_language.artificial_subject import ArtificialSubject
 
@@ -48,21 +49,11 @@ plugin_index = PluginIndex(
 )
 plugin_index.install()
 
-benchmark_registry: Registry[Benchmark] = Registry(
-    "benchmark_registry",
-    noun="benchmark",
-    index=plugin_index,
-    list_command="brainscore list benchmarks --domain language",
-)
-data_registry: Registry[Any] = Registry(
-    "data_registry", noun="dataset", index=plugin_index, list_command="brainscore list data --domain language"
-)
-metric_registry: Registry[Any] = Registry(
-    "metric_registry", noun="metric", index=plugin_index, list_command="brainscore list metrics --domain language"
-)
-model_registry: Registry[ArtificialSubject] = Registry(
-    "model_registry", noun="model", index=plugin_index, list_command="brainscore list models --domain language"
-)
+_OPTION = " --domain language"
+benchmark_registry: Registry[Benchmark] = registry_of("benchmark", plugin_index, _OPTION)
+data_registry: Registry[Any] = registry_of("data", plugin_index, _OPTION)
+metric_registry: Registry[Any] = registry_of("metric", plugin_index, _OPTION)
+model_registry: Registry[ArtificialSubject] = registry_of("model", plugin_index, _OPTION)
 
 REGISTRIES: dict[str, Registry[Any]] = {
     "benchmark": benchmark_registry,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from brainscore_core.errors import UserError
 from brainscore_core.plugins import PluginIndex, Registry
-from brainscore_core.plugins.registry import suggesting_public_variants
+from brainscore_core.plugins.registry import registry_of, suggesting_public_variants
 from brainscore_core.provenance import note
 
 if TYPE_CHECKING:
@@ -40,21 +40,11 @@ plugin_index = PluginIndex(
 )
 plugin_index.install()
 
-benchmark_registry: Registry[Benchmark] = Registry(
-    "benchmark_registry", noun="benchmark", index=plugin_index, list_command="brainscore list benchmarks"
-)
-data_registry: Registry[DataAssembly] = Registry(
-    "data_registry", noun="dataset", index=plugin_index, list_command="brainscore list data"
-)
-metric_registry: Registry[Any] = Registry(
-    "metric_registry", noun="metric", index=plugin_index, list_command="brainscore list metrics"
-)
-model_registry: Registry[BrainModel] = Registry(
-    "model_registry", noun="model", index=plugin_index, list_command="brainscore list models"
-)
-stimulus_set_registry: Registry[StimulusSet] = Registry(
-    "stimulus_set_registry", noun="stimulus set", index=plugin_index, list_command="brainscore list stimulus-sets"
-)
+benchmark_registry: Registry[Benchmark] = registry_of("benchmark", plugin_index)
+data_registry: Registry[DataAssembly] = registry_of("data", plugin_index)
+metric_registry: Registry[Any] = registry_of("metric", plugin_index)
+model_registry: Registry[BrainModel] = registry_of("model", plugin_index)
+stimulus_set_registry: Registry[StimulusSet] = registry_of("stimulus_set", plugin_index)
 
 REGISTRIES: dict[str, Registry[Any]] = {
     "benchmark": benchmark_registry,

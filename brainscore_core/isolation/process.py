@@ -38,7 +38,7 @@ from brainscore_core.plugins.environments import environment_of, plugin_requirem
 from brainscore_core.plugins.loading import is_file_reference, referenced_file
 
 if TYPE_CHECKING:
-    from brainscore_core.isolation.sandbox import OpenSandbox, Verdict
+    from brainscore_core.isolation.sandbox import Verdict
     from brainscore_core.plugins.environments import Environment
 
 
@@ -151,18 +151,15 @@ def start_model_process(
         raise UserError("isolated models require Linux or macOS", remedy="score without isolation here")
     interpreter = str(python or sys.executable)
     command = [*prefix, interpreter, "-P", "-m", "brainscore_core.isolation"]
-    with ExitStack() as stack:
-        opened = None if sandbox is None else stack.enter_context(sandbox.opened(socket=True))
-        process = ModelProcess(
-            command if opened is None else [*opened.prefix, *command],
-            name=identifier,
-            environment=environment,
-            timeout=timeout,
-            max_output=max_output,
-            on_output=on_output,
-            sandbox=opened,
-            closing=stack.pop_all(),
-        )
+    process = ModelProcess(
+        command,
+        name=identifier,
+        environment=environment,
+        timeout=timeout,
+        max_output=max_output,
+        on_output=on_output,
+        sandbox=sandbox,
+    )
     try:
         process.await_greeting(start_timeout, interpreter)
         process.load(loader, identifier, dict(options or {}))
@@ -181,12 +178,8 @@ class ModelProcess:
         The command line, to which the number of a descriptor is appended.
     name : str
         Name of the model, for messages.
-    environment, timeout, max_output, on_output
+    environment, timeout, max_output, on_output, sandbox
         See :func:`start_model_process`.
-    sandbox : OpenSandbox, optional
-        The sandbox of the process.
-    closing : ExitStack, optional
-        Closed together with the process.
 
     Attributes
     ----------
@@ -197,7 +190,7 @@ class ModelProcess:
     peak_memory : int
         Highest resident memory of the process so far, in bytes, as it reports.
     sandbox : OpenSandbox or None
-        As above.
+        The sandbox of the process.
     """
 
     def __init__(
@@ -209,11 +202,9 @@ class ModelProcess:
         timeout: float,
         max_output: int,
         on_output: Callable[[str], None] | None,
-        sandbox: OpenSandbox | None = None,
-        closing: ExitStack | None = None,
+        sandbox: Sandbox | None = None,
     ) -> None:
         self.name = name
-        self.sandbox = sandbox
         self.python_version = ""
         self.peak_memory = 0
         self._timeout = timeout
@@ -224,17 +215,18 @@ class ModelProcess:
         self._verdict: Verdict | None = None  # of the sandbox
         self._lock = threading.RLock()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        with theirs:
-            number = theirs.fileno()
-            self._process = guarded([*command, str(number)], inherited=number, environment=environment)
+        with theirs, ExitStack() as stack:
+            self.sandbox = None if sandbox is None else stack.enter_context(sandbox.opened(socket=True))
+            command = [*(self.sandbox.prefix if self.sandbox else ()), *command, str(theirs.fileno())]
+            self._process = guarded(command, inherited=theirs.fileno(), environment=environment)
+            self._closing = stack.pop_all()
         self._channel = Channel(ours, limits=Limits(), check=LifeCheck(self._process))
         assert self._process.stdout is not None
         self._output = Output(
             os.dup(self._process.stdout.fileno()), limit=max_output, on_flood=ender(self._process), on_text=on_output
         )
         self._process.stdout.close()
-        self._abandon = weakref.finalize(self, end, self._process, os.getpid(), closing)
-        self._closing = closing
+        self._abandon = weakref.finalize(self, end, self._process, os.getpid(), self._closing)
 
     # -- requests ------------------------------------------------------------------------------------------------
 
@@ -312,8 +304,7 @@ class ModelProcess:
         status = end(self._process, os.getpid())
         if self.sandbox is not None and self._verdict is None:
             self._verdict = self.sandbox.verdict
-        if self._closing is not None:
-            self._closing.close()
+        self._closing.close()
         self._output.finish(2.0)
         return status
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import json
 import math
 import mmap
@@ -216,11 +215,10 @@ class Channel:
                 raise Closed from error
 
     def _send_file(self, descriptor: int, deadline: float | None) -> None:
-        ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
         while True:
             self._wait(select.POLLOUT, deadline)
             try:
-                if self._socket.sendmsg([_MARK], ancillary):
+                if socket.send_fds(self._socket, [_MARK], [descriptor]):
                     return
             except BlockingIOError:
                 continue
@@ -299,25 +297,20 @@ class Channel:
         return block
 
     def _fill(self, deadline: float | None) -> None:
-        ancillary_size = self._limits.descriptors * array.array("i").itemsize
         while True:
             self._wait(select.POLLIN, deadline)
             try:
-                data, ancillary, flags, _ = self._socket.recvmsg(
-                    _CHUNK, socket.CMSG_SPACE(ancillary_size), getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+                data, files, flags, _ = socket.recv_fds(
+                    self._socket, _CHUNK, self._limits.descriptors, getattr(socket, "MSG_CMSG_CLOEXEC", 0)
                 )
+                break
             except BlockingIOError:
                 continue
             except OSError as error:
                 raise Closed from error
-            break
-        for level, kind, content in ancillary:
-            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-                files = array.array("i")
-                files.frombytes(content[: len(content) - len(content) % files.itemsize])
-                for descriptor in files:  # on systems without the flag
-                    os.set_inheritable(descriptor, False)
-                self._files.extend(files)
+        for descriptor in files:  # on systems without the flag
+            os.set_inheritable(descriptor, False)
+        self._files.extend(files)
         if flags & getattr(socket, "MSG_CTRUNC", 0) or len(self._files) > self._limits.descriptors:
             raise WireError("too many files at once")
         if not data:

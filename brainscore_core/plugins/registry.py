@@ -535,6 +535,22 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         return UnknownIdentifier(message, remedy)
 
 
+_NAMES = {"data": ("dataset", "data"), "stimulus_set": ("stimulus set", "stimulus-sets")}
+"""Kind of object → noun, and plural in commands."""
+
+
+def registry_of(kind: str, index: PluginIndex, options: str = "") -> Registry[Any]:
+    """Make the registry of a kind of object of a domain; `options`: of the command that lists the objects.
+
+    Examples
+    --------
+    >>> registry_of("data", PluginIndex("mine", folder="mine", kinds=["data"], registries=["data_registry"])).noun
+    'dataset'
+    """
+    noun, plural = _NAMES.get(kind, (kind, f"{kind}s"))
+    return Registry(f"{kind}_registry", noun=noun, index=index, list_command=f"brainscore list {plural}{options}")
+
+
 def _is_factory(value: object) -> bool:
     """Whether a value is a function or class, not a callable model, metric or benchmark."""
     return inspect.isclass(value) or inspect.isroutine(value) or not hasattr(value, "identifier")
