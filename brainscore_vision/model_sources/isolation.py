@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 class StimulusAccess:
     """Grants a sandboxed model access to stimuli, and revokes it.
 
-    `sandbox`: where the stimuli are visible.
+    `sandbox`: where the stimuli are visible; None if the model sees all files.
     """
 
-    def __init__(self, sandbox: OpenSandbox) -> None:
+    def __init__(self, sandbox: OpenSandbox | None) -> None:
         self._sandbox = sandbox
         self._fitting = ExitStack()  # until the next task
 
     def grant(self, value: Any, loans: ExitStack) -> Any:
         """Copy a stimulus set with its paths in the sandbox, where they exist until `loans` ends; keep other values."""
-        if not isinstance(value, StimulusSet):
+        if self._sandbox is None or not isinstance(value, StimulusSet):
             return value
         # a subset of a stimulus set still has the paths of the whole set
         ids = set(value["stimulus_id"]) if "stimulus_id" in value.columns else None
@@ -92,13 +92,16 @@ class IsolatedModel(BrainModel):
     def __init__(self, process: ModelProcess, environment: Environment | None = None) -> None:
         self.process = process
         self.environment = environment
-        self.stimulus_access = None if process.sandbox is None else StimulusAccess(process.sandbox)
+        self.stimulus_access = StimulusAccess(process.sandbox)
         self._identifier = _text_attribute(process, "identifier")
         self.name = _text_attribute(process, "name")
         self.looks_at_files = process.call("looks_at_files") is True
         # some benchmarks inspect the parameters of these methods
-        for method in ("start_task", "start_recording"):
-            setattr(self, method, _StartMethod(self, method))
+        for method in _FIRST:
+            start: Any = functools.partial(_start, process, self.stimulus_access, method)
+            if (signature := process.signature(method)) is not None:
+                start.__signature__ = signature
+            setattr(self, method, start)
 
     @property
     def identifier(self) -> str:
@@ -119,13 +122,13 @@ class IsolatedModel(BrainModel):
 
     def start_task(self, task: BrainModel.Task | str, fitting_stimuli: Any = None, **options: Any) -> None:
         """Instruct the model; see :meth:`BrainModel.start_task`."""
-        _StartMethod(self, "start_task")(task, fitting_stimuli, **options)
+        _start(self.process, self.stimulus_access, "start_task", task, fitting_stimuli, **options)
 
     def start_recording(
         self, recording_target: BrainModel.RecordingTarget | str, time_bins: Any = None, **options: Any
     ) -> None:
         """Record from a region; see :meth:`BrainModel.start_recording`."""
-        _StartMethod(self, "start_recording")(recording_target, time_bins, **options)
+        _start(self.process, self.stimulus_access, "start_recording", recording_target, time_bins, **options)
 
     def look_at(
         self, stimuli: StimulusSet | Sequence[str | Path], *args: Any, **options: Any
@@ -133,11 +136,8 @@ class IsolatedModel(BrainModel):
         """Show stimuli; see :meth:`ModelCommitment.look_at`."""
         if not isinstance(stimuli, StimulusSet):
             stimuli = StimulusSet.from_paths(stimuli)
-        if self.stimulus_access is None:
-            responses = self.process.call("look_at", stimuli, *args, **options)
-        else:
-            with self.stimulus_access.of_call([stimuli, *args], options) as (granted_args, granted_options):
-                responses = self.process.call("look_at", *granted_args, **granted_options)
+        with self.stimulus_access.of_call([stimuli, *args], options) as (granted_args, granted_options):
+            responses = self.process.call("look_at", *granted_args, **granted_options)
         if not isinstance(responses, xr.DataArray):
             raise SubjectFailed(
                 f"{self.name!r} looked at stimuli and returned a {type(responses).__name__}, not an assembly",
@@ -160,28 +160,19 @@ class IsolatedModel(BrainModel):
         self.close()
 
 
-class _StartMethod:
-    """``start_task`` or ``start_recording`` of an isolated model, with the signature of the model's own method."""
+_FIRST: dict[str, tuple[str, Any]] = {
+    "start_task": ("task", BrainModel.Task),
+    "start_recording": ("recording_target", BrainModel.RecordingTarget),
+}
+"""Method → its first parameter, and the class of its values."""
 
-    def __init__(self, model: IsolatedModel, method: str) -> None:
-        self._process = model.process
-        self._stimulus_access = model.stimulus_access
-        self._method = method
-        self._kind: Any = BrainModel.Task if method == "start_task" else BrainModel.RecordingTarget
-        self.__name__ = method
-        signature = self._process.signature(method)
-        if signature is not None:
-            self.__signature__ = signature
 
-    def __call__(self, *args: Any, **options: Any) -> None:
-        first = "task" if self._method == "start_task" else "recording_target"
-        what, *rest = args or (options.pop(first, None),)
-        named = isinstance(what, self._kind)
-        if self._stimulus_access is None:
-            self._process.call("start", self._method, str(what), named, rest, options)
-            return
-        with self._stimulus_access.of_call(rest, options, keep=True) as (granted_args, granted_options):
-            self._process.call("start", self._method, str(what), named, granted_args, granted_options)
+def _start(process: ModelProcess, access: StimulusAccess, method: str, *args: Any, **options: Any) -> None:
+    """Call ``start_task`` or ``start_recording`` of an isolated model."""
+    first, kind = _FIRST[method]
+    value, *rest = args or (options.pop(first, None),)
+    with access.of_call(rest, options, keep=True) as (granted_args, granted_options):
+        process.call("start", method, str(value), isinstance(value, kind), granted_args, granted_options)
 
 
 def _text_attribute(process: ModelProcess, name: str) -> str:
@@ -189,9 +180,6 @@ def _text_attribute(process: ModelProcess, name: str) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= 500:
         raise SubjectFailed(f"{process.name!r} has no {name}, or its {name} is not a text", cause="protocol")
     return value
-
-
-_NAMES: dict[str, Any] = {"start_task": BrainModel.Task, "start_recording": BrainModel.RecordingTarget}
 
 
 def serve(reference: str, *, identifier: str | None = None, how: Mapping[str, Any] | None = None) -> ModelServer:
@@ -234,7 +222,7 @@ class ModelServer:
         `method`: ``'start_task'`` or ``'start_recording'``. `named`: whether `what` is a member of `BrainModel.Task` or
         `BrainModel.RecordingTarget`.
         """
-        getattr(self._model, method)(_NAMES[method](what) if named else what, *args, **options)
+        getattr(self._model, method)(_FIRST[method][1](what) if named else what, *args, **options)
 
     def expect_recordings(self, regions: Sequence[str]) -> None:
         """Announce the regions that benchmarks will record, if the model supports it."""
