@@ -116,7 +116,8 @@ def read_metadata(plugin_file: str, *, bibtex: str | None) -> dict[str, ModelMet
     """Metadata of a plugin's models, from the table ``metadata.csv`` next to a file of the plugin.
 
     The first column is ``model``, the others are named after fields. Empty cells are unknown; notes are separated by
-    ``|``, data sets by ``;``, and ``none`` means no data set. `bibtex` is the citation of all models.
+    ``|``, data sets by ``;``, and ``none`` means no data set; ``runnable`` is ``yes`` or ``no``. `bibtex` is the citation
+    of all models.
     """
     result = {}
     for cells in read_table(plugin_file, METADATA_TABLE):
@@ -132,6 +133,8 @@ def _value(name: str, text: str) -> Any:
         return tuple(text.split("|"))
     if name == "trained_on":
         return () if text == "none" else tuple(text.split(";"))
+    if name == "runnable":
+        return text == "yes"
     if name == "size_mb":
         return float(text)
     return int(text) if name in _WHOLE else text

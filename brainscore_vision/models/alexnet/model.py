@@ -1,18 +1,14 @@
 """AlexNet as a subject."""
 
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.reference_models import ReferenceModel, torchvision_network, torchvision_weights
 
-
-def _build() -> Any:
-    return torchvision_network("alexnet", needed_by="alexnet")
-
-
 MODEL: Final = ReferenceModel(
-    build=_build,
+    build=partial(torchvision_network, "alexnet", needed_by="alexnet"),
     weights=torchvision_weights("alexnet-owt-7be5be79.pth"),
     layers=("features.2", "features.5", "features.7", "features.9", "features.12", "classifier.2", "classifier.5"),
     preprocessing=ImagePreprocessing(resize=(224, 224)),

@@ -1,8 +1,11 @@
 """ConvNeXt-T as a subject."""
 
 import os
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
+
+import torch
 
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.hub import HubFile, read_weights
@@ -14,28 +17,17 @@ from brainscore_vision.model_helpers.reference_models import (
 )
 from brainscore_vision.model_helpers.weights import load_state_dict
 
-if TYPE_CHECKING:
-    import torch
-
 _REGIONS = Path(__file__).with_name("region_layer_map")
 
 
-def _build() -> Any:
-    return torchvision_network("convnext_tiny", needed_by="convnext")
-
-
-def _build_in12k() -> Any:
-    return timm_network("convnext_tiny.in12k_ft_in1k", needed_by="convnext_tiny:in12k_ft_in1k")
-
-
-def _load(network: "torch.nn.Module", path: str | os.PathLike[str]) -> None:
+def _load(network: torch.nn.Module, path: str | os.PathLike[str]) -> None:
     load_state_dict(network, read_weights(path), source=os.fspath(path))
 
 
 _PARTS = ((0, 2), (1, 3), (2, 2), (3, 3), (4, 2), (5, 9), (6, 2), (7, 3))
 
 MODEL: Final = ReferenceModel(
-    build=_build,
+    build=partial(torchvision_network, "convnext_tiny", needed_by="convnext"),
     weights=torchvision_weights("convnext_tiny-983f1562.pth"),
     layers=(
         *(f"features.{part}.{member}" for part, members in _PARTS for member in range(members)),
@@ -47,7 +39,7 @@ MODEL: Final = ReferenceModel(
 """torchvision's. Layers: each block, and what lies between the stages."""
 
 IN12K: Final = ReferenceModel(
-    build=_build_in12k,
+    build=partial(timm_network, "convnext_tiny.in12k_ft_in1k", needed_by="convnext_tiny:in12k_ft_in1k"),
     weights=HubFile(name="convnext_tiny.in12k_ft_in1k", repository="timm/convnext_tiny.in12k_ft_in1k"),
     layers=(
         "stages.2.blocks.3.conv_dw",

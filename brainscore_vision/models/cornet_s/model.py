@@ -1,14 +1,12 @@
 """CORnet-S as a subject."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.reference_models import ReferenceModel
 from brainscore_vision.model_helpers.weights import WeightFile, load_weights
-
-if TYPE_CHECKING:
-    from brainscore_vision.models.cornet_s.architecture import CORnetS
+from brainscore_vision.models.cornet_s.architecture import CORnetS
 
 TIME_MAPPING: Final = {
     "V1": {0: (50, 150)},
@@ -19,14 +17,8 @@ TIME_MAPPING: Final = {
 """Region → time step → milliseconds after stimulus onset, as published."""
 
 
-def _build() -> "CORnetS":
-    from brainscore_vision.models.cornet_s.architecture import CORnetS
-
-    return CORnetS()
-
-
 MODEL: Final = ReferenceModel(
-    build=_build,
+    build=CORnetS,
     weights=WeightFile(
         name="cornet_s_epoch43.pth.tar",
         bucket="brainscore-storage",

@@ -5,16 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import torch
 
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.reference_models import ReferenceModel
 from brainscore_vision.model_helpers.weights import WeightFile, load_state_dict, read_checkpoint
-
-if TYPE_CHECKING:
-    import torch
-
-    from brainscore_vision.models.efficientnet_lite.architecture import EfficientNetLite
+from brainscore_vision.models.efficientnet_lite.architecture import EfficientNetLite, published_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,15 +29,7 @@ class _PackagedWeights(WeightFile):
         return self._verified(Path(spec.origin).parent / "models" / self.name)
 
 
-def _build(width: float, depth: float, dropout: float) -> "EfficientNetLite":
-    from brainscore_vision.models.efficientnet_lite.architecture import EfficientNetLite
-
-    return EfficientNetLite(width=width, depth=depth, dropout=dropout)
-
-
-def _load(network: "torch.nn.Module", path: str | os.PathLike[str]) -> None:
-    from brainscore_vision.models.efficientnet_lite.architecture import published_names
-
+def _load(network: torch.nn.Module, path: str | os.PathLike[str]) -> None:
     published = read_checkpoint(path)
     names = published_names(network)
     weights = {name: published[names[name]] for name in names if names[name] in published}
@@ -49,7 +39,7 @@ def _load(network: "torch.nn.Module", path: str | os.PathLike[str]) -> None:
 def _model(number: int, file: str, sha256: str, size: int, blocks: int, width: float, depth: float) -> ReferenceModel:
     identifier = f"efficientnet-lite{number}"
     return ReferenceModel(
-        build=partial(_build, width, depth, 0.3 if number == 2 else 0.2),
+        build=partial(EfficientNetLite, width=width, depth=depth, dropout=0.3 if number == 2 else 0.2),
         weights=_PackagedWeights(
             name=file,
             sha256=sha256,

@@ -1,23 +1,14 @@
 """GRCNN-55, trained for robustness, as a subject."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.reference_models import ReferenceModel
 from brainscore_vision.model_helpers.weights import WeightFile
-
-if TYPE_CHECKING:
-    from brainscore_vision.models.grcnn_robust_v1.architecture import GRCNN
-
-
-def _build() -> "GRCNN":
-    from brainscore_vision.models.grcnn_robust_v1.architecture import GRCNN
-
-    return GRCNN()
-
+from brainscore_vision.models.grcnn_robust_v1.architecture import GRCNN
 
 MODEL: Final = ReferenceModel(
-    build=_build,
+    build=GRCNN,
     weights=WeightFile(
         name="grcnn_robust_v1.pt",
         remark="It must hold a state dict of GRCNN-55 with the names of the authors' release, "

@@ -1,22 +1,12 @@
 """HMAX with the universal set of patches."""
 
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
 
 from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import read_metadata
 
-if TYPE_CHECKING:
-    from brainscore_vision.model_interface import BrainModel
-
 BIBTEX = read_citation(__file__)
 METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
-
-def _hmax() -> "BrainModel":
-    from brainscore_vision.models.hmax.model import MODEL
-
-    return MODEL.trained("hmax")
-
-
-model_registry["hmax"] = _hmax
+model_registry["hmax"] = lambda: resolve_name(f"{__name__}.model:MODEL").trained("hmax")

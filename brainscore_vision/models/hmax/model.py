@@ -2,28 +2,22 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import torch
 
 from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.reference_models import ReferenceModel
 from brainscore_vision.model_helpers.weights import WeightFile
-
-if TYPE_CHECKING:
-    import torch
-
-    from brainscore_vision.models.hmax.architecture import HMAX
+from brainscore_vision.models.hmax.architecture import HMAX, S2Layer, read_patches
 
 
-def load_weights(module: "torch.nn.Module", path: str | os.PathLike[str]) -> None:
+def load_weights(module: torch.nn.Module, path: str | os.PathLike[str]) -> None:
     """Put the universal set of patches, a MATLAB file, into `module`.
 
     A UserError if the file has another layout, or other patches than 400 of each size.
     """
-    import torch
-
-    from brainscore_vision.models.hmax.architecture import S2Layer, read_patches
-
     units = [child for child in module.children() if isinstance(child, S2Layer)]
     patch_sets = [torch.from_numpy(patches) for patches in read_patches(path)]
     shapes = [tuple(unit.patches.shape) for unit in units]
@@ -37,14 +31,8 @@ def load_weights(module: "torch.nn.Module", path: str | os.PathLike[str]) -> Non
             unit.patches.copy_(patches)
 
 
-def _build() -> "HMAX":
-    from brainscore_vision.models.hmax.architecture import HMAX
-
-    return HMAX()
-
-
 MODEL: Final = ReferenceModel(
-    build=_build,
+    build=HMAX,
     weights=WeightFile(
         name="universal_patch_set.mat",
         bucket="brainscore-storage",

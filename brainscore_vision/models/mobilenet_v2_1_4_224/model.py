@@ -2,7 +2,9 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import torch
 
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.hub import HubFile, read_weights
@@ -10,14 +12,11 @@ from brainscore_vision.model_helpers.libraries import library, unusable
 from brainscore_vision.model_helpers.reference_models import ReferenceModel
 from brainscore_vision.model_helpers.weights import load_state_dict
 
-if TYPE_CHECKING:
-    import torch
-
 _BACKGROUND = ("classifier.weight", "classifier.bias")
 _CLASSES = 1000
 
 
-def load_weights(module: "torch.nn.Module", path: str | os.PathLike[str]) -> None:
+def load_weights(module: torch.nn.Module, path: str | os.PathLike[str]) -> None:
     """Put the published weights into `module`, without the first of 1,001 classes, which stands for the background."""
     weights = dict(read_weights(path))
     for name in _BACKGROUND:

@@ -1,36 +1,31 @@
 """ResNet-18 trained by local aggregation, as a subject."""
 
 import os
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import Final
 
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
+from brainscore_vision.model_helpers.architectures.resnet import ResNet, resnet18
 from brainscore_vision.model_helpers.reference_models import ReferenceModel
 from brainscore_vision.model_helpers.weights import WeightFile, load_state_dict, read_checkpoint, state_dict_of
 
-if TYPE_CHECKING:
-    from brainscore_vision.model_helpers.architectures.resnet import ResNet
+_EMBEDDING = 128
 
 
-def read_network(path: str | os.PathLike[str]) -> "ResNet":
+def read_network(path: str | os.PathLike[str]) -> ResNet:
     """The network whose weights a file holds; its ``fc`` says how wide the embedding is.
 
     A UserError if the file holds the weights of another architecture.
     """
     weights = state_dict_of(read_checkpoint(path), source=os.fspath(path))
     last = weights.get("fc.weight")
-    network = _build() if last is None else _build(embedding=last.shape[0])
+    network = resnet18(outputs=_EMBEDDING if last is None else last.shape[0])
     load_state_dict(network, weights, source=os.fspath(path))
     return network
 
 
-def _build(embedding: int = 128) -> "ResNet":
-    from brainscore_vision.model_helpers.architectures.resnet import resnet18
-
-    return resnet18(outputs=embedding)
-
-
 MODEL: Final = ReferenceModel(
-    build=_build,
+    build=partial(resnet18, outputs=_EMBEDDING),
     weights=WeightFile(
         name="resnet18-local_aggregation.pth",
         remark="It must hold a state dict with torchvision's names of ResNet-18, as it is or under 'state_dict'.",

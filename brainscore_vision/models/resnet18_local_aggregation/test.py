@@ -26,7 +26,7 @@ def test_weights_come_from_the_user(monkeypatch):
 @pytest.mark.parametrize("embedding", [128, 64])
 def test_model_with_a_file_of_the_user(embedding, constant_weights, place_reference, two_stimuli):
     with torch.device("meta"):
-        weights = constant_weights(model._build(embedding=embedding), prefix="module.")
+        weights = constant_weights(model.resnet18(outputs=embedding), prefix="module.")
     place_reference(model, {"epoch": 200, "state_dict": weights})
     subject = load_model("resnet18-local_aggregation")
     assert subject.identifier == "resnet18-local_aggregation"

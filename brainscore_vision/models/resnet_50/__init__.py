@@ -1,24 +1,13 @@
 """ResNet-50, trained on ImageNet."""
 
-from functools import partial
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
 
 from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import read_metadata
 
-if TYPE_CHECKING:
-    from brainscore_vision.model_interface import BrainModel
-
 BIBTEX = read_citation(__file__)
 METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
-
-def _resnet_50(identifier: str) -> "BrainModel":
-    from brainscore_vision.models.resnet_50.model import MODEL
-
-    return MODEL.trained(identifier)
-
-
-for _identifier in ["resnet-50", "resnet50-sup"]:
-    model_registry[_identifier] = partial(_resnet_50, _identifier)
+model_registry["resnet-50"] = lambda: resolve_name(f"{__name__}.model:MODEL").trained("resnet-50")
+model_registry["resnet50-sup"] = lambda: resolve_name(f"{__name__}.model:MODEL").trained("resnet50-sup")

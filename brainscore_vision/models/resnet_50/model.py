@@ -1,23 +1,14 @@
 """ResNet-50 as a subject."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
+from brainscore_vision.model_helpers.architectures.resnet import resnet50
 from brainscore_vision.model_helpers.reference_models import ReferenceModel, torchvision_weights
 
-if TYPE_CHECKING:
-    from brainscore_vision.model_helpers.architectures.resnet import ResNet
-
-
-def _build() -> "ResNet":
-    from brainscore_vision.model_helpers.architectures.resnet import resnet50
-
-    return resnet50()
-
-
 MODEL: Final = ReferenceModel(
-    build=_build,
+    build=resnet50,
     weights=torchvision_weights("resnet50-0676ba61.pth"),
     layers=(
         "conv1",

@@ -2,22 +2,20 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import torch
 
 from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
+from brainscore_vision.model_helpers.architectures.resnet import resnet50
 from brainscore_vision.model_helpers.reference_models import ReferenceModel
 from brainscore_vision.model_helpers.weights import WeightFile, load_state_dict, read_checkpoint, state_dict_of
-
-if TYPE_CHECKING:
-    import torch
-
-    from brainscore_vision.model_helpers.architectures.resnet import ResNet
 
 _NETWORK = "model."  # beside it, the checkpoint holds the attacker's copy of the network and the normalisation
 
 
-def load_weights(module: "torch.nn.Module", path: str | os.PathLike[str]) -> None:
+def load_weights(module: torch.nn.Module, path: str | os.PathLike[str]) -> None:
     """Put the network of the published checkpoint (``model``, names with ``module.model.``) into `module`.
 
     The checkpoint holds the network twice, and the mean and standard deviation of its input, which preprocessing
@@ -37,23 +35,11 @@ def load_weights(module: "torch.nn.Module", path: str | os.PathLike[str]) -> Non
     load_state_dict(module, weights, source=source)
 
 
-def _build() -> "ResNet":
-    from brainscore_vision.model_helpers.architectures.resnet import resnet50
-
-    return resnet50()
-
-
-def _layers() -> tuple[str, ...]:
-    blocks = ((stage, block) for stage, count in ((1, 3), (2, 4), (3, 6), (4, 3)) for block in range(count))
-    shortcuts = {(2, 0), (3, 0), (4, 0)}
-    inner = (
-        f"layer{stage}.{block}.{'downsample.0' if (stage, block) in shortcuts else 'conv3'}" for stage, block in blocks
-    )
-    return ("conv1", *inner, "avgpool")
-
+_BLOCKS = [(stage, block) for stage, count in ((1, 3), (2, 4), (3, 6), (4, 3)) for block in range(count)]
+_WITH_SHORTCUT = {(2, 0), (3, 0), (4, 0)}
 
 MODEL: Final = ReferenceModel(
-    build=_build,
+    build=resnet50,
     weights=WeightFile(
         name="ImageNet.pt",
         bucket="brainscore-storage",
@@ -61,7 +47,11 @@ MODEL: Final = ReferenceModel(
         version_id="null",
         sha1="cc6e4441abc8ad6d2f4da5db84836e544bfb53fd",
     ),
-    layers=_layers(),
+    layers=(
+        "conv1",
+        *(f"layer{block[0]}.{block[1]}.{'downsample.0' if block in _WITH_SHORTCUT else 'conv3'}" for block in _BLOCKS),
+        "avgpool",
+    ),
     preprocessing=ImagePreprocessing(resize=(224, 224)),
     region_layer_map=Path(__file__).with_name("region_layer_map") / "resnet-50-robust.json",
     load=load_weights,

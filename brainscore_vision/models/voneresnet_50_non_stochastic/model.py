@@ -18,15 +18,16 @@ import argparse
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
 
 from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.reference_models import ReferenceModel
 from brainscore_vision.model_helpers.weights import WeightFile, load_state_dict, read_checkpoint, state_dict_of
-
-if TYPE_CHECKING:
-    from brainscore_vision.models.voneresnet_50_non_stochastic.architecture import VOneResNet50
+from brainscore_vision.models.voneresnet_50_non_stochastic.architecture import VOneBlock, VOneResNet50
+from brainscore_vision.stimuli.gabor_bank import draw_filters
 
 _SEED = 2020
 _FRONT = "vone_block."
@@ -37,7 +38,7 @@ _BLOCKS = {1: 3, 2: 4, 3: 6, 4: 3}  # of each stage
 
 def build(
     *, stride: int = 4, k_exc: float = 25.0, simple_channels: int = 256, complex_channels: int = 256
-) -> "VOneResNet50":
+) -> VOneResNet50:
     """VOneResNet-50 with a random back end.
 
     The filters are drawn from distributions measured in macaques, as those of the model ``gabor``; the checkpoint
@@ -53,11 +54,6 @@ def build(
     >>> sum(parameter.numel() for parameter in network.parameters() if parameter.requires_grad)
     25580264
     """
-    import numpy as np
-
-    from brainscore_vision.models.voneresnet_50_non_stochastic.architecture import VOneBlock, VOneResNet50
-    from brainscore_vision.stimuli.gabor_bank import draw_filters
-
     block = VOneBlock(simple_channels, complex_channels, stride=stride, k_exc=k_exc)
     filters = simple_channels + complex_channels
     phases = np.random.RandomState(_SEED + 1).uniform(0, 2 * np.pi, filters)
@@ -65,7 +61,7 @@ def build(
     return VOneResNet50(block)
 
 
-def read_network(path: str | os.PathLike[str]) -> "VOneResNet50":
+def read_network(path: str | os.PathLike[str]) -> VOneResNet50:
     """The network that a checkpoint holds, made as its flags say.
 
     A UserError if the network of the checkpoint has noise or another architecture, or its weights do not fit.
@@ -77,7 +73,7 @@ def read_network(path: str | os.PathLike[str]) -> "VOneResNet50":
     return network
 
 
-def _load(module: "VOneResNet50", checkpoint: Any, source: str) -> None:
+def _load(module: VOneResNet50, checkpoint: Any, source: str) -> None:
     weights = state_dict_of(checkpoint, key="state_dict", source=source)
     front = sorted(name for name in weights if name.startswith(_FRONT))
     if len(front) != 2:
