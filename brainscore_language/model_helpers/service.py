@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import time
-import urllib.error
-import urllib.request
 from math import log
 from typing import Any
 
 import numpy as np
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.exceptions import HTTPError
+from urllib3.util.retry import Retry
 
 from brainscore_core.errors import UserError
 from brainscore_language.model_helpers.preprocessing import contexts_of
@@ -95,7 +96,7 @@ class ServiceSubject(ReadingSubject):
 
     def _tokens(self, text: str) -> list[tuple[int, float | None]]:
         asked = {"model": self._model, "prompt": text, "max_tokens": 0, "echo": True, "logprobs": 0}
-        answer = self._post(json.dumps(asked).encode())
+        answer = self._post(asked)
         try:
             stated = json.loads(answer)["choices"][0]["logprobs"]
             pairs = list(zip(stated["text_offset"], stated["token_logprobs"], strict=True))
@@ -107,29 +108,22 @@ class ServiceSubject(ReadingSubject):
             ) from error
         return tokens
 
-    def _post(self, body: bytes) -> bytes:
-        headers = {"Content-Type": "application/json"}
-        if self._key_variable is not None:
-            headers["Authorization"] = f"Bearer {os.environ[self._key_variable]}"
-        request = urllib.request.Request(self._url, body, headers)  # noqa: S310 # the constructor checks the scheme
-        opener = urllib.request.build_opener(_Stay)
-        for attempt in range(_TRIES):
+    def _post(self, body: dict[str, Any]) -> bytes:
+        headers = {} if self._key_variable is None else {"Authorization": f"Bearer {os.environ[self._key_variable]}"}
+        options: dict[str, Any] = {"headers": headers, "timeout": self._timeout, "stream": True}
+        again = Retry(
+            _TRIES - 1, backoff_factor=0.25, status_forcelist=_AGAIN, allowed_methods=None, raise_on_status=False
+        )
+        with requests.Session() as session:
+            for scheme in ("https://", "http://"):
+                session.mount(scheme, HTTPAdapter(max_retries=again))
             try:
-                with opener.open(request, timeout=self._timeout) as answer:
-                    content: bytes = answer.read(_MAX_BYTES)
-                    return content
-            except urllib.error.HTTPError as error:
-                reason, again = f"{error.code} {error.reason}: {error.read(300)!r}", error.code in _AGAIN
-            except OSError as error:
-                reason, again = str(error), True
-            if not again or attempt == _TRIES - 1:
-                break
-            time.sleep(2**attempt / 4)
+                # without redirections, since the key is for the stated address only
+                with session.post(self._url, json=body, allow_redirects=False, **options) as answer:
+                    content: bytes = answer.raw.read(_MAX_BYTES, decode_content=True)
+                    if answer.status_code == requests.codes.ok:
+                        return content
+                    reason = f"{answer.status_code} {answer.reason}: {content[:300]!r}"
+            except (OSError, HTTPError) as error:
+                reason = str(error)
         raise UserError(f"{self._url} failed: {reason}", "check the address, the key and the limits of the service")
-
-
-class _Stay(urllib.request.HTTPRedirectHandler):
-    """Follow no redirection: the key is for the stated address only."""
-
-    def redirect_request(self, *_: Any) -> None:
-        """Let the answer count as a failure."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.files import file_digest, replacing
 from brainscore_core.supported_data_standards.brainio.fetch import cache_home, fetch
-from brainscore_vision.model_helpers.weights import FOLDER_VARIABLE, read_checkpoint, state_dict_of
+from brainscore_vision.model_helpers.weights import placed_file, placing, read_checkpoint, state_dict_of
 
 if TYPE_CHECKING:
     import torch
@@ -52,11 +52,6 @@ class HubFile:
         """URL where the weights are published."""
         return f"https://huggingface.co/{self.repository}" + (f"/tree/{self.revision}" if self.revision else "")
 
-    @property
-    def pinned(self) -> bool:
-        """Whether the commit is known."""
-        return self.revision is not None
-
     def path(self) -> Path:
         """Return a local copy: from the folder ``$BRAINSCORE_WEIGHTS``, the Hub's cache, the network.
 
@@ -72,15 +67,8 @@ class HubFile:
         UserError
             If ``huggingface_hub`` is not installed.
         """
-        path = self._placed_by_hand() or self._downloaded()
+        path = placed_file(*map(self._as_placed, self.files)) or self._downloaded()
         return fetch(path.as_uri(), sha256=file_digest(path, "sha256"))  # for the receipt
-
-    def _placed_by_hand(self) -> Path | None:
-        folder = os.environ.get(FOLDER_VARIABLE)
-        if not folder:
-            return None
-        paths = (Path(folder).expanduser().absolute() / self._as_placed(file) for file in self.files)
-        return next((path for path in paths if path.is_file()), None)
 
     def _as_placed(self, file: str) -> str:
         return self.name + Path(file).suffix
@@ -93,7 +81,8 @@ class HubFile:
             raise UserError(
                 f"the weights {self.name!r} need huggingface_hub: {error}", remedy="pip install 'brainscore[models]'"
             ) from error
-        revision = self.revision or self._first_commit()
+        record = cache_home() / "unpinned" / "huggingface.co" / self.repository / "commit"
+        revision = self.revision or (record.read_text(encoding="ascii") if record.is_file() else None)
         for file in self.files:
             try:
                 path = Path(hf_hub_download(self.repository, file, revision=revision))
@@ -103,34 +92,19 @@ class HubFile:
                 continue
             except (OSError, ValueError) as error:
                 raise self._unavailable(str(error)) from error
-            self._record_commit(path)
+            # files in the Hub's cache are snapshots/<commit>/<file>
+            if revision is None and "snapshots" in path.parts:
+                with replacing(record) as stream:
+                    stream.write(path.parts[path.parts.index("snapshots") + 1].encode("ascii"))
             return path
         raise self._unavailable(f"the repository has neither {' nor '.join(self.files)}")
 
-    @property
-    def _record(self) -> Path:
-        return cache_home() / "unpinned" / "huggingface.co" / self.repository / "commit"
-
-    def _first_commit(self) -> str | None:
-        return self._record.read_text(encoding="ascii") if self._record.is_file() else None
-
-    def _record_commit(self, path: Path) -> None:
-        """Record the commit of the first download; files in the Hub's cache are ``snapshots/<commit>/<file>``."""
-        if self.revision is None and not self._record.is_file() and "snapshots" in path.parts:
-            commit = path.parts[path.parts.index("snapshots") + 1]
-            with replacing(self._record) as stream:
-                stream.write(commit.encode("ascii"))
-
     def _unavailable(self, reason: str) -> DataUnavailable:
         file = self.files[0]
-        folder = os.environ.get(FOLDER_VARIABLE)
-        path = Path(folder).expanduser() / self._as_placed(file) if folder else None
-        put = f"put it at {path}" if path else f"set {FOLDER_VARIABLE} to a folder that has it as "
-        put += "" if path else repr(self._as_placed(file))
         return DataUnavailable(
             f"the weights {self.name!r} are not available from {self.address}: {reason}",
-            remedy=f"Download {file} from {self.address} on a machine with network access, and {put}. "
-            f"({' or '.join(self.files)} is enough; keep the suffix.)",
+            remedy=f"Download {file} from {self.address} on a machine with network access, and "
+            f"{placing(self._as_placed(file))}. ({' or '.join(self.files)} is enough; keep the suffix.)",
         )
 
 

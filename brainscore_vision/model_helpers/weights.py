@@ -118,7 +118,7 @@ class WeightFile:
         FetchError
             If a file has another hash.
         """
-        placed = self._placed_by_hand()
+        placed = placed_file(self.name)
         if placed is not None:
             return self._verified(placed)
         if self.address is None:
@@ -135,20 +135,9 @@ class WeightFile:
                 f"the weights {self.name!r} are not available: {error.message}", remedy=self._remedy()
             ) from error
 
-    def _placed_by_hand(self) -> Path | None:
-        folder = os.environ.get(FOLDER_VARIABLE)
-        if not folder:
-            return None
-        path = Path(folder).expanduser().absolute() / self.name
-        return path if path.is_file() else None
-
     def _verified(self, path: Path) -> Path:
         if self.pinned:
             return fetch(path.as_uri(), sha1=self.sha1, sha256=self.sha256)
-        # any file with the right beginning of its hash is accepted; the receipt states the hash
-        return fetch(path.as_uri(), sha256=self._digest(path))
-
-    def _digest(self, path: Path) -> str:
         digest = file_digest(path, "sha256")
         if self.sha256_prefix is not None and not digest.startswith(self.sha256_prefix.lower()):
             raise HashMismatch(
@@ -156,24 +145,35 @@ class WeightFile:
                 f"{self.sha256_prefix}",
                 remedy="delete it and obtain it again",
             )
-        return digest
+        # any file with the right beginning of its hash is accepted; the receipt states the hash
+        return fetch(path.as_uri(), sha256=digest)
 
     def _remedy(self) -> str:
-        folder = os.environ.get(FOLDER_VARIABLE)
-        first = (
+        source = (
             f"Download {self.address} on a machine with network access"
             if self.address
             else "Obtain it from its authors"
         )
-        if folder:
-            second = f"and put it at {Path(folder).expanduser() / self.name}."
-        else:
-            second = f"and set {FOLDER_VARIABLE} to a folder that holds it as {self.name!r}."
         digest = f"sha1:{self.sha1}" if self.sha1 else f"sha256:{self.sha256}" if self.sha256 else None
         if digest is None and self.sha256_prefix:
             digest = f"a sha256 that begins with {self.sha256_prefix}"
-        remarks = [f"It must have {digest}." if digest else "", self.remark]
-        return " ".join([first, second, *(remark for remark in remarks if remark)])
+        required = f"It must have {digest}." if digest else ""
+        return " ".join(filter(None, [f"{source} and {placing(self.name)}.", required, self.remark]))
+
+
+def placed_file(*names: str) -> Path | None:
+    """The first of these files that is in the folder ``$BRAINSCORE_WEIGHTS``."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    paths = [Path(folder).expanduser().absolute() / name for name in names] if folder else []
+    return next((path for path in paths if path.is_file()), None)
+
+
+def placing(name: str) -> str:
+    """Say where a file of this name has to be placed."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if folder:
+        return f"put it at {Path(folder).expanduser() / name}"
+    return f"set {FOLDER_VARIABLE} to a folder that holds it as {name!r}"
 
 
 def read_checkpoint(path: str | os.PathLike[str], *, allow: Sequence[Callable[..., Any]] = ()) -> Any:

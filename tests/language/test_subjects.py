@@ -83,7 +83,7 @@ class Service(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def service(monkeypatch):
     monkeypatch.setenv("SERVICE_KEY", "secret")
-    monkeypatch.setattr("brainscore_language.model_helpers.service.time.sleep", lambda _: None)
+    monkeypatch.setattr("time.sleep", lambda _: None)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Service)
     server.asked, server.statuses = [], []
     threading.Thread(target=server.serve_forever, daemon=True).start()

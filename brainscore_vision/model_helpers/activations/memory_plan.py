@@ -44,33 +44,10 @@ class MemoryPlan:
     room: int
     numbers: dict[str, int]  # parts of the peak, in bytes
 
-
-@dataclass(frozen=True)
-class _Need:
-    """Bytes that a run takes with one kind of reduction."""
-
-    process: int
-    one_stimulus: int  # in the network
-    reduction: int
-    buffers: int  # activations that stay in memory
-    names: int
-    metric: int
-    disk: int
-    learning: int = 0  # a reduction that is learned from activations on disk, after the run
-
-    def peak(self, batch_size: int) -> int:
-        extraction = self.reduction + batch_size * self.one_stimulus
-        return self.process + self.buffers + max(extraction, self.learning, self.names + self.metric)
-
-    def numbers(self, batch_size: int) -> dict[str, int]:
-        return {
-            "process and network": self.process,
-            f"batch of {batch_size} in the network": batch_size * self.one_stimulus,
-            "reduction": self.reduction + self.learning,
-            "activations kept in memory": self.buffers,
-            "coordinates of neuroids": self.names,
-            "metric": self.metric,
-        }
+    @property
+    def fits(self) -> bool:
+        """Whether memory and disk suffice."""
+        return self.predicted_peak <= self.limit and self.disk <= self.room
 
 
 def plan(
@@ -110,7 +87,7 @@ def plan(
     >>> result.reduction, result.batch_size, result.predicted_peak < result.limit
     ('projection', 64, True)
     """
-    features = {layer: _count(shape) for layer, shape in shapes.items()}
+    features = {layer: int(np.prod(shape, dtype=object)) for layer, shape in shapes.items()}
     if not features:
         raise ValueError("there are no layers; shapes must contain each recorded layer")
     if stimuli < 1 or batch_size < 1:
@@ -121,59 +98,46 @@ def plan(
     learned = reduction is not None and reduction != "auto" and make_reduction(reduction).needs_fit
     room = store.room() if store is not None else disk_usage(gettempdir()).free if learned else 0
 
-    def need(spec: str | None) -> _Need:
+    for spec in [None, "projection"] if reduction == "auto" else [reduction]:
         width, weights, learning = dict(features), 0, 0
         if spec is not None:
             for layer, count in features.items():
                 reducer = make_reduction(spec)
                 width[layer] = reducer.width(count)
-                if isinstance(reducer, IncrementalPCA):  # layers are reduced one after another
+                if isinstance(reducer, IncrementalPCA):  # layers are reduced one after another, after the run
                     learning = max(learning, learning_bytes(reducer.n_components, count, stimuli, stored.itemsize))
                 else:
                     weights += reducer.nbytes(count)
         recorded = sum(features.values())
-        in_network = int(_WORKING * (input_bytes + 4 * recorded))
+        one_stimulus = input_bytes + int(_WORKING * (input_bytes + 4 * recorded)) + (4 + stored.itemsize) * recorded
         size = stimuli * stored.itemsize * sum(width.values())
         # activations that components are learned from are stored, too
         whole = stimuli * stored.itemsize * sum(features[layer] for layer in width if width[layer] < features[layer])
         widest = sum(width.values()) if together else max(width.values())
-        return _Need(
-            process=process,
-            one_stimulus=input_bytes + in_network + (4 + stored.itemsize) * recorded,
-            reduction=weights,
-            buffers=size if store is None else 0,
-            names=_NAMES * widest,
-            metric=_metric(widest, stimuli, stored.itemsize if together and len(width) > 1 else 0),
+        buffers, names = size if store is None else 0, _NAMES * widest
+        metric = _metric(widest, stimuli, stored.itemsize if together and len(width) > 1 else 0)
+        fitting = (allowed - process - buffers - weights) // max(one_stimulus, 1)
+        batch = max(1, int(min(batch_size, stimuli, fitting)))
+        result = MemoryPlan(
+            dtype=stored.name,
+            batch_size=batch,
+            reduction=spec,
+            predicted_peak=process + buffers + max(weights + batch * one_stimulus, learning, names + metric),
+            limit=allowed,
             disk=(0 if store is None else size) + (whole if learned else 0),
-            learning=learning,
+            room=room,
+            numbers={
+                "process and network": process,
+                f"batch of {batch} in the network": batch * one_stimulus,
+                "reduction": weights + learning,
+                "activations kept in memory": buffers,
+                "coordinates of neuroids": names,
+                "metric": metric,
+            },
         )
-
-    for spec in [None, "projection"] if reduction == "auto" else [reduction]:
-        needed = need(spec)
-        fixed = needed.process + needed.buffers
-        fitting = (allowed - fixed - needed.reduction) // max(needed.one_stimulus, 1)
-        size = int(min(batch_size, stimuli, fitting))
-        if (
-            size >= 1
-            and fixed + needed.learning <= allowed
-            and fixed + needed.names + needed.metric <= allowed
-            and needed.disk <= room
-        ):
-            return MemoryPlan(
-                dtype=stored.name,
-                batch_size=size,
-                reduction=spec,
-                predicted_peak=needed.peak(size),
-                limit=allowed,
-                disk=needed.disk,
-                room=room,
-                numbers=needed.numbers(size),
-            )
-    raise _refusal(needed, allowed, room, stimuli, sum(features.values()), reduction, store)
-
-
-def _count(shape: int | Sequence[int]) -> int:
-    return int(np.prod(shape, dtype=object))
+        if result.fits:
+            return result
+    raise _refusal(result, f"{stimuli} stimuli × {recorded} features", reduction)
 
 
 def _metric(features: int, stimuli: int, itemsize: int) -> int:
@@ -183,30 +147,20 @@ def _metric(features: int, stimuli: int, itemsize: int) -> int:
     return stimuli * features * itemsize + max(regression, geometry)
 
 
-def _refusal(
-    need: _Need,
-    allowed: int,
-    room: int,
-    stimuli: int,
-    features: int,
-    reduction: str | None,
-    store: ActivationStore | None,
-) -> UserError:
-    peak = need.peak(1)
+def _refusal(refused: MemoryPlan, shown: str, reduction: str | None) -> UserError:
     problems, remedies = [], []
-    if peak > allowed:
-        problems.append(f"{format_size(peak)} of memory needed, {format_size(allowed)} allowed")
+    if refused.predicted_peak > refused.limit:
+        allowed = format_size(refused.limit)
+        problems.append(f"{format_size(refused.predicted_peak)} of memory needed, {allowed} allowed")
         remedies.append("allow more with --max-memory or BRAINSCORE_MAX_MEMORY")
-    if need.disk > room:
-        problems.append(f"{format_size(need.disk)} of disk needed, {format_size(room)} available for activations")
+    if refused.disk > refused.room:
+        available = format_size(refused.room)
+        problems.append(f"{format_size(refused.disk)} of disk needed, {available} available for activations")
         remedies.append("raise BRAINSCORE_ACTIVATIONS_LIMIT or name another folder with BRAINSCORE_ACTIVATIONS")
-    if need.buffers:
+    if refused.numbers["activations kept in memory"]:
         remedies.append("store activations on disk (BRAINSCORE_ACTIVATIONS)")
     remedies.append("record from fewer layers at once")
     if reduction is None:
         remedies.append("pool, or reduce them (reduction='projection')")
-    numbers = ", ".join(f"{name} {format_size(value)}" for name, value in need.numbers(1).items() if value)
-    return UserError(
-        f"{stimuli} stimuli × {features} features do not fit: {'; '.join(problems)}\n({numbers})",
-        remedy="; or ".join(remedies),
-    )
+    numbers = ", ".join(f"{name} {format_size(value)}" for name, value in refused.numbers.items() if value)
+    return UserError(f"{shown} do not fit: {'; '.join(problems)}\n({numbers})", remedy="; or ".join(remedies))

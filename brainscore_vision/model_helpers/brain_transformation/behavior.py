@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,8 @@ from brainscore_vision.model_helpers.brain_transformation.readout import (
     FittedReadout,
     LogisticReadout,
     ReadoutStimuli,
+    aggregated,
+    require_labels,
 )
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.stimuli.labels import (
@@ -47,7 +49,30 @@ LOGITS = "logits"
 _logger = logging.getLogger(__name__)
 
 
-class LabelBehavior:
+class _TaskOnLayers:
+    """Performs one task with the activations of some layers."""
+
+    task: ClassVar[str]
+
+    def __init__(self, identifier: str, activations_model: ActivationsModel, layer: str | Sequence[str] = ()) -> None:
+        self._identifier = identifier
+        self.activations_model = activations_model  # subclasses of ModelCommitment replace it
+        self._layers = [layer] if isinstance(layer, str) else list(layer)
+
+    @property
+    def identifier(self) -> str:
+        """Name of the model."""
+        return self._identifier
+
+    def _require(self, task: str) -> None:
+        if task != self.task:
+            raise NotApplicable(f"{self._identifier!r}: this does the task {self.task!r}, not {str(task)!r}")
+
+    def _features(self, stimuli: StimulusSet, **options: Any) -> NeuroidAssembly:
+        return self.activations_model(stimuli, layers=self._layers, **options).transpose("presentation", "neuroid")
+
+
+class LabelBehavior(_TaskOnLayers):
     """Labels of stimuli, from 1,000 ImageNet logits: the output of the network.
 
     ``'imagenet'``: the synset of the largest logit. A list of labels: softmax over all logits, then the mean over the
@@ -75,6 +100,8 @@ class LabelBehavior:
     .. [1] https://doi.org/10.48550/arXiv.1808.08750
     """
 
+    task = BrainModel.Task.label
+
     def __init__(
         self,
         identifier: str,
@@ -82,22 +109,16 @@ class LabelBehavior:
         layer: str | Sequence[str] = (),
         readout_stimuli: ReadoutStimuli | None = None,
     ) -> None:
-        self._identifier = identifier
-        self.activations_model = activations_model
+        super().__init__(identifier, activations_model, layer)
         self._labels: ChoiceLabels | None = None
         self._aggregation: Aggregation = "mean"
-        self._readout: FittedReadout | None = None
-        if readout_stimuli is not None:
-            layers = [layer] if isinstance(layer, str) else list(layer)
-            # looked up in each call: subclasses of ModelCommitment replace the activations model
-            self._readout = FittedReadout(identifier, self._activations, layers, readout_stimuli)
+        self._readout = (
+            None
+            if readout_stimuli is None
+            else FittedReadout(identifier, self._features, self._layers, readout_stimuli)
+        )
         self._fits = False
         self._of_imagenet = False
-
-    @property
-    def identifier(self) -> str:
-        """Name of the model."""
-        return self._identifier
 
     def start_task(
         self,
@@ -129,8 +150,7 @@ class LabelBehavior:
         UserError
             If the classes of a label are not known.
         """
-        if task != BrainModel.Task.label:
-            raise NotApplicable(f"{self._identifier!r}: this names stimuli, it cannot do {str(task)!r}")
+        self._require(task)
         self._fits = not self._has_logits(logits_width(self.activations_model, LOGITS))
         labels = fitting_stimuli if choice_labels is None else choice_labels
         if labels is None:
@@ -189,9 +209,6 @@ class LabelBehavior:
         answer.attrs["readout"] = chosen.description
         return answer
 
-    def _activations(self, stimuli: StimulusSet, layers: Sequence[str], **options: Any) -> NeuroidAssembly:
-        return self.activations_model(stimuli, layers=layers, **options)
-
     def _answer(self, choices: NDArray[Any], coords: dict[str, Any]) -> BehavioralAssembly:
         if self._of_imagenet:
             index = {synset: number for number, synset in enumerate(imagenet_synsets())}
@@ -240,15 +257,14 @@ def label_probabilities(
     values = np.asarray(logits, dtype=np.float64)
     exponentials = np.exp(values - values.max(axis=1, keepdims=True))
     probabilities = exponentials / exponentials.sum(axis=1, keepdims=True)
-    reduce = np.mean if aggregation == "mean" else np.max
-    return np.stack([reduce(probabilities[:, list(indices)], axis=1) for indices in lists], axis=1)
+    return aggregated(probabilities, lists, aggregation)
 
 
 Similarity = Literal["dot", "cosine"]
 _SIMILARITIES = ("dot", "cosine")
 
 
-class OddOneOut:
+class OddOneOut(_TaskOnLayers):
     """Odd-one-out choices: the stimulus of each triplet that is not in the most similar pair (Hebart et al. 2020 [1]_).
 
     Parameters
@@ -267,6 +283,8 @@ class OddOneOut:
     .. [1] https://doi.org/10.1038/s41562-020-00951-3
     """
 
+    task = BrainModel.Task.odd_one_out
+
     def __init__(
         self,
         identifier: str,
@@ -275,15 +293,8 @@ class OddOneOut:
         *,
         similarity: Similarity = "dot",
     ) -> None:
-        self._identifier = identifier
-        self.activations_model = activations_model
-        self._layers = [layer] if isinstance(layer, str) else list(layer)
+        super().__init__(identifier, activations_model, layer)
         self.similarity_measure = similarity
-
-    @property
-    def identifier(self) -> str:
-        """Name of the model."""
-        return self._identifier
 
     @property
     def similarity_measure(self) -> Similarity:
@@ -302,8 +313,7 @@ class OddOneOut:
 
     def start_task(self, task: str, fitting_stimuli: Any = None) -> None:
         """Check the task; `fitting_stimuli` is unused."""
-        if task != BrainModel.Task.odd_one_out:
-            raise NotApplicable(f"{self._identifier!r}: this finds odd stimuli, it cannot do {str(task)!r}")
+        self._require(task)
 
     def look_at(
         self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
@@ -327,7 +337,7 @@ class OddOneOut:
         if len(ids) % 3 or not len(ids):
             raise UserError(f"{len(ids)} stimuli are not triplets", remedy="pass the stimuli in rows of three")
         unique = stimuli.drop_duplicates("stimulus_id").sort_values("stimulus_id")
-        features = self.activations_model(unique, layers=self._layers).transpose("presentation", "neuroid")
+        features = self._features(unique)
         rows = {identifier: row for row, identifier in enumerate(features["stimulus_id"].values)}
         triplets = np.array([rows[identifier] for identifier in ids]).reshape(-1, 3)
         choices = odd_one_out(features.values, triplets, cosine=self._similarity == "cosine")
@@ -404,7 +414,7 @@ class BehaviorArbiter:
         )
 
 
-class ProbabilitiesMapping:
+class ProbabilitiesMapping(_TaskOnLayers):
     """Probabilities of labels, by logistic regression on the activations of one layer.
 
     Features are standardised (mean and standard deviation over the fitting stimuli), then a multinomial logistic
@@ -427,16 +437,11 @@ class ProbabilitiesMapping:
     and their penalty is half as large.
     """
 
-    def __init__(self, identifier: str, activations_model: ActivationsModel, layer: str | Sequence[str]) -> None:
-        self._identifier = identifier
-        self.activations_model = activations_model
-        self._layers = [layer] if isinstance(layer, str) else list(layer)
-        self._readout: LogisticReadout | None = None
+    task = BrainModel.Task.probabilities
 
-    @property
-    def identifier(self) -> str:
-        """Name of the model."""
-        return self._identifier
+    def __init__(self, identifier: str, activations_model: ActivationsModel, layer: str | Sequence[str]) -> None:
+        super().__init__(identifier, activations_model, layer)
+        self._readout: LogisticReadout | None = None
 
     def start_task(
         self, task: str, fitting_stimuli: Any = None, number_of_trials: int = 1, require_variance: bool = False
@@ -452,26 +457,18 @@ class ProbabilitiesMapping:
         number_of_trials, require_variance
             How the fitting stimuli are shown; see :meth:`BrainModel.look_at`.
         """
-        if task != BrainModel.Task.probabilities:
-            raise NotApplicable(f"{self._identifier!r}: this readout gives probabilities, not {str(task)!r}")
-        if not isinstance(fitting_stimuli, StimulusSet) or "image_label" not in fitting_stimuli.columns:
-            raise UserError(
-                "the task 'probabilities' needs stimuli to learn labels from",
-                remedy="pass a StimulusSet with a column 'image_label' as fitting_stimuli",
-            )
-        if np.any([label is None or label != label for label in fitting_stimuli["image_label"]]):
-            raise UserError("some fitting stimuli have no 'image_label'", remedy="label them or leave them out")
+        self._require(task)
+        require_labels(
+            fitting_stimuli,
+            "the task 'probabilities' needs stimuli to learn labels from",
+            "pass a StimulusSet with a column 'image_label' as fitting_stimuli",
+        )
         by_name: dict[str, object] = {}
         for label in fitting_stimuli["image_label"].unique():
             earlier = by_name.setdefault(plain_label(label), label)
             if earlier != label:
                 remark(f"fitting stimuli have the labels {earlier!r} and {label!r}, which count as different")
-        features = self.activations_model(
-            fitting_stimuli,
-            layers=self._layers,
-            number_of_trials=number_of_trials,
-            require_variance=require_variance,
-        ).transpose("presentation", "neuroid")
+        features = self._features(fitting_stimuli, number_of_trials=number_of_trials, require_variance=require_variance)
         self._readout = LogisticReadout(features.values, features["image_label"].values)
 
     def look_at(
@@ -486,9 +483,7 @@ class ProbabilitiesMapping:
         """
         if self._readout is None:
             raise UserError("nothing was learned yet", remedy="call start_task('probabilities', fitting_stimuli) first")
-        features = self.activations_model(
-            stimuli, layers=self._layers, number_of_trials=number_of_trials, require_variance=require_variance
-        ).transpose("presentation", "neuroid")
+        features = self._features(stimuli, number_of_trials=number_of_trials, require_variance=require_variance)
         probabilities = self._readout.probabilities(features.values)
         coords: dict[str, Any] = dict(coords_for_dim(features, "presentation"))
         coords["choice"] = ("choice", self._readout.labels)

@@ -1,7 +1,7 @@
 """Linear readouts of labels, fitted on labelled images."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,6 @@ from brainscore_core.errors import UserError, spelling_hint
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.model_helpers.brain_transformation.layers import ActivationsModel
 from brainscore_vision.stimuli.labels import imagenet_synsets, index_lists, plain_label
 
 ReadoutStimuli = StimulusSet | str | Callable[[], StimulusSet]
@@ -47,19 +46,49 @@ class LogisticReadout:
         return self._regression.predict_proba(self._scaler.transform(features.astype(np.float64)))
 
 
+def require_labels(stimuli: Any, problem: str, remedy: str) -> None:
+    """Raise an error, with this problem and remedy, unless these are stimuli with labels."""
+    if not isinstance(stimuli, StimulusSet) or "image_label" not in stimuli.columns:
+        raise UserError(problem, remedy=remedy)
+    if stimuli["image_label"].isna().any():
+        name = stimuli.identifier or "the stimulus set"
+        raise UserError(f"some stimuli of {name} have no 'image_label'", remedy="label them or leave them out")
+
+
+def aggregated(
+    probabilities: NDArray[np.floating], lists: Iterable[Sequence[int]], aggregation: Aggregation
+) -> NDArray[np.float64]:
+    """Mean or largest of the probabilities in each list of columns, stimuli × lists."""
+    reduce = np.mean if aggregation == "mean" else np.max
+    return np.stack([reduce(probabilities[:, list(columns)], axis=1) for columns in lists], axis=1)
+
+
+class ReadoutChoices(NamedTuple):
+    """Choices of a fitted readout."""
+
+    labels: NDArray[Any]  # one for each presentation
+    features: NeuroidAssembly  # they have the coordinates of the presentations
+    description: str  # what the readout was fitted on
+
+
 class FittedReadout:
     """Labels of stimuli for a model without logits of ImageNet, from a readout that is fitted on labelled images.
 
-    The readout is fitted on `stimuli`: images with a column ``image_label``, which are not placed on a screen, so that
-    each fills the model's input; the name of a registered stimulus set; or a function that returns one. Image labels
-    are the labels to choose from, or synsets of ImageNet.
+    `features` returns the features of stimuli, stimuli × features. The readout is fitted on `stimuli`: images with a
+    column ``image_label``, which are not placed on a screen, so that each fills the model's input; the name of a
+    registered stimulus set; or a function that returns one. Image labels are the labels to choose from, or synsets of
+    ImageNet.
     """
 
     def __init__(
-        self, identifier: str, activations_model: ActivationsModel, layers: Sequence[str], stimuli: ReadoutStimuli
+        self,
+        identifier: str,
+        features: Callable[..., NeuroidAssembly],
+        layers: Sequence[str],
+        stimuli: ReadoutStimuli,
     ) -> None:
         self._identifier = identifier
-        self._activations_model = activations_model
+        self._features = features
         self._layers = list(layers)
         self._given = stimuli
         self._stimuli: StimulusSet | None = None
@@ -67,7 +96,7 @@ class FittedReadout:
 
     def choose(
         self, choice_labels: ChoiceLabels, stimuli: StimulusSet, aggregation: Aggregation = "mean", **options: Any
-    ) -> "ReadoutChoices":
+    ) -> ReadoutChoices:
         """Choose the label of each stimulus.
 
         The readout is fitted on the images with one of `choice_labels`; if these are not labels of the images, on the
@@ -80,12 +109,10 @@ class FittedReadout:
         features = self._features(stimuli, **options)
         probabilities = readout.probabilities(features.values)
         column = {label: position for position, label in enumerate(readout.labels)}
-        reduce = np.mean if aggregation == "mean" else np.max
-        of_labels = np.stack(
-            [reduce(probabilities[:, [column[name] for name in names]], axis=1) for names in classes.values()], axis=1
-        )
+        columns = ([column[name] for name in names] for names in classes.values())
+        best = aggregated(probabilities, columns, aggregation).argmax(axis=1)
         note("readout", text=description)
-        return ReadoutChoices(np.array(list(classes), dtype=object)[of_labels.argmax(axis=1)], features, description)
+        return ReadoutChoices(np.array(list(classes), dtype=object)[best], features, description)
 
     def _classes(self, choice_labels: ChoiceLabels) -> dict[str, list[str]]:
         """Image labels of each label to choose from."""
@@ -151,9 +178,6 @@ class FittedReadout:
             self._fitted[key] = LogisticReadout(features.values, features["image_label"].values), description
         return self._fitted[key]
 
-    def _features(self, stimuli: StimulusSet, **options: Any) -> NeuroidAssembly:
-        return self._activations_model(stimuli, layers=self._layers, **options).transpose("presentation", "neuroid")
-
     @property
     def _images(self) -> StimulusSet:
         if self._stimuli is None:
@@ -164,32 +188,10 @@ class FittedReadout:
                 stimuli = load_stimulus_set(stimuli)
             elif not isinstance(stimuli, StimulusSet):
                 stimuli = stimuli()
-            if not isinstance(stimuli, StimulusSet) or "image_label" not in stimuli.columns:
-                raise UserError(
-                    f"the readout of {self._identifier!r} has no labelled images to be fitted on",
-                    remedy="pass readout_stimuli=StimulusSet(…) with a column 'image_label'",
-                )
-            if _some_missing(stimuli["image_label"]):
-                raise UserError(
-                    f"some readout_stimuli of {self._identifier!r} have no 'image_label'",
-                    remedy="label them or leave them out",
-                )
+            require_labels(
+                stimuli,
+                f"the readout of {self._identifier!r} has no labelled images to be fitted on",
+                "pass readout_stimuli=StimulusSet(…) with a column 'image_label'",
+            )
             self._stimuli = stimuli
         return self._stimuli
-
-
-class ReadoutChoices:
-    """Choices of a fitted readout.
-
-    One label per presentation; features have the coordinates of the presentations; the description says what the
-    readout was fitted on.
-    """
-
-    def __init__(self, labels: NDArray[Any], features: NeuroidAssembly, description: str) -> None:
-        self.labels = labels
-        self.features = features
-        self.description = description
-
-
-def _some_missing(labels: Iterable[Any]) -> bool:
-    return any(label is None or label != label for label in labels)

@@ -129,7 +129,6 @@ def test_first_commit_is_held_to(hub):
     files, asked = hub
     files["model.safetensors"] = {"weight": torch.ones(2)}
     file = HubFile(name="network", repository=REPOSITORY)
-    assert not file.pinned
     with provenance.recording() as record:
         path = file.path()
     assert hashlib.sha256(path.read_bytes()).hexdigest() in str(record.items)

@@ -7,13 +7,16 @@ from urllib.parse import unquote, urlsplit
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.files import file_digest, replacing
 from brainscore_core.paths import weights_home
-from brainscore_core.supported_data_standards.brainio.downloads import HashMismatch, IncompleteDownload
+from brainscore_core.supported_data_standards.brainio.downloads import (
+    FetchError,
+    HashMismatch,
+    IncompleteDownload,
+    Meter,
+    download,
+)
 from brainscore_vision.model_helpers.activations.temporal.inputs import batch_2d_resize
 
 __all__ = ["batch_2d_resize", "download_weight_file", "get_specified_layers"]
-
-_CHUNK = 1 << 20  # bytes
-_TIMEOUT = 60  # seconds without an answer
 
 
 def get_specified_layers(any_model: Any) -> list[str]:
@@ -72,27 +75,17 @@ def download_weight_file(url: str, folder: str | None = None, *, sha256: str | N
 
 
 def _download(url: str, path: Path, sha256: str | None) -> None:
-    import hashlib
-
-    import requests
-
-    digest, received = hashlib.sha256(), 0
+    expected = "no hash" if sha256 is None else f"sha256:{sha256}"
     try:
-        with requests.get(url, stream=True, timeout=_TIMEOUT) as response, replacing(path) as stream:
-            response.raise_for_status()
-            for chunk in response.iter_content(_CHUNK):
-                stream.write(chunk)
-                digest.update(chunk)
-                received += len(chunk)
-            expected = response.headers.get("content-length")
-            plain = "content-encoding" not in response.headers
-            if plain and expected is not None and received != int(expected):
-                raise IncompleteDownload(
-                    f"the download of {url} ended after {received} of {expected} bytes", remedy="try again"
-                )
-            if sha256 is not None and digest.hexdigest() != sha256.lower():
-                raise HashMismatch(
-                    f"{url} has the sha256 {digest.hexdigest()}, not {sha256}", remedy="check url and hash"
-                )
-    except requests.RequestException as error:
-        raise DataUnavailable(f"{url} cannot be fetched: {error}", remedy=f"put the file at {path} yourself") from error
+        with replacing(path) as stream:
+            download(url, stream, meter=Meter(), expected=expected)
+            stream.flush()
+            digest = file_digest(Path(stream.name), "sha256")
+            if sha256 is not None and digest != sha256.lower():
+                raise HashMismatch(f"{url} has the sha256 {digest}, not {sha256}", remedy="check url and hash")
+    except (HashMismatch, IncompleteDownload):
+        raise
+    except FetchError as error:
+        raise DataUnavailable(
+            f"{url} cannot be fetched: {error.message}", remedy=f"put the file at {path} yourself"
+        ) from error

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio import downloads
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations.assemblies import shift_images, spiral
 from brainscore_vision.model_helpers.activations.core import _bytes_of
@@ -165,6 +166,7 @@ def served(tmp_path):
 
 def test_weights_are_fetched_once_and_whole(served, monkeypatch, tmp_path):
     monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path))
+    monkeypatch.setattr(downloads, "PAUSE", 0.01)
     path = download_weight_file(f"{served}/weights.pth", folder="mine")
     assert path == str(tmp_path / "models" / "mine" / "weights.pth")
     (tmp_path / "models" / "mine" / "weights.pth").write_bytes(b"other")
