@@ -95,7 +95,7 @@ def plan(
     allowed = memory_limit(limit)
     stored = np.dtype("float32" if dtype is None else dtype)
     process = resident_memory() if process_bytes is None else process_bytes
-    learned = reduction is not None and reduction != "auto" and make_reduction(reduction).needs_fit
+    learned = reduction not in (None, "auto") and isinstance(make_reduction(str(reduction)), IncrementalPCA)
     room = store.room() if store is not None else disk_usage(gettempdir()).free if learned else 0
 
     for spec in [None, "projection"] if reduction == "auto" else [reduction]:

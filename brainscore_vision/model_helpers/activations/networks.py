@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LOGITS = "logits"
 _COMPILED = "_orig_mod"  # name that torch.compile gives to the network inside
+# hooks of a network are called for all threads that run it, so that threads take turns
 _locks: "WeakKeyDictionary[torch.nn.Module, Any]" = WeakKeyDictionary()
 _registering = Lock()
 _CALL = re.compile(r"(?P<module>.+)-t(?P<call>\d+)")
@@ -322,12 +323,6 @@ class FirstPass:
     containers: dict[str, str] = field(default_factory=dict)
 
 
-def _lock_of(network: "torch.nn.Module") -> Any:
-    """Lock of a pass: hooks of a network are called for all threads that run it, so that threads must take turns."""
-    with _registering:
-        return _locks.setdefault(network, RLock())
-
-
 class Listener:
     """Passes on the outputs of layers while a network runs; a context manager that removes its hooks on exit.
 
@@ -388,7 +383,9 @@ class Listener:
 
         Call :meth:`finish` with the output of the network.
         """
-        with _lock_of(self._network):
+        with _registering:
+            lock = _locks.setdefault(self._network, RLock())
+        with lock:
             self._calls.clear()
             self._held.clear()
             self._take = take

@@ -98,12 +98,12 @@ class Loader:
                 yield batch, self._checked(_prepared(self._preprocess, paths[batch]), len(paths[batch]))
             return
         with self._pool() as pool:
-            waiting: deque[tuple[slice, _PendingBatch]] = deque()
+            waiting: deque[tuple[slice, _Jobs, _Join]] = deque()
             upcoming = iter(batches)
 
             def submit(number: int) -> None:
                 for batch in islice(upcoming, number - len(waiting)):
-                    waiting.append((batch, self._submit(pool, paths[batch])))
+                    waiting.append((batch, *self._submit(pool, paths[batch])))
 
             ahead, cores = self._device is not None, _CoreTime()
             try:
@@ -111,16 +111,17 @@ class Loader:
                     submit(1 + _BATCHES_AHEAD if ahead else 1)
                     if not waiting:
                         return
-                    batch, pending = waiting.popleft()
-                    images = self._checked(pending.joined(), len(paths[batch]))
+                    batch, jobs, join = waiting.popleft()
+                    images = self._checked(join([job.result() for job in jobs]), len(paths[batch]))
                     ahead = ahead or cores.share() < _FILLED
                     if ahead:
                         submit(_BATCHES_AHEAD)
                     yield batch, images
                     ahead = ahead or cores.share() < _FILLED
             finally:  # if the consumer stops, batches that were read ahead are not needed
-                for _, pending in waiting:
-                    pending.cancel()
+                for _, jobs, _ in waiting:
+                    for job in jobs:
+                        job.cancel()
 
     @contextmanager
     def _pool(self) -> Iterator[ThreadPoolExecutor | ProcessPoolExecutor]:
@@ -142,19 +143,23 @@ class Loader:
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def _submit(self, pool: ThreadPoolExecutor | ProcessPoolExecutor, paths: Sequence[Any]) -> "_PendingBatch":
+    def _submit(self, pool: ThreadPoolExecutor | ProcessPoolExecutor, paths: Sequence[Any]) -> tuple["_Jobs", "_Join"]:
+        """Begin to read a batch; the jobs, and a function of their results that returns the batch."""
         size = max(1, -(-len(paths) // (2 * self._workers)))  # two parts per worker balance the load
         chunks = [slice(start, min(start + size, len(paths))) for start in range(0, len(paths), size)]
         images = self._images
         if images is None or images.shape is None or self._kind != "threads":
-            return _PendingBatch([pool.submit(_prepared, self._preprocess, paths[chunk]) for chunk in chunks], _joined)
+            return [pool.submit(_prepared, self._preprocess, paths[chunk]) for chunk in chunks], _joined
         if self._device is None:
             batch = np.empty((len(paths), *images.shape), dtype=np.float32)
             jobs = [pool.submit(_fill, images.into, paths[chunk], batch[chunk]) for chunk in chunks]
-            return _PendingBatch(jobs, lambda _: batch)
-        levels = _levels_buffer((len(paths), *images.shape[1:], 3), self._device)
+            return jobs, lambda _: batch
+        import torch
+
+        shape, pinned = (len(paths), *images.shape[1:], 3), self._device.type == "cuda"
+        levels = torch.empty(shape, dtype=torch.uint8, pin_memory=pinned)
         jobs = [pool.submit(_fill, images.levels_into, paths[chunk], levels.numpy()[chunk]) for chunk in chunks]
-        return _PendingBatch(jobs, lambda _: images.normalised(levels.to(self._device, non_blocking=True)))
+        return jobs, lambda _: images.normalised(levels.to(self._device, non_blocking=True))
 
     def _checked(self, images: Any, expected: int) -> Any:
         if len(images) != expected:
@@ -165,19 +170,8 @@ class Loader:
         return images
 
 
-class _PendingBatch:
-    """A batch that is being read in parts, and the function that makes it from the results."""
-
-    def __init__(self, jobs: list[Future[Any]], join: Callable[[list[Any]], Any]) -> None:
-        self._jobs = jobs
-        self._join = join
-
-    def joined(self) -> Any:
-        return self._join([job.result() for job in self._jobs])
-
-    def cancel(self) -> None:
-        for job in self._jobs:
-            job.cancel()
+_Jobs = list[Future[Any]]
+_Join = Callable[[list[Any]], Any]
 
 
 class _CoreTime:
@@ -236,12 +230,6 @@ def _joined(pieces: list[Any]) -> Any:
 
         return torch.cat(pieces)
     return [item for piece in pieces for item in piece]
-
-
-def _levels_buffer(shape: tuple[int, ...], device: Any) -> Any:
-    import torch
-
-    return torch.empty(shape, dtype=torch.uint8, pin_memory=device.type == "cuda")
 
 
 def _cores() -> int:
@@ -471,19 +459,15 @@ def _one_for_each(layer: str, values: Any, stimuli: int) -> Any:
 
 def _put(destination: Rows, layer: str, rows: NDArray[np.intp], values: NDArray[Any]) -> None:
     try:
-        destination[_slice(rows)] = _one_for_each(layer, values, len(rows))
+        first, last = int(rows[0]), int(rows[-1])
+        consecutive = last - first == len(rows) - 1  # a slice is faster to write
+        destination[slice(first, last + 1) if consecutive else rows] = _one_for_each(layer, values, len(rows))
     except ValueError as error:
         raise UserError(
             f"layer {layer!r} returned {' × '.join(map(str, values.shape))} values for {len(rows)} stimuli, other than "
             f"for the first stimulus alone: {error}",
             remedy="choose a layer whose response to a stimulus does not depend on the other stimuli",
         ) from error
-
-
-def _slice(rows: NDArray[np.intp]) -> Any:
-    """Consecutive rows as a slice, which is faster to write."""
-    first, last = int(rows[0]), int(rows[-1])
-    return slice(first, last + 1) if last - first == len(rows) - 1 else rows
 
 
 def _out_of_memory(error: Exception) -> bool:
@@ -529,7 +513,7 @@ def tensor_of(output: Any, layer: str) -> Any:
         problem = "returns a nested tensor, whose rows have different lengths"
     elif tensor.ndim == 0:
         problem = "returns a single number for all stimuli"
-    elif _is_complex(tensor):
+    elif getattr(tensor, "is_complex", lambda: np.iscomplexobj(tensor))():
         problem = "returns complex numbers, which metrics cannot compare"
     else:
         if getattr(tensor, "is_quantized", False):
@@ -557,7 +541,3 @@ def _tensors(output: Any) -> Iterator[Any]:
         members = [getattr(output, item.name) for item in fields(output)]
     for member in members if isinstance(members, list | tuple) else []:
         yield from _tensors(member)
-
-
-def _is_complex(tensor: Any) -> bool:
-    return np.iscomplexobj(tensor) if isinstance(tensor, np.ndarray) else bool(getattr(tensor, "is_complex", bool)())

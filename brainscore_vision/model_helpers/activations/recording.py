@@ -26,7 +26,6 @@ from brainscore_vision.model_helpers.activations.passes import Pass
 from brainscore_vision.model_helpers.activations.reduction import (
     IncrementalPCA,
     RandomProjection,
-    Reduction,
     make_reduction,
 )
 from brainscore_vision.model_helpers.activations.repeatability import (
@@ -50,23 +49,13 @@ class Response:
     units: LayerUnits  # name of the layer, and positions of its units
     dtype: np.dtype[Any]  # type of the recorded layer
     steps: tuple[int, ...] = ()  # number of time steps, or empty
-    reduction: Reduction | None = None  # reduction of its features
+    reduction: RandomProjection | IncrementalPCA | None = None  # reduction of its features
     recorded: int | None = None  # number of features before reduction, if there is one
 
     @property
     def row(self) -> tuple[int, ...]:
         """Shape of one stimulus's response."""
         return (*self.steps, self.units.features)
-
-    @property
-    def first_shape(self) -> tuple[int, ...]:
-        """Shape of one stimulus's response before reduction."""
-        return (*self.steps, self.recorded or self.units.features)
-
-    @property
-    def described(self) -> dict[str, Any] | None:
-        """The reduction as plain values."""
-        return None if self.reduction is None else self.reduction.describe()
 
     @property
     def half(self) -> bool:
@@ -190,26 +179,6 @@ class _StoredRows:
             self._unflushed = 0
 
 
-@contextmanager
-def layer_writers(
-    store: ActivationStore, layers: Sequence[Response], rows: int, parts: "KeyParts", info: Mapping[str, Any]
-) -> Iterator[dict[str, LayerWriter]]:
-    """Writers of the layers into the store, which are complete after the block; an error leaves nothing stored."""
-    with ExitStack() as stack:
-        yield {
-            layer.units.name: stack.enter_context(
-                store.writer(
-                    layer_key(parts[layer.units.name]),
-                    shape=(rows, *layer.row),
-                    dtype=layer.dtype,
-                    parts=parts[layer.units.name],
-                    info={**info, "layer": layer.units.name},
-                )
-            )
-            for layer in layers
-        }
-
-
 _CHUNK = 1 << 25  # bytes of activations that are read together
 _IDENTIFYING = 16  # numbers that identify a response of a layer whose components are stored
 
@@ -240,10 +209,6 @@ def _blocks(activations: NDArray[Any]) -> Iterator[slice]:
     return (slice(start, min(start + step, len(activations))) for start in range(0, len(activations), step))
 
 
-def _flat(block: NDArray[Any]) -> NDArray[Any]:
-    return block.reshape(-1, block.shape[-1])
-
-
 def _fitted(activations: NDArray[Any], components: int, layer: str) -> IncrementalPCA:
     samples = int(np.prod(activations.shape[:-1]))
     if samples < 2:
@@ -254,7 +219,7 @@ def _fitted(activations: NDArray[Any], components: int, layer: str) -> Increment
     pca = IncrementalPCA(min(components, samples - 1))
     for block in _blocks(activations):
         try:
-            pca.fit_batch(_flat(activations[block]))
+            pca.fit_batch(activations[block].reshape(-1, activations.shape[-1]))
         except ValueError as error:
             raise UserError(f"layer {layer!r}: {error}", remedy="choose another layer or no reduction") from error
     if not pca.width(activations.shape[-1]):
@@ -268,7 +233,7 @@ def _fitted(activations: NDArray[Any], components: int, layer: str) -> Increment
 def _transform(activations: NDArray[Any], pca: IncrementalPCA, target: Any) -> None:
     for block in _blocks(activations):
         rows = activations[block]
-        target[block] = pca.transform(_flat(rows)).reshape(*rows.shape[:-1], -1)
+        target[block] = pca.transform(rows.reshape(-1, rows.shape[-1])).reshape(*rows.shape[:-1], -1)
 
 
 class RecordedLayers(NamedTuple):
@@ -304,7 +269,7 @@ class Recording:
     def layers(self, first: dict[str, Response], reduction: str | None) -> RecordedLayers:
         """Record the layers with these first responses."""
         spec = self._plan(first, "auto").reduction if reduction == "auto" else reduction
-        if spec is not None and make_reduction(spec).needs_fit:
+        if spec is not None and isinstance(make_reduction(spec), IncrementalPCA):
             return self._components(first, spec)
         first = {layer: response.reduced(spec) for layer, response in first.items()}
         return RecordedLayers(first, self._recorded(first, spec, self.store, self._parts(first)))
@@ -439,13 +404,17 @@ class Recording:
         if self.key_parts is None:
             return {name: {"layer": name} for name in first}
         return {
-            name: {**self.key_parts[name], "dtype": response.dtype.str, "reduction": response.described}
+            name: {
+                **self.key_parts[name],
+                "dtype": response.dtype.str,
+                "reduction": None if response.reduction is None else response.reduction.describe(),
+            }
             for name, response in first.items()
         }
 
     def _plan(self, layers: Mapping[str, Response], reduction: str | None) -> MemoryPlan:
         return plan(
-            {name: response.first_shape for name, response in layers.items()},
+            {name: (*each.steps, each.recorded or each.units.features) for name, each in layers.items()},
             self.shown.row_count,
             limit=self.max_memory,
             dtype=np.result_type(*(response.dtype for response in layers.values())),
@@ -479,11 +448,21 @@ class Recording:
     def _run_into_store(
         self, layers: Mapping[str, Response], store: ActivationStore, key_fields: KeyParts
     ) -> dict[str, NDArray[Any]]:
-        """Write the responses into the store; the stored layers."""
-        with (
-            layer_writers(store, list(layers.values()), self.shown.row_count, key_fields, self._info) as writers,
-            ThreadPoolExecutor(min(_WRITERS, len(layers)), "activations") as threads,
-        ):
+        """Write the responses into the store; the stored layers. An error leaves nothing stored."""
+        with ExitStack() as stack:
+            writers = {
+                name: stack.enter_context(
+                    store.writer(
+                        layer_key(key_fields[name]),
+                        shape=(self.shown.row_count, *response.row),
+                        dtype=response.dtype,
+                        parts=key_fields[name],
+                        info={**self._info, "layer": name},
+                    )
+                )
+                for name, response in layers.items()
+            }
+            threads = stack.enter_context(ThreadPoolExecutor(min(_WRITERS, len(layers)), "activations"))
             targets = {name: _StoredRows(writers[name]) for name in layers}
 
             def write() -> None:

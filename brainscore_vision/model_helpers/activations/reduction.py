@@ -6,7 +6,7 @@ Tokens and feature maps are pooled in each batch; principal components are learn
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -99,7 +99,9 @@ class Pooling:
             size, channels = len(output), output.shape[-1 if last else 1]
             positions = output.reshape(size, -1, channels) if last else output.reshape(size, channels, -1)
             axis = 1 if last else 2
-            return positions.mean(axis) if self.spatial == "mean" else _amax(positions, axis)
+            if self.spatial == "mean":
+                return positions.mean(axis)
+            return positions.max(axis) if isinstance(positions, np.ndarray) else positions.amax(axis)
         return output
 
     def _prefix(self, tokens: int, layout: Layout | None) -> int:
@@ -131,41 +133,13 @@ class Pooling:
         )
 
 
-def _amax(positions: Any, axis: int) -> Any:
-    return positions.max(axis) if isinstance(positions, np.ndarray) else positions.amax(axis)
-
-
 _COMPONENTS = 1000  # as in the published implementation
 _VERSION = 1  # increase it whenever values change for the same settings
 _CHUNK = 1 << 26  # bytes of working memory
 _NONZEROS = 8  # weights per feature in a sparse projection
 
 
-class Reduction(Protocol):
-    """Reduces the number of features of rows.
-
-    Each layer has its own object. ``needs_fit``: whether `fit_batch` must be called before `transform`.
-    """
-
-    needs_fit: bool
-
-    def fit_batch(self, X: ArrayLike) -> Any:
-        """Learn from rows × features."""
-
-    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Reduce rows × features; unchanged if there are no more features than components."""
-
-    def width(self, features: int) -> int:
-        """Largest number of features that remain of `features`."""
-
-    def nbytes(self, features: int) -> int:
-        """Memory of the reduction, in bytes."""
-
-    def describe(self) -> dict[str, Any]:
-        """Everything that the result depends on, as plain values; part of a layer's key."""
-
-
-def make_reduction(spec: str, *, seed: int = 0, fitted_on: str | None = None) -> Reduction:
+def make_reduction(spec: str, *, seed: int = 0, fitted_on: str | None = None) -> RandomProjection | IncrementalPCA:
     """Make a reduction from its name.
 
     The name is ``'projection'`` (sparse), ``'gaussian'`` or ``'pca'``, each with 1000 components, or with a number of
@@ -207,18 +181,12 @@ class RandomProjection:
     ((3, 2000), True)
     """
 
-    needs_fit = False
-
     def __init__(self, n_components: int = _COMPONENTS, *, seed: int = 0, dense: bool = False) -> None:
         self.n_components = _positive(n_components)
         self.seed = int(seed)
         self.dense = bool(dense)
         self._weights: Any = None  # components × features
         self._features = -1
-
-    def fit_batch(self, X: ArrayLike) -> RandomProjection:
-        """Do nothing."""
-        return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.floating]:
         """Project rows.
@@ -296,8 +264,6 @@ class IncrementalPCA:
     ((50, 1), array([1.]))
     """
 
-    needs_fit = True
-
     def __init__(self, n_components: int = _COMPONENTS, *, fitted_on: str | None = None) -> None:
         self.n_components = _positive(n_components)
         self.fitted_on = fitted_on
@@ -358,12 +324,6 @@ class IncrementalPCA:
         if self._stack is None or features <= self.n_components:
             return min(features, self.n_components)
         return len(self._finished()[0])
-
-    def nbytes(self, features: int) -> int:
-        """Memory while learning from float32 rows, in bytes."""
-        if features <= self.n_components:
-            return 0
-        return 4 * (2 * self.n_components + 1) * features + 8 * 4 * (2 * self.n_components) ** 2
 
     def describe(self) -> dict[str, Any]:
         """Settings and training data as plain values."""

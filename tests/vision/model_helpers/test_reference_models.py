@@ -150,7 +150,7 @@ def test_missing_file_of_the_hub_says_what_from_where_and_where_to(hub, tmp_path
     with pytest.raises(DataUnavailable) as error:
         file.path()
     assert f"https://huggingface.co/{REPOSITORY}" in str(error.value)
-    assert "BRAINSCORE_WEIGHTS to a folder that has it as 'network.safetensors'" in str(error.value)
+    assert "BRAINSCORE_WEIGHTS to a folder that holds it as 'network.safetensors'" in str(error.value)
     monkeypatch.setenv("BRAINSCORE_WEIGHTS", str(tmp_path))
     with pytest.raises(DataUnavailable, match=r"network\.safetensors"):
         file.path()
