@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper, LayerReader
+from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper, ExtractedModel, LayerReader
 from brainscore_vision.model_helpers.activations.fingerprints import fingerprint
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 from brainscore_vision.model_helpers.brain_transformation.behavior import Similarity
@@ -91,7 +90,7 @@ class FeatureModel(ModelCommitment):
         )
 
 
-class CallableWrapper:
+class CallableWrapper(ExtractedModel):
     """An activations model of functions: called with stimuli and layers, it returns activations.
 
     Parameters
@@ -162,19 +161,6 @@ class CallableWrapper:
             **options,
         )
         self._extractor.insert_attrs(self)
-
-    @property
-    def identifier(self) -> Any:
-        """Name of the model."""
-        return self._extractor.identifier
-
-    @identifier.setter
-    def identifier(self, identifier: str) -> None:
-        self._extractor.identifier = identifier
-
-    def __call__(self, *args: Any, **kwargs: Any) -> NeuroidAssembly:
-        """Return activations; see :meth:`ActivationsExtractorHelper.__call__`."""
-        return self._extractor(*args, **kwargs)
 
     def layers(self) -> list[str]:
         """Names of the layers."""

@@ -469,6 +469,25 @@ class ActivationsExtractorHelper:
         }
 
 
+class ExtractedModel:
+    """An activations model whose layers an extractor reads."""
+
+    _extractor: ActivationsExtractorHelper
+
+    @property
+    def identifier(self) -> Any:
+        """Name of the model."""
+        return self._extractor.identifier
+
+    @identifier.setter
+    def identifier(self, identifier: str) -> None:
+        self._extractor.identifier = identifier
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NeuroidAssembly:
+        """Return activations; see :meth:`ActivationsExtractorHelper.__call__`."""
+        return self._extractor(*args, **kwargs)
+
+
 def flatten(layer_output: NDArray[Any], return_index: bool = False) -> Any:
     """Flatten the output of a layer to one row per stimulus.
 

@@ -307,6 +307,18 @@ def _of_torchscript(layer: str, network: "torch.nn.Module") -> UserError:
     )
 
 
+@contextmanager
+def passing_outputs(
+    modules: "Iterable[tuple[str, torch.nn.Module]]", take: Callable[[str, Any], None]
+) -> Iterator[None]:
+    """Context in which ``take(name, output)`` gets each output of these modules."""
+    with ExitStack() as stack:
+        for name, module in modules:
+            handle = module.register_forward_hook(lambda _module, _inputs, output, name=name: take(name, output))
+            stack.callback(handle.remove)
+        yield
+
+
 @dataclass
 class FirstPass:
     """What the first pass of an extraction showed about a network, for later passes."""

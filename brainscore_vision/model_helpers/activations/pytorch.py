@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from inspect import getattr_static
 from itertools import chain
@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import BrainScoreError, UserError
 from brainscore_core.plurals import counted
-from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper, LayerReader
+from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper, ExtractedModel, LayerReader
 from brainscore_vision.model_helpers.activations.fingerprints import (
     code_fingerprint,
     fingerprint,
@@ -90,7 +89,7 @@ def _explaining_errors(images: Any) -> Iterator[None]:
         ) from error
 
 
-class PytorchWrapper:
+class PytorchWrapper(ExtractedModel):
     """An activations model of a network: called with stimuli and layers, it returns activations.
 
     Parameters
@@ -243,19 +242,6 @@ class PytorchWrapper:
                 self._layouts[key] = find_layout(layer, shape, module=module, network=self._model, image=self._image)
         return self._layouts[key]
 
-    @property
-    def identifier(self) -> Any:
-        """Name of the model."""
-        return self._extractor.identifier
-
-    @identifier.setter
-    def identifier(self, identifier: str) -> None:
-        self._extractor.identifier = identifier
-
-    def __call__(self, *args: Any, **kwargs: Any) -> NeuroidAssembly:
-        """Return activations; see :meth:`ActivationsExtractorHelper.__call__`."""
-        return self._extractor(*args, **kwargs)
-
     def __repr__(self) -> str:
         return repr(self._model)
 
@@ -396,45 +382,38 @@ class PytorchWrapper:
 
         @contextmanager
         def recorder(layers: Sequence[str]) -> Iterator[Forward]:
-            with in_float32(self._device), prepared(layers) as forward:
-                yield forward
+            with ExitStack() as stack:
+                stack.enter_context(in_float32(self._device))
+                if first_pass.counts and len(self._devices) > 1:
+                    yield stack.enter_context(across_devices(self._model, self._devices, layers, self._run, first_pass))
+                    return
+                # compiling is not worth it for the first stimulus alone
+                compile = bool(first_pass.counts) and bool(self._compile)  # noqa: A001 - as the option
+                network = self._compiled() if compile else self._model
+                stack.enter_context(nullcontext() if compile else without_compilation(self._model))
+                listener = stack.enter_context(Listener(self._model, layers, first_pass, compiled=compile))
 
-        @contextmanager
-        def prepared(layers: Sequence[str]) -> Iterator[Forward]:
-            if first_pass.counts and len(self._devices) > 1:
-                with across_devices(self._model, self._devices, layers, self._run, first_pass) as forward:
-                    yield forward
-                return
-            # compiling is not worth it for the first stimulus alone
-            compile = bool(first_pass.counts) and bool(self._compile)  # noqa: A001 - as the option
-            network = self._compiled() if compile else self._model
-            eager = nullcontext() if compile else without_compilation(self._model)
-            with eager, Listener(self._model, layers, first_pass, compiled=compile) as listener:
-
-                def run(images: Any, take: TakeOutput) -> None:
-                    with listener.passing(take):
-                        listener.finish(self._run(network, images))
-
-                def run_moved(images: Any, take: TakeOutput) -> None:
+                def run(images: Any, take: TakeOutput) -> _MovedOutputs:
                     moved = _MovedOutputs(first_pass, len(images), take)
-                    try:
-                        run(images, moved.take)
-                    except RuntimeError as error:
-                        if first_pass.counts or not self._channels_last or not _is_about_layout(error):
-                            raise
-                        self._channels_last = False  # the network joins axes in the order in which they usually lie
-                        moved = _MovedOutputs(first_pass, len(images), take)
-                        run(images, moved.take)
-                    self._logits = first_pass.logits or self._logits
-                    if moved.waiting:
-                        self._find_axes(first_pass, list(moved.waiting), images)
-                        moved.finish()
+                    with listener.passing(moved.take):
+                        listener.finish(self._run(network, images))
+                    return moved
 
-                def forward_one(images: Any, take: TakeOutput) -> None:
+                def forward(images: Any, take: TakeOutput) -> None:
                     with nullcontext() if first_pass.counts else _explaining_errors(images):
-                        run_moved(images, take)
+                        try:
+                            moved = run(images, take)
+                        except RuntimeError as error:
+                            if first_pass.counts or not self._channels_last or not _is_about_layout(error):
+                                raise
+                            self._channels_last = False  # the network joins axes in the order in which they usually lie
+                            moved = run(images, take)
+                        self._logits = first_pass.logits or self._logits
+                        if moved.waiting:
+                            self._find_axes(first_pass, list(moved.waiting), images)
+                            moved.finish()
 
-                yield forward_one
+                yield forward
 
         return recorder
 

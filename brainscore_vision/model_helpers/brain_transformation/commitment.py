@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainscore_core.benchmarks.measurements import measurements_or_none
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.formatting import first_few
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
 from brainscore_vision.benchmark_helpers.precomputed import note_features
 from brainscore_vision.model_helpers.activations.assemblies import with_level
 from brainscore_vision.model_helpers.brain_transformation.behavior import (
@@ -23,7 +21,6 @@ from brainscore_vision.model_helpers.brain_transformation.behavior import (
     ProbabilitiesMapping,
     ReadoutStimuli,
     Similarity,
-    TaskBehavior,
 )
 from brainscore_vision.model_helpers.brain_transformation.layers import (
     ActivationsModel,
@@ -33,7 +30,11 @@ from brainscore_vision.model_helpers.brain_transformation.layers import (
     resolve_layers,
     time_step,
 )
-from brainscore_vision.model_helpers.brain_transformation.selection import SelectedLayer, select_layers
+from brainscore_vision.model_helpers.brain_transformation.selection import (
+    SelectedLayer,
+    recorded_measurements,
+    select_layers,
+)
 from brainscore_vision.model_helpers.brain_transformation.temporal import (
     checked_time_bins,
     in_time_bins,
@@ -261,24 +262,14 @@ class ModelCommitment(BrainModel):
     @cached_property
     def behavior_model(self) -> BehaviorArbiter:
         """Performs the tasks."""
-        tasks: dict[str, TaskBehavior] = {
-            BrainModel.Task.label: LabelBehavior(
-                self.identifier,
-                _SubjectActivations(self, self._activations),
-                layer=self._readout,
-                readout_stimuli=self._readout_stimuli,
-            ),
-            BrainModel.Task.probabilities: ProbabilitiesMapping(
-                self.identifier, _SubjectActivations(self, self._activations), self._readout
-            ),
-            BrainModel.Task.odd_one_out: OddOneOut(
-                self.identifier,
-                _SubjectActivations(self, self._activations),
-                self._readout,
-                similarity=self._similarity,
-            ),
-        }
-        return BehaviorArbiter(tasks)
+        of_model = self.identifier, _SubjectActivations(self, self._activations), self._readout
+        return BehaviorArbiter(
+            {
+                BrainModel.Task.label: LabelBehavior(*of_model, readout_stimuli=self._readout_stimuli),
+                BrainModel.Task.probabilities: ProbabilitiesMapping(*of_model),
+                BrainModel.Task.odd_one_out: OddOneOut(*of_model, similarity=self._similarity),
+            }
+        )
 
     @property
     def do_behavior(self) -> bool:
@@ -294,8 +285,8 @@ class ModelCommitment(BrainModel):
 
         Layers that have to be selected are selected on other stimuli than the benchmark's.
         """
-        measurements = measurements_or_none(benchmark)
-        if not isinstance(measurements, VisualMeasurements) or measurements.compares not in {"recordings", "matrices"}:
+        measurements = recorded_measurements(benchmark)
+        if measurements is None:
             return (), ""
         region = str(measurements.recorded_region)
         if region not in self.region_layer_map.regions:
@@ -355,9 +346,7 @@ class ModelCommitment(BrainModel):
             set_degrees(self._visual_degrees)
         set_time = getattr(self.activations_model, "set_recorded_time", None)  # of networks that take clips
         if callable(set_time):
-            set_time(
-                None if time_bins is None else (min(start for start, _ in time_bins), max(e for _, e in time_bins))
-            )
+            set_time(None if time_bins is None else (min(time_bins)[0], max(end for _, end in time_bins)))
 
     def _recordings(
         self,
@@ -478,24 +467,20 @@ class _Recordings:
 
 
 class _SubjectActivations:
-    """The activations of a model, with its own visual angle."""
+    """The activations of a model, with its own visual angle, averaged over time, for readouts of behavior."""
 
     def __init__(self, model: ModelCommitment, activations: Callable[..., NeuroidAssembly]) -> None:
         self._model = model
         self._activations = activations
 
     def __call__(self, stimuli: StimulusSet, layers: Sequence[str], **options: Any) -> NeuroidAssembly:
-        return _without_time(self._activations(stimuli, layers, **options))
+        activations = self._activations(stimuli, layers, **options)
+        return activations.mean("time_bin") if "time_bin" in activations.dims else activations
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self._model.activations_model, name)
-
-
-def _without_time(activations: NeuroidAssembly) -> NeuroidAssembly:
-    """Average over time, for readouts of behavior."""
-    return activations.mean("time_bin") if "time_bin" in activations.dims else activations
 
 
 def _checked_degrees(degrees: float, identifier: str) -> float:

@@ -22,6 +22,7 @@ from brainscore_vision.model_helpers.activations.networks import (
     LayerNames,
     is_pattern,
     match_layers,
+    passing_outputs,
     plain_name,
     run_images,
     without_compilation,
@@ -558,35 +559,26 @@ def _outputs(model: torch.nn.Module, inputs: Any) -> tuple[list[_Output], Counte
     calls: Counter[str] = Counter()
     omitted: dict[str, str] = {}
 
-    def hook(name: str) -> Any:
-        def keep(module: torch.nn.Module, args: Any, output: Any) -> None:
-            calls[name] += 1
-            try:
-                values = tensor_of(output, name)
-            except UserError as error:
-                omitted[name] = str(error).partition("\n")[0].removeprefix(f"layer {name!r} ")
-                return
-            outputs.append(_Output(name, name.count(".") + 1, values, isinstance(output, torch.Tensor | tuple)))
+    def keep(name: str, output: Any) -> None:
+        calls[name] += 1
+        try:
+            values = tensor_of(output, name)
+        except UserError as error:
+            omitted[name] = str(error).partition("\n")[0].removeprefix(f"layer {name!r} ")
+            return
+        outputs.append(_Output(name, name.count(".") + 1, values, isinstance(output, torch.Tensor | tuple)))
 
-        return keep
-
-    handles = [
-        module.register_forward_hook(hook(plain_name(name)))
-        for name, module in model.named_modules()
-        if name and not isinstance(module, torch.jit.ScriptModule)
-    ]
+    modules = {plain_name(name): module for name, module in model.named_modules() if name}
+    compiled = [name for name, module in modules.items() if isinstance(module, torch.jit.ScriptModule)]
     training = model.training
     model.eval()
     try:
-        with torch.inference_mode(), without_compilation(model):
+        recorded = [(name, module) for name, module in modules.items() if name not in compiled]
+        with torch.inference_mode(), without_compilation(model), passing_outputs(recorded, keep):
             _call(model, inputs)
     finally:
         model.train(training)
-        for handle in handles:
-            handle.remove()
-    for name, module in model.named_modules():
-        if name and isinstance(module, torch.jit.ScriptModule):
-            omitted[plain_name(name)] = "it was compiled by TorchScript, which does not report its output"
+    omitted |= dict.fromkeys(compiled, "it was compiled by TorchScript, which does not report its output")
     return outputs, calls, omitted
 
 

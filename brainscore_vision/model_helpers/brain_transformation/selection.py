@@ -11,29 +11,31 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import Benchmark
+from brainscore_core.benchmarks.measurements import measurements_or_none
 from brainscore_core.errors import BrainScoreError, DataUnavailable, UnknownIdentifier, UserError
 from brainscore_core.files import file_digest
 from brainscore_core.metric_helpers.alignment import MetricInputError
-from brainscore_core.metrics import Score, Uncertainty, unclamped_value
+from brainscore_core.metrics import Uncertainty, unclamped_value
 from brainscore_core.plugins import PluginWarning
 from brainscore_core.progress import track
 from brainscore_core.provenance import ignoring, note, prefixing, recording
 from brainscore_core.results.layer_profile import HeldOut, LayerProfile, LayerScore, read_profile, write_profile
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
 from brainscore_vision.benchmark_helpers.screen import stimulus_files
 from brainscore_vision.model_helpers.brain_transformation.layers import ActivationsModel, layer_names, resolve_layers
 from brainscore_vision.model_helpers.brain_transformation.temporal import in_time_bins
 from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
-    from brainscore_core.benchmarks import Benchmark
+    from brainscore_vision.model_helpers.brain_transformation.commitment import ModelCommitment
 
 Mask = NDArray[np.bool_]
 """Which stimuli belong to a part."""
@@ -42,21 +44,23 @@ PartScorer = Callable[[NeuroidAssembly, NDArray[Any]], float]
 """Function of recordings and the stimulus ids of a part; returns the raw score."""
 
 
+def recorded_measurements(benchmark: Benchmark) -> VisualMeasurements | None:
+    """Measurements of a benchmark that compares recordings, or matrices made of them; None of others."""
+    measurements = measurements_or_none(benchmark)
+    of_recordings = isinstance(measurements, VisualMeasurements) and measurements.compares in {"recordings", "matrices"}
+    return measurements if of_recordings else None
+
+
 def part_scorer(benchmark: Benchmark) -> tuple[NDArray[Any], PartScorer] | None:
     """Stimulus ids of a benchmark, and a function that scores recordings on a part of them; None if not supported.
 
     Supported are benchmarks that compare recordings of one set of stimuli, or matrices of all pairs, by a metric. The
     function returns the raw score, before division by the ceiling.
     """
-    from brainscore_core.benchmarks.measurements import measurements_or_none
-    from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
-
-    measurements = measurements_or_none(benchmark)
-    if not isinstance(measurements, VisualMeasurements) or measurements.compares not in {"recordings", "matrices"}:
+    measurements = recorded_measurements(benchmark)
+    if measurements is None or measurements.metric is None or measurements.training is not None:
         return None
     metric = measurements.metric
-    if metric is None or measurements.training is not None:
-        return None
     measured = measurements.target()
     if measured.sizes.get("time_bin") == 1:
         measured = measured.isel(time_bin=0, drop=True)
@@ -81,13 +85,6 @@ def random_halves(number: int, times: int, seed: int) -> list[tuple[Mask, Mask]]
         first[random.permutation(number)[: number // 2]] = True
         halves.append((first, ~first))
     return halves
-
-
-def half_scores(
-    stimuli: NDArray[Any], score: PartScorer, recordings: NeuroidAssembly, halves: list[tuple[Mask, Mask]]
-) -> list[list[float]]:
-    """Score the recordings of one layer on both halves of each division."""
-    return [[score(recordings, stimuli[half]) for half in pair] for pair in halves]
 
 
 __all__ = [
@@ -349,23 +346,42 @@ class LayerScorer:
         with contextlib.suppress(RecordingDone):
             benchmark(self._subject(recorder, self.layers[0], benchmark))
         recorder.record_only = False
-        scorer = part_scorer(benchmark) if halves else None
-        key = self._key(benchmark, recorder, halves if scorer else 0, seed)
+        parts = part_scorer(benchmark) if halves else None
+        key = self._key(benchmark, recorder, halves if parts else 0, seed)
         stored = read_profile(key)
         note("cache", store="layers", key=key, hit=stored is not None)
         if stored is not None:  # a model of another name may have the same activations
             return replace(stored, model=self.model_identifier), recorder.contents
-        divisions = random_halves(len(scorer[0]), halves, seed) if scorer else []
+        divisions = random_halves(len(parts[0]), halves, seed) if parts else []
         scores, ceiling = [], np.nan
         for layer in track(self.layers, f"layers on {benchmark.identifier}", len(self.layers), unit="layers"):
+            features, on_halves = recorder.features[layer], []
             try:
                 score = benchmark(self._subject(recorder, layer, benchmark))
-                each = half_scores(scorer[0], scorer[1], recorder.latest(layer), divisions) if scorer else []
+                if parts is not None:
+                    stimuli, score_part = parts
+                    recordings = recorder.latest(layer)
+                    on_halves = [
+                        (score_part(recordings, stimuli[first]), score_part(recordings, stimuli[second]))
+                        for first, second in divisions
+                    ]
             except MetricInputError as error:  # such as fewer features than the regression has components
-                scores.append(_undefined(layer, recorder.features[layer], str(error.message), len(divisions)))
+                undefined = ((np.nan, np.nan),) * len(divisions)
+                no_score = np.nan, np.nan, (np.nan, np.nan), np.nan
+                scores.append(LayerScore(layer, features, *no_score, undefined, str(error.message)))
                 continue
-            ceiling = _float(score.attrs.get("ceiling"))
-            scores.append(_layer_score(layer, recorder.features[layer], score, each))
+            ceiling, uncertainty = _float(score.attrs.get("ceiling")), Uncertainty.of(score)
+            scores.append(
+                LayerScore(
+                    layer=layer,
+                    features=features,
+                    score=unclamped_value(score),
+                    error=uncertainty.standard_error,
+                    ci=uncertainty.unclamped_limits,
+                    raw=_float(score.attrs.get("raw")),
+                    halves=tuple(on_halves),
+                )
+            )
         profile = LayerProfile(
             model=self.model_identifier,
             benchmark=benchmark.identifier,
@@ -377,14 +393,16 @@ class LayerScorer:
             components=self._components,
             scores=tuple(scores),
             no_halves=None
-            if scorer or not halves
+            if parts or not halves
             else f"{benchmark.identifier} cannot be scored on part of its stimuli",
         )
         write_profile(key, profile)
         return profile, recorder.contents
 
     def _subject(self, recorder: SinglePassActivations, layer: str, benchmark: "Benchmark") -> BrainModel:
-        regions = [*map(str, BrainModel.RecordingTarget), *_region_of(benchmark)]
+        # the region of a benchmark may not be a member of BrainModel.RecordingTarget
+        region: Any = getattr(benchmark, "region", None)
+        regions = [*map(str, BrainModel.RecordingTarget), *([] if region is None else [str(region)])]
         return self._commit(
             f"{self.model_identifier}.{layer}",
             recorder,
@@ -416,26 +434,8 @@ class SelectedLayer(NamedTuple):
     notes: list[dict[str, Any]]
 
 
-class SelectableModel(Protocol):
-    """What the selection needs of a model."""
-
-    activations_model: ActivationsModel
-    layers: list[str]
-    selected: dict[tuple[str, str], SelectedLayer]
-    """Earlier selections, by region and benchmark."""
-
-    @property
-    def identifier(self) -> str:
-        """Name of the model."""
-        ...
-
-    def visual_degrees(self) -> float:
-        """Visual angle that the model's input spans, in degrees."""
-        ...
-
-
 def select_layers(
-    model: SelectableModel,
+    model: "ModelCommitment",
     region: str,
     stimuli: StimulusSet | None,
     *,
@@ -448,7 +448,8 @@ def select_layers(
 
     `stimuli` are being shown, and therefore scored: the selection must not use measurements of them. `commit` makes a
     model of a layer, as ``ModelCommitment`` does. `benchmarks` map regions to benchmarks to select on; by default, and
-    for other regions, :data:`SELECTION_BENCHMARKS`. A UserError if there is no benchmark to select on.
+    for other regions, :data:`SELECTION_BENCHMARKS`. Selections are kept in ``model.selected``. A UserError if there is
+    no benchmark to select on.
     """
     candidates = [*((benchmarks or {}).get(region) or SELECTION_BENCHMARKS.get(region, ()))]
     avoid = frozenset() if stimuli is None else stimulus_hashes(stimuli)
@@ -507,37 +508,11 @@ def _best(profile: LayerProfile) -> str:
     return profile.best
 
 
-def _layer_score(layer: str, features: int, score: Score, halves: list[list[float]]) -> LayerScore:
-    uncertainty = Uncertainty.of(score)
-    return LayerScore(
-        layer=layer,
-        features=features,
-        score=unclamped_value(score),
-        error=uncertainty.standard_error,
-        ci=uncertainty.unclamped_limits,
-        raw=_float(score.attrs.get("raw")),
-        halves=tuple((first, second) for first, second in halves),
-    )
-
-
-def _undefined(layer: str, features: int, reason: str, divisions: int) -> LayerScore:
-    nothing = ((np.nan, np.nan),) * divisions
-    return LayerScore(layer, features, np.nan, np.nan, (np.nan, np.nan), np.nan, nothing, reason)
-
-
 def _float(value: Any) -> float:
     return float(value) if value is not None and np.size(value) == 1 else np.nan
 
 
-def _region_of(benchmark: Any) -> list[str]:
-    """The region of a benchmark, which may not be a member of `BrainModel.RecordingTarget`."""
-    region = getattr(benchmark, "region", None)
-    return [str(region)] if region is not None else []
-
-
 def _measured_digest(benchmark: Any) -> str | None:
-    from brainscore_core.benchmarks.measurements import measurements_or_none
-
     measurements = measurements_or_none(benchmark)
     values = getattr(None if measurements is None else measurements.averaged(), "values", None)
     if not isinstance(values, np.ndarray):

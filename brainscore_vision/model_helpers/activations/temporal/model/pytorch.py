@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.activations.core import LayerReader
 from brainscore_vision.model_helpers.activations.fingerprints import fingerprint
-from brainscore_vision.model_helpers.activations.networks import autocasting, run_images, to_input, unwrapped
+from brainscore_vision.model_helpers.activations.networks import (
+    autocasting,
+    passing_outputs,
+    run_images,
+    to_input,
+    unwrapped,
+)
 from brainscore_vision.model_helpers.activations.passes import (
     Forward,
     Recorder,
@@ -280,23 +286,15 @@ class TimeAxes:
         """Run the network and enter the shape of each layer's output; of several in a pass, that of the last."""
         import torch
 
-        def keep(name: str) -> Any:
-            def hook(_module: Any, _inputs: Any, output: Any) -> None:
-                try:
-                    shapes[name] = tuple(tensor_of(output, name).shape)
-                except UserError:
-                    shapes.pop(name, None)
+        def keep(name: str, output: Any) -> None:
+            try:
+                shapes[name] = tuple(tensor_of(output, name).shape)
+            except UserError:
+                shapes.pop(name, None)
 
-            return hook
-
-        named = self._network.named_modules(remove_duplicate=False)
-        handles = [module.register_forward_hook(keep(name)) for name, module in named if name]
-        try:
-            with torch.inference_mode():
-                self._network.eval()(window)
-        finally:
-            for handle in handles:
-                handle.remove()
+        named = ((name, module) for name, module in self._network.named_modules(remove_duplicate=False) if name)
+        with torch.inference_mode(), passing_outputs(named, keep):
+            self._network.eval()(window)
 
 
 Inference = Literal["whole", "causal"]
