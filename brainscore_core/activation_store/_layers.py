@@ -198,27 +198,9 @@ class StoredLayer:
         return self.manifest.key
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the values, stimuli first."""
-        return self.manifest.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the values."""
-        return self.array.dtype
-
-    @property
-    def parts(self) -> dict[str, Any]:
-        """Parts of the key."""
-        return self.manifest.parts
-
-    @property
     def info(self) -> dict[str, Any]:
         """Descriptive names."""
         return self.manifest.info
-
-    def __repr__(self) -> str:
-        return f"StoredLayer({self.key[:12]}…, shape={self.shape}, dtype={self.dtype})"
 
 
 def data_file_key(name: str) -> str | None:

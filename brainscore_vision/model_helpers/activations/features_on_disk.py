@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -103,23 +102,16 @@ class FeaturesOnDisk:
                 remedy="compute them, too: features are looked up by stimulus_id",
             )
         rows = np.array([self._row[stimulus_id] for stimulus_id in ids], dtype=np.intp)
-        presentations = _Rows(
-            paths=tuple(Path(stimulus_id) for stimulus_id in ids),
-            coords=presentation_coords(stimuli),
-            identifier=stimuli.identifier,
-            row_of_each=rows,
-        )
+        arrays = {layer: self._layers[layer] for layer in layers}
+        units = [LayerUnits(layer, array.shape[1:], int(np.prod(array.shape[1:]))) for layer, array in arrays.items()]
+        flat = [array.reshape(len(array), -1) for array in arrays.values()]
+        if len(flat) == 1:  # not copied if the rows are in the order of the file
+            values = flat[0]
+        else:
+            values, rows = np.concatenate([array[rows] for array in flat], axis=1), np.arange(len(ids))
+        presentations = _Rows(tuple(map(Path, ids)), presentation_coords(stimuli), stimuli.identifier, rows=rows)
         trials = number_of_trials if require_variance else 1
         shown = ShownStimuli(presentations, trials, spiral(1, height=1, visual_degrees=None), moving=False)
-        arrays = [self._layers[layer] for layer in layers]
-        units = [
-            LayerUnits(layer, array.shape[1:], int(np.prod(array.shape[1:])))
-            for layer, array in zip(layers, arrays, strict=True)
-        ]
-        flat = [array.reshape(len(array), -1) for array in arrays]
-        values = flat[0] if len(flat) == 1 else np.concatenate([array[rows] for array in flat], axis=1)
-        if len(flat) > 1:
-            shown = ShownStimuli(presentations.in_order(), trials, shown.shifts, moving=False)
         return make_assembly(self.identifier, shown, units, values)
 
 
@@ -127,15 +119,7 @@ class FeaturesOnDisk:
 class _Rows(Presentations):
     """Presentations with given rows."""
 
-    row_of_each: Any = None
-
-    @cached_property
-    def rows(self) -> NDArray[np.intp]:
-        return np.asarray(self.row_of_each, dtype=np.intp)
-
-    def in_order(self) -> "_Rows":
-        """The same presentations, for values that are already in their order."""
-        return _Rows(self.paths, self.coords, self.identifier, row_of_each=np.arange(len(self.paths)))
+    rows: Any = None
 
 
 def _mapped(path: Path) -> NDArray[Any]:

@@ -47,8 +47,9 @@ PartScorer = Callable[[NeuroidAssembly, NDArray[Any]], float]
 def recorded_measurements(benchmark: Benchmark) -> VisualMeasurements | None:
     """Measurements of a benchmark that compares recordings, or matrices made of them; None of others."""
     measurements = measurements_or_none(benchmark)
-    of_recordings = isinstance(measurements, VisualMeasurements) and measurements.compares in {"recordings", "matrices"}
-    return measurements if of_recordings else None
+    if isinstance(measurements, VisualMeasurements) and measurements.compares in {"recordings", "matrices"}:
+        return measurements
+    return None
 
 
 def part_scorer(benchmark: Benchmark) -> tuple[NDArray[Any], PartScorer] | None:

@@ -135,7 +135,7 @@ def test_a_file_that_is_cut_short_is_named(tmp_path):
     path = tmp_path / "short.mkv"
     write_video(path, frames, 10)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    video = Video(path, 10, 0, 3000, (32, 32))
-    video._known = inputs._Original(10, 30, (32, 32))  # as containers state it
+    as_stated = inputs._Original(10, 30, (32, 32))  # by the container
+    video = Video(path, 10, 0, 3000, (32, 32), known=as_stated)
     with pytest.raises(UserError, match=r"short\.mkv has no frame 29: only 1\d frames could be decoded"):
         video.to_numpy()

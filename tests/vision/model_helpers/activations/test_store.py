@@ -39,8 +39,8 @@ def test_round_trip(store):
     key = put(store, info={"model": "alexnet"})
     layer = store.get(key)
     assert np.array_equal(layer.array, np.arange(12).reshape(4, 3))
-    assert (layer.key, layer.shape, layer.dtype) == (key, (4, 3), np.float32)
-    assert (layer.parts, layer.info) == (PARTS, {"model": "alexnet"})
+    assert (layer.key, layer.array.shape, layer.array.dtype) == (key, (4, 3), np.float32)
+    assert (layer.manifest.parts, layer.info) == (PARTS, {"model": "alexnet"})
     assert isinstance(layer.array, np.memmap)
     with pytest.raises(ValueError, match="read-only"):
         layer.array[0] = 1
@@ -58,7 +58,7 @@ def test_nothing_stored(store):
 def test_types(store, dtype):
     values = np.array([[0, 1], [1, 0], [1, 1]]).astype(dtype)
     key = put(store, values, dtype)
-    assert store.get(key).dtype == np.dtype(dtype).newbyteorder("=")
+    assert store.get(key).array.dtype == np.dtype(dtype).newbyteorder("=")
     assert np.array_equal(store.get(key).array, values)
 
 
@@ -66,7 +66,7 @@ def test_types(store, dtype):
 def test_shapes(store, shape):
     values = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
     key = put(store, values)
-    assert store.get(key).shape == shape
+    assert store.get(key).array.shape == shape
     assert np.array_equal(store.get(key).array, values)
     assert [item.state for item in store.verify()] == ["good"]
 

@@ -3,7 +3,6 @@
 `brainscore_vision.stimuli.videos` reads the files.
 """
 
-import copy
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -172,6 +171,7 @@ class _Original:
     size: tuple[int, int]
 
 
+@dataclass(frozen=True)
 class Video(Stimulus):
     """A part of a video file; methods that set something return a copy.
 
@@ -196,16 +196,13 @@ class Video(Stimulus):
     (10, 240, 320, 3)
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], fps: float, start: float, end: float, size: tuple[int, int]
-    ) -> None:
-        self._path = path
-        self._fps = fps
-        self._start = start
-        self._end = end
-        self._size = (int(size[0]), int(size[1]))
-        self._before: Before = "repeat"
-        self._known: _Original | None = None
+    path: str | os.PathLike[str]
+    fps: float
+    start: float
+    end: float
+    size: tuple[int, int]
+    before: Before = "repeat"  # what is shown before the beginning of the file
+    known: _Original | None = None  # properties of the file, once they are known
 
     @classmethod
     def from_path(cls, path: str | os.PathLike[str]) -> "Video":
@@ -217,9 +214,7 @@ class Video(Stimulus):
             If the file is not a video, or neither PyAV nor decord is installed.
         """
         original = _Original(*video_properties(path))
-        video = Video(path, original.fps, 0, original.num_frames / original.fps * 1000, original.size)
-        video._known = original
-        return video
+        return Video(path, original.fps, 0, original.num_frames / original.fps * 1000, original.size, known=original)
 
     @classmethod
     def from_img_path(cls, img_path: str | os.PathLike[str], duration: float, fps: float) -> "VideoFromImage":
@@ -227,28 +222,23 @@ class Video(Stimulus):
         return VideoFromImage(img_path, fps, 0, duration, image_size(img_path))
 
     def copy(self) -> Self:
-        """A copy of the video."""
-        return copy.copy(self)
+        """A copy; videos are immutable."""
+        return replace(self)
 
     @property
     def duration(self) -> float:
         """Duration in milliseconds."""
-        return self._end - self._start
-
-    @property
-    def fps(self) -> float:
-        """Frames per second."""
-        return self._fps
+        return self.end - self.start
 
     @property
     def num_frames(self) -> int:
         """Number of whole frames."""
-        return int(self.duration * self._fps / 1000 + _ROUNDING)
+        return int(self.duration * self.fps / 1000 + _ROUNDING)
 
     @property
     def frame_size(self) -> tuple[int, int]:
         """Width and height."""
-        return self._size
+        return self.size
 
     @property
     def original_fps(self) -> float:
@@ -280,14 +270,14 @@ class Video(Stimulus):
         """
         if not (fps > 0 and 1000 / fps <= self.duration + _ROUNDING):
             raise UserError(
-                f"{fps} frames per second leave no frame of {self.duration:g} milliseconds of {self._path}",
+                f"{fps} frames per second leave no frame of {self.duration:g} milliseconds of {self.path}",
                 remedy="choose more frames per second, or a longer window",
             )
-        return self._with(_fps=fps)
+        return replace(self, fps=fps)
 
     def set_size(self, size: tuple[int, int]) -> Self:
         """Resize to this width and height, bilinearly."""
-        return self._with(_size=(int(size[0]), int(size[1])))
+        return replace(self, size=(int(size[0]), int(size[1])))
 
     def set_window(self, start: float, end: float, padding: Before = "repeat") -> Self:
         """Show the part between two times of this video, in milliseconds.
@@ -299,11 +289,11 @@ class Video(Stimulus):
             raise ValueError(f"the window ends at {end} ms, before it starts at {start} ms")
         if padding not in get_args(Before):
             raise ValueError(f"padding is {padding!r}; known: 'repeat', 'grey'")
-        return self._with(_start=self._start + start, _end=self._start + end, _before=padding)
+        return replace(self, start=self.start + start, end=self.start + end, before=padding)
 
     def get_frames(self, indices: Sequence[int] | NDArray[np.integer]) -> NDArray[np.uint8]:
         """Frames of the file by their number, frames × height × width × 3."""
-        return decode_frames(self._path, np.asarray(indices, dtype=np.intp))
+        return decode_frames(self.path, np.asarray(indices, dtype=np.intp))
 
     def to_numpy(self) -> NDArray[np.uint8]:
         """Frames × height × width × 3."""
@@ -320,13 +310,13 @@ class Video(Stimulus):
     def _shown(self) -> tuple[int, NDArray[np.uint8]]:
         """The number of grey frames before the beginning, and the frames of the file that follow."""
         rate = self.original_fps
-        moments = np.arange(self._start * rate / 1000, self._end * rate / 1000 - _ROUNDING, rate / self._fps)
+        moments = np.arange(self.start * rate / 1000, self.end * rate / 1000 - _ROUNDING, rate / self.fps)
         numbers = np.floor(moments + _ROUNDING).astype(np.intp)  # the frame that is on the screen at each moment
-        before = int((numbers < 0).sum()) if self._before == "grey" else 0
+        before = int((numbers < 0).sum()) if self.before == "grey" else 0
         shown = np.clip(numbers[before:], 0, self.original_num_frames - 1)
-        frames = self.get_frames(shown) if len(shown) else np.empty((0, *self._size[::-1], 3), dtype=np.uint8)
-        if frames.shape[2:0:-1] != self._size:
-            frames = batch_2d_resize(frames, self._size, "bilinear")
+        frames = self.get_frames(shown) if len(shown) else np.empty((0, *self.size[::-1], 3), dtype=np.uint8)
+        if frames.shape[2:0:-1] != self.size:
+            frames = batch_2d_resize(frames, self.size, "bilinear")
         return before, frames
 
     def to_pil_imgs(self) -> "list[PillowImage]":
@@ -337,14 +327,7 @@ class Video(Stimulus):
 
     @property
     def _original(self) -> _Original:
-        if self._known is None:
-            self._known = _Original(*video_properties(self._path))
-        return self._known
-
-    def _with(self, **changed: Any) -> Self:
-        video = self.copy()
-        vars(video).update(changed)
-        return video
+        return self.known or _Original(*video_properties(self.path))
 
 
 class VideoFromImage(Video):
@@ -362,12 +345,12 @@ class VideoFromImage(Video):
 
     def get_frames(self, indices: Sequence[int] | NDArray[np.integer]) -> NDArray[np.uint8]:
         """The image once per index; repeated without being copied."""
-        frame = Image.from_path(self._path).set_size(self._size).to_numpy()
+        frame = Image.from_path(self.path).set_size(self.size).to_numpy()
         return np.broadcast_to(frame, (len(indices), *frame.shape))
 
     @property
     def _original(self) -> _Original:
-        return _Original(self._fps, 1, image_size(self._path))
+        return _Original(self.fps, 1, image_size(self.path))
 
 
 @dataclass(frozen=True)
