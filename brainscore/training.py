@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from brainscore_core.figures.export import Plot
-    from brainscore_core.scoring import Receipt, ResultsStore
+    from brainscore_core.scoring import ResultsStore
 
 _logger = logging.getLogger(__name__)
 
@@ -118,10 +119,13 @@ class EpochScorer:
                     self._domain, model, benchmark, results=self._results, identifier=name, raise_errors=False
                 ).receipt
                 if receipt.score is None or receipt.score.value is None:
-                    _logger.warning("%s has no score on %s: %s", name, benchmark, _why(receipt))
+                    reason = receipt.reason or (receipt.error.message if receipt.error is not None else receipt.state)
+                    _logger.warning("%s has no score on %s: %s", name, benchmark, reason)
                     continue
                 scores[benchmark] = receipt.score.value
-                metrics |= _metrics(benchmark, receipt.score.value, receipt.score.ci)
+                low, high = receipt.score.ci or (math.nan, math.nan)
+                numbers = {"": receipt.score.value, "/low": low, "/high": high}
+                metrics |= {f"brainscore/{benchmark}{end}": n for end, n in numbers.items() if math.isfinite(n)}
         if metrics:
             for logger in self._loggers:
                 logger.log_metrics(metrics, epoch)
@@ -133,16 +137,6 @@ class EpochScorer:
             self._network = network
             self._model = self._wrap(network, identifier=self.identifier, **self._how)
         return self._model
-
-
-def _why(receipt: Receipt) -> str:
-    return receipt.reason or (receipt.error.message if receipt.error is not None else receipt.state)
-
-
-def _metrics(benchmark: str, value: float, interval: tuple[float, float] | None) -> dict[str, float]:
-    low, high = interval or (float("nan"), float("nan"))
-    metrics = {"": value, "/low": low, "/high": high}
-    return {f"brainscore/{benchmark}{end}": number for end, number in metrics.items() if abs(number) < float("inf")}
 
 
 @contextmanager

@@ -108,10 +108,14 @@ def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise UserError(
-            f"cannot read the activations in {folder}: {error.strerror}",
-            remedy="set BRAINSCORE_ACTIVATIONS to a readable folder, or to 'off'",
-        ) from error
+        raise _unreadable(folder, error) from error
+
+
+def _unreadable(folder: Path, error: OSError) -> UserError:
+    return UserError(
+        f"cannot read the activations in {folder}: {error.strerror or error}",
+        remedy="set BRAINSCORE_ACTIVATIONS to a readable folder, or to 'off'",
+    )
 
 
 def remove_layer(folder: Path, key: str, data: list[Leftover]) -> None:
@@ -124,21 +128,6 @@ def remove_layer(folder: Path, key: str, data: list[Leftover]) -> None:
         raise UserError(
             f"cannot remove activations from {folder}: {error.strerror}", remedy="check who owns them"
         ) from error
-
-
-def leftovers(folder: Path, contents: Contents) -> list[Leftover]:
-    """Files that no manifest names, unreadable manifests with their files, and files that are being written."""
-    files_left = [*contents.parts, *_unnamed(folder, contents)]
-    for key, used in contents.used.items():
-        try:
-            read_manifest(folder, key)
-        except DamagedLayer:
-            files = contents.data.get(key, [])
-            size = contents.sizes[key] - sum(file.nbytes for file in files)
-            files_left += [Leftover(folder / f"{key}.json", size, used), *files]
-        except FileNotFoundError:  # removed by another process
-            continue
-    return files_left
 
 
 def _unnamed(folder: Path, contents: Contents) -> list[Leftover]:
@@ -233,24 +222,19 @@ class ActivationStore:
         if not is_key(key):
             raise ValueError(f"{key!r} is not a key of a layer; make one with layer_key")
         for _ in range(_ATTEMPTS):
+            manifest = None
             try:
                 manifest = read_manifest(self.folder, key)
-            except FileNotFoundError:
-                return None
-            except DamagedLayer as error:
-                self._warn(key, str(error))
-                return None
-            except OSError as error:
-                raise self._unreadable(error) from error
-            try:
                 layer = open_layer(self.folder, manifest)
             except FileNotFoundError:
+                if manifest is None:
+                    return None
                 continue  # replaced or removed by another process
             except DamagedLayer as error:
                 self._warn(key, str(error))
                 return None
             except OSError as error:
-                raise self._unreadable(error) from error
+                raise _unreadable(self.folder, error) from error
             with contextlib.suppress(OSError):  # owned by another user, or removed by another process
                 os.utime(self.folder / f"{key}.json")
             return layer
@@ -281,7 +265,19 @@ class ActivationStore:
 
     def leftovers(self) -> list[Leftover]:
         """List files that belong to no complete layer: being written, or left by a killed process."""
-        return leftovers(self.folder, scan(self.folder))
+        # files that no manifest names, unreadable manifests with their files, and files that are being written
+        contents = scan(self.folder)
+        files_left = [*contents.parts, *_unnamed(self.folder, contents)]
+        for key, used in contents.used.items():
+            try:
+                read_manifest(self.folder, key)
+            except DamagedLayer:
+                files = contents.data.get(key, [])
+                size = contents.sizes[key] - sum(file.nbytes for file in files)
+                files_left += [Leftover(self.folder / f"{key}.json", size, used), *files]
+            except FileNotFoundError:  # removed by another process
+                continue
+        return files_left
 
     def nbytes(self) -> int:
         """Size of the folder in bytes, including layers that are being written."""
@@ -376,9 +372,3 @@ class ActivationStore:
 
     def _warn(self, key: str, why: str) -> None:
         _logger.warning("activations %s… in %s are not used: %s", key[:12], self.folder, why)
-
-    def _unreadable(self, error: OSError) -> UserError:
-        return UserError(
-            f"cannot read the activations in {self.folder}: {error.strerror or error}",
-            remedy="set BRAINSCORE_ACTIVATIONS to a readable folder, or to 'off'",
-        )

@@ -356,11 +356,10 @@ class LayerWriter:
             self._stream = io.FileIO(self._part, "x+")
             self._write(0, self._header)
             os.truncate(self._stream.fileno(), self.nbytes)  # shows other processes how much space it will take
-        except OSError as error:
+        except BaseException as error:
             self._discard()
-            raise self._explained(error) from error
-        except BaseException:
-            self._discard()
+            if isinstance(error, OSError):
+                raise self._explained(error) from error
             raise
         return self
 

@@ -204,7 +204,8 @@ def read_checkpoint(path: str | os.PathLike[str], *, allow: Sequence[Callable[..
         with torch.serialization.safe_globals([*_numpy_numbers(), *allow]):
             return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        reason = str(error).splitlines()[-1] if "Unsupported" not in str(error) else _unsupported(str(error))
+        lines = str(error).splitlines()
+        reason = next((line.strip() for line in lines if "Unsupported" in line), lines[-1])
         raise UserError(
             f"{os.fspath(path)} holds more than tensors and plain values: {reason}",
             remedy="if you trust it, save its state dict alone: torch.save(module.state_dict(), FILE)",
@@ -222,10 +223,6 @@ def _numpy_numbers() -> list[Any]:
     scalar = np.float64(0).__reduce__()[0]
     names = [(scalar, f"numpy.{core}.multiarray.scalar") for core in ("core", "_core")]
     return [*names, np.dtype, *{type(np.dtype(code)) for code in np.typecodes["AllInteger"] + "?efd"}]
-
-
-def _unsupported(text: str) -> str:
-    return next(line.strip() for line in text.splitlines() if "Unsupported" in line)
 
 
 def state_dict_of(

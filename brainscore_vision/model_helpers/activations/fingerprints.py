@@ -454,12 +454,12 @@ def _object(value: Any, describe: Callable[..., Any], seen: _Seen, *, complete: 
                 raise Unhashable(f"a {type(value).__module__}.{type(value).__qualname__} has no readable state")
             text = ""
         return ["object", _class(type(value), describe, seen), text]
-    attributes = {name: item for name, item in state.items() if not _is_cached_property(type(value), name)}
+    attributes = {
+        name: item
+        for name, item in state.items()
+        if not isinstance(inspect.getattr_static(type(value), name, None), functools.cached_property)
+    }
     return ["object", _class(type(value), describe, seen), describe(attributes)]
-
-
-def _is_cached_property(cls: type, name: Any) -> bool:
-    return isinstance(inspect.getattr_static(cls, name, None), functools.cached_property)
 
 
 def _slots(cls: type) -> tuple[str, ...]:

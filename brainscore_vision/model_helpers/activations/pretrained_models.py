@@ -41,7 +41,8 @@ def as_preprocessing(preprocessing: Any) -> Any:
         if kind is None:
             return from_settings(preprocessing)
         preprocessing = _image_processor_class(str(kind)).from_dict(dict(preprocessing))
-    if _is_image_processor(preprocessing):
+    transformers = sys.modules.get("transformers")  # there is no image processor without it
+    if transformers is not None and isinstance(preprocessing, transformers.ImageProcessingMixin):
         return AppliedTransform(ImageProcessor(preprocessing))
     steps = getattr(preprocessing, "transforms", None)
     if callable(steps):  # of weights, whose transforms have to be made
@@ -60,11 +61,6 @@ def as_preprocessing(preprocessing: Any) -> Any:
 
 
 _TRANSFORMS = ("torchvision.transforms", "timm.data")
-
-
-def _is_image_processor(value: Any) -> bool:
-    transformers = sys.modules.get("transformers")  # there is no image processor without it
-    return transformers is not None and isinstance(value, transformers.ImageProcessingMixin)
 
 
 def _image_processor_class(name: str) -> Any:

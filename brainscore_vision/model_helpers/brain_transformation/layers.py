@@ -131,7 +131,9 @@ def logits_width(activations_model: Any, layer: str = _LOGITS) -> int | None:
     get_layer = getattr(activations_model, "get_layer", None)
     if callable(get_layer):
         wrapper = getattr(get_layer, "__self__", activations_model)
-        if _overrides_call(wrapper):
+        # a __call__ of its own may drop a background class or pool tokens
+        call: Any = getattr_static(type(wrapper), "__call__", None)
+        if not str(getattr(call, "__module__", "")).startswith(_HELPERS):
             return None
         try:
             width = getattr(get_layer(layer), "out_features", None)
@@ -146,12 +148,6 @@ def logits_width(activations_model: Any, layer: str = _LOGITS) -> int | None:
             _logger.info("the logits of the network are not counted: %s", error)
             return width
     return 0 if names is not None and layer not in names else None
-
-
-def _overrides_call(wrapper: Any) -> bool:
-    """Whether a wrapper has a ``__call__`` of its own, which may drop a background class or pool tokens."""
-    call: Any = getattr_static(type(wrapper), "__call__", None)
-    return not str(getattr(call, "__module__", "")).startswith(_HELPERS)
 
 
 def unique(names: Iterable[str]) -> list[str]:
@@ -419,7 +415,7 @@ def _blocks_or_stages(model: torch.nn.Module, ran: set[str]) -> set[str]:
             children = [
                 (f"{prefix}{name}", child)
                 for name, child in parent.named_children()
-                if _has_parts(child) and f"{prefix}{name}" in ran
+                if next(child.children(), None) is not None and f"{prefix}{name}" in ran
             ]
             if repeated := _repeated(children):
                 groups.append((sum(_size(child) for name, child in children if name in repeated), repeated, children))
@@ -455,10 +451,6 @@ def _attention_blocks(name: str, stage: torch.nn.Module) -> list[str]:
 def _is_attention_block(module: torch.nn.Module) -> bool:
     names = [name.lower() for name, _ in module.named_children()]
     return len(names) > 2 and any("attn" in name or "attention" in name for name in names)
-
-
-def _has_parts(module: torch.nn.Module) -> bool:
-    return next(module.children(), None) is not None
 
 
 def candidate_layers(

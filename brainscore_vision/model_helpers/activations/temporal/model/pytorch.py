@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import torch
 
 ALIGNMENTS = ("evenly_spaced", "ignore_time", "estimate_layer_fps", "per_frame_aligned")
-_ORDER = "KCHW"  # order of the other axes, after the time axis
+_ORDER = "TKCHW"  # order of axes in results
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,18 @@ class ClipTimeline:
         if not (self.fps > 0 and self.duration > 0 and self.duration * self.fps >= 1000 - 1e-6):
             raise ValueError(f"a clip of {self.duration} ms at {self.fps} frames per second has no frame")
 
+    def clip(self, path: Any) -> Video:
+        """The clip of a stimulus; videos have to last as long as images are shown."""
+        if not Stimulus.is_video_path(path):
+            return Video.from_img_path(path, self.duration, self.fps)
+        video = Video.from_path(path)
+        if abs(video.duration - self.duration) >= 1000 / self.fps:
+            raise UserError(
+                f"{path} lasts {video.duration:g} ms, not {self.duration:g} ms",
+                remedy="pass img_duration, the duration of all stimuli, in milliseconds",
+            )
+        return video.set_fps(self.fps).set_window(0, self.duration)
+
     def bins(self, steps: int) -> list[tuple[float, float]]:
         """Start and end of each step of the result, in milliseconds."""
         edges = [0.0, self.duration] if self.alignment == "ignore_time" else self._frames().tolist()
@@ -84,18 +96,9 @@ class ClipTimeline:
 
         Steps in the same time bin are averaged, weighted by the share of the bin that each covers.
         """
-        axes = self.formats.get(layer)
-        if axes is None:
-            raise UserError(f"layer {layer!r} has no format", remedy="name its axes in layer_activation_format")
-        if output.ndim != 1 + len(axes):
-            raise _wrong_format(layer, axes, output.shape)
-        spatial = [letter for letter in _ORDER if letter in axes]
-        order = [1 + axes.index(letter) for letter in (["T"] if "T" in axes else []) + spatial]
-        values = output.transpose(0, *order)
-        if "T" not in axes:
-            values = values[:, np.newaxis]
+        values = _in_order(layer, self.formats, output)
         if self.alignment == "ignore_time":
-            return values[:, :1] if "T" not in axes else values[:, np.newaxis]
+            return values[:, np.newaxis] if "T" in self.formats[layer] else values
         weights = self._weights(self._edges(values.shape[1], layer))
         if np.array_equal(weights, np.eye(len(weights))):
             return values
@@ -414,7 +417,7 @@ class PytorchWrapper(ImageWrapper):
         self.layer_activation_format = formats
         self._process_output = process_output
         self._causal: CausalTimeline | None = None
-        reader: _ClipReader | _CausalReader
+        timeline: ClipTimeline | CausalTimeline
         if inference == "causal":
             if time_alignment not in (None, "per_frame_aligned"):
                 raise UserError(
@@ -423,10 +426,7 @@ class PytorchWrapper(ImageWrapper):
                 )
             ClipTimeline(formats, fps, max(img_duration, 1000 / fps))  # raises an error for invalid formats
             window = _window(identifier, fps, num_frames, duration)
-            timeline: ClipTimeline | CausalTimeline
             timeline = self._causal = CausalTimeline(fps, img_duration, window, before_onset)
-            reader = self._clips = _CausalReader(preprocessing, self._causal)
-            self._axes = TimeAxes(network, lambda: to_input(network, self._window_of_grey()), 1 + reader.axis)
         else:
             frames = int(img_duration * fps / 1000 + 1e-9)
             for unit, shown, allowed in (("frames", frames, num_frames), ("milliseconds", img_duration, duration)):
@@ -438,8 +438,10 @@ class PytorchWrapper(ImageWrapper):
                         "inference='causal'"
                     )
             timeline = ClipTimeline(formats, fps, img_duration, time_alignment or "evenly_spaced")
-            reader = _ClipReader(preprocessing, fps, img_duration)
-        super().__init__(model, reader, identifier, batch_size=batch_size, timeline=timeline, **options)
+        self._clips = _ClipReader(preprocessing, timeline)
+        if inference == "causal":
+            self._axes = TimeAxes(network, lambda: to_input(network, self._window_of_grey()), 1 + self._clips.axis)
+        super().__init__(model, self._clips, identifier, batch_size=batch_size, timeline=timeline, **options)
 
     def set_recorded_time(self, time: tuple[float, float] | None) -> None:
         """Set the time in which responses are needed, in milliseconds after the onset of a stimulus.
@@ -525,17 +527,9 @@ class PytorchWrapper(ImageWrapper):
         return in_windows
 
     def _last_step(self, layer: str, output: NDArray[Any]) -> NDArray[Any]:
-        axes = self.layer_activation_format.get(layer)
-        if axes is None:
-            if self.layer_activation_format:
-                raise UserError(f"layer {layer!r} has no format", remedy="name its axes in layer_activation_format")
+        if not self.layer_activation_format:
             return self._axes.last_step(layer, output)
-        if output.ndim != 1 + len(axes):
-            raise _wrong_format(layer, axes, output.shape)
-        spatial = [1 + axes.index(letter) for letter in _ORDER if letter in axes]
-        if "T" not in axes:
-            return output.transpose(0, *spatial)
-        return output.transpose(0, 1 + axes.index("T"), *spatial)[:, -1]
+        return _in_order(layer, self.layer_activation_format, output)[:, -1]
 
     def _cut(self, clips: Any, start: int, end: int) -> list[Any]:
         """Frames of each clip from `start` until before `end`."""
@@ -617,17 +611,24 @@ def _stacked(layer: str, responses: list[NDArray[Any]], windows: list[tuple[int,
     return np.stack(responses, axis=1)
 
 
-def _wrong_format(layer: str, axes: str, shape: tuple[int, ...]) -> UserError:
-    return UserError(
-        f"layer {layer!r} has the format {axes!r}, but its output for a batch has shape {shape}",
-        remedy="correct it in layer_activation_format",
-    )
+def _in_order(layer: str, formats: Mapping[str, str], output: NDArray[Any]) -> NDArray[Any]:
+    """A layer's output for a batch as stimuli × time × the other axes; a layer without time has one step."""
+    axes = formats.get(layer)
+    if axes is None:
+        raise UserError(f"layer {layer!r} has no format", remedy="name its axes in layer_activation_format")
+    if output.ndim != 1 + len(axes):
+        raise UserError(
+            f"layer {layer!r} has the format {axes!r}, but its output for a batch has shape {output.shape}",
+            remedy="correct it in layer_activation_format",
+        )
+    values = output.transpose(0, *(1 + axes.index(letter) for letter in _ORDER if letter in axes))
+    return values if "T" in axes else values[:, np.newaxis]
 
 
-class _CausalReader:
-    """Paths → preprocessed clips that begin before the onset, from which windows are cut."""
+class _ClipReader:
+    """Paths → preprocessed clips; for causal inference they begin before the onset, and windows are cut from them."""
 
-    def __init__(self, preprocessing: Callable[[Video], Any], timeline: CausalTimeline) -> None:
+    def __init__(self, preprocessing: Callable[[Video], Any], timeline: ClipTimeline | CausalTimeline) -> None:
         self._preprocessing = preprocessing
         self._timeline = timeline
 
@@ -653,26 +654,3 @@ class _CausalReader:
 
     def __call__(self, paths: Sequence[Any]) -> list[Any]:
         return [self._preprocessing(self._timeline.clip(path)) for path in paths]
-
-
-class _ClipReader:
-    """Paths → preprocessed clips."""
-
-    def __init__(self, preprocessing: Callable[[Video], Any], fps: float, duration: float) -> None:
-        self._preprocessing = preprocessing
-        self._fps = fps
-        self._duration = duration
-
-    def __call__(self, paths: Sequence[Any]) -> list[Any]:
-        return [self._preprocessing(self._video(path)) for path in paths]
-
-    def _video(self, path: Any) -> Video:
-        if not Stimulus.is_video_path(path):
-            return Video.from_img_path(path, self._duration, self._fps)
-        video = Video.from_path(path)
-        if abs(video.duration - self._duration) >= 1000 / self._fps:
-            raise UserError(
-                f"{path} lasts {video.duration:g} ms, not {self._duration:g} ms",
-                remedy="pass img_duration, the duration of all stimuli, in milliseconds",
-            )
-        return video.set_fps(self._fps).set_window(0, self._duration)
