@@ -96,25 +96,3 @@ def _layer(
 def _multiple_of_eight(channels: float) -> int:
     rounded = max(8, int(channels + 4) // 8 * 8)
     return rounded + 8 if rounded < 0.9 * channels else rounded
-
-
-def published_names(network: Any) -> dict[str, str]:
-    """For each tensor of the network, its name in the published weights, which have the same tensors in this order."""
-    names: dict[str, str] = {}
-    layers = [("_conv_stem", "_bn0", network.stem)]
-    for number, block in enumerate(network.blocks):
-        for convolution, norm, layer in (
-            ("_expand_conv", "_bn0", block.expand),
-            ("_depthwise_conv", "_bn1", block.depthwise),
-            ("_project_conv", "_bn2", block.project),
-        ):
-            layers.append((f"_blocks.{number}.{convolution}", f"_blocks.{number}.{norm}", layer))
-    layers.append(("_conv_head", "_bn1", network.head))
-    names_of_modules = {module: name for name, module in network.named_modules()}
-    for convolution, norm, layer in layers:
-        for module in layer if isinstance(layer, nn.Sequential) else ():
-            published = {nn.Conv2d: convolution, nn.BatchNorm2d: norm}.get(type(module))
-            if published is not None:
-                names |= {f"{names_of_modules[module]}.{name}": f"{published}.{name}" for name in module.state_dict()}
-    names |= {f"classifier.{name}": f"_fc.{name}" for name in ("weight", "bias")}
-    return names

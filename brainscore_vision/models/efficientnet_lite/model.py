@@ -12,7 +12,7 @@ import torch
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.reference_models import ReferenceModel
 from brainscore_vision.model_helpers.weights import WeightFile, load_state_dict, read_checkpoint
-from brainscore_vision.models.efficientnet_lite.architecture import EfficientNetLite, published_names
+from brainscore_vision.models.efficientnet_lite.architecture import EfficientNetLite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +30,8 @@ class _PackagedWeights(WeightFile):
 
 
 def _load(network: torch.nn.Module, path: str | os.PathLike[str]) -> None:
-    published = read_checkpoint(path)
-    names = published_names(network)
-    weights = {name: published[names[name]] for name in names if names[name] in published}
+    """Load the published weights, which have the tensors of the network in its order, under other names."""
+    weights = dict(zip(network.state_dict(), read_checkpoint(path).values(), strict=True))
     load_state_dict(network, weights, source=os.fspath(path))
 
 
