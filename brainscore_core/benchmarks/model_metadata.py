@@ -116,8 +116,8 @@ def read_metadata(plugin_file: str, *, bibtex: str | None) -> dict[str, ModelMet
     """Metadata of a plugin's models, from the table ``metadata.csv`` next to a file of the plugin.
 
     The first column is ``model``, the others are named after fields. Empty cells are unknown; notes are separated by
-    ``|``, data sets by ``;``, and ``none`` means no data set; ``runnable`` is ``yes`` or ``no``. `bibtex` is the citation
-    of all models.
+    ``|``, data sets by ``;``, and ``none`` means no data set; ``runnable`` is ``yes`` or ``no``. `bibtex` is the
+    citation of all models.
     """
     result = {}
     for cells in read_table(plugin_file, METADATA_TABLE):

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -107,6 +107,21 @@ class LayerReader:
     layout: Callable[[str, tuple[int, ...]], Layout] | None = None
     # Whether the model computes in half precision. By default it follows from its outputs.
     half: Callable[[], bool] | None = None
+
+
+class _Request(NamedTuple):
+    """Arguments of :meth:`ActivationsExtractorHelper.__call__`."""
+
+    stimuli: StimulusSet | Sequence[Any]
+    layers: Sequence[str] | None
+    stimuli_identifier: str | Literal[False] | None
+    trials: int
+    vary: bool
+
+    @property
+    def paths(self) -> Mapping[str, Path]:
+        """Files of the stimuli by their names; empty if they have none."""
+        return getattr(self.stimuli, "stimulus_paths", None) or {}
 
 
 class ActivationsExtractorHelper:
@@ -249,18 +264,9 @@ class ActivationsExtractorHelper:
             return self.from_stimulus_set(stimuli, **options)
         return self.from_paths(stimuli, **options)
 
-    def _extracted(
-        self,
-        stimuli: StimulusSet | Sequence[Any],
-        layers: Sequence[str] | None,
-        stimuli_identifier: str | Literal[False] | None,
-        number_of_trials: int,
-        require_variance: bool,
-    ) -> NeuroidAssembly:
-        with timed("extraction"), naming_stimuli(getattr(stimuli, "stimulus_paths", None) or {}):
-            shown, (first, values) = self._recorded(
-                stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=True
-            )
+    def _extracted(self, request: _Request) -> NeuroidAssembly:
+        with timed("extraction"), naming_stimuli(request.paths):
+            shown, (first, values) = self._recorded(request, together=True)
         blocks = [values[layer] for layer in first]
         side_by_side = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=-1)
         return self._assembled(shown, [response.units for response in first.values()], side_by_side)
@@ -277,10 +283,9 @@ class ActivationsExtractorHelper:
 
         With a store, a layer is read into memory only when its values are used.
         """
-        with timed("extraction"), naming_stimuli(getattr(stimuli, "stimulus_paths", None) or {}):
-            shown, (first, values) = self._recorded(
-                stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=False
-            )
+        request = _Request(stimuli, layers, stimuli_identifier, number_of_trials, require_variance)
+        with timed("extraction"), naming_stimuli(request.paths):
+            shown, (first, values) = self._recorded(request, together=False)
         return {layer: self._assembled(shown, [response.units], values[layer]) for layer, response in first.items()}
 
     def from_stimulus_set(
@@ -297,7 +302,8 @@ class ActivationsExtractorHelper:
         result of that method.
         """
         if not self._overrides_from_paths:
-            return self._extracted(stimulus_set, layers, stimuli_identifier, number_of_trials, require_variance)
+            request = _Request(stimulus_set, layers, stimuli_identifier, number_of_trials, require_variance)
+            return self._extracted(request)
         for hook in tuple(self._stimulus_set_hooks.values()):
             stimulus_set = hook(stimulus_set)
         files = stimulus_files(stimulus_set)
@@ -319,7 +325,8 @@ class ActivationsExtractorHelper:
         number_of_trials: int = 1,
     ) -> NeuroidAssembly:
         """Extract activations for files; see :meth:`__call__`."""
-        return self._extracted(stimuli_paths, layers, stimuli_identifier, number_of_trials, require_variance)
+        request = _Request(stimuli_paths, layers, stimuli_identifier, number_of_trials, require_variance)
+        return self._extracted(request)
 
     @property
     def _overrides_from_paths(self) -> bool:
@@ -360,17 +367,9 @@ class ActivationsExtractorHelper:
             units = [unit.in_layout(self.reader.layout) for unit in units]
         return make_assembly(str(self.identifier), shown, units, values, bins)
 
-    def _recorded(
-        self,
-        stimuli: StimulusSet | Sequence[Any],
-        layers: Sequence[str] | None,
-        stimuli_identifier: str | Literal[False] | None,
-        trials: int,
-        vary: bool,
-        *,
-        together: bool,
-    ) -> tuple[ShownStimuli, RecordedLayers]:
+    def _recorded(self, request: _Request, *, together: bool) -> tuple[ShownStimuli, RecordedLayers]:
         """The stimuli shown, and the layers' responses to them; `together`: the layers will be one assembly."""
+        stimuli, layers, stimuli_identifier, trials, vary = request
         names = self._layer_names(layers)
         if trials < 1:
             raise UserError(f"number_of_trials is {trials}", remedy="show each stimulus at least once")

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ from brainscore_vision.model_helpers.brain_transformation.selection import (
     select_layers,
 )
 from brainscore_vision.model_helpers.brain_transformation.temporal import (
+    TimeBins,
     checked_time_bins,
     in_time_bins,
     steps_for,
@@ -212,12 +213,7 @@ class ModelCommitment(BrainModel):
         """Record from a region; see :meth:`BrainModel.start_recording`. Without time bins, time stays as recorded."""
         region = str(recording_target)
         self.region_layer_map.check(region)
-        bins = checked_time_bins(time_bins)
-
-        def record(stimuli: StimulusSet, number_of_trials: int, require_variance: bool) -> NeuroidAssembly:
-            return self._recordings(region, bins, stimuli, number_of_trials, require_variance)
-
-        self._look = self._record = record
+        self._look = self._record = partial(self._recordings, region, checked_time_bins(time_bins))
 
     def expect_recordings(self, regions: Sequence[str]) -> None:
         """Announce the regions that will be recorded with the stimuli that are shown next.
@@ -326,20 +322,12 @@ class ModelCommitment(BrainModel):
         )
 
     def _activations(
-        self,
-        stimuli: StimulusSet,
-        layers: Sequence[str],
-        *,
-        number_of_trials: int = 1,
-        require_variance: bool = False,
-        time_bins: Sequence[tuple[float, float]] | None = None,
+        self, stimuli: StimulusSet, layers: Sequence[str], *, time_bins: TimeBins | None = None, **trials: Any
     ) -> NeuroidAssembly:
         self._prepare(time_bins)
-        return self.activations_model(
-            stimuli, layers=list(layers), number_of_trials=number_of_trials, require_variance=require_variance
-        )
+        return self.activations_model(stimuli, layers=list(layers), **trials)
 
-    def _prepare(self, time_bins: Sequence[tuple[float, float]] | None = None) -> None:
+    def _prepare(self, time_bins: TimeBins | None) -> None:
         # before each call, since several models with different visual angles may share a network
         set_degrees = getattr(self.activations_model, "set_visual_degrees", None)
         if callable(set_degrees):
@@ -351,7 +339,7 @@ class ModelCommitment(BrainModel):
     def _recordings(
         self,
         region: str,
-        time_bins: Sequence[tuple[float, float]] | None,
+        time_bins: TimeBins | None,
         stimuli: StimulusSet,
         number_of_trials: int,
         require_variance: bool,
@@ -361,14 +349,9 @@ class ModelCommitment(BrainModel):
         steps = [] if when is None else steps_for(when, time_bins)
         if when is not None:
             layers = [layer for layer in layers if _step_of(layer) in steps]
-        self._record_together(stimuli, layers, time_bins, number_of_trials, require_variance)
-        responses = self._activations(
-            stimuli,
-            layers,
-            number_of_trials=number_of_trials,
-            require_variance=require_variance,
-            time_bins=time_bins,
-        )
+        trials = {"number_of_trials": number_of_trials, "require_variance": require_variance}
+        self._record_together(stimuli, layers, time_bins, trials)
+        responses = self._activations(stimuli, layers, time_bins=time_bins, **trials)
         self._warn_of_equal_bins(responses, time_bins)
         if when is None:
             result = in_time_bins(responses, time_bins)
@@ -380,7 +363,7 @@ class ModelCommitment(BrainModel):
         note_features(result, region)
         return result
 
-    def _warn_of_equal_bins(self, responses: NeuroidAssembly, time_bins: Sequence[tuple[float, float]] | None) -> None:
+    def _warn_of_equal_bins(self, responses: NeuroidAssembly, time_bins: TimeBins | None) -> None:
         frames = responses.sizes.get("time_bin")
         if frames is None or time_bins is None or frames >= len(time_bins) or frames in self._warned_of:
             return
@@ -394,25 +377,14 @@ class ModelCommitment(BrainModel):
         )
 
     def _record_together(
-        self,
-        stimuli: StimulusSet,
-        layers: Sequence[str],
-        time_bins: Sequence[tuple[float, float]] | None,
-        trials: int,
-        vary: bool,
+        self, stimuli: StimulusSet, layers: Sequence[str], time_bins: TimeBins | None, trials: Mapping[str, Any]
     ) -> None:
         """Store these layers and those of the expected regions, from one pass."""
         mapped = self.region_layer_map.known_layers(self._expected)
         extra = [layer for layer in mapped if layer not in layers]
         # for the same stimuli, everything is stored already
-        key = (
-            stimuli.identifier,
-            len(stimuli),
-            None if time_bins is None else tuple(time_bins),
-            trials,
-            vary,
-            *extra,
-        )
+        bins = None if time_bins is None else tuple(time_bins)
+        key = (stimuli.identifier, len(stimuli), bins, *trials.values(), *extra)
         if not extra or key in self._recorded_together:
             return
         keeps = getattr(self.activations_model, "keeps_activations", None)
@@ -421,7 +393,7 @@ class ModelCommitment(BrainModel):
         self._prepare(time_bins)
         try:
             self.activations_model.by_layer(  # type: ignore[attr-defined] # exists if there is keeps_activations
-                stimuli, [*layers, *extra], number_of_trials=trials, require_variance=vary
+                stimuli, [*layers, *extra], **trials
             )
         except UserError as error:  # for example, there is no space for so many layers
             _logger.info("only the layers of one region are recorded of %r: %s", self.identifier, error.message)
