@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.files import file_digest, replacing
 from brainscore_core.supported_data_standards.brainio.fetch import cache_home, fetch
+from brainscore_vision.model_helpers.libraries import library
 from brainscore_vision.model_helpers.weights import placed_file, placing, read_checkpoint, state_dict_of
 
 if TYPE_CHECKING:
@@ -74,21 +75,16 @@ class HubFile:
         return self.name + Path(file).suffix
 
     def _downloaded(self) -> Path:
-        try:
-            from huggingface_hub import hf_hub_download
-            from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
-        except ImportError as error:
-            raise UserError(
-                f"the weights {self.name!r} need huggingface_hub: {error}", remedy="pip install 'brainscore[models]'"
-            ) from error
+        hub = library("huggingface_hub", needed_by=self.name)
+        errors = library("huggingface_hub.errors", needed_by=self.name)
         record = cache_home() / "unpinned" / "huggingface.co" / self.repository / "commit"
         revision = self.revision or (record.read_text(encoding="ascii") if record.is_file() else None)
         for file in self.files:
             try:
-                path = Path(hf_hub_download(self.repository, file, revision=revision))
-            except LocalEntryNotFoundError as error:  # neither in the cache nor reachable
+                path = Path(hub.hf_hub_download(self.repository, file, revision=revision))
+            except errors.LocalEntryNotFoundError as error:  # neither in the cache nor reachable
                 raise self._unavailable(str(error)) from error
-            except EntryNotFoundError:
+            except errors.EntryNotFoundError:
                 continue
             except (OSError, ValueError) as error:
                 raise self._unavailable(str(error)) from error
@@ -127,14 +123,9 @@ def read_weights(path: str | os.PathLike[str]) -> Mapping[str, torch.Tensor]:
     """
     if Path(path).suffix != ".safetensors":
         return state_dict_of(read_checkpoint(path), source=os.fspath(path))
+    source = os.fspath(path)
+    safetensors = library("safetensors", needed_by=source)
     try:
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-    except ImportError as error:
-        raise UserError(
-            f"{os.fspath(path)} needs safetensors: {error}", remedy="pip install 'brainscore[models]'"
-        ) from error
-    try:
-        return load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise UserError(f"{os.fspath(path)} cannot be read: {error}", remedy="obtain the file again") from error
+        return library("safetensors.torch", needed_by=source).load_file(path)
+    except (safetensors.SafetensorError, OSError) as error:
+        raise UserError(f"{source} cannot be read: {error}", remedy="obtain the file again") from error

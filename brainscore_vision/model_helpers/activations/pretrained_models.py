@@ -17,6 +17,7 @@ from brainscore_vision.model_helpers.activations.preprocessing import (
     from_transforms,
 )
 from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
+from brainscore_vision.model_helpers.libraries import library
 
 
 def as_preprocessing(preprocessing: Any) -> Any:
@@ -64,8 +65,6 @@ _TRANSFORMS = ("torchvision.transforms", "timm.data")
 
 
 def _image_processor_class(name: str) -> Any:
-    from brainscore_vision.model_helpers.libraries import library
-
     kind = getattr(library("transformers", needed_by=name), name.replace("FeatureExtractor", "ImageProcessor"), None)
     if not hasattr(kind, "from_dict") or "Auto" in name:
         raise UserError(
@@ -112,8 +111,6 @@ def repository_preprocessing(name: str, **options: Any) -> AppliedTransform:
     `options` are those of ``transformers.AutoImageProcessor.from_pretrained``, such as ``revision``. A UserError if
     there is no image processor, or it cannot be read.
     """
-    from brainscore_vision.model_helpers.libraries import library
-
     try:
         processor = library("transformers", needed_by=name).AutoImageProcessor.from_pretrained(name, **options)
     except (ImportError, OSError, RuntimeError, ValueError) as error:
@@ -141,18 +138,12 @@ def from_torchvision(
     >>> activations_model = from_torchvision("resnet18", weights="IMAGENET1K_V1")  # doctest: +SKIP
     """
     if isinstance(model, str):
-        try:
-            from torchvision.models import get_model, get_weight, list_models
-        except (ImportError, RuntimeError) as error:  # RuntimeError: torchvision was built for another torch
-            raise UserError(
-                f"torchvision cannot be imported: {error}",
-                remedy="install torch and torchvision from the same index, or pass the model itself",
-            ) from error
+        models = library("torchvision.models", needed_by=model)
         identifier = identifier or model
-        with _naming("torchvision", model, list_models):
+        with _naming("torchvision", model, models.list_models):
             if isinstance(weights, str):
-                weights = get_weight(weights) if "." in weights else _weights(model, weights)
-            model = get_model(model, weights=weights)
+                weights = models.get_weight(weights) if "." in weights else _weights(models, model, weights)
+            model = models.get_model(model, weights=weights)
     if transforms is None and hasattr(weights, "transforms"):
         transforms = weights.transforms()
     preprocessing = ImagePreprocessing(resize=(224, 224)) if transforms is None else as_preprocessing(transforms)
@@ -175,10 +166,8 @@ def _naming(library: str, name: str, known_names: Callable[[], Iterable[str]]) -
         ) from error
 
 
-def _weights(model: str, name: str) -> Any:
-    from torchvision.models import get_model_weights
-
-    enumeration = get_model_weights(model)
+def _weights(models: Any, model: str, name: str) -> Any:
+    enumeration = models.get_model_weights(model)
     if name not in enumeration.__members__:
         raise UserError(f"{model} has no weights {name!r}", remedy=f"it has {', '.join(enumeration.__members__)}")
     return enumeration[name]
@@ -205,22 +194,16 @@ def from_timm(
     --------
     >>> activations_model = from_timm("resnet18", pretrained=False)  # doctest: +SKIP
     """
-    try:
-        from timm import create_model, list_models
-    except (ImportError, RuntimeError) as error:  # RuntimeError: torchvision was built for another torch
-        raise UserError(
-            f"timm cannot be imported: {error}",
-            remedy="pip install 'brainscore[models]', with torch and torchvision from the same index",
-        ) from error
+    timm = library("timm", needed_by=str(model if isinstance(model, str) else identifier))
     if isinstance(model, str):
         identifier = identifier or model
-        with _naming("timm", model, list_models):
+        with _naming("timm", model, timm.list_models):
             try:
-                model = create_model(model, pretrained=pretrained, img_size=img_size)  # timm drops None
+                model = timm.create_model(model, pretrained=pretrained, img_size=img_size)  # timm drops None
             except TypeError as error:
                 if "img_size" not in str(error):
                     raise
-                model = create_model(model, pretrained=pretrained)  # it takes images of any size
+                model = timm.create_model(model, pretrained=pretrained)  # it takes images of any size
     identifier = identifier or getattr(model, "pretrained_cfg", {}).get("architecture")
     return PytorchWrapper(model, _of_timm(model, img_size), identifier, **options)
 

@@ -31,9 +31,9 @@ def network():
 @pytest.mark.parametrize(("build", "module"), [(from_timm, "timm"), (from_torchvision, "torchvision.models")])
 def test_a_library_that_cannot_be_imported_is_named_with_the_remedy(monkeypatch, build, module):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(UserError, match=f"{module.partition('.')[0]} cannot be imported") as caught:
+    with pytest.raises(UserError, match=f"needs {module.partition('.')[0]}") as caught:
         build("resnet18")
-    assert "from the same index" in str(caught.value)
+    assert "pip install 'brainscore[models]'" in str(caught.value)
 
 
 @pytest.mark.parametrize(
