@@ -8,7 +8,7 @@ import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -41,38 +41,32 @@ _CONTEXTS = 2**26
 """Characters that the coordinate ``context`` of a text may have in all."""
 
 
+class _Part(NamedTuple):
+    number: int  # which part of the text
+    end: int  # number of tokens up to its end
+    new: int  # how many of them belong to the part itself
+
+
 @dataclass
-class Group:
-    """Parts that are read in one pass: the context of each begins with that of the one before.
+class _Group:
+    """Parts that are read in one pass: the context of each begins with that of the one before."""
 
-    Attributes
-    ----------
-    ids : ndarray of int
-        Tokens of the longest context: the latest ones, as many as the network reads.
-    numbers : list of int
-        Which parts.
-    ends : list of int
-        Number of tokens in `ids` up to the end of each part.
-    new : list of int
-        How many of them belong to the part itself.
-    """
-
+    # Tokens of the longest context: the latest ones, as many as the network reads
     ids: np.ndarray
-    numbers: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    new: list[int] = field(default_factory=list)
+    parts: list[_Part] = field(default_factory=list)
 
-    def add(self, number: int, ids: np.ndarray, new: int) -> None:
-        """Add a part, whose context begins with the longest one."""
-        self.ids = ids
-        self.numbers.append(number)
-        self.ends.append(len(ids))
-        self.new.append(new)
-
-    def singly(self) -> Iterator[Group]:
+    def singly(self) -> Iterator[_Group]:
         """A group for each part."""
-        for number, end, new in zip(self.numbers, self.ends, self.new, strict=True):
-            yield Group(self.ids[:end], [number], [end], [new])
+        return (_Group(self.ids[: part.end], [part]) for part in self.parts)
+
+
+class _Outputs(NamedTuple):
+    """Results of a pass."""
+
+    bits: np.ndarray  # surprisal of each token; NaN for the first one
+    words: dict[int, str]  # the most likely words after positions, if they are asked for
+    responses: dict[str, dict[int, np.ndarray]]  # layer → position → units
+    last: Any  # output of the last call of the network
 
 
 class HuggingfaceSubject(ArtificialSubject):
@@ -141,7 +135,11 @@ class HuggingfaceSubject(ArtificialSubject):
             ArtificialSubject.Task.reading_times: self.estimate_reading_times,
             **(task_heads or {}),
         }
-        self._with_heads = bool(task_heads)
+        # heads, and subclasses with methods of their own, compute answers from whole outputs
+        self._from_outputs = bool(task_heads) or any(
+            getattr(type(self), name) is not getattr(HuggingfaceSubject, name)
+            for name in ("estimate_reading_times", "predict_next_word")
+        )
         self._is_causal: bool | None = None
         self._called_once: dict[tuple[str, ...], bool] = {}  # layers → whether a pass calls each of them once
         self._units: np.ndarray | None = None
@@ -241,8 +239,7 @@ class HuggingfaceSubject(ArtificialSubject):
 
     def predict_next_word(self, base_output: Any) -> str:
         """The most likely token after a context."""
-        last = base_output.logits.reshape(-1, base_output.logits.shape[-1])[-1]
-        return str(self.tokenizer.decode(int(last.argmax()))).strip()
+        return self._word(base_output.logits.reshape(-1, base_output.logits.shape[-1])[-1])
 
     def output_to_representations(
         self, layer_representations: Mapping[tuple[str, str, str], np.ndarray], stimuli_coords: Mapping[str, Any]
@@ -270,31 +267,25 @@ class HuggingfaceSubject(ArtificialSubject):
         kept = self.tokenizer(context, truncation=True, max_length=limit)["input_ids"]
         return np.asarray(kept, dtype=np.int64).reshape(-1), len(ids)
 
-    def _groups(self, contexts: Iterable[str]) -> Iterator[Group]:
-        group: Group | None = None
+    def _groups(self, contexts: Iterable[str]) -> Iterator[_Group]:
+        group: _Group | None = None
         before = 0
         for number, context in enumerate(contexts):
             ids, total = self._tokenize(context)
             if group is None or not np.array_equal(ids[: len(group.ids)], group.ids):
                 if group is not None:
                     yield group
-                group = Group(ids)
-            group.add(number, ids, min(max(total - before, 0), len(ids)))
+                group = _Group(ids)
+            group.ids = ids
+            group.parts.append(_Part(number, len(ids), min(max(total - before, 0), len(ids))))
             before = total
         if group is not None:
             yield group
 
-    def _overridden(self) -> bool:
-        """Whether a subclass computes answers from whole outputs in its own way."""
-        return any(
-            getattr(type(self), name) is not getattr(HuggingfaceSubject, name)
-            for name in ("estimate_reading_times", "predict_next_word")
-        )
-
-    def _causal(self, group: Group) -> bool:
+    def _causal(self, group: _Group) -> bool:
         """Whether later tokens leave the outputs of earlier tokens as they are."""
         if self._is_causal is None:
-            end = next((end for end in group.ends if 0 < end < len(group.ids)), None)
+            end = next((part.end for part in group.parts if 0 < part.end < len(group.ids)), None)
             if end is None:
                 return True  # nothing follows
             alone, whole = self._logits(group.ids[:end]), self._logits(group.ids)
@@ -306,89 +297,80 @@ class HuggingfaceSubject(ArtificialSubject):
 
     # -- the network ---------------------------------------------------------------------------------------------
 
-    def _read(self, group: Group) -> Iterator[tuple[int, Any, Any]]:
+    def _read(self, group: _Group) -> Iterator[tuple[int, Any, Any]]:
         """Number, answer and responses of each part of a group."""
-        if len(group.numbers) > 1 and (self._with_heads or self._overridden() or not self._causal(group)):
+        if len(group.parts) > 1 and (self._from_outputs or not self._causal(group)):
             for single in group.singly():
                 yield from self._read(single)
             return
         if len(group.ids) == 0:
-            for number in group.numbers:
-                yield number, self._without_tokens(), None
+            yield from ((part.number, self._without_tokens(), None) for part in group.parts)
             return
-        positions = [max(end - 1, 0) for end in group.ends]
-        bits, words, output = self._pass(group.ids, set(positions))
-        for number, end, new, position in zip(group.numbers, group.ends, group.new, positions, strict=True):
-            response = None if not self.neural_recordings else {layer: rows[position] for layer, rows in output.items()}
-            yield number, self._answer(group.ids[:end], new, bits, words), response
+        outputs = self._pass(group.ids, {max(part.end - 1, 0) for part in group.parts})
+        for part in group.parts:
+            responses = {layer: of_layer[max(part.end - 1, 0)] for layer, of_layer in outputs.responses.items()}
+            yield part.number, self._answer(group.ids, part, outputs), responses if self.neural_recordings else None
 
-    def _answer(self, ids: np.ndarray, new: int, bits: np.ndarray, words: Mapping[Any, Any]) -> Any:
-        end = len(ids)
+    def _answer(self, ids: np.ndarray, part: _Part, outputs: _Outputs) -> Any:
+        begin = part.end - part.new
         if self.behavioral_task is None:
             return None
-        if self._with_heads or self._overridden():
-            self.current_tokens = {"input_ids": torch.as_tensor(ids[end - new :])[None]}
-            return self.task_function_mapping_dict[self.behavioral_task](base_output=words["output"])
+        if self._from_outputs:
+            self.current_tokens = {"input_ids": torch.as_tensor(ids[begin : part.end])[None]}
+            return self.task_function_mapping_dict[self.behavioral_task](base_output=outputs.last)
         if self.behavioral_task == ArtificialSubject.Task.next_word:
-            return words[end - 1] if end else self._without_tokens()
-        if new == 0:
-            return 0.0
-        read = bits[max(end - new, 1) : end]
-        return float(read.sum()) if len(read) else math.nan
+            return outputs.words[part.end - 1] if part.end else self._without_tokens()
+        read = outputs.bits[max(begin, 1) : part.end]
+        return float(read.sum()) if len(read) or not part.new else math.nan
 
     def _without_tokens(self) -> Any:
         """Answer to a text without tokens."""
         return "" if self.behavioral_task == ArtificialSubject.Task.next_word else 0.0
 
-    def _pass(self, ids: np.ndarray, positions: set[int]) -> tuple[np.ndarray, dict[Any, Any], dict[str, Any]]:
-        """Surprisals of tokens, next words after positions, and responses at positions."""
-        bits = np.full(len(ids), np.nan)
-        words: dict[Any, Any] = {}
-        responses: dict[str, dict[int, np.ndarray]] = {}
-        tokens = torch.as_tensor(ids, device=self.device)
-        size, past, start, last = len(ids), None, 0, None
-        vocabulary = getattr(getattr(self.basemodel, "config", None), "vocab_size", None) or len(self.tokenizer)
+    def _pass(self, ids: np.ndarray, positions: set[int]) -> _Outputs:
         layers = tuple(self.recorded_layers())
-        with_outputs = self._with_heads or self._overridden()
-        records_only = self.behavioral_task is None and bool(layers) and not with_outputs
+        outputs = _Outputs(np.full(len(ids), np.nan), {}, {layer: {} for layer in layers}, None)
+        tokens = torch.as_tensor(ids, device=self.device)
+        vocabulary = getattr(getattr(self.basemodel, "config", None), "vocab_size", None) or len(self.tokenizer)
+        records_only = self.behavioral_task is None and bool(layers) and not self._from_outputs
         stops = records_only and self._called_once.get(layers, False)
-        if len(ids) * vocabulary > _LOGITS and not (stops or with_outputs):
-            size = max(_SHORTEST, _LOGITS // vocabulary)
+        divided = len(ids) * vocabulary > _LOGITS and not (stops or self._from_outputs)
+        size = min(max(_SHORTEST, _LOGITS // vocabulary), len(ids)) if divided else len(ids)
+        past = before = None
         calls: collections.Counter[str] = collections.Counter()
         modules = {name: module_named(self.basemodel, name) for name in layers}
-        with torch.no_grad(), recorded_outputs(modules, calls=calls, stop=stops) as outputs:
-            while start < len(ids):
+        with torch.no_grad(), recorded_outputs(modules, calls=calls, stop=stops) as recorded:
+            for start in range(0, len(ids), size):
                 end = min(start + size, len(ids))
-                extra = {} if size == len(ids) else {"past_key_values": past, "use_cache": True}
+                extra = {"past_key_values": past, "use_cache": True} if size < len(ids) else {}
                 with contextlib.suppress(AllRecorded):
                     output = self.basemodel(input_ids=tokens[None, start:end], **extra)
+                    outputs = outputs._replace(last=output)
                     past = getattr(output, "past_key_values", None)
-                    logits = output.logits[0]
                     if size == len(ids):
                         self._called_once[layers] = all(calls[layer] == 1 for layer in layers)
-                if with_outputs:
-                    words["output"] = output
-                if not records_only:
-                    rows = logits if last is None else torch.cat([last[None], logits])
-                    first = 1 if last is None else start
-                    bits[first:end] = bits_of(rows[: end - first], tokens[first:end])
-                    last = logits[-1]
-                for position in positions:
-                    if start <= position < end and self.behavioral_task == ArtificialSubject.Task.next_word:
-                        words[position] = str(self.tokenizer.decode(int(logits[position - start].argmax()))).strip()
-                for layer in layers:
-                    kept = responses.setdefault(layer, {})
-                    for position in positions:
-                        if start <= position < end:
-                            kept[position] = outputs[layer][0, position - start].float().cpu().numpy()
-                start = end
-                if past is None and size < len(ids):
+                if past is None and end < len(ids):
                     raise UserError(
                         f"{self.model_id} returns no past_key_values: the logits of {len(ids)} tokens need "
                         f"{len(ids) * vocabulary * 4 / 1e9:.1f} GB in one pass",
                         "set model_max_length of the tokenizer, so that contexts are shorter",
                     )
-        return bits, words, responses
+                if not records_only:
+                    logits = output.logits[0]
+                    rows = logits if before is None else torch.cat([before[None], logits])
+                    first = 1 if before is None else start
+                    outputs.bits[first:end] = bits_of(rows[: end - first], tokens[first:end])
+                    before = logits[-1]
+                for position in (position for position in positions if start <= position < end):
+                    if self.behavioral_task == ArtificialSubject.Task.next_word:
+                        outputs.words[position] = self._word(logits[position - start])
+                    for layer in layers:
+                        units = recorded[layer][0, position - start].float().cpu().numpy()
+                        outputs.responses[layer][position] = units
+        return outputs
+
+    def _word(self, logits: torch.Tensor) -> str:
+        return str(self.tokenizer.decode(int(logits.argmax()))).strip()
 
     def _logits(self, ids: np.ndarray) -> torch.Tensor:
         with torch.no_grad():
@@ -449,24 +431,23 @@ class MaskedSubject(HuggingfaceSubject):
             raise UserError(f"the tokenizer of {self.model_id} has no mask token", "state its mask_token")
         super().start_behavioral_task(task)
 
-    def _read(self, group: Group) -> Iterator[tuple[int, Any, Any]]:
+    def _read(self, group: _Group) -> Iterator[tuple[int, Any, Any]]:
         for single in group.singly():
-            ids, (number,), (new,) = single.ids, single.numbers, single.new
-            response = None
+            ids, (part,) = single.ids, single.parts
+            responses = None
             if self.neural_recordings and len(ids):
-                _, _, output = self._pass(ids, {len(ids) - 1})
-                response = {layer: rows[len(ids) - 1] for layer, rows in output.items()}
-            yield number, self._pseudo_bits(ids, new) if self.behavioral_task else None, response
+                outputs = self._pass(ids, {len(ids) - 1})
+                responses = {layer: of_layer[len(ids) - 1] for layer, of_layer in outputs.responses.items()}
+            yield part.number, self._pseudo_bits(ids, part.new) if self.behavioral_task else None, responses
 
     def _pseudo_bits(self, ids: np.ndarray, new: int) -> float:
         special = self.tokenizer.get_special_tokens_mask(ids.tolist(), already_has_special_tokens=True)
         words = np.flatnonzero(np.asarray(special) == 0)
-        own = words[len(words) - min(new, len(words)) :]
+        positions = words[len(words) - min(new, len(words)) :]
         bits = 0.0
-        for place, position in enumerate(own):
+        for number, position in enumerate(positions):
             masked = ids.copy()
-            masked[own[place:]] = self.tokenizer.mask_token_id
-            bits += float(
-                bits_of(self._logits(masked)[[position]], torch.as_tensor(ids[[position]]).to(self.device))[0]
-            )
+            masked[positions[number:]] = self.tokenizer.mask_token_id
+            token = torch.as_tensor(ids[[position]]).to(self.device)
+            bits += float(bits_of(self._logits(masked)[[position]], token)[0])
         return bits
