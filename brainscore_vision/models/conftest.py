@@ -78,6 +78,26 @@ def place_reference(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def loads_weights(constant_weights, place_reference):
+    """``loads_weights(identifier, plugin)`` loads a model with the weights of a file, and returns it."""
+    import torch
+
+    from brainscore_vision import load_model
+
+    def load(identifier, plugin, name="MODEL", content=dict, **options):
+        with torch.device("meta"):
+            weights = constant_weights(getattr(plugin, name).build())
+        place_reference(plugin, content(weights), name, **options)
+        subject = load_model(identifier)
+        assert subject.identifier == identifier
+        loaded = subject.activations_model._model.state_dict()
+        assert all(torch.equal(loaded[key], value) for key, value in weights.items())
+        return subject
+
+    return load
+
+
+@pytest.fixture
 def as_written_by():
     """``as_written_by(numpy)`` returns a function that renames NumPy's modules in a saved file as NumPy 1 or 2 does."""
 

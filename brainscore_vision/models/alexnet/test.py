@@ -27,15 +27,9 @@ def test_size_and_shapes(torchvision):
     assert shapes == [(64, 27, 27), (192, 13, 13), (384, 13, 13), (256, 13, 13), (256, 6, 6), (4096,), (4096,)]
 
 
-def test_published_weights_load(torchvision, constant_weights, place_reference, two_stimuli):
-    with torch.device("meta"):
-        weights = constant_weights(model.MODEL.build())
-    place_reference(model, weights)
-    subject = load_model("alexnet")
-    assert subject.identifier == "alexnet"
+def test_published_weights_load(torchvision, loads_weights, two_stimuli):
+    subject = loads_weights("alexnet", model)
     assert subject.visual_degrees() == 8
-    loaded = subject.activations_model._model.state_dict()
-    assert all(torch.equal(loaded[name], value) for name, value in weights.items())
     subject.start_recording("IT", [(70, 170)])
     recordings = subject.look_at(two_stimuli)
     assert recordings.shape == (2, 256 * 6 * 6)

@@ -41,14 +41,8 @@ def test_fine_tuned_encoder(timm, two_stimuli):
 @pytest.mark.parametrize(
     ("identifier", "name"), [("clip", "MODEL"), ("vit_base_patch16_clip_224:openai_ft_in1k", "FINE_TUNED")]
 )
-def test_published_weights_load(timm, identifier, name, constant_weights, place_reference):
-    with torch.device("meta"):
-        weights = constant_weights(getattr(model, name).build())
-    place_reference(model, weights, name, suffix=".bin")
-    subject = load_model(identifier)
-    assert subject.identifier == identifier
-    loaded = subject.activations_model._model.state_dict()
-    assert all(torch.equal(loaded[name], value) for name, value in weights.items())
+def test_published_weights_load(timm, identifier, name, loads_weights):
+    loads_weights(identifier, model, name, suffix=".bin")
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-from brainscore_vision import load_model
 from brainscore_vision.models.convnext import model
 
 
@@ -19,22 +18,14 @@ def test_size_and_shapes(torchvision):
     assert len(model.MODEL.layers) == 30
 
 
-def test_published_weights_load(torchvision, constant_weights, place_reference):
-    with torch.device("meta"):
-        weights = constant_weights(model.MODEL.build())
-    place_reference(model, weights)
-    subject = load_model("convnext")
-    loaded = subject.activations_model._model.state_dict()
-    assert all(torch.equal(loaded[name], value) for name, value in weights.items())
+def test_published_weights_load(torchvision, loads_weights):
+    loads_weights("convnext", model)
 
 
-def test_network_of_timm(torchvision, constant_weights, place_reference):
+def test_network_of_timm(torchvision, loads_weights):
     pytest.importorskip("timm")
-    with torch.device("meta"):
-        network = model.IN12K.build()
-    assert sum(parameter.numel() for parameter in network.parameters()) == 28_589_128
-    place_reference(model, constant_weights(network), "IN12K", suffix=".bin")
-    subject = load_model("convnext_tiny:in12k_ft_in1k")
+    subject = loads_weights("convnext_tiny:in12k_ft_in1k", model, "IN12K", suffix=".bin")
+    assert sum(parameter.numel() for parameter in subject.activations_model.model.parameters()) == 28_589_128
     assert subject.region_layer_map["V4"] == ["stages.2.downsample.1"]
     subject.start_task("label", "imagenet")
 

@@ -2,7 +2,6 @@ import pytest
 import torch
 
 from brainscore_core.errors import UserError
-from brainscore_vision import load_model
 from brainscore_vision.models.custom_model_cv_18_dagger_408 import METADATA, model
 
 IDENTIFIER = "custom_model_cv_18_dagger_408"
@@ -27,16 +26,10 @@ def test_size_and_layer(timm):
 
 
 @pytest.mark.slow
-def test_published_checkpoint_loads(timm, constant_weights, place_reference):
-    with torch.device("meta"):
-        weights = constant_weights(model.MODEL.build())
-    place_reference(model, {"epoch": 5, "state_dict": weights})
-    subject = load_model(IDENTIFIER)
-    assert subject.identifier == IDENTIFIER
+def test_published_checkpoint_loads(timm, loads_weights):
+    subject = loads_weights(IDENTIFIER, model, content=lambda weights: {"epoch": 5, "state_dict": weights})
     assert subject.visual_degrees() == 8
     assert {tuple(subject.region_layer_map[region]) for region in ("V1", "V2", "V4", "IT")} == {model.MODEL.layers}
-    loaded = subject.activations_model._model.state_dict()
-    assert all(torch.equal(loaded[name], value) for name, value in weights.items())
 
 
 def test_without_timm_the_command_is_named(monkeypatch):

@@ -2,7 +2,6 @@ import pytest
 import torch
 from PIL import Image
 
-from brainscore_vision import load_model
 from brainscore_vision.models.dinov2 import model
 
 
@@ -33,11 +32,6 @@ def test_preprocessing(timm, two_stimuli):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("identifier", ["dinov2", "vit_base_patch14_dinov2-lvd142m"])
-def test_published_weights_load(timm, identifier, constant_weights, place_reference):
-    with torch.device("meta"):
-        weights = constant_weights(model.MODEL.build())
-    place_reference(model, weights, suffix=".bin")
-    subject = load_model(identifier)
-    loaded = subject.activations_model._model.state_dict()
-    assert all(torch.equal(loaded[name], value) for name, value in weights.items())
+def test_published_weights_load(timm, identifier, loads_weights):
+    subject = loads_weights(identifier, model, suffix=".bin")
     assert subject.region_layer_map["IT"] == ["blocks.8.attn"]

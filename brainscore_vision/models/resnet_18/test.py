@@ -15,13 +15,8 @@ def test_same_outputs_as_torchvision(torchvision, cosine_weights, cosine_image):
         torch.testing.assert_close(ours(cosine_image(64)), theirs.eval()(cosine_image(64)))
 
 
-def test_published_weights_load(constant_weights, place_reference):
-    with torch.device("meta"):
-        weights = constant_weights(model.MODEL.build())
-    place_reference(model, weights)
-    subject = load_model("resnet-18")
-    loaded = subject.activations_model._model.state_dict()
-    assert all(torch.equal(loaded[name], value) for name, value in weights.items())
+def test_published_weights_load(loads_weights):
+    loads_weights("resnet-18", model)
 
 
 def test_each_time_that_the_relu_of_a_block_runs(two_stimuli):

@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-from brainscore_vision import load_model
 from brainscore_vision.models.resnet_50 import model
 
 
@@ -16,13 +15,7 @@ def test_same_names_and_sizes_as_torchvision(torchvision):
 
 
 @pytest.mark.parametrize("identifier", ["resnet-50", "resnet50-sup"])
-def test_published_weights_load_under_both_names(identifier, constant_weights, place_reference):
-    with torch.device("meta"):
-        weights = constant_weights(model.MODEL.build())
-    place_reference(model, weights)
-    subject = load_model(identifier)
-    assert subject.identifier == identifier
-    loaded = subject.activations_model._model.state_dict()
-    assert all(torch.equal(loaded[name], value) for name, value in weights.items())
+def test_published_weights_load_under_both_names(identifier, loads_weights):
+    subject = loads_weights(identifier, model)
     regions = {region: subject.region_layer_map[region] for region in ("V1", "V2", "V4", "IT")}
     assert regions == {"V1": ["layer2.3"], "V2": ["layer3.0"], "V4": ["layer2.3"], "IT": ["layer4.0"]}

@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-from brainscore_vision import load_model
 from brainscore_vision.models.vgg_16 import model
 
 
@@ -18,10 +17,5 @@ def test_size_and_shapes(torchvision):
 
 
 @pytest.mark.slow
-def test_published_weights_load(torchvision, constant_weights, place_reference):
-    with torch.device("meta"):
-        weights = constant_weights(model.MODEL.build())
-    place_reference(model, weights)
-    subject = load_model("vgg-16")
-    loaded = subject.activations_model._model.state_dict()
-    assert all(torch.equal(loaded[name], value) for name, value in weights.items())
+def test_published_weights_load(torchvision, loads_weights):
+    loads_weights("vgg-16", model)
