@@ -12,7 +12,7 @@ import pytest
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_language import load_dataset, load_model
 from brainscore_language.model_helpers.container import ContainerSubject
-from brainscore_language.model_helpers.recorded import RecordedSubject
+from brainscore_language.model_helpers.reading import RecordedSubject
 from brainscore_language.model_helpers.service import ServiceSubject
 from brainscore_language.models.glove import model as glove
 from brainscore_language.models.oasm.model import OASMSubject

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from brainscore_language.data.natural_stories2021.data_packaging import load_gpt3_surprisal, load_words
-from brainscore_language.model_helpers.recorded import RecordedSubject
+from brainscore_language.model_helpers.reading import RecordedSubject
 
 
 def gpt3() -> RecordedSubject:
