@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.files import file_digest
+from brainscore_core.formatting import first_few
 from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest, HashMismatch, fetch, fetch_all
 from brainscore_core.supported_data_standards.brainio.s3 import load_file_from_s3
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 FOLDER_VARIABLE = "BRAINSCORE_WEIGHTS"
 """Environment variable that names a folder of manually placed weight files."""
-
-_SHOWN = 5  # names listed in a message
 
 
 @contextmanager
@@ -265,16 +264,16 @@ def state_dict_of(
         key = "state_dict"
     if key is not None:
         if not isinstance(checkpoint, Mapping) or key not in checkpoint:
-            keys = ", ".join(map(str, checkpoint)) if isinstance(checkpoint, Mapping) else type(checkpoint).__name__
-            raise UserError(f"{source} has no {key!r}; it has {_few(keys.split(', '))}", remedy="pass another file")
+            keys = checkpoint if isinstance(checkpoint, Mapping) else [type(checkpoint).__name__]
+            raise UserError(f"{source} has no {key!r}; it has {first_few(keys)}", remedy="pass another file")
         weights = checkpoint[key]
     if not isinstance(weights, Mapping) or not weights:
         raise UserError(f"{source} is a {type(weights).__name__}, not a state dict", remedy="pass another file")
     not_tensors = [str(name) for name, value in weights.items() if not isinstance(value, torch.Tensor)]
     if not_tensors:
         raise UserError(
-            f"{source} is not a state dict; not tensors: {_few(not_tensors)}",
-            remedy=f"pass the key of the weights; there are {_few(list(map(str, weights)))}",
+            f"{source} is not a state dict; not tensors: {first_few(not_tensors)}",
+            remedy=f"pass the key of the weights; there are {first_few(weights)}",
         )
     strip = prefix if prefix and all(name.startswith(prefix) for name in weights) else ""
     return {name.removeprefix(strip): value for name, value in weights.items()}
@@ -306,7 +305,7 @@ def load_state_dict(module: torch.nn.Module, weights: Mapping[str, torch.Tensor]
         if name in weights and weights[name].shape != value.shape
     ]
     problems = [
-        f"{len(names)} {problem} ({_few(names)})"
+        f"{len(names)} {problem} ({first_few(names)})"
         for names, problem in ((missing, "missing"), (unexpected, "unexpected"), (shapes, "of another shape"))
         if names
     ]
@@ -358,8 +357,3 @@ def load_weights(
     source = os.fspath(path)
     weights = state_dict_of(read_checkpoint(path, allow=allow), key=key, prefix=prefix, source=source)
     load_state_dict(module, weights, source=source)
-
-
-def _few(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_SHOWN])
-    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import first_few
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.benchmark_helpers.screen import first_names
 from brainscore_vision.model_helpers.activations.assemblies import (
     LayerUnits,
     Presentations,
@@ -98,7 +98,7 @@ class FeaturesOnDisk:
         missing = [stimulus_id for stimulus_id in ids if stimulus_id not in self._row]
         if missing:
             raise UserError(
-                f"{self.identifier!r} has no features of {len(missing)} of {len(ids)} stimuli: {first_names(missing)}",
+                f"{self.identifier!r} has no features of {len(missing)} of {len(ids)} stimuli: {first_few(missing)}",
                 remedy="compute them, too: features are looked up by stimulus_id",
             )
         rows = np.array([self._row[stimulus_id] for stimulus_id in ids], dtype=np.intp)

@@ -513,7 +513,7 @@ def tensor_of(output: Any, layer: str) -> Any:
         problem = "returns a nested tensor, whose rows have different lengths"
     elif tensor.ndim == 0:
         problem = "returns a single number for all stimuli"
-    elif getattr(tensor, "is_complex", lambda: np.iscomplexobj(tensor))():
+    elif tensor.is_complex() if hasattr(tensor, "is_complex") else np.iscomplexobj(tensor):
         problem = "returns complex numbers, which metrics cannot compare"
     else:
         if getattr(tensor, "is_quantized", False):

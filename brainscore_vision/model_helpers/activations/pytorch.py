@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import BrainScoreError, UserError
 from brainscore_core.plurals import counted
+from brainscore_core.supported_data_standards.brainio.images import GREY
 from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper, ExtractedModel, LayerReader
 from brainscore_vision.model_helpers.activations.fingerprints import (
     code_fingerprint,
@@ -438,17 +439,13 @@ class PytorchWrapper(ExtractedModel):
 
     def _shown_example(self, layers: Sequence[str]) -> dict[str, tuple[int, ...]]:
         """Show a grey image; the shape of the output of each layer for one stimulus."""
-        from PIL import Image
-
         shapes: dict[str, tuple[int, ...]] = {}
 
         def keep(layer: str, output: Any) -> None:
             shapes[layer] = tuple(tensor_of(output, layer).shape[1:])
 
         with TemporaryDirectory() as folder:
-            path = Path(folder) / "grey.png"
-            Image.new("RGB", (256, 256), (128, 128, 128)).save(path)
-            images = self.example_input(path)
+            images = self.example_input(grey_image(folder))
         with self._recorder()(layers) as forward:
             forward(images, keep)
         return {layer: shapes[layer] for layer in layers}
@@ -500,6 +497,15 @@ class PytorchWrapper(ExtractedModel):
             "compile": self._compile,
             **({} if self._entry is None else {"logits": self._entry}),
         }
+
+
+def grey_image(folder: str) -> Path:
+    """Make a grey image file in a folder."""
+    from PIL import Image
+
+    path = Path(folder) / "grey.png"
+    Image.new("RGB", (256, 256), (GREY, GREY, GREY)).save(path)
+    return path
 
 
 def disable_activation_caching(wrapper: PytorchWrapper) -> PytorchWrapper:

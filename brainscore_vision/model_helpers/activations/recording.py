@@ -414,7 +414,7 @@ class Recording:
 
     def _plan(self, layers: Mapping[str, Response], reduction: str | None) -> MemoryPlan:
         return plan(
-            {name: (*each.steps, each.recorded or each.units.features) for name, each in layers.items()},
+            {name: (*layer.steps, layer.recorded or layer.units.features) for name, layer in layers.items()},
             self.shown.row_count,
             limit=self.max_memory,
             dtype=np.result_type(*(response.dtype for response in layers.values())),

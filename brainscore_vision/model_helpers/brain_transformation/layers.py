@@ -110,7 +110,7 @@ def resolve_layers(
             raise _unknown(name, known, identifier, _versions(activations_model, identifier))
     if not layers:
         raise UnknownLayer(f"no layers of {identifier!r} are named", remedy="name at least one")
-    return unique(layers)
+    return list(dict.fromkeys(layers))
 
 
 def time_step(layer: str) -> int | None:
@@ -150,11 +150,6 @@ def logits_width(activations_model: Any, layer: str = _LOGITS) -> int | None:
     return 0 if names is not None and layer not in names else None
 
 
-def unique(names: Iterable[str]) -> list[str]:
-    """Names without duplicates, in order of first appearance."""
-    return list(dict.fromkeys(names))
-
-
 def _versions(activations_model: Any, identifier: str) -> str:
     """The library of a network with the version here and in the plugin's requirements; empty for own networks."""
     from brainscore_vision.registries import model_registry
@@ -172,7 +167,7 @@ def _versions(activations_model: Any, identifier: str) -> str:
 
 def _unknown(name: str, names: Sequence[str], identifier: str, versions: str) -> UnknownLayer:
     near = nearest(name, names)
-    shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
+    shown = first_few(names, most=40)
     remedy = "; ".join(filter(None, [f"nearest: {', '.join(near)}" if near else "", versions])) or None
     if not is_pattern(name):
         return UnknownLayer(f"model {identifier!r} has no layer {name}; it has {shown}", remedy=remedy)
@@ -399,7 +394,7 @@ def repeated_layers(
     names = _blocks_or_stages(model, ran)
     if remarks is not None and omitted.keys() & names:
         remarks.append(_about({name: reason for name, reason in omitted.items() if name in names}))
-    chosen = unique(output.name for output in outputs if output.name in names)
+    chosen = list(dict.fromkeys(output.name for output in outputs if output.name in names))
     return _thin(chosen, limit) if len(chosen) >= _REPEATED else [], distinct[-1].name
 
 
@@ -599,7 +594,7 @@ def layer_calls(model: torch.nn.Module, inputs: Any) -> dict[str, int]:
     {'0': 2, '1': 1}
     """
     outputs, calls, _ = _run(model, inputs)
-    return {name: calls[name] for name in unique(output.name for output in outputs)}
+    return {name: calls[name] for name in dict.fromkeys(output.name for output in outputs)}
 
 
 def _distinct(outputs: Iterable[_Output]) -> list[_Output]:

@@ -7,7 +7,6 @@ from functools import cached_property
 from inspect import getattr_static
 from itertools import pairwise
 from math import ceil, floor, inf
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -33,6 +32,7 @@ from brainscore_vision.model_helpers.activations.passes import (
     tensor_of,
 )
 from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper as ImageWrapper
+from brainscore_vision.model_helpers.activations.pytorch import grey_image
 from brainscore_vision.model_helpers.activations.temporal.inputs import Before, Stimulus, Video, image_size
 
 if TYPE_CHECKING:
@@ -542,7 +542,7 @@ class PytorchWrapper(ImageWrapper):
         timeline: Any = self._causal
         with TemporaryDirectory() as folder:
             start, end = timeline.windows()[-1]
-            return self._cut(self._clips([_grey_image(folder)]), start, end)
+            return self._cut(self._clips([grey_image(folder)]), start, end)
 
     def _run(self, network: "torch.nn.Module", images: Any) -> Any:
         import torch
@@ -591,14 +591,6 @@ def _equal(window: Sequence[Any], before: Sequence[Any]) -> bool:
     )
 
 
-def _grey_image(folder: str) -> Path:
-    from PIL import Image
-
-    path = Path(folder) / "grey.png"
-    Image.new("RGB", (256, 256), (128, 128, 128)).save(path)
-    return path
-
-
 def _stacked(layer: str, responses: list[NDArray[Any]], windows: list[tuple[int, int]]) -> NDArray[Any]:
     """Stack responses to all windows along a second axis."""
     for response, (start, end) in zip(responses, windows, strict=True):
@@ -637,7 +629,7 @@ class _ClipReader:
         """Axis of frames in a preprocessed clip: the one whose length is the number of frames."""
         lengths = 5, 7
         with TemporaryDirectory() as folder:
-            path, fps = _grey_image(folder), self._timeline.fps
+            path, fps = grey_image(folder), self._timeline.fps
             shapes = [
                 tuple(self._preprocessing(Video.from_img_path(path, number * 1000 / fps, fps)).shape)
                 for number in lengths
