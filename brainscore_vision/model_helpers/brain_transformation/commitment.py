@@ -179,7 +179,7 @@ class ModelCommitment(BrainModel):
     def _display_rows(self) -> list[tuple[str, str]]:
         # layers that are not selected yet are not selected here
         layers = self.region_layer_map
-        named = {region: layers.known_layers([region]) or layers.selected_layers(region) for region in layers.regions}
+        named = {region: layers.mapped.get(region) for region in layers.regions}
         regions = [(name, first_few(of) if of else "selected when it is recorded") for name, of in named.items()]
         network = getattr(self.activations_model, "model", None)
         return [

@@ -7,6 +7,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from importlib import metadata
 from inspect import getattr_static
 from pathlib import Path
@@ -217,16 +218,38 @@ class RegionLayerMap(Mapping[str, list[str]]):
         self._layers = list(layers)
         self._known = known
         self._select = select
-        self._source = ""
-        self._selected: dict[str, list[str]] = {}
-        self._sources: dict[str, str] = {}
-        self._given = None if given is None else self._resolved(given, "region_layer_map")
+        self._selected: dict[str, tuple[list[str], str]] = {}  # region → layers that were selected, and their source
+        if given is not None:
+            self._fixed = self._resolved(given), "region_layer_map"
+
+    @cached_property
+    def _fixed(self) -> tuple[dict[str, list[str]], str] | None:
+        """Layers that are given or in the plugin's file, and their source; None if layers are selected."""
+        file = _file_of(self._identifier)  # looked up on first use
+        if file is not None:
+            source = f"{file.parent.parent.name}/{file.parent.name}/{file.name}"
+            return self._resolved(load_region_layer_map(file)), source
+        if len(self._layers) == 1:
+            return self._resolved(dict.fromkeys(_REGIONS, self._layers[0])), "the only layer"
+        return None
+
+    def _resolved(self, given: Mapping[str, str | Sequence[str]]) -> dict[str, list[str]]:
+        return {
+            str(region): resolve_layers(of_region, self._known, identifier=self._identifier)
+            for region, of_region in given.items()
+        }
+
+    @property
+    def mapped(self) -> dict[str, list[str]]:
+        """Layers of the regions that are given or selected so far."""
+        if self._fixed is not None:
+            return self._fixed[0]
+        return {region: layers for region, (layers, _) in self._selected.items()}
 
     @property
     def regions(self) -> list[str]:
         """Regions that can be recorded."""
-        fixed = self._fixed()
-        return list(_REGIONS) if fixed is None else list(fixed)
+        return list(_REGIONS if self._fixed is None else self._fixed[0])
 
     def __getitem__(self, region: str) -> list[str]:
         if str(region) not in self.regions:
@@ -234,13 +257,13 @@ class RegionLayerMap(Mapping[str, list[str]]):
         return self.layers_for(region, None)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._fixed() or self._selected)
+        return iter(self.mapped)
 
     def __len__(self) -> int:
-        return len(self._fixed() or self._selected)
+        return len(self.mapped)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._fixed() or self._selected})"
+        return f"{type(self).__name__}({self.mapped})"
 
     def check(self, region: str) -> None:
         """Raise `NotApplicable` if the model does not have the region."""
@@ -259,46 +282,20 @@ class RegionLayerMap(Mapping[str, list[str]]):
         """
         region = str(region)
         self.check(region)
-        fixed = self._fixed()
-        if fixed is not None:
-            return list(fixed[region])
-        if self._select is None:
-            raise NotApplicable(f"the layers of {self._identifier!r} for the region {region!r} are not known")
-        self._selected[region], self._sources[region] = self._select(region, stimuli)
-        return list(self._selected[region])
+        if self._fixed is None:
+            if self._select is None:
+                raise NotApplicable(f"the layers of {self._identifier!r} for the region {region!r} are not known")
+            self._selected[region] = self._select(region, stimuli)
+        return list(self.mapped[region])
 
     def known_layers(self, regions: Sequence[str]) -> list[str]:
         """Layers of these regions without duplicates, except those that have to be selected."""
-        fixed = self._fixed() or {}
+        fixed = {} if self._fixed is None else self._fixed[0]
         return list(dict.fromkeys(layer for region in regions for layer in fixed.get(region, [])))
-
-    def selected_layers(self, region: str) -> list[str]:
-        """Layers that were selected for a region so far."""
-        return list(self._selected.get(region, []))
 
     def source_of(self, region: str) -> str | None:
         """Source of the layers of a region; None before they are selected."""
-        return self._source if self._fixed() is not None else self._sources.get(str(region))
-
-    def _fixed(self) -> dict[str, list[str]] | None:
-        """Layers that are given or read from a file; None if layers are selected."""
-        if self._given is None and not self._source:
-            file = _file_of(self._identifier)  # looked up once, on first use
-            if file is not None:
-                source = f"{file.parent.parent.name}/{file.parent.name}/{file.name}"
-                self._given = self._resolved(load_region_layer_map(file), source)
-            elif len(self._layers) == 1:
-                self._given = self._resolved(dict.fromkeys(_REGIONS, self._layers[0]), "the only layer")
-            else:
-                self._source = "selection"
-        return self._given
-
-    def _resolved(self, given: Mapping[str, str | Sequence[str]], source: str) -> dict[str, list[str]]:
-        self._source = source
-        return {
-            str(region): resolve_layers(of_region, self._known, identifier=self._identifier)
-            for region, of_region in given.items()
-        }
+        return self._fixed[1] if self._fixed is not None else self._selected.get(str(region), ([], None))[1]
 
 
 def layers_of_regions(identifier: str, given: Mapping[str, str | Sequence[str]] | None = None) -> list[str]:
