@@ -176,14 +176,16 @@ class LabelBehavior(_TaskOnLayers):
         if self._labels is None:
             raise UserError("there are no labels to choose from yet", remedy="call start_task('label', labels) first")
         options: dict[str, Any] = {"number_of_trials": number_of_trials, "require_variance": require_variance}
-        if self._readout is not None and self._fits:
-            return self._read_out(self._readout, stimuli, options)
-        logits = self.activations_model(stimuli, layers=[LOGITS], **options).transpose("presentation", "neuroid")
-        self._fits = not self._has_logits(logits.sizes["neuroid"])
-        if not self._fits and (source := getattr(self.activations_model, "logits_source", "")):
+        if not self._fits:
+            logits = self.activations_model(stimuli, layers=[LOGITS], **options).transpose("presentation", "neuroid")
+            self._fits = not self._has_logits(logits.sizes["neuroid"])
+        if self._fits and self._readout is not None:
+            chosen = self._readout.choose(self._labels, stimuli, self._aggregation, **options)
+            answer = self._answer(chosen.labels, dict(coords_for_dim(chosen.features, "presentation")))
+            answer.attrs["readout"] = chosen.description
+            return answer
+        if source := getattr(self.activations_model, "logits_source", ""):
             note("remark", text=f"labels are chosen from the logits in {source}")
-        if self._readout is not None and self._fits:
-            return self._read_out(self._readout, stimuli, options)
         values = logits.values
         undefined = ~np.isfinite(values).all(axis=1)
         if undefined.any():
@@ -201,13 +203,6 @@ class LabelBehavior(_TaskOnLayers):
             best = label_probabilities(values, list(lists.values()), self._aggregation).argmax(axis=1)
             choices = np.array(list(lists), dtype=object)[best]
         return self._answer(choices, coords)
-
-    def _read_out(self, readout: FittedReadout, stimuli: StimulusSet, options: dict[str, Any]) -> BehavioralAssembly:
-        assert self._labels is not None  # a task was started
-        chosen = readout.choose(self._labels, stimuli, self._aggregation, **options)
-        answer = self._answer(chosen.labels, dict(coords_for_dim(chosen.features, "presentation")))
-        answer.attrs["readout"] = chosen.description
-        return answer
 
     def _answer(self, choices: NDArray[Any], coords: dict[str, Any]) -> BehavioralAssembly:
         if self._of_imagenet:

@@ -1,6 +1,7 @@
 """Linear readouts of labels, fitted on labelled images."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -91,7 +92,6 @@ class FittedReadout:
         self._features = features
         self._layers = list(layers)
         self._given = stimuli
-        self._stimuli: StimulusSet | None = None
         self._fitted: dict[tuple[str, ...], tuple[LogisticReadout, str]] = {}
 
     def choose(
@@ -178,20 +178,18 @@ class FittedReadout:
             self._fitted[key] = LogisticReadout(features.values, features["image_label"].values), description
         return self._fitted[key]
 
-    @property
+    @cached_property
     def _images(self) -> StimulusSet:
-        if self._stimuli is None:
-            stimuli: Any = self._given
-            if isinstance(stimuli, str):
-                from brainscore_vision.registries import load_stimulus_set
+        stimuli: Any = self._given
+        if isinstance(stimuli, str):
+            from brainscore_vision.registries import load_stimulus_set
 
-                stimuli = load_stimulus_set(stimuli)
-            elif not isinstance(stimuli, StimulusSet):
-                stimuli = stimuli()
-            require_labels(
-                stimuli,
-                f"the readout of {self._identifier!r} has no labelled images to be fitted on",
-                "pass readout_stimuli=StimulusSet(…) with a column 'image_label'",
-            )
-            self._stimuli = stimuli
-        return self._stimuli
+            stimuli = load_stimulus_set(stimuli)
+        elif not isinstance(stimuli, StimulusSet):
+            stimuli = stimuli()
+        require_labels(
+            stimuli,
+            f"the readout of {self._identifier!r} has no labelled images to be fitted on",
+            "pass readout_stimuli=StimulusSet(…) with a column 'image_label'",
+        )
+        return stimuli

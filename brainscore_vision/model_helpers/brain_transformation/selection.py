@@ -354,35 +354,8 @@ class LayerScorer:
         if stored is not None:  # a model of another name may have the same activations
             return replace(stored, model=self.model_identifier), recorder.contents
         divisions = random_halves(len(parts[0]), halves, seed) if parts else []
-        scores, ceiling = [], np.nan
-        for layer in track(self.layers, f"layers on {benchmark.identifier}", len(self.layers), unit="layers"):
-            features, on_halves = recorder.features[layer], []
-            try:
-                score = benchmark(self._subject(recorder, layer, benchmark))
-                if parts is not None:
-                    stimuli, score_part = parts
-                    recordings = recorder.latest(layer)
-                    on_halves = [
-                        (score_part(recordings, stimuli[first]), score_part(recordings, stimuli[second]))
-                        for first, second in divisions
-                    ]
-            except MetricInputError as error:  # such as fewer features than the regression has components
-                undefined = ((np.nan, np.nan),) * len(divisions)
-                no_score = np.nan, np.nan, (np.nan, np.nan), np.nan
-                scores.append(LayerScore(layer, features, *no_score, undefined, str(error.message)))
-                continue
-            ceiling, uncertainty = _float(score.attrs.get("ceiling")), Uncertainty.of(score)
-            scores.append(
-                LayerScore(
-                    layer=layer,
-                    features=features,
-                    score=unclamped_value(score),
-                    error=uncertainty.standard_error,
-                    ci=uncertainty.unclamped_limits,
-                    raw=_float(score.attrs.get("raw")),
-                    halves=tuple(on_halves),
-                )
-            )
+        layers = track(self.layers, f"layers on {benchmark.identifier}", len(self.layers), unit="layers")
+        scores = [self._score(benchmark, recorder, layer, parts, divisions) for layer in layers]
         profile = LayerProfile(
             model=self.model_identifier,
             benchmark=benchmark.identifier,
@@ -390,15 +363,50 @@ class LayerScorer:
             control=bool(getattr(benchmark, "control", False)),
             visual_degrees=float(self._visual_degrees),
             stimuli=len(recorder.contents),
-            ceiling=ceiling,
+            ceiling=next((ceiling for _, ceiling in scores if np.isfinite(ceiling)), np.nan),
             components=self._components,
-            scores=tuple(scores),
+            scores=tuple(score for score, _ in scores),
             no_halves=None
             if parts or not halves
             else f"{benchmark.identifier} cannot be scored on part of its stimuli",
         )
         write_profile(key, profile)
         return profile, recorder.contents
+
+    def _score(
+        self,
+        benchmark: "Benchmark",
+        recorder: SinglePassActivations,
+        layer: str,
+        parts: tuple[NDArray[Any], PartScorer] | None,
+        divisions: list[tuple[Mask, Mask]],
+    ) -> tuple[LayerScore, float]:
+        """Score of one layer, on all stimuli and on halves of them, and the ceiling; NaN if it has no score."""
+        features, halves = recorder.features[layer], []
+        try:
+            score = benchmark(self._subject(recorder, layer, benchmark))
+            if parts is not None:
+                stimuli, score_part = parts
+                recordings = recorder.latest(layer)
+                halves = [
+                    (score_part(recordings, stimuli[first]), score_part(recordings, stimuli[second]))
+                    for first, second in divisions
+                ]
+        except MetricInputError as error:  # such as fewer features than the regression has components
+            undefined = ((np.nan, np.nan),) * len(divisions)
+            no_score = np.nan, np.nan, (np.nan, np.nan), np.nan
+            return LayerScore(layer, features, *no_score, undefined, str(error.message)), np.nan
+        uncertainty = Uncertainty.of(score)
+        layer_score = LayerScore(
+            layer=layer,
+            features=features,
+            score=unclamped_value(score),
+            error=uncertainty.standard_error,
+            ci=uncertainty.unclamped_limits,
+            raw=_float(score.attrs.get("raw")),
+            halves=tuple(halves),
+        )
+        return layer_score, _float(score.attrs.get("ceiling"))
 
     def _subject(self, recorder: SinglePassActivations, layer: str, benchmark: "Benchmark") -> BrainModel:
         # the region of a benchmark may not be a member of BrainModel.RecordingTarget
