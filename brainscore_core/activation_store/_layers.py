@@ -519,5 +519,4 @@ def _runs(indices: NDArray[np.intp]) -> list[tuple[int, int]]:
     if not len(indices):
         return []
     breaks = np.flatnonzero(np.diff(indices) != 1) + 1
-    edges = [0, *breaks.tolist(), len(indices)]
-    return list(itertools.pairwise(edges))
+    return list(itertools.pairwise([0, *breaks.tolist(), len(indices)]))

@@ -95,8 +95,7 @@ class ServiceSubject(ReadingSubject):
         return bits
 
     def _tokens(self, text: str) -> list[tuple[int, float | None]]:
-        asked = {"model": self._model, "prompt": text, "max_tokens": 0, "echo": True, "logprobs": 0}
-        answer = self._post(asked)
+        answer = self._post({"model": self._model, "prompt": text, "max_tokens": 0, "echo": True, "logprobs": 0})
         try:
             stated = json.loads(answer)["choices"][0]["logprobs"]
             pairs = list(zip(stated["text_offset"], stated["token_logprobs"], strict=True))

@@ -38,8 +38,7 @@ def smollm2() -> HuggingfaceSubject:
 
 def _weights() -> Path:
     try:
-        contents = files(_PACKAGE) or []
-        return next(Path(str(file.locate())) for file in contents if file.suffix == ".gguf")
+        return next(Path(str(file.locate())) for file in files(_PACKAGE) or [] if file.suffix == ".gguf")
     except (PackageNotFoundError, StopIteration) as error:
         raise UserError(
             f"the weights of smollm2-135m are in the package {_PACKAGE}, which is not installed",

@@ -507,9 +507,7 @@ def flatten(layer_output: NDArray[Any], return_index: bool = False) -> Any:
 
 def _bytes_of(images: Any) -> int:
     """Size of preprocessed inputs, an array, a tensor or a list of them."""
-    if isinstance(images, list | tuple):
-        return sum(map(_bytes_of, images))
-    return int(getattr(images, "nbytes", 0))
+    return sum(map(_bytes_of, images)) if isinstance(images, list | tuple) else int(getattr(images, "nbytes", 0))
 
 
 def _side_of(images: Any) -> int | None:

@@ -141,8 +141,8 @@ def _of_npz(path: Path) -> tuple[dict[str, NDArray[Any]], list[str]]:
         ) from error
     if _IDS not in arrays:
         raise UserError(f"{path} does not identify its rows", remedy="add an array 'stimulus_id' to it")
-    ids = [str(stimulus_id) for stimulus_id in arrays.pop(_IDS)]
-    return arrays, ids
+    ids = arrays.pop(_IDS)
+    return arrays, list(map(str, ids))
 
 
 def _of_netcdf(path: Path) -> tuple[dict[str, NDArray[Any]], list[str]]:

@@ -226,8 +226,7 @@ def load_preprocess_images(
     >>> import functools
     >>> preprocessing = functools.partial(load_preprocess_images, image_size=224)
     """
-    preprocessing = _preprocessing(image_size, preprocess_type, normalize_mean, normalize_std)
-    return preprocessing(image_filepaths)
+    return _preprocessing(image_size, preprocess_type, normalize_mean, normalize_std)(image_filepaths)
 
 
 def load_images(image_filepaths: Iterable[str | os.PathLike[str]]) -> "list[Image]":

@@ -227,9 +227,8 @@ class PytorchWrapper(ExtractedModel):
 
     def _canonical(self, layer: str) -> str:
         """Name under which a layer is stored; that of ``'logits'`` is known after the first pass."""
-        if self._logits == "output" and self._names.is_output(layer):
-            return layer
-        return self._names.canonical(layer)
+        is_output = self._logits == "output" and self._names.is_output(layer)
+        return layer if is_output else self._names.canonical(layer)
 
     def _layout(self, layer: str, shape: tuple[int, ...]) -> Layout:
         """Layout of the output of a layer that was recorded."""
@@ -452,9 +451,7 @@ class PytorchWrapper(ExtractedModel):
 
     def logits_width(self) -> int | None:
         """Number of values of ``'logits'``, for which the network runs once; None if a subclass reads layers itself."""
-        if self._reads_layers_itself():
-            return None
-        return int(np.prod(self._shown_example(["logits"])["logits"]))
+        return None if self._reads_layers_itself() else int(np.prod(self._shown_example(["logits"])["logits"]))
 
     def _run(self, network: "torch.nn.Module", images: Any) -> Any:
         import torch

@@ -380,8 +380,7 @@ class ModelCommitment(BrainModel):
         self, stimuli: StimulusSet, layers: Sequence[str], time_bins: TimeBins | None, trials: Mapping[str, Any]
     ) -> None:
         """Store these layers and those of the expected regions, from one pass."""
-        mapped = self.region_layer_map.known_layers(self._expected)
-        extra = [layer for layer in mapped if layer not in layers]
+        extra = [layer for layer in self.region_layer_map.known_layers(self._expected) if layer not in layers]
         # for the same stimuli, everything is stored already
         bins = None if time_bins is None else tuple(time_bins)
         key = (stimuli.identifier, len(stimuli), bins, *trials.values(), *extra)

@@ -512,10 +512,9 @@ def _run(model: torch.nn.Module, inputs: Any) -> tuple[list[_Output], Counter[st
     alone: dict[str, Any] = {}
     pair: dict[str, Any] = {}
     if any(output.tensor.shape[0] != stimuli for output in outputs):
-        single = outputs if stimuli == 1 else _outputs(model, inputs[:1])[0]
-        alone = {output.name: output.tensor for output in single}
-        both = _outputs(model, torch.cat([inputs[:1], inputs[:1]]))[0]
-        pair = {output.name: output.tensor for output in both}
+        first = inputs[:1]
+        alone = {output.name: output.tensor for output in (outputs if stimuli == 1 else _outputs(model, first)[0])}
+        pair = {output.name: output.tensor for output in _outputs(model, torch.cat([first, first]))[0]}
     recorded = []
     for output in outputs:
         tensor = output.tensor

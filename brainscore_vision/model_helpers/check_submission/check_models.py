@@ -75,9 +75,7 @@ def check_brain_model_processing(model: Any) -> None:
 
 
 def _module(module: str | ModuleType) -> ModuleType:
-    if isinstance(module, ModuleType):
-        return module
-    return sys.modules.get(module) or importlib.import_module(module)
+    return module if isinstance(module, ModuleType) else sys.modules.get(module) or importlib.import_module(module)
 
 
 def _listed(module: ModuleType) -> list[str]:

@@ -6,8 +6,7 @@ from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import read_metadata
 
-BIBTEX = read_citation(__file__)
-METADATA = read_metadata(__file__, bibtex=BIBTEX)
+METADATA = read_metadata(__file__, bibtex=read_citation(__file__))
 
 model_registry["mobilenet_v2_1_4_224"] = lambda: resolve_name(f"{__name__}.model:MODEL").trained("mobilenet_v2_1_4_224")
 model_registry["mobilenet_v2_1.4_224"] = lambda: resolve_name(f"{__name__}.model:MODEL").trained("mobilenet_v2_1.4_224")

@@ -88,8 +88,7 @@ class ClipTimeline:
 
     def bins(self, steps: int) -> list[tuple[float, float]]:
         """Start and end of each step of the result, in milliseconds."""
-        edges = [0.0, self.duration] if self.alignment == "ignore_time" else self._frames().tolist()
-        return list(pairwise(edges))
+        return list(pairwise([0.0, self.duration] if self.alignment == "ignore_time" else self._frames().tolist()))
 
     def arrange(self, layer: str, output: NDArray[np.floating]) -> NDArray[np.floating]:
         """Arrange a layer's output for a batch as stimuli × time × the other axes, in the order K, C, H, W.
@@ -106,8 +105,7 @@ class ClipTimeline:
 
     def _frames(self) -> NDArray[np.float64]:
         """Edges of the result's bins; the last bin may be shorter."""
-        edges = np.arange(0, self.duration - 1e-9, 1000 / self.fps)
-        return np.append(edges, self.duration)
+        return np.append(np.arange(0, self.duration - 1e-9, 1000 / self.fps), self.duration)
 
     def _edges(self, steps: int, layer: str) -> NDArray[np.float64]:
         """Edges of the steps of a layer."""
