@@ -55,7 +55,7 @@ DOMAIN = Domain(
         "pictures of stimuli": "brainscore_vision.assessment.audit:pictures_of_stimuli",
         "recordings of stimuli": "brainscore_vision.benchmark_helpers.neural_common:record",
         "regions recorded together": "brainscore_vision.scoring.pairs:regions_by_data",
-        "scores at other visual angles": "brainscore_vision.model_sources.visual_angle:scores_at_other_angles",
+        "scores at other visual angles": "brainscore_vision.model_sources.checks:scores_at_other_angles",
         "findings of splits": "brainscore_vision.assessment.dependence:split_findings",
         "untrained twins": "brainscore_vision.assessment.baselines:score_with_twin",
         "networks in training": "brainscore_vision.model_sources.unregistered:wrap_model",

@@ -46,12 +46,6 @@ _MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _TAIL_LINES, _TAIL_CHARACTERS = 20, 2000
 
 
-def tail_of(log: str) -> str:
-    """The last lines of a log, indented."""
-    lines = log[-_TAIL_CHARACTERS:].rstrip().splitlines()[-_TAIL_LINES:]
-    return "\n".join(f"  | {line}" for line in lines)
-
-
 _KINDS = [  # by number
     inspect.Parameter.POSITIONAL_ONLY,
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
@@ -422,8 +416,8 @@ class ModelProcess:
         self._kill()
         self._channel.close()
         message = f"the subject {self.name!r} {event}"
-        if tail := tail_of(self.log):
-            message += f"\nIts last output:\n{tail}"
+        if lines := self.log[-_TAIL_CHARACTERS:].rstrip().splitlines()[-_TAIL_LINES:]:
+            message += "".join(["\nIts last output:", *(f"\n  | {line}" for line in lines)])
         raise (SubjectOutOfMemory if out_of_memory else SubjectFailed)(message, remedy, cause=cause) from None
 
 

@@ -265,13 +265,10 @@ class OpenSandbox:
             "environment": _variables(sandbox),
             "socket": socket,
             "writable": [str(file.resolve()) for file in sandbox.writable],
-            "memory": sandbox.memory,
+            **{name: getattr(sandbox, name) for name in ("memory", "processes", "scratch", "entries")},
             "data": 2 * sandbox.memory + (1 << 30),  # of each process; reserved memory need not be used
-            "processes": sandbox.processes,
             "seconds": None if math.isinf(sandbox.seconds) else sandbox.seconds,
             "file_size": sandbox.memory if sandbox.file_size is None else sandbox.file_size,
-            "scratch": sandbox.scratch,
-            "entries": sandbox.entries,
         }
         file = folder / "plan.json"
         file.write_text(json.dumps(plan))

@@ -405,7 +405,11 @@ def mapped(descriptor: int, size: int) -> Buffer:
             if status.st_blocks * 512 < size:  # reading the holes would allocate memory
                 raise WireError("a file in memory has holes")
             return mmap.mmap(descriptor, size, access=mmap.ACCESS_COPY)
-        _check_space(size)
+        folder = tempfile.gettempdir()
+        free = os.statvfs(folder)
+        if size > free.f_bavail * free.f_frsize // 2:
+            needed = f"more than half of the space in the folder {folder} (set TMPDIR)"
+            raise WireError(f"a file of {size} bytes needs {needed}")
         with tempfile.TemporaryFile() as copy:
             _copy(descriptor, copy.fileno(), size)
             return mmap.mmap(copy.fileno(), size, access=mmap.ACCESS_COPY)
@@ -413,14 +417,6 @@ def mapped(descriptor: int, size: int) -> Buffer:
         raise WireError(f"a transferred file cannot be mapped: {error}") from error
     finally:
         os.close(descriptor)
-
-
-def _check_space(size: int) -> None:
-    """Refuse a copy that would take more than half of the free disk space."""
-    folder = tempfile.gettempdir()
-    status = os.statvfs(folder)
-    if size > status.f_bavail * status.f_frsize // 2:
-        raise WireError(f"a file of {size} bytes needs more than half of the space in the folder {folder} (set TMPDIR)")
 
 
 def _copy(source: int, target: int, size: int) -> None:

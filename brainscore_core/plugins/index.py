@@ -74,19 +74,14 @@ def read_cache(file: Path, *, signature: str) -> dict[str, CachedScan]:
 
 def write_cache(file: Path, entries: Mapping[str, CachedScan], *, signature: str) -> None:
     """Replace the cache atomically, if the folder is writable."""
-    content = {
-        "version": _VERSION,
-        "signature": signature,
-        "files": {path: _to_json(entry) for path, entry in entries.items()},
+    files = {
+        path: [scan.registrations, scan.dynamic, scan.error, scan.depends, stamps]
+        for path, (scan, stamps) in entries.items()
     }
+    content = {"version": _VERSION, "signature": signature, "files": files}
     # without a writable folder, the content is determined again each time
     with contextlib.suppress(OSError), replacing(file) as stream:
         stream.write(json.dumps(content, separators=(",", ":")).encode())
-
-
-def _to_json(entry: CachedScan) -> list[Any]:
-    scan = entry.scan
-    return [scan.registrations, scan.dynamic, scan.error, scan.depends, entry.stamps]
 
 
 def _from_json(entry: list[Any]) -> CachedScan:
@@ -211,9 +206,8 @@ class PluginIndex:
         self._state: _State | None = None
         self._warned: set[str] = set()
         self._folders_used: set[Path] = set()
-        self._scans: dict[str, CachedScan] = {}  # of this process, in case the cache is not writable
-        self._cached: dict[str, CachedScan] = {}  # content of the cache
-        self._cache_read: tuple[Path, Stamp | None] | None = None
+        self._scans: dict[str, CachedScan] = {}  # by file: those of the cache, and those of this process
+        self._cache: Path | None = None  # that was read
         self._finder = PluginFinder(package, kinds=kinds, roots=self._variable_roots)
 
     def install(self) -> None:
@@ -387,36 +381,31 @@ class PluginIndex:
             candidates |= {plugin.file: (plugin, changed) for plugin, changed in plugins}
         file = plugin_index_file()
         signature = f"{self.package}: {' '.join(self.registries)}"
-        file_stamp = stamp(file)
-        if (file, file_stamp) != self._cache_read or file_stamp is None:
-            self._cached, self._cache_read = read_cache(file, signature=signature), (file, file_stamp)
-        cached = self._cached
-        scans = dict(cached)
+        if file != self._cache:
+            self._scans, self._cache = {**read_cache(file, signature=signature), **self._scans}, file
+        earlier = dict(self._scans)
         for plugin, changed in candidates.values():
-            self._add_scan(state, plugin, self._scan_of(plugin, changed, scans))
+            self._add_scan(state, plugin, self._scan_of(plugin, changed))
         for plugin, changed, folder in replaced:
             state.replaced_folders.add(plugin.folder)
-            for registry, key, location in _locations(plugin, self._scan_of(plugin, changed, scans)):
+            for registry, key, location in _locations(plugin, self._scan_of(plugin, changed)):
                 state.replaced[registry, key] = (location, folder)
-        if scans != cached:
-            stale = [path for path in scans if path in cached and stamp(path) is None]
-            for path in stale:
-                del scans[path]
-            write_cache(file, scans, signature=signature)
+        if self._scans != earlier:
+            self._scans = {path: entry for path, entry in self._scans.items() if stamp(path) is not None}
+            write_cache(file, self._scans, signature=signature)
         return state
 
     def _is_mine(self, file: str, changed: Stamp) -> bool:
         """Whether a plugin does not belong to another domain: a folder may contain plugins of several."""
         return self.package not in PACKAGES or _package_of(file, changed) == self.package
 
-    def _scan_of(self, plugin: Plugin, changed: Stamp, scans: dict[str, CachedScan]) -> Scan:
-        entry = scans.get(plugin.file) or self._scans.get(plugin.file)
+    def _scan_of(self, plugin: Plugin, changed: Stamp) -> Scan:
+        entry = self._scans.get(plugin.file)
         if entry is None or not entry.fresh(changed, plugin.file):
             scan = scan_file(plugin.file, self.registries)
             stamps = {plugin.file: changed}
             stamps |= {path: current for path in scan.depends if (current := stamp(path))}
-            entry = CachedScan(scan, stamps)
-        scans[plugin.file] = self._scans[plugin.file] = entry
+            entry = self._scans[plugin.file] = CachedScan(scan, stamps)
         return entry.scan
 
     @staticmethod

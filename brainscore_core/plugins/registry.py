@@ -609,16 +609,15 @@ def suggesting_public_variants(identifier: str, registry: Registry[Any]) -> Iter
     try:
         yield
     except UserError as error:
-        variants = public_variants(identifier, registry) if _is_access_denied(error) else []
+        from brainscore_core.supported_data_standards.brainio.fetch import (  # imports pandas
+            AccessDenied,
+            SeveralFailures,
+        )
+
+        failures = error.errors if isinstance(error, SeveralFailures) else [error]
+        denied = any(isinstance(failure, AccessDenied) for failure in failures)
+        variants = public_variants(identifier, registry) if denied else []
         hint = f"A public variant of the {registry.noun} {identifier!r}: {', '.join(map(repr, variants))}."
         if variants and hint not in (error.remedy or ""):
             error.remedy = f"{error.remedy}\n{hint}" if error.remedy else hint
         raise
-
-
-def _is_access_denied(error: UserError) -> bool:
-    from brainscore_core.supported_data_standards.brainio.fetch import AccessDenied, SeveralFailures  # imports pandas
-
-    if isinstance(error, SeveralFailures):
-        return any(isinstance(failure, AccessDenied) for failure in error.errors)
-    return isinstance(error, AccessDenied)

@@ -184,7 +184,12 @@ class ModelRow:
         A UserError if the file does not have them, or they do not fit.
         """
         source = os.fspath(path)
-        checkpoint = read_checkpoint(path, allow=_plain_classes())
+        import numpy as np
+
+        # durations and arrays, which checkpoints of training libraries have beside the weights
+        rebuild = np.empty(0).__reduce__()[0]
+        names = [f"numpy.{core}.multiarray._reconstruct" for core in ("core", "_core")]
+        checkpoint = read_checkpoint(path, allow=[timedelta, np.ndarray, *((rebuild, name) for name in names)])
         *outer, last = self.entry.split(".")
         for key in outer:
             checkpoint = checkpoint.get(key) if isinstance(checkpoint, Mapping) else None
@@ -309,11 +314,3 @@ def _metadata(row: ModelRow, citations: Mapping[str, str]) -> ModelMetadata:
         bibtex=citations[cells["citation"]],
         notes=tuple(notes),
     )
-
-
-def _plain_classes() -> list[Any]:
-    """Durations and arrays, which checkpoints of training libraries have beside the weights."""
-    import numpy as np
-
-    rebuild = np.empty(0).__reduce__()[0]
-    return [timedelta, np.ndarray, *((rebuild, f"numpy.{core}.multiarray._reconstruct") for core in ("core", "_core"))]

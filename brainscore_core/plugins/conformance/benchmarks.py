@@ -66,18 +66,14 @@ def _parent(benchmark: Any, context: BenchmarkContext) -> None:
             f"set parent to one of {', '.join(context.parents or ())}" if context.parents else "set parent",
         )
     study = re.split(r"[.-]", str(benchmark.identifier))[0]
-    groups = (study, _own_prefix(study))
+    author_year = _AUTHOR_YEAR.match(study)
+    groups = (study, author_year[0] if author_year else study)
     if context.parents is None or parent in context.parents or re.split(r"[.-]", parent)[0] in groups:
         return
     raise Failed(
         f"there is no parent {parent!r}",
         f"take one of {', '.join(context.parents)}; or a group of your own study, such as {study!r}",
     )
-
-
-def _own_prefix(study: str) -> str:
-    match = _AUTHOR_YEAR.match(study)
-    return match[0] if match else study
 
 
 def _citation(benchmark: Any, context: BenchmarkContext) -> None:

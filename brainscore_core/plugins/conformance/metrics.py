@@ -125,10 +125,6 @@ def _repetitions() -> Arguments:
     return Arguments(None, _neural((signal + noise).reshape(-1, _NEUROIDS), "neuroid_", _REPETITIONS))
 
 
-def _people() -> Arguments:
-    return Arguments(None, _choices().target)
-
-
 EXAMPLES: dict[str, Callable[[], Arguments]] = {
     "recordings": _recordings,
     "recordings with repetitions": _repeated_target,
@@ -136,7 +132,10 @@ EXAMPLES: dict[str, Callable[[], Arguments]] = {
     "labels": _labels,
     "choices": _choices,
 }
-CEILING_EXAMPLES: dict[str, Callable[[], Arguments]] = {"repeated recordings": _repetitions, "choices": _people}
+CEILING_EXAMPLES: dict[str, Callable[[], Arguments]] = {
+    "repeated recordings": _repetitions,
+    "choices": lambda: Arguments(None, _choices().target),
+}
 
 
 _SAME = 1e-6

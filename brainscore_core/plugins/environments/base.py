@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PathDistribution
 from pathlib import Path
@@ -125,7 +125,10 @@ def _base_of(executable: Path, changed: int, given: str) -> Base:
     path = [Path(folder) for folder in answers["path"]]
     home = Path(__file__).resolve().parents[3]
     ahead = [Path(folder).absolute() for folder in given.split(os.pathsep) if folder and Path(folder).is_dir()]
-    folders = {folder.resolve() for folder in (*ahead, *path)}
+    folders = [folder for folder in (*ahead, *path) if folder.is_dir()]
+    importable = home in {folder.resolve() for folder in folders} or any(
+        (folder / "brainscore_core").is_dir() or any(folder.glob("__editable___brainscore*")) for folder in folders
+    )  # the latter by the import hook of an editable installation
     return Base(
         python=executable,
         version=answers["version"],
@@ -137,7 +140,7 @@ def _base_of(executable: Path, changed: int, given: str) -> Base:
         sites=tuple(dict.fromkeys(map(Path, answers["sites"]))),
         path=tuple(dict.fromkeys(path)),
         ahead=tuple(dict.fromkeys(ahead)),
-        extra=() if home in folders or _editable([*ahead, *path]) else (home,),
+        extra=() if importable else (home,),
         markers=answers["markers"],
         standard=frozenset(answers["standard"]),
     )
@@ -190,13 +193,6 @@ def minimal_variables() -> dict[str, str]:
         for name, value in os.environ.items()
         if name.upper() in _VARIABLES or (name.startswith("PIP_") and name.removeprefix("PIP_") in _OF_PIP)
     }
-
-
-def _editable(path: Sequence[Path]) -> bool:
-    """Whether the platform is importable, possibly by the import hook of an editable installation."""
-    return any((folder / "brainscore_core").is_dir() for folder in path) or any(
-        next(folder.glob("__editable___brainscore*"), None) is not None for folder in path if folder.is_dir()
-    )
 
 
 def installed_in(folders: Iterable[Path]) -> dict[str, Installed]:

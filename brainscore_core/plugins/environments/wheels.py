@@ -228,7 +228,11 @@ class _Installation:
             ) as process,
         ):
             try:
-                _limit_memory(process)
+                if sys.platform == "linux":
+                    import resource
+
+                    with contextlib.suppress(ProcessLookupError):
+                        resource.prlimit(process.pid, resource.RLIMIT_AS, (_MAX_MEMORY, _MAX_MEMORY))
                 ended = False
                 while not ended:
                     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -285,14 +289,6 @@ class _Installation:
             f"the requirements of {self.plugin} {problem}:\n{lines}",
             remedy="require packages that comply; or, after you have reviewed them, install them where you score",
         )
-
-
-def _limit_memory(process: subprocess.Popen[bytes]) -> None:
-    if sys.platform == "linux":
-        import resource
-
-        with contextlib.suppress(ProcessLookupError):
-            resource.prlimit(process.pid, resource.RLIMIT_AS, (_MAX_MEMORY, _MAX_MEMORY))
 
 
 def _size_of(folder: Path) -> int:

@@ -8,7 +8,7 @@ from brainscore_core.metrics import Score
 from brainscore_vision.model_helpers.brain_transformation import LayerMappedModel, ModelCommitment
 from brainscore_vision.model_helpers.static_features import CallableWrapper, FeatureModel
 from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.model_sources.visual_angle import (
+from brainscore_vision.model_sources.checks import (
     ModelAtAngle,
     dependence_in_words,
     scores_at_other_angles,
