@@ -111,18 +111,17 @@ class Domain:
             registry.owners_elsewhere = self._other_domains
 
     def _other_domains(self, noun: str, identifier: str) -> list[str]:
-        """Names of the other domains that have an object of this name, as far as it is known."""
-        return [
-            each.name
-            for each in domains()
-            if each.name != self.name
-            and any(registry.noun == noun and registry.lists(identifier) for registry in each.registries.values())
-        ]
+        """Names of the other domains that have an object of this name."""
+        return [each.name for each in domains() if each.name != self.name and each.has_listed(noun, identifier)]
 
     def knows(self, kind: str, identifier: str) -> bool:
         """Whether an object is registered, or made by the resolver of its kind; no plugin is imported."""
         registry = self.registries.get(kind)
         return registry is not None and (identifier in registry or registry.resolver_of(identifier) is not None)
+
+    def has_listed(self, noun: str, identifier: str) -> bool:
+        """Whether a registry of this noun is known to have an object."""
+        return any(each.noun == noun and each.lists(identifier) for each in self.registries.values())
 
     def folder(self, kind: str, identifier: str) -> Path | None:
         """Folder of the plugin that registers an object, or of its resolver; None if there is neither."""

@@ -106,7 +106,7 @@ def _about(stimuli: StimulusSet, about: Any) -> StimulusSet:
         stimuli.identifier = expect(identifier, str)
     for name, arrays in zip(("stimulus_paths", "original_paths"), columns, strict=True):
         if arrays:
-            if [array.ndim for array in arrays if type(array) is np.ndarray] != [1, 1]:
+            if [type(array) is np.ndarray and array.ndim for array in arrays] != [1, 1]:
                 raise WireError("paths must be two columns")
             ids, files = (array.tolist() for array in arrays)
             if len(ids) != len(files) or not set(map(type, files)) <= {str}:

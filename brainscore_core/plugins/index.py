@@ -35,7 +35,7 @@ from brainscore_core.plugins.loading import (
 from brainscore_core.plugins.source import Registration, Scan, scan_file
 from brainscore_core.result_caching import install_stand_in
 
-_VERSION = 1
+_VERSION = 2
 Stamp = tuple[int, int]
 
 
@@ -61,24 +61,30 @@ def stamp(file: str | os.PathLike[str]) -> Stamp | None:
     return (status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
 
 
-def read_cache(file: Path, *, signature: str) -> dict[str, CachedScan]:
-    """Read the cache; a missing or damaged cache, or one with another `signature`, counts as empty."""
+def _read_domains(file: Path) -> dict[str, Any]:
+    """Content of the cache by signature; a missing or damaged cache counts as empty."""
     try:
         content = json.loads(file.read_bytes())
-        if content["version"] != _VERSION or content["signature"] != signature:
-            return {}
-        return {path: _from_json(entry) for path, entry in content["files"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return dict(content["domains"]) if content["version"] == _VERSION else {}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}  # its content can be determined again
 
 
+def read_cache(file: Path, *, signature: str) -> dict[str, CachedScan]:
+    """Read what the cache has of a domain, whose package and registries `signature` names."""
+    try:
+        return {path: _from_json(entry) for path, entry in _read_domains(file).get(signature, {}).items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}
+
+
 def write_cache(file: Path, entries: Mapping[str, CachedScan], *, signature: str) -> None:
-    """Replace the cache atomically, if the folder is writable."""
+    """Replace the cache of a domain atomically, if the folder is writable."""
     files = {
         path: [scan.registrations, scan.dynamic, scan.error, scan.depends, stamps]
         for path, (scan, stamps) in entries.items()
     }
-    content = {"version": _VERSION, "signature": signature, "files": files}
+    content = {"version": _VERSION, "domains": {**_read_domains(file), signature: files}}
     # without a writable folder, the content is determined again each time
     with contextlib.suppress(OSError), replacing(file) as stream:
         stream.write(json.dumps(content, separators=(",", ":")).encode())

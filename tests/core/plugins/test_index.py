@@ -51,6 +51,15 @@ def distribution(tmp_path, domain):
     return install
 
 
+def signature(domain):
+    return f"{domain.package}: benchmark_registry model_registry"
+
+
+def cached(domain):
+    """Entries of a domain in the cache, by file."""
+    return json.loads(plugin_index_file().read_text())["domains"][signature(domain)]
+
+
 class TestCache:
     def test_an_unchanged_file_is_read_once(self, domain, scanned):
         domain.write("models", "a", "model_registry['a'] = dict")
@@ -92,7 +101,7 @@ class TestCache:
         assert list(domain.models) == ["b"]
         domain.write("models", "c", "")
         assert list(domain.models) == ["b"]
-        assert str(folder / "__init__.py") not in json.loads(plugin_index_file().read_text())["files"]
+        assert str(folder / "__init__.py") not in cached(domain)
 
     @pytest.mark.parametrize(
         "content",
@@ -102,11 +111,12 @@ class TestCache:
             b"[]",
             b"null",
             b"\xff\xfe",
-            b'{"version": 1}',
-            b'{"version": 999, "signature": "", "files": {}}',
-            b'{"version": 1, "signature": "SIGNATURE", "files": {"x": [1]}}',
-            b'{"version": 1, "signature": "SIGNATURE", "files": {"x": [[["a"]], [], null, [], {}]}}',
-            b'{"version": 1, "signature": "SIGNATURE", "files": 3}',
+            b'{"version": 2}',
+            b'{"version": 2, "domains": 3}',
+            b'{"version": 999, "domains": {}}',
+            b'{"version": 2, "domains": {"SIGNATURE": {"x": [1]}}}',
+            b'{"version": 2, "domains": {"SIGNATURE": {"x": [[["a"]], [], null, [], {}]}}}',
+            b'{"version": 2, "domains": {"SIGNATURE": 3}}',
             b"[" * 100_000,
         ],
     )
@@ -114,10 +124,17 @@ class TestCache:
         domain.write("models", "a", "model_registry['a'] = dict")
         file = plugin_index_file()
         file.parent.mkdir(parents=True)
-        signature = f"{domain.package}: benchmark_registry model_registry"
-        file.write_bytes(content.replace(b"SIGNATURE", signature.encode()))
+        file.write_bytes(content.replace(b"SIGNATURE", signature(domain).encode()))
         assert list(domain.models) == ["a"]
-        assert list(json.loads(file.read_text())["files"]) == [str(domain.folder / "models" / "a" / "__init__.py")]
+        assert list(cached(domain)) == [str(domain.folder / "models" / "a" / "__init__.py")]
+
+    def test_domains_keep_the_entries_of_others(self, domain):
+        domain.write("models", "a", "model_registry['a'] = dict")
+        file = plugin_index_file()
+        file.parent.mkdir(parents=True)
+        file.write_text('{"version": 2, "domains": {"other: model_registry": {}}}')
+        assert list(domain.models) == ["a"]
+        assert set(json.loads(file.read_text())["domains"]) == {"other: model_registry", signature(domain)}
 
     def test_a_place_that_cannot_be_written(self, domain, tmp_path, monkeypatch, scanned):
         (tmp_path / "file").write_text("")
