@@ -312,7 +312,7 @@ class ModelProcess:
         except TimeoutError:
             self._fail(f"was not ready within {timeout:,g} s", "start", "find out what it does when it starts")
         except Closed:
-            self._fail_to_start(interpreter)
+            self._fail_by_end("while it started", interpreter)
         except WireError as error:
             self._fail(f"sent an invalid greeting ({error})", "protocol")
         if not isinstance(hello, dict) or hello.get("protocol") != PROTOCOL:
@@ -369,46 +369,34 @@ class ModelProcess:
             raise_error(self.name, reply["error"])
         return answer
 
-    def _fail_to_start(self, interpreter: str) -> NoReturn:
-        self._wait()
-        status = self._kill()
-        if self._verdict is not None:
-            self._fail_by_sandbox(self._verdict, "while it started")
-        lines = [line for line in self.log.splitlines() if line.strip()]
-        message = f"did not start:  {lines[-1].strip()[:500]}" if lines else f"did not start, and {ending_text(status)}"
-        remedy = f"find out why with: {interpreter} -c 'import brainscore_core.isolation'"
-        if missing := _MISSING.search(lines[-1]) if lines else None:
-            package = "brainscore" if missing[1].startswith("brainscore") else missing[1].partition(".")[0]
-            remedy = f"install the missing package: {interpreter} -m pip install {package}"
-        self._fail(message, "start", remedy)
-
-    def _fail_by_end(self, doing: str) -> NoReturn:
+    def _fail_by_end(self, doing: str, interpreter: str | None = None) -> NoReturn:
+        """Raise the error of a process that closed its connection; `interpreter`: in which it did not start."""
         by_itself = self._wait()
         status = self._kill()
+        ending, verdict = ending_text(status), self._verdict
+        number = -status if status < 0 else status - 128 if 128 < status <= 192 else 0
         if self._output.flooded:
             self._fail(f"printed more than {format_size(self._max_output)} ({doing})", "output", "make it print less")
-        if self._verdict is not None:
-            self._fail_by_sandbox(self._verdict, doing)
+        if verdict is not None:
+            cause: Cause = verdict.cause if verdict.cause in ("timeout", "start") else "crash"
+            remedy = "make it use less, or raise the limit"
+            if cause == "start":
+                remedy = "see docs/operators/sandbox.md for the requirements"
+            self._fail(f"{verdict.message} ({doing})", cause, remedy, out_of_memory=verdict.cause == "memory")
+        if interpreter is not None:
+            lines = [line for line in self.log.splitlines() if line.strip()]
+            remedy = f"find out why with: {interpreter} -c 'import brainscore_core.isolation'"
+            if missing := _MISSING.search(lines[-1]) if lines else None:
+                package = "brainscore" if missing[1].startswith("brainscore") else missing[1].partition(".")[0]
+                remedy = f"install the missing package: {interpreter} -m pip install {package}"
+            problem = f":  {lines[-1].strip()[:500]}" if lines else f", and {ending}"
+            self._fail(f"did not start{problem}", "start", remedy)
         if not by_itself:
             self._fail(f"closed its connection ({doing})", "protocol")
-        number = -status if status < 0 else status - 128 if 128 < status <= 192 else 0
         if number == signal.SIGKILL:
-            self._fail(
-                f"{ending_text(status)} ({doing}), most often because memory ran out",
-                "crash",
-                "give it more memory, or make it use less",
-                out_of_memory=True,
-            )
-        self._fail(f"{ending_text(status)} ({doing})", "crash" if number else "exit")
-
-    def _fail_by_sandbox(self, verdict: Verdict, doing: str) -> NoReturn:
-        cause: Cause = "crash" if verdict.cause not in ("timeout", "start") else verdict.cause
-        remedy = (
-            "make it use less, or raise the limit"
-            if cause != "start"
-            else "see docs/operators/sandbox.md for the requirements"
-        )
-        self._fail(f"{verdict.message} ({doing})", cause, remedy, out_of_memory=verdict.cause == "memory")
+            event = f"{ending} ({doing}), most often because memory ran out"
+            self._fail(event, "crash", "give it more memory, or make it use less", out_of_memory=True)
+        self._fail(f"{ending} ({doing})", "crash" if number else "exit")
 
     def _fail(self, event: str, cause: Cause, remedy: str | None = None, *, out_of_memory: bool = False) -> NoReturn:
         """End the process and raise an error with the end of what it printed."""

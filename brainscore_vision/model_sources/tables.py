@@ -183,13 +183,14 @@ class ModelRow:
 
         A UserError if the file does not have them, or they do not fit.
         """
-        source = os.fspath(path)
         import numpy as np
 
-        # durations and arrays, which checkpoints of training libraries have beside the weights
+        source = os.fspath(path)
         rebuild = np.empty(0).__reduce__()[0]
         names = [f"numpy.{core}.multiarray._reconstruct" for core in ("core", "_core")]
-        checkpoint = read_checkpoint(path, allow=[timedelta, np.ndarray, *((rebuild, name) for name in names)])
+        # durations and arrays, which checkpoints of training libraries have beside the weights
+        allowed: list[Any] = [timedelta, np.ndarray, *((rebuild, name) for name in names)]
+        checkpoint = read_checkpoint(path, allow=allowed)
         *outer, last = self.entry.split(".")
         for key in outer:
             checkpoint = checkpoint.get(key) if isinstance(checkpoint, Mapping) else None
