@@ -395,7 +395,7 @@ class ReadPlugin:
         """Its distribution; None if it is not in a folder."""
         return None if self.place.folder is None else describe_plugin(self.place.folder)
 
-    def stated(self, metadata: Any) -> dict[str, Any]:
+    def entry_fields(self, metadata: Any) -> dict[str, Any]:
         """Fields of an entry with this metadata."""
         only = self.citations[0] if len(self.citations) == 1 else None
         return {
@@ -555,7 +555,7 @@ class DomainCatalogue:
         if layers is None and twin is not None and twin in others.names:
             layers = self.layers_of(twin, others.of(twin))
         source = None if metadata is None else metadata.source
-        return ModelEntry(identifier=identifier, **plugin.stated(metadata), layers=layers, source=source)
+        return ModelEntry(identifier=identifier, **plugin.entry_fields(metadata), layers=layers, source=source)
 
     def _benchmark(self, identifier: str, plugin: ReadPlugin) -> BenchmarkEntry:
         metadata: BenchmarkMetadata | None = plugin.metadata.of(identifier)
@@ -563,4 +563,4 @@ class DomainCatalogue:
             metadata = self.complete_benchmark(identifier, metadata)
         listed = domain(self.name).table.listed(identifier)
         placement = {} if listed is None else listed._asdict()
-        return BenchmarkEntry(identifier=identifier, **plugin.stated(metadata), **placement)
+        return BenchmarkEntry(identifier=identifier, **plugin.entry_fields(metadata), **placement)
