@@ -34,14 +34,14 @@ def get_stimulus_set(identifier: str) -> "StimulusSet":
     >>> get_stimulus_set("Simulated2026").identifier
     'Simulated2026'
     """
-    from brainscore_core.supported_data_standards.brainio import fetch, lookup
+    from brainscore_core.supported_data_standards.brainio import catalogs, fetch
     from brainscore_vision.registries import load_stimulus_set, stimulus_set_registry
 
     return _load_by_name(
         identifier,
         registry=stimulus_set_registry,
         load=load_stimulus_set,
-        catalogued=lookup.list_stimulus_sets,
+        catalogued=catalogs.list_stimulus_sets,
         load_catalogued=fetch.get_stimulus_set,
         kind="stimulus_set",
     )
@@ -74,14 +74,14 @@ def get_assembly(identifier: str) -> "DataAssembly":
     >>> get_assembly("Simulated2026").dims
     ('presentation', 'neuroid')
     """
-    from brainscore_core.supported_data_standards.brainio import fetch, lookup
+    from brainscore_core.supported_data_standards.brainio import catalogs, fetch
     from brainscore_vision.registries import data_registry, load_dataset
 
     return _load_by_name(
         identifier,
         registry=data_registry,
         load=load_dataset,
-        catalogued=lookup.list_assemblies,
+        catalogued=catalogs.list_assemblies,
         load_catalogued=fetch.get_assembly,
         kind="data",
     )
@@ -96,10 +96,10 @@ def list_stimulus_sets() -> list[str]:
     >>> "Simulated2026" in list_stimulus_sets()
     True
     """
-    from brainscore_core.supported_data_standards.brainio import lookup
+    from brainscore_core.supported_data_standards.brainio import catalogs
     from brainscore_vision.registries import stimulus_set_registry
 
-    return sorted({*stimulus_set_registry, *lookup.list_stimulus_sets()})
+    return sorted({*stimulus_set_registry, *catalogs.list_stimulus_sets()})
 
 
 def list_assemblies() -> list[str]:
@@ -111,10 +111,10 @@ def list_assemblies() -> list[str]:
     >>> "Simulated2026" in list_assemblies()
     True
     """
-    from brainscore_core.supported_data_standards.brainio import lookup
+    from brainscore_core.supported_data_standards.brainio import catalogs
     from brainscore_vision.registries import data_registry
 
-    return sorted({*data_registry, *lookup.list_assemblies()})
+    return sorted({*data_registry, *catalogs.list_assemblies()})
 
 
 def _load_by_name(

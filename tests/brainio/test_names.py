@@ -33,7 +33,7 @@ def catalog(tmp_path, monkeypatch):
 @pytest.mark.parametrize("module", MODULES)
 def test_modules_give_what_is_defined_below(module):
     named = importlib.import_module(f"brainio.{module}")
-    below = importlib.import_module(f"{CORE}.{module}")
+    below = importlib.import_module(f"{CORE}.{'catalogs' if module == 'lookup' else module}")
     own = {"get_assembly", "get_stimulus_set"} if module == "fetch" else set()
     for name in set(named.__all__) - own:
         assert getattr(named, name) is getattr(below, name, getattr(named, name))

@@ -14,12 +14,12 @@ from xarray.indexes import PandasMultiIndex
 
 from brainscore_core.errors import MissingColumn, UnknownIdentifier, UserError, nearest
 from brainscore_core.formatting import as_html, as_text, folded
+from brainscore_core.supported_data_standards.brainio.findings import format_values
 from brainscore_core.supported_data_standards.brainio.levels import (
     GatheredCoords,
     build_array,
     converted,
     coords_for_dim,
-    format_values,
     gather_coords,
     get_levels,
     get_metadata,
@@ -152,6 +152,14 @@ def _same_arrays(left: np.ndarray, right: np.ndarray) -> bool:
     return np.array_equal(left, right)
 
 
+def different_dims(dims: Iterable[Hashable], cls: "type[DataAssembly]") -> str:
+    """How dimensions differ from those of a class of assemblies, which may accept any; empty if they do not."""
+    if not cls.DIMS or any(set(dims) == set(accepted) for accepted in cls.DIMS):
+        return ""
+    actual, expected = " × ".join(map(str, dims)) or "none", " or ".join(" × ".join(names) for names in cls.DIMS)
+    return f"the dimensions are {actual}, but those of a {cls.__name__} are {expected}"
+
+
 Assembly = TypeVar("Assembly", bound="DataAssembly")
 
 
@@ -239,12 +247,10 @@ class DataAssembly(xr.DataArray):
         ValueError
             If the dimensions differ; the message names the actual and the expected ones.
         """
-        if self.DIMS and not any(set(self.dims) == set(dims) for dims in self.DIMS):
-            expected = " or ".join("{" + ", ".join(dims) + "}" for dims in self.DIMS)
-            actual = "{" + ", ".join(map(str, self.dims)) + "}"
+        if difference := different_dims(self.dims, type(self)):
             raise ValueError(
-                f"a {type(self).__name__} must have the dimensions {expected}, not {actual}: rename the dimensions, "
-                f"or use a class that accepts any dimensions, e.g. DataAssembly or BehavioralAssembly"
+                f"{difference}: rename the dimensions, or use a class that accepts any dimensions, e.g. DataAssembly "
+                f"or BehavioralAssembly"
             )
 
     # -- display -------------------------------------------------------------------------------------------------
@@ -819,11 +825,9 @@ StimulusMergeAssemblyLoader = AssemblyLoader  # existing plugins import it by th
 
 def _with_class(assembly: DataAssembly, cls: type[DataAssembly], where: str) -> DataAssembly:
     """Convert an assembly to the class with which it is registered, if it has that class's dimensions."""
-    actual = " × ".join(map(str, assembly.dims)) or "none"
-    if cls.DIMS and not any(set(assembly.dims) == set(dims) for dims in cls.DIMS):
-        expected = " or ".join(" × ".join(dims) for dims in cls.DIMS)
+    if difference := different_dims(assembly.dims, cls):
         raise UserError(
-            f"{where} has the dimensions {actual}, but those of a {cls.__name__} are {expected}",
+            f"{where}: {difference}",
             remedy="package the data again with these dimensions, or register them with another class, such as "
             "DataAssembly or BehavioralAssembly, which accept any dimensions",
         )
@@ -832,7 +836,7 @@ def _with_class(assembly: DataAssembly, cls: type[DataAssembly], where: str) -> 
         for name in ("time_bin_start", "time_bin_end"):
             if dims_of.get(name) != ("time_bin",):
                 raise UserError(
-                    f"{where} has the dimensions {actual}, but no coordinate {name!r} on time_bin",
+                    f"{where} has no coordinate {name!r} on time_bin",
                     remedy=f"package the data again with coords={{'{name}': ('time_bin', milliseconds)}}",
                 )
     return cls(assembly)

@@ -2,12 +2,12 @@
 
 import base64
 import functools
-import hashlib
 import os
 import sys
-import time
 import urllib.parse
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -19,9 +19,10 @@ from brainscore_core.supported_data_standards.brainio.downloads import (
     TIMEOUT,
     AccessDenied,
     FetchError,
-    IncompleteDownload,
     Meter,
     Offline,
+    Source,
+    incomplete,
     status_error,
 )
 
@@ -115,11 +116,28 @@ if hasattr(os, "register_at_fork"):  # two processes cannot share connections
     os.register_at_fork(after_in_child=_client.cache_clear)
 
 
-def _signed_request_error(error: "ClientError | BotoCoreError", address: str, expected: str) -> FetchError:
+def _signed_request_error(error: "ClientError | BotoCoreError", source: Source) -> FetchError:
     from botocore import exceptions
 
+    renew = f"Renew them: {CREDENTIALS_REMEDY}; `aws sso login` if you use SSO."
     if isinstance(error, exceptions.ClientError):
-        return _response_error(error, address, expected)
+        code, status = _code_and_status(error)
+        reason = "" if code == str(status) else code
+        failure = status_error(status, reason, source)
+        if code in _BAD_CREDENTIALS:
+            problem = f"the data are private, and the server does not accept the AWS credentials: {status} {code}"
+            remedy = "Check the clock of this machine." if code == "RequestTimeTooSkewed" else renew
+            failure = AccessDenied.of(source, problem, remedy)
+        elif isinstance(failure, AccessDenied):
+            failure = AccessDenied.of(
+                source,
+                "the data are private, and the AWS credentials of this machine have no access: the server responded "
+                f"{status} {reason}",
+                "Ask the owner of the data for access or for a copy; put a copy into a folder named in "
+                "BRAINSCORE_MIRROR (host/path).",
+            )
+        failure.attempts = 1  # the client has repeated the request
+        return failure
     broken = (
         exceptions.IncompleteReadError,
         exceptions.ResponseStreamingError,
@@ -127,53 +145,16 @@ def _signed_request_error(error: "ClientError | BotoCoreError", address: str, ex
         exceptions.FlexibleChecksumError,
     )
     if isinstance(error, broken):
-        return IncompleteDownload(
-            f"the download of {address} was interrupted: {error} (expected {expected})",
-            remedy="Try again; if it fails again, check the connection and the proxy, or ask the owner of the data.",
-            url=address,
-            expected=expected,
-        )
+        return incomplete(source, f"({error})")
     if isinstance(error, exceptions.HTTPClientError):
-        return Offline(
-            f"cannot fetch {address}: {error} (expected {expected})",
-            remedy=f"Check the connection and the proxy (HTTPS_PROXY). {MIRROR_REMEDY}",
-            url=address,
-            expected=expected,
-        )
-    return AccessDenied(
-        f"cannot fetch {address}: the data are private, and the AWS credentials cannot be used: {error} "
-        f"(expected {expected})",
-        remedy=f"Renew them: {CREDENTIALS_REMEDY}; `aws sso login` if you use SSO.",
-        url=address,
-        expected=expected,
-    )
+        remedy = f"Check the connection and the proxy (HTTPS_PROXY). {MIRROR_REMEDY}"
+        return Offline.of(source, str(error), remedy)
+    return AccessDenied.of(source, f"the data are private, and the AWS credentials cannot be used: {error}", renew)
 
 
-def _response_error(error: "ClientError", address: str, expected: str) -> FetchError:
-    code = str(error.response.get("Error", {}).get("Code", ""))
-    status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
-    reason = "" if code == str(status) else code
-    failure = status_error(status, reason, address, expected)
-    if code in _BAD_CREDENTIALS:
-        failure = AccessDenied(
-            f"cannot fetch {address}: the data are private, and the server does not accept the AWS credentials: "
-            f"{status} {code} (expected {expected})",
-            remedy="Check the clock of this machine."
-            if code == "RequestTimeTooSkewed"
-            else f"Renew them: {CREDENTIALS_REMEDY}; `aws sso login` if you use SSO.",
-            url=address,
-            expected=expected,
-        )
-    elif isinstance(failure, AccessDenied):
-        failure.message = (
-            f"cannot fetch {address}: the data are private, and the AWS credentials of this machine have no access: "
-            f"the server responded {status} {reason} (expected {expected})"
-        )
-        failure.remedy = (
-            "Ask the owner of the data for access or for a copy; put a copy into a folder named in BRAINSCORE_MIRROR "
-            "(host/path)."
-        )
-    return failure
+def _code_and_status(error: "ClientError") -> tuple[str, int]:
+    code = error.response.get("Error", {}).get("Code", "")
+    return str(code), int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
 
 
 _PIECE = 1 << 20  # bytes
@@ -186,45 +167,37 @@ def download_signed(
 
     Errors are those of ``download``.
     """
-    client = _client_or_denied(denied)
+    try:
+        client = signed_client()
+    except NoCredentials as error:
+        failure = AccessDenied(
+            f"{denied.message}\nThe data are private or do not exist (S3 does not say which); {error.message}.",
+            remedy=f"They may be available with credentials: {error.remedy}. Otherwise ask the owner of the data for a "
+            "copy, and put it into a folder named in BRAINSCORE_MIRROR (host/path).",
+        )
+        failure.url, failure.expected = denied.url, denied.expected
+        raise failure from denied
+
     from botocore.exceptions import BotoCoreError, ClientError
 
-    for attempt in range(1, downloads.ATTEMPTS + 1):
-        stream.seek(0)
-        stream.truncate()
-        meter.reset()
-        version = {} if version_id is None else {"VersionId": version_id}
+    def attempt() -> None:
         try:
-            answer = client.get_object(Bucket=place.bucket, Key=place.key, **version)
+            answer = client.get_object(Bucket=place.bucket, Key=place.key, **_version(version_id))
             meter.total = int(answer["ContentLength"])
             for piece in answer["Body"].iter_chunks(_PIECE):
                 stream.write(piece)
                 meter.update(len(piece))
         except (BotoCoreError, ClientError) as error:
-            failure = _signed_request_error(error, str(denied.url), str(denied.expected))
-            if not isinstance(failure, IncompleteDownload) or attempt == downloads.ATTEMPTS:
-                raise failure from error
-            time.sleep(downloads.PAUSE * 2 ** (attempt - 1))
-        else:
-            return
+            raise _signed_request_error(error, Source(str(denied.url), str(denied.expected))) from error
+
+    downloads.repeat(attempt, stream, meter)
 
 
-def _client_or_denied(denied: AccessDenied) -> Any:
-    """Return a signing client; if there is none, raise the denial with an explanation of what is missing."""
-    try:
-        return signed_client()
-    except NoCredentials as error:
-        raise AccessDenied(
-            f"{denied.message}\nThe data are private or do not exist (S3 does not say which); {error.message}.",
-            remedy=f"They may be available with credentials: {error.remedy}. Otherwise ask the owner of the data for a "
-            "copy, and put it into a folder named in BRAINSCORE_MIRROR (host/path).",
-            url=denied.url,
-            expected=denied.expected,
-        ) from denied
+def _version(version_id: str | None) -> dict[str, str]:
+    return {} if version_id is None else {"VersionId": version_id}
 
 
 _ONE_PART = 64 * 1024**2  # bytes; larger files are uploaded in parts that are retried separately
-_PUBLIC_CHECK_TIMEOUT = (10.0, 60.0)  # seconds to connect, and to wait for the response
 
 
 class UploadError(UserError):
@@ -295,24 +268,30 @@ def upload_to_s3(
     target = _target_object(bucket_name, target_s3_key)
     description = check_overwrite(path, bucket_name, target_s3_key, overwrite=overwrite, client=client)
     if description is None:
-        version = _put(client, path, target, new=not overwrite, public=public)
-        description = _head(client, target, version)
+        uploaded_version = _put(client, path, target, new=not overwrite, public=public)
+        description = _head(client, target, uploaded_version)
         if description is None or not _is_same(path, description):
             raise UploadError(
                 f"{_s3_uri(target)} has different content right after its upload",
                 remedy="another process may be uploading to the same key: compare the contents, and try again",
             )
-    properties = {key: value for key, value in description.items() if key != "ResponseMetadata"}
-    version = properties.get("VersionId")
-    properties["VersionId"] = version
+    version = description.get("VersionId")
     if version is None or version == "null":
         warnings.warn(
             f"the bucket {target.bucket} has no versioning: another upload of {target.key} will replace this one",
             stacklevel=2,
         )
-    properties["public"] = is_public(target, version)
-    _warn_about_public_access(target, readable=properties["public"], expected=public)
-    return properties
+    readable = is_public(target, version)
+    if readable is not None and readable != public:
+        problem = (
+            "is public because of the policy of the bucket. If this is not intended, delete the object now, and upload "
+            "it elsewhere"
+            if readable
+            else "cannot be read without credentials: ask the owner of the bucket to make it public"
+        )
+        warnings.warn(f"{_s3_uri(target)} {problem}", PublicAccessWarning, stacklevel=2)
+    properties = {key: value for key, value in description.items() if key != "ResponseMetadata"}
+    return properties | {"VersionId": version, "public": readable}
 
 
 def check_overwrite(
@@ -346,60 +325,50 @@ def _s3_uri(target: S3Object) -> str:
 
 
 def _head(client: Any, target: S3Object, version: str | None = None) -> dict[str, Any] | None:
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    try:
-        options = {} if version is None else {"VersionId": version}
-        description: dict[str, Any] = client.head_object(Bucket=target.bucket, Key=target.key, **options)
-        return description
-    except ClientError as error:
-        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
-        if status == 404 and not _bucket_is_missing(client, target.bucket):
-            return None
-        raise _upload_error(error, target, "inspect") from error
-    except BotoCoreError as error:
-        raise _upload_error(error, target, "inspect") from error
-
-
-def _bucket_is_missing(client: Any, bucket: str) -> bool:
     from botocore.exceptions import ClientError
 
-    try:
-        client.head_bucket(Bucket=bucket)
-    except ClientError as error:
-        return bool(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode") == 404)
-    return False
+    with _upload_errors(target, "inspect"):
+        try:
+            description: dict[str, Any] = client.head_object(Bucket=target.bucket, Key=target.key, **_version(version))
+            return description
+        except ClientError as error:
+            if _code_and_status(error)[1] != 404:
+                raise
+        client.head_bucket(Bucket=target.bucket)  # raises an error if the bucket, not the object, is missing
+        return None
 
 
 def _put(client: Any, path: Path, target: S3Object, *, new: bool, public: bool) -> str | None:
     """Upload a file, and return its version if the response has one."""
-    from boto3.exceptions import S3UploadFailedError
-    from botocore.exceptions import BotoCoreError, ClientError
-
     extra: dict[str, Any] = {"Metadata": {"sha1": file_digest(path, "sha1")}}
     if public:
         extra["ACL"] = "public-read"
     sys.stderr.write(f"Uploading {_s3_uri(target)}\n")
-    try:
+    with _upload_errors(target, "upload"):
         if path.stat().st_size > _ONE_PART:
             client.upload_file(str(path), target.bucket, target.key, ExtraArgs=extra)
             return None
         if new:
             extra["IfNoneMatch"] = "*"  # another process may have uploaded it since the check
+        extra["ContentMD5"] = base64.b64encode(bytes.fromhex(file_digest(path, "md5"))).decode()
         with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, lambda: hashlib.new("md5", usedforsecurity=False)).digest()
-            stream.seek(0)
-            extra["ContentMD5"] = base64.b64encode(digest).decode()
             answer = client.put_object(Bucket=target.bucket, Key=target.key, Body=stream, **extra)
-            return str(answer["VersionId"]) if answer.get("VersionId") else None
-    except ClientError as error:
-        raise _upload_error(error, target, "upload") from error
+        return str(answer["VersionId"]) if answer.get("VersionId") else None
+
+
+@contextmanager
+def _upload_errors(target: S3Object, doing: str) -> Iterator[None]:
+    """Explain the errors of the client."""
+    from boto3.exceptions import S3UploadFailedError
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except (BotoCoreError, ClientError) as error:
+        raise _upload_error(error, target, doing) from error
     except S3UploadFailedError as error:
-        # the original error remains as the context
-        cause = error.__context__ if isinstance(error.__context__, ClientError) else error
-        raise _upload_error(cause, target, "upload") from error
-    except BotoCoreError as error:
-        raise _upload_error(error, target, "upload") from error
+        cause = error.__context__  # the original error
+        raise _upload_error(cause if isinstance(cause, ClientError) else error, target, doing) from error
 
 
 def _is_same(path: Path, description: dict[str, Any]) -> bool:
@@ -419,8 +388,7 @@ def _upload_error(error: Exception, target: S3Object, doing: str) -> UserError:
         return NoCredentials("no AWS credentials were found", remedy=CREDENTIALS_REMEDY)
     if not isinstance(error, ClientError):
         return UploadError(f"cannot {doing} {_s3_uri(target)}: {error}", remedy="check the connection, and try again")
-    code = str(error.response.get("Error", {}).get("Code", ""))
-    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    code, status = _code_and_status(error)
     if doing == "upload" and status in (409, 412):
         return AlreadyThere(
             f"another process has just uploaded {_s3_uri(target)}", remedy="compare it with your file, and try again"
@@ -444,24 +412,7 @@ def is_public(place: S3Object, version: str | None) -> bool | None:
 
     query = {} if version is None else {"versionId": version}
     try:
-        with requests.get(object_url(place), params=query, stream=True, timeout=_PUBLIC_CHECK_TIMEOUT) as answer:
-            status = answer.status_code
+        with requests.get(object_url(place), params=query, stream=True, timeout=TIMEOUT) as answer:
+            return {200: True, 401: False, 403: False, 404: False}.get(answer.status_code)
     except requests.RequestException:
         return None
-    return True if status == 200 else False if status in (401, 403, 404) else None
-
-
-def _warn_about_public_access(target: S3Object, *, readable: bool | None, expected: bool) -> None:
-    if readable and not expected:
-        warnings.warn(
-            f"{_s3_uri(target)} is public because of the policy of the bucket. If this is not intended, delete the "
-            "object now, and upload it elsewhere",
-            PublicAccessWarning,
-            stacklevel=3,
-        )
-    if readable is False and expected:
-        warnings.warn(
-            f"{_s3_uri(target)} cannot be read without credentials: ask the owner of the bucket to make it public",
-            PublicAccessWarning,
-            stacklevel=3,
-        )

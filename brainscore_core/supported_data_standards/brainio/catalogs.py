@@ -1,4 +1,7 @@
-"""Catalogs: tables (``lookup.csv``) that say where stimulus sets and assemblies are stored."""
+"""Catalogs: tables (``lookup.csv``) that say where stimulus sets and assemblies are stored.
+
+The first tutorial registers data in catalogs; plugins register theirs in the registries. :mod:`fetch` loads the data.
+"""
 
 import importlib.metadata
 import os
@@ -6,12 +9,13 @@ import types
 import urllib.parse
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import pandas as pd
 
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 from brainscore_core.files import folder_lock, replacing
+from brainscore_core.supported_data_standards.brainio.buckets import s3_object
 
 STIMULUS_SET = "stimulus_set"
 ASSEMBLY = "assembly"
@@ -27,6 +31,7 @@ CATALOG_COLUMNS = (
     "stimulus_set_identifier",
 )
 VERSION = "version_id"
+SOURCE_CATALOG = "source_catalog"
 _FILE = "lookup.csv"
 
 
@@ -131,21 +136,123 @@ def _read_entry_point(point: importlib.metadata.EntryPoint) -> Catalog:
     )
 
 
-class UploadedFile(NamedTuple):
-    """An uploaded file."""
+class StimulusSetLookupError(UnknownIdentifier):
+    """No catalog has a stimulus set with this name."""
 
-    bucket: str
-    """Bucket, or ``bucket/folder/…``."""
-    key: str
-    sha1: str
-    version_id: str | None = None
 
-    @property
-    def location(self) -> str:
-        """Its address, in the form used in catalogs."""
-        name, _, folder = self.bucket.strip("/").partition("/")
-        path = "/".join(segment for segment in (folder.strip("/"), self.key.lstrip("/")) if segment)
-        return f"https://{name}.s3.amazonaws.com/{urllib.parse.quote(path)}"
+class AssemblyLookupError(UnknownIdentifier):
+    """No catalog has an assembly with this name."""
+
+
+def list_installed_catalogs() -> list[str]:
+    """Names of all catalogs."""
+    return sorted(installed_catalogs())
+
+
+def combined_catalog() -> pd.DataFrame:
+    """All rows of all catalogs; the column ``source_catalog`` names the catalog.
+
+    Examples
+    --------
+    >>> from brainscore_core.supported_data_standards.brainio.catalogs import combined_catalog
+    >>> [name for name in combined_catalog().columns if "identifier" in name]
+    ['identifier', 'stimulus_set_identifier']
+    """
+    empty = pd.DataFrame(columns=[*CATALOG_COLUMNS, SOURCE_CATALOG], dtype=object)
+    tables = [pd.DataFrame(table).assign(**{SOURCE_CATALOG: name}) for name, table in installed_catalogs().items()]
+    return pd.concat([empty, *tables], ignore_index=True)
+
+
+def list_stimulus_sets() -> list[str]:
+    """Identifiers of all stimulus sets in catalogs, sorted."""
+    return _identifiers(combined_catalog(), STIMULUS_SET)
+
+
+def list_assemblies() -> list[str]:
+    """Identifiers of all assemblies in catalogs, sorted."""
+    return _identifiers(combined_catalog(), ASSEMBLY)
+
+
+def lookup_stimulus_set(identifier: str) -> tuple["pd.Series[Any]", "pd.Series[Any] | None"]:
+    """Find a stimulus set.
+
+    `identifier`: its name in the catalogs. Returns: the rows of its table and of its archive; None for stimuli without
+    files. Raises StimulusSetLookupError: a KeyError: no catalog has it; the message suggests similar names. Raises
+    UserError if catalogs contradict each other.
+    """
+    rows = _listed_rows(identifier, STIMULUS_SET, StimulusSetLookupError)
+    kinds = rows["location"].map(kind_of_file)
+    table = _only_row(rows[kinds == ".csv"], identifier)
+    if table is None:
+        raise StimulusSetLookupError(
+            f"the catalog {rows.iloc[0][SOURCE_CATALOG]!r} has no CSV file of the stimulus set {identifier!r}",
+            remedy="a stimulus set has two rows: one whose location ends in .csv, one whose location ends in .zip",
+        )
+    return table, _only_row(rows[kinds == ".zip"], identifier)
+
+
+def lookup_assembly(identifier: str) -> "pd.Series[Any]":
+    """Find an assembly.
+
+    `identifier`: its name in the catalogs. Returns: its row. Raises AssemblyLookupError: a KeyError: no catalog has it;
+    the message suggests similar names. Raises UserError if catalogs contradict each other.
+    """
+    row = _only_row(_listed_rows(identifier, ASSEMBLY, AssemblyLookupError), identifier)
+    assert row is not None  # at least one row is listed
+    return row
+
+
+def _identifiers(catalog: pd.DataFrame, lookup_type: str) -> list[str]:
+    return sorted(set(catalog["identifier"][catalog["lookup_type"] == lookup_type]))
+
+
+def _rows_of(table: pd.DataFrame, identifier: str | None, lookup_type: str | None) -> pd.DataFrame:
+    return table[(table["identifier"] == identifier) & (table["lookup_type"] == lookup_type)]
+
+
+def _listed_rows(identifier: str, lookup_type: str, error: type[UnknownIdentifier]) -> pd.DataFrame:
+    catalog = combined_catalog()
+    rows = _rows_of(catalog, identifier, lookup_type)
+    if rows.empty:
+        near = nearest(str(identifier), _identifiers(catalog, lookup_type), limit=3)
+        raise error(
+            f"no catalog has the {lookup_type.replace('_', ' ')} {identifier!r}",
+            remedy=f"did you mean {' or '.join(near)}?"
+            if near
+            else "brainio.get_stimulus_set and brainio.get_assembly also load data that plugins register",
+        )
+    return rows
+
+
+def _only_row(rows: pd.DataFrame, identifier: str) -> "pd.Series[Any] | None":
+    """Return the row on which all catalogs agree; None if there is none."""
+    facts = [name for name in (*CATALOG_COLUMNS, "version_id") if name in rows.columns]
+    different = rows.drop_duplicates(subset=facts)
+    if len(different) > 1:
+        raise UserError(
+            f"catalogs contradict each other about {identifier!r}: {' and '.join(map(str, different[SOURCE_CATALOG]))} "
+            f"say {' and '.join(map(str, different['location']))}",
+            remedy="correct one of them, or uninstall it",
+        )
+    return None if different.empty else different.iloc[0]
+
+
+def catalog_row(
+    identifier: str,
+    lookup_type: str,
+    *,
+    bucket: str,
+    key: str,
+    sha1: str,
+    version_id: str | None = None,
+    cls: str | None = None,
+    stimulus_set_identifier: str | None = None,
+) -> dict[str, str | None]:
+    """Return the row of an uploaded file: the object `key` in ``bucket`` or ``bucket/folder/…``."""
+    target = s3_object(bucket, key)
+    location = f"https://{target.bucket}.s3.amazonaws.com/{urllib.parse.quote(target.key)}"
+    values = (identifier, lookup_type, cls, "S3", location, sha1, stimulus_set_identifier)
+    return {**dict(zip(CATALOG_COLUMNS, values, strict=True)), VERSION: version_id}
 
 
 def check_not_taken(
@@ -160,50 +267,8 @@ def check_not_taken(
     if catalog is None:
         return
     name, path = _name_and_file(catalog)
-    if not path.is_file():
-        return
-    same = _rows_of(Catalog.from_file(name, path), identifier, lookup_type)
-    if not set(same["sha1"]) <= set(sha1s):
+    if path.is_file() and set(_rows_of(Catalog.from_file(name, path), identifier, lookup_type)["sha1"]) - set(sha1s):
         raise _taken_error(name, path, identifier, lookup_type)
-
-
-def add_stimulus_set(
-    catalog: str | os.PathLike[str] | None,
-    identifier: str,
-    *,
-    table: UploadedFile,
-    archive: UploadedFile | None,
-    replace: bool = False,
-) -> None:
-    """Write the rows of an uploaded stimulus set into a catalog; without a catalog do nothing.
-
-    `catalog` as for :func:`add_rows`; `archive` is None for stimuli without files. Raises UserError if the catalog does
-    not exist, has other rows with that identifier, or cannot be written.
-    """
-    rows = [_row(identifier, STIMULUS_SET, table, cls="StimulusSet")]
-    if archive is not None:
-        rows.append(_row(identifier, STIMULUS_SET, archive))
-    if catalog is not None:
-        add_rows(catalog, rows, replace=replace)
-
-
-def add_assembly(
-    catalog: str | os.PathLike[str] | None,
-    identifier: str,
-    *,
-    file: UploadedFile,
-    cls: str,
-    stimulus_set_identifier: str | None,
-    replace: bool = False,
-) -> None:
-    """Write the row of an uploaded assembly into a catalog; without a catalog do nothing.
-
-    `catalog` as for :func:`add_rows`; `cls` is the name of its class. Raises UserError if the catalog does not exist,
-    has another row with that identifier, or cannot be written.
-    """
-    row = _row(identifier, ASSEMBLY, file, cls=cls, stimulus_set_identifier=stimulus_set_identifier)
-    if catalog is not None:
-        add_rows(catalog, [row], replace=replace)
 
 
 def add_rows(
@@ -219,13 +284,16 @@ def add_rows(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with folder_lock(path.parent):
-            table = Catalog.from_file(name, path) if path.is_file() else _new_catalog(name, path)
-            if replace:
-                for row in rows:
-                    table = table.drop(_rows_of(table, str(row["identifier"]), str(row["lookup_type"])).index)
-            new = [row for row in rows if not _has_row(table, row, name, path)]
-            if new:
-                _write(path, pd.DataFrame(table), new)
+            table: pd.DataFrame = Catalog(columns=list(CATALOG_COLUMNS), dtype=object)
+            if path.is_file():
+                table = Catalog.from_file(name, path)
+            for row in rows if replace else ():
+                table = table.drop(_rows_of(table, row["identifier"], row["lookup_type"]).index)
+            if new := [row for row in rows if not _has_row(table, row, name, path)]:
+                added = pd.DataFrame(new, dtype=object).dropna(axis="columns", how="all")
+                whole = pd.concat([pd.DataFrame(table), added], ignore_index=True)
+                with replacing(path) as stream:
+                    stream.write(whole.to_csv(index=False, lineterminator="\n").encode())
     except OSError as error:
         raise UserError(
             f"cannot write the catalog {name!r} at {path}: {error.strerror or error}",
@@ -233,6 +301,44 @@ def add_rows(
             "or name a CSV file",
         ) from error
     return Catalog.from_file(name, path)
+
+
+def append(
+    catalog_identifier: str,
+    object_identifier: str,
+    cls: str | None,
+    lookup_type: str,
+    bucket_name: str,
+    sha1: str,
+    s3_key: str,
+    stimulus_set_identifier: str | None = None,
+    version_id: str | None = None,
+) -> Catalog:
+    """Write a row into the file of a catalog.
+
+    - `catalog_identifier`: name of an installed catalog, or path of a CSV file, which is created if it does not exist.
+    - `object_identifier`: name of the stimulus set or assembly.
+    - `cls`: name of its class; None for the archive of a stimulus set.
+    - `lookup_type`: ``'stimulus_set'`` or ``'assembly'``.
+    - `bucket_name`, `s3_key`, `sha1`, `version_id`: the uploaded file.
+    - `stimulus_set_identifier`: identifier of the stimulus set of an assembly.
+
+    Returns: the updated catalog. Raises UserError if the catalog does not exist, or already has the identifier for
+    another file.
+    """
+    if lookup_type not in (STIMULUS_SET, ASSEMBLY):
+        raise UserError(f"unknown lookup_type {lookup_type!r}", remedy=f"use {STIMULUS_SET!r} or {ASSEMBLY!r}")
+    row = catalog_row(
+        object_identifier,
+        lookup_type,
+        bucket=bucket_name,
+        key=s3_key,
+        sha1=sha1,
+        version_id=version_id,
+        cls=cls,
+        stimulus_set_identifier=stimulus_set_identifier,
+    )
+    return add_rows(catalog_identifier, [row])
 
 
 def _name_and_file(catalog: str | os.PathLike[str]) -> tuple[str, Path]:
@@ -252,55 +358,18 @@ def _name_and_file(catalog: str | os.PathLike[str]) -> tuple[str, Path]:
     return text, Path(catalogs[text].source_path)
 
 
-def _row(
-    identifier: str,
-    lookup_type: str,
-    file: UploadedFile,
-    cls: str | None = None,
-    stimulus_set_identifier: str | None = None,
-) -> dict[str, str | None]:
-    return {
-        "identifier": identifier,
-        "lookup_type": lookup_type,
-        "class": cls,
-        "location_type": "S3",
-        "location": file.location,
-        "sha1": file.sha1,
-        "stimulus_set_identifier": stimulus_set_identifier,
-        VERSION: file.version_id,
-    }
-
-
-def _new_catalog(name: str, path: Path) -> Catalog:
-    catalog = Catalog(columns=list(CATALOG_COLUMNS), dtype=object)
-    for attribute, value in (("identifier", name), ("source_path", path), ("url", None)):
-        object.__setattr__(catalog, attribute, value)
-    return catalog
-
-
-def _write(path: Path, table: pd.DataFrame, rows: Sequence[Mapping[str, str | None]]) -> None:
-    stated = dict.fromkeys(key for row in rows for key, value in row.items() if value is not None)
-    columns = [*table.columns, *(key for key in stated if key not in table.columns)]
-    added = pd.DataFrame([[row.get(key) for key in columns] for row in rows], columns=columns, dtype=object)
-    whole = pd.concat([table.reindex(columns=columns), added], ignore_index=True)
-    with replacing(path) as stream:
-        stream.write(whole.to_csv(index=False, lineterminator="\n").encode())
-
-
-def _rows_of(table: Catalog, identifier: str, lookup_type: str) -> Catalog:
-    return table[(table["identifier"] == identifier) & (table["lookup_type"] == lookup_type)]
-
-
-def _has_row(table: Catalog, row: Mapping[str, str | None], name: str, path: Path) -> bool:
+def _has_row(table: pd.DataFrame, row: Mapping[str, str | None], name: str, path: Path) -> bool:
     """Whether the catalog has this row; a contradicting row for the same file raises an error."""
     identifier, lookup_type = str(row["identifier"]), str(row["lookup_type"])
-    for _, earlier in _rows_of(table, identifier, lookup_type).iterrows():
-        if lookup_type == STIMULUS_SET and kind_of_file(earlier["location"]) != kind_of_file(row["location"]):
-            continue
-        if any((_cell_text(earlier.get(key)) or None) != (value or None) for key, value in row.items()):
-            raise _taken_error(name, path, identifier, lookup_type)
-        return True
-    return False
+    earlier = _rows_of(table, identifier, lookup_type)
+    if lookup_type == STIMULUS_SET:
+        earlier = earlier[earlier["location"].map(kind_of_file) == kind_of_file(row["location"])]
+    if earlier.empty:
+        return False
+    stated = earlier.iloc[0].dropna()
+    if any((stated.get(key) or None) != (value or None) for key, value in row.items()):
+        raise _taken_error(name, path, identifier, lookup_type)
+    return True
 
 
 def _taken_error(name: str, path: Path, identifier: str, lookup_type: str) -> UserError:
@@ -309,7 +378,3 @@ def _taken_error(name: str, path: Path, identifier: str, lookup_type: str) -> Us
         f"the catalog {name!r} ({path}) already has the {noun} {identifier!r}",
         remedy=f"give the {noun} another identifier, or remove its rows from the catalog",
     )
-
-
-def _cell_text(value: Any) -> str:
-    return "" if value is None or (isinstance(value, float) and pd.isna(value)) else str(value)

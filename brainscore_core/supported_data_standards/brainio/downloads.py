@@ -1,6 +1,7 @@
 """Downloads over HTTP: progress, retries, and errors that suggest a remedy."""
 
 import errno
+import itertools
 import os
 import re
 import socket
@@ -8,11 +9,10 @@ import sys
 import threading
 import time
 import urllib.parse
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple, Self
 
 from brainscore_core.errors import BrainScoreError, DataUnavailable, UserError
 from brainscore_core.plurals import counted
@@ -22,32 +22,38 @@ if TYPE_CHECKING:
     import requests
 
 
+class Source(NamedTuple):
+    """A file on a server, as errors name it."""
+
+    address: str  # without credentials
+    expected: str  # its hash
+
+
 class FetchError(UserError):
     """A file could not be fetched.
 
-    Parameters
+    Attributes
     ----------
-    message, remedy : str
-        The problem with its URL, and how to solve it.
-    url : str, optional
+    url : str or None
         The file's address, without credentials.
-    expected, found : str, optional
+    expected, found : str or None
         Hashes, as ``'sha1:…'`` or ``'sha256:…'``; `found` is None if no file arrived.
+    attempts, pause : int, float
+        How often a download that ends with this error is attempted, and the pause that the server requests, in seconds.
     """
 
-    def __init__(
-        self,
-        message: str,
-        remedy: str | None = None,
-        *,
-        url: str | None = None,
-        expected: str | None = None,
-        found: str | None = None,
-    ) -> None:
-        super().__init__(message, remedy)
-        self.url = url
-        self.expected = expected
-        self.found = found
+    url: str | None = None
+    expected: str | None = None
+    found: str | None = None
+    attempts = 1
+    pause = 0.0
+
+    @classmethod
+    def of(cls, source: Source, problem: str, remedy: str, *, attempts: int = 1) -> Self:
+        """Make the error about a file."""
+        error = cls(f"cannot fetch {source.address}: {problem} (expected {source.expected})", remedy)
+        error.url, error.expected, error.attempts = source.address, source.expected, attempts
+        return error
 
 
 class HashMismatch(FetchError, ValueError):
@@ -127,38 +133,26 @@ class CancelledDownload(Exception):
 
 
 class Meter:
-    """Receives the progress of a download (pooch's protocol: `total`, `update`, `reset`, `close`). Shows nothing."""
+    """Receives the progress of a download (pooch's protocol) and shows it as that of a stage, if there is one."""
 
-    def __init__(self, cancelled: threading.Event | None = None) -> None:
+    def __init__(self, shown: Stage | None = None, cancelled: threading.Event | None = None) -> None:
         self.total = 0
-        self._cancelled = cancelled
+        self._shown = Stage("downloading") if shown is None else shown
+        self._cancelled = threading.Event() if cancelled is None else cancelled
 
     def update(self, count: int) -> None:
         """Record the arrival of `count` more bytes."""
-        if self._cancelled is not None and self._cancelled.is_set():
+        if self._cancelled.is_set():
             raise CancelledDownload
+        self._shown.done += count
+        self._shown.total = self.total or None
 
     def reset(self) -> None:
         """Start again from 0 bytes."""
+        self._shown.done = 0
 
     def close(self) -> None:
         """End the display of progress."""
-
-
-class _StageMeter(Meter):
-    """Shows progress as that of a stage."""
-
-    def __init__(self, download: Stage) -> None:
-        super().__init__()
-        self._download = download
-
-    def update(self, count: int) -> None:
-        super().update(count)
-        self._download.done += count
-        self._download.total = self.total or None
-
-    def reset(self) -> None:
-        self._download.done = 0
 
 
 @contextmanager
@@ -170,46 +164,24 @@ def file_meter(name: str, *, progress: bool) -> Iterator[Meter]:
     if not sys.stderr.isatty():
         sys.stderr.write(f"Downloading {name}\n")
     with stage(f"downloading {name}", unit="bytes") as download:
-        yield _StageMeter(download)
+        yield Meter(download)
 
 
 class BatchMeter:
-    """Show the progress of many files; outside of a terminal, print one line if a file must be downloaded."""
+    """Meters of many files, which can be cancelled together; outside of a terminal, the first one prints a line."""
 
     def __init__(self, total: int, *, progress: bool) -> None:
         self.cancelled = threading.Event()
-        self._total = total
-        self._progress = progress
-        self._announced = False
         self._lock = threading.Lock()
-        self._open = ExitStack()
-        self._stage: Stage | None = None
-
-    def __enter__(self) -> "BatchMeter":
-        if self._progress:
-            self._stage = self._open.enter_context(stage("fetching", self._total, unit="files"))
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if error is not None:
-            self.cancelled.set()
-        self._open.close()
+        self._line = f"Fetching {counted(total, 'file')}\n" if progress and not sys.stderr.isatty() else ""
 
     @contextmanager
-    def file_meter(self, name: str) -> Iterator[Meter]:
-        """Replace :func:`file_meter` inside a batch; `name` is not shown."""
+    def file_meter(self, _name: str) -> Iterator[Meter]:
+        """Replace :func:`file_meter` inside a batch."""
         with self._lock:
-            if self._progress and not self._announced and not sys.stderr.isatty():
-                sys.stderr.write(f"Fetching {counted(self._total, 'file')}\n")
-            self._announced = True
-        yield Meter(self.cancelled)
-
-    def advance(self) -> None:
-        """Count one more file as fetched."""
-        if self._stage is not None:
-            self._stage.advance()
+            sys.stderr.write(self._line)
+            self._line = ""
+        yield Meter(cancelled=self.cancelled)
 
 
 ATTEMPTS = 4
@@ -218,7 +190,7 @@ PAUSE = 0.5  # seconds before the second attempt; doubles with each further one
 LONGEST_PAUSE = 10.0  # seconds, even if the server asks for a longer pause
 TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two parts of the response
 _PIECE = 256 * 1024  # bytes
-TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
+_TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 _SECRET = re.compile(r"(?i)sig|token|key|credential|password|secret")
 
@@ -254,6 +226,7 @@ def download(url: str, stream: IO[bytes], *, meter: Meter, expected: str) -> Non
     import requests
     from pooch import HTTPDownloader
 
+    source = Source(redacted_url(url), expected)
     downloader = HTTPDownloader(
         progressbar=meter,
         chunk_size=_PIECE,
@@ -261,38 +234,46 @@ def download(url: str, stream: IO[bytes], *, meter: Meter, expected: str) -> Non
         # without compression, so that Content-Length is the size of the stored file, whose hash is registered
         headers={"Accept-Encoding": "identity", "User-Agent": "brainscore", **_token_for(url)},
     )
-    attempt = 0
-    while True:
-        attempt += 1
+
+    def attempt() -> None:
+        try:
+            downloader(url, stream, None)
+        except requests.RequestException as error:
+            raise _download_error(error, source, stream, meter.total) from error
+        if stream.tell() < meter.total:
+            raise _incomplete_error(source, stream.tell(), meter.total)
+
+    repeat(attempt, stream, meter)
+
+
+def repeat(attempt: Callable[[], None], stream: IO[bytes], meter: Meter) -> None:
+    """Attempt a download into `stream` as often as its errors say, with growing pauses."""
+    for number in itertools.count(1):
         stream.seek(0)
         stream.truncate()
         meter.total = 0
-        try:
-            downloader(url, stream, None)
-            _check_length(url, stream, meter.total, expected)
-            return
-        except IncompleteDownload as error:
-            failure: FetchError = error
-            attempts, pause = ATTEMPTS, 0.0
-        except requests.RequestException as error:
-            failure = _download_error(error, url, stream, meter.total, expected)
-            attempts, pause = _retry_policy(error)
-            failure.__cause__ = error
-        if attempt >= attempts:
-            raise failure
-        time.sleep(min(max(pause, PAUSE * 2 ** (attempt - 1)), LONGEST_PAUSE))
         meter.reset()
+        try:
+            attempt()
+        except FetchError as error:
+            if number >= error.attempts:
+                raise
+            time.sleep(min(max(error.pause, PAUSE * 2 ** (number - 1)), LONGEST_PAUSE))
+        else:
+            return
 
 
 def storage_error(error: OSError, url: str, folder: Path) -> StorageError:
     """Explain why the file could not be stored in `folder`."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     remedy = "Free some space there (`brainscore cache ls`, `brainscore cache rm`)" if full else "Make it writable"
-    return StorageError(
-        f"cannot store {redacted_url(url)} in {folder}: {error.strerror or error}",
+    address = redacted_url(url)
+    failure = StorageError(
+        f"cannot store {address} in {folder}: {error.strerror or error}",
         remedy=f"{remedy}, or set BRAINIO_HOME to a writable folder with enough space.",
-        url=redacted_url(url),
     )
+    failure.url = address
+    return failure
 
 
 def _token_for(url: str) -> dict[str, str]:
@@ -312,37 +293,14 @@ def _origin(address: urllib.parse.SplitResult) -> tuple[str, str | None, int]:
     return address.scheme, address.hostname, address.port or (443 if address.scheme == "https" else 80)
 
 
-def _check_length(url: str, stream: IO[bytes], announced: int, expected: str) -> None:
-    arrived = stream.tell()
-    if arrived < announced:
-        raise _incomplete_error(url, arrived, announced, expected)
+def _incomplete_error(source: Source, arrived: int, announced: int) -> IncompleteDownload:
+    return incomplete(source, f"after {arrived} of {announced or 'an unknown number of'} bytes")
 
 
-def _incomplete_error(url: str, arrived: int, announced: int, expected: str) -> IncompleteDownload:
-    return IncompleteDownload(
-        f"the download of {redacted_url(url)} was interrupted after {arrived} of "
-        f"{announced or 'an unknown number of'} bytes (expected {expected})",
-        remedy="Try again; if it fails again, check the connection and the proxy, or ask the owner of the data.",
-        url=redacted_url(url),
-        expected=expected,
-    )
-
-
-def _retry_policy(error: "requests.RequestException") -> tuple[int, float]:
-    """Number of attempts for this kind of failure, and the pause that the server requests, in seconds."""
-    import requests
-
-    if isinstance(error, requests.HTTPError) and error.response is not None:
-        if error.response.status_code not in TRANSIENT:
-            return 1, 0.0
-        pause = error.response.headers.get("Retry-After", "")
-        return ATTEMPTS, float(pause) if pause.isdigit() else 0.0
-    if isinstance(error, requests.exceptions.SSLError):
-        return 1, 0.0
-    if _host_unknown(error):
-        return ATTEMPTS_TO_FIND_HOST, 0.0
-    transient = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
-    return (ATTEMPTS if isinstance(error, transient) else 1), 0.0
+def incomplete(source: Source, where: str) -> IncompleteDownload:
+    """Return the error of a connection that ended before the whole file arrived."""
+    remedy = "Try again; if it fails again, check the connection and the proxy, or ask the owner of the data."
+    return IncompleteDownload.of(source, f"the download was interrupted {where}", remedy, attempts=ATTEMPTS)
 
 
 def _host_unknown(error: "requests.RequestException") -> bool:
@@ -363,18 +321,20 @@ def _bytes_received(error: "requests.RequestException", stream: IO[bytes]) -> in
 
 
 def _download_error(
-    error: "requests.RequestException", url: str, stream: IO[bytes], announced: int, expected: str
+    error: "requests.RequestException", source: Source, stream: IO[bytes], announced: int
 ) -> FetchError:
     import requests
 
-    address = redacted_url(url)
-    host = urllib.parse.urlsplit(address).netloc
+    host, attempts = urllib.parse.urlsplit(source.address).netloc, ATTEMPTS
     if isinstance(error, requests.HTTPError) and error.response is not None:
-        return status_error(error.response.status_code, error.response.reason, address, expected)
+        failure = status_error(error.response.status_code, error.response.reason, source)
+        pause = error.response.headers.get("Retry-After", "")
+        failure.pause = float(pause) if pause.isdigit() else 0.0
+        return failure
     if isinstance(error, requests.exceptions.ChunkedEncodingError | requests.exceptions.ContentDecodingError):
-        return _incomplete_error(url, _bytes_received(error, stream), announced, expected)
+        return _incomplete_error(source, _bytes_received(error, stream), announced)
     if isinstance(error, requests.exceptions.SSLError):
-        problem = f"the certificate of {host} was not accepted"
+        problem, attempts = f"the certificate of {host} was not accepted", 1
         remedy = "If a proxy of your institution replaces certificates, set REQUESTS_CA_BUNDLE to its certificate."
     elif isinstance(error, requests.exceptions.ProxyError):
         problem = "the proxy does not respond or refuses the request"
@@ -383,50 +343,34 @@ def _download_error(
         problem = f"{host} did not respond in time"
         remedy = "Try again later, and check the proxy (HTTPS_PROXY)."
     elif _host_unknown(error):
-        problem = f"the host name {host} cannot be resolved"
+        problem, attempts = f"the host name {host} cannot be resolved", ATTEMPTS_TO_FIND_HOST
         remedy = "Check the network connection and the proxy (HTTPS_PROXY)."
     elif isinstance(error, requests.ConnectionError):
         problem = f"no connection to {host}"
         remedy = "Check the connection and the proxy (HTTPS_PROXY)."
     else:
-        return FetchError(
-            f"cannot fetch {address}: {error} (expected {expected})",
-            remedy="Check the URL, or ask the owner of the data.",
-            url=address,
-            expected=expected,
-        )
-    return Offline(
-        f"cannot fetch {address}: {problem} (expected {expected})",
-        remedy=f"{remedy} {MIRROR_REMEDY}",
-        url=address,
-        expected=expected,
-    )
+        return FetchError.of(source, str(error), "Check the URL, or ask the owner of the data.")
+    return Offline.of(source, problem, f"{remedy} {MIRROR_REMEDY}", attempts=attempts)
 
 
-def status_error(status: int, reason: str, address: str, expected: str) -> FetchError:
+def status_error(status: int, reason: str, source: Source) -> FetchError:
     """Return the error for a server's response."""
-    message = f"cannot fetch {address}: the server responded {status} {reason} (expected {expected})"
+    problem = f"the server responded {status} {reason}"
     if status in (401, 403):
-        return AccessDenied(
-            message,
-            remedy=(
-                "The data are private or do not exist (the server does not say which): ask the owner of the data "
-                "for a copy and put it into a folder named in BRAINSCORE_MIRROR (host/path)."
-            ),
-            url=address,
-            expected=expected,
+        return AccessDenied.of(
+            source,
+            problem,
+            "The data are private or do not exist (the server does not say which): ask the owner of the data "
+            "for a copy and put it into a folder named in BRAINSCORE_MIRROR (host/path).",
         )
     if status in (404, 410):
-        return NotFound(
-            message,
-            remedy="Check the URL and the version; if they are correct, ask the owner of the data where the file is.",
-            url=address,
-            expected=expected,
-        )
-    if status in TRANSIENT:
+        remedy = "Check the URL and the version; if they are correct, ask the owner of the data where the file is."
+        return NotFound.of(source, problem, remedy)
+    if status in _TRANSIENT:
         remedy = f"The server has a problem or limits requests: try again later. {MIRROR_REMEDY}"
-    elif status == 407:
+        return FetchError.of(source, problem, remedy, attempts=ATTEMPTS)
+    if status == 407:
         remedy = "The proxy requires a user and a password: check HTTPS_PROXY and HTTP_PROXY."
     else:
         remedy = "Check the URL and the version, or ask the owner of the data."
-    return FetchError(message, remedy=remedy, url=address, expected=expected)
+    return FetchError.of(source, problem, remedy)

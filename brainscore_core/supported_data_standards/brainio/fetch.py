@@ -4,8 +4,10 @@
 or by a catalog's identifier; for files in S3 see :mod:`s3`.
 """
 
+import re
 import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,12 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     resolve_assembly_class,
 )
 from brainscore_core.supported_data_standards.brainio.cache import unzip
-from brainscore_core.supported_data_standards.brainio.catalogs import installed_catalogs
+from brainscore_core.supported_data_standards.brainio.catalogs import (
+    SOURCE_CATALOG,
+    installed_catalogs,
+    lookup_assembly,
+    lookup_stimulus_set,
+)
 from brainscore_core.supported_data_standards.brainio.downloads import (
     AccessDenied,
     FetchError,
@@ -31,11 +38,6 @@ from brainscore_core.supported_data_standards.brainio.downloads import (
     SeveralUnavailable,
     StorageError,
     UnverifiedFileWarning,
-)
-from brainscore_core.supported_data_standards.brainio.lookup import (
-    SOURCE_CATALOG,
-    lookup_assembly,
-    lookup_stimulus_set,
 )
 from brainscore_core.supported_data_standards.brainio.remote_files import (
     FetchRequest,
@@ -268,29 +270,20 @@ def location_request(
     raise UserError(f"unknown location type {location_type!r} (of {location})", remedy="use 'S3' or 'local'")
 
 
+_S3_HOST = re.compile(r"(?:(.+?)\.)?s3(?:-[^.]+)?(?:\..+)?\.amazonaws\.com(?:\.cn)?")
+
+
 def _bucket_and_key(location: str) -> tuple[str, str] | None:
     """Bucket and key of an S3 address of any style; None for other addresses."""
     address = urllib.parse.urlsplit(location)
     path = urllib.parse.unquote(address.path).lstrip("/")
     if address.scheme == "s3":
         return address.netloc, path
-    bucket = _bucket_of_host((address.hostname or "").lower())
-    if bucket is None:
+    match = _S3_HOST.fullmatch((address.hostname or "").lower())
+    if match is None:
         return None
-    if not bucket:
-        bucket, _, path = path.partition("/")
-    return bucket, path
-
-
-def _bucket_of_host(host: str) -> str | None:
-    """Bucket in a host name of S3; empty if the bucket is in the path; None for other hosts."""
-    labels = host.removesuffix(".cn").removesuffix(".amazonaws.com").split(".")
-    if len(labels) == len(host.split(".")):
-        return None
-    for index, label in enumerate(labels):
-        if label == "s3" or label.startswith("s3-"):
-            return ".".join(labels[:index])
-    return None
+    bucket, _, key = ("", "", path) if match[1] else path.partition("/")
+    return match[1] or bucket, key
 
 
 def get_stimulus_set(identifier: str) -> StimulusSet:
@@ -335,35 +328,27 @@ def get_assembly(identifier: str) -> DataAssembly:
     FetchError
         If a file cannot be fetched, or its hash differs from the catalog's.
     """
-    row = lookup_assembly(identifier)
-    stimuli = row["stimulus_set_identifier"]
-    stimulus_set = None if pd.isna(stimuli) else get_stimulus_set(stimuli)
+    row = lookup_assembly(identifier).dropna()
+    stimuli = row.get("stimulus_set_identifier")
+    loader = None if stimuli is None else partial(get_stimulus_set, stimuli)
     (path,) = fetch_all([_row_request(row)])
-    cls = "DataAssembly" if pd.isna(row["class"]) else row["class"]
-    assembly = AssemblyLoader(cls, path, stimulus_set=stimulus_set).load()
-    assembly.attrs["identifier"] = identifier
-    return assembly
+    return load_assembly(identifier, path, row.get("class", "DataAssembly"), loader, merge_stimulus_set_meta=True)
 
 
 def _row_request(row: "pd.Series[Any]") -> FetchRequest:
     """Return the request for a row of a catalog."""
-    catalog = row[SOURCE_CATALOG]
+    catalog, values = row[SOURCE_CATALOG], row.dropna()
     file = Path(installed_catalogs()[catalog].source_path)
-    values = {name: _cell_text(row.get(name)) for name in ("location_type", "location", "sha1", "version_id")}
-    if not values["sha1"] or not values["location"]:
-        raise UserError(
-            f"the catalog {catalog!r} has no {'sha1' if values['location'] else 'location'} for a file of "
-            f"{row['identifier']!r}",
-            remedy=f"add it to {file}",
-        )
+    for name in ("location", "sha1"):
+        if name not in values:
+            raise UserError(
+                f"the catalog {catalog!r} has no {name} for a file of {row['identifier']!r}",
+                remedy=f"add it to {file}",
+            )
     return location_request(
-        values["location_type"] or "none",
+        values.get("location_type", "none"),
         values["location"],
         sha1=values["sha1"],
-        version_id=values["version_id"],
+        version_id=values.get("version_id"),
         folder=file.parent,
     )
-
-
-def _cell_text(value: Any) -> str | None:
-    return None if value is None or pd.isna(value) else str(value)

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from brainscore_core.errors import UserError
 from brainscore_core.plurals import counted
-
-_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class ValidationError(UserError, ValueError):
         self.findings = list(findings)
         count = len(errors_among(self.findings))
         lines = [f"{counted(count, 'error')} found"]
-        for finding in sorted(self.findings, key=lambda one: one.severity == "warning"):
+        for finding in sorted(self.findings, key=lambda each: each.severity == "warning"):
             label = f"{finding.source}: " if finding.source else ""
             kind = "(warning) " if finding.severity == "warning" else ""
             lines += [f"- {kind}{label}{finding.check}: {finding.culprit}", f"  → {finding.remedy}"]
@@ -106,13 +106,22 @@ def with_source(findings: Iterable[Finding], source: str) -> list[Finding]:
     return [finding if finding.source else replace(finding, source=source) for finding in findings]
 
 
-def format_values(values: Iterable[Any]) -> str:
-    """List the first five values and the number of all: ``'a', 'b', 'c', 'd', 'e', … (9 in all)``."""
+def merged(findings: Iterable[Finding]) -> list[Finding]:
+    """Join the findings of each check, such as those of several files, into one that lists their culprits."""
+    by_check: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_check.setdefault(finding.check, []).append(finding)
+    return [replace(same[0], culprit=join_first([each.culprit for each in same])) for same in by_check.values()]
+
+
+def format_values(values: Iterable[Any], *, most: int = 5) -> str:
+    """List the first few values and the number of all: ``'a', 'b', 'c', 'd', 'e', … (9 in all)``."""
     # NumPy scalars are shown as Python values
-    return join_first([repr(value.item() if hasattr(value, "item") else value) for value in values], ", ")
+    texts = [repr(value.item() if isinstance(value, np.generic) else value) for value in values]
+    return join_first(texts, ", ", most=most) or "none"
 
 
-def join_first(texts: Sequence[str], separator: str = "; ") -> str:
-    """Join the first five texts and append the number of all."""
-    more = f"{separator}… ({len(texts)} in all)" if len(texts) > _SHOWN else ""
-    return separator.join(texts[:_SHOWN]) + more
+def join_first(texts: Sequence[str], separator: str = "; ", *, most: int = 5) -> str:
+    """Join the first few texts and append the number of all."""
+    more = f"{separator}… ({len(texts)} in all)" if len(texts) > most else ""
+    return separator.join(texts[:most]) + more

@@ -15,6 +15,7 @@ import xarray as xr
 from xarray.indexes import PandasIndex, PandasMultiIndex
 
 from brainscore_core.errors import UnknownIdentifier
+from brainscore_core.supported_data_standards.brainio.findings import format_values
 
 Array = TypeVar("Array", bound=xr.DataArray)
 
@@ -406,13 +407,6 @@ def is_mask(value: Any, size: int) -> bool:
         return False
     array = np.asarray(value)
     return bool(array.dtype.kind == "b" and len(array) == size)
-
-
-def format_values(values: Iterable[Any], *, most: int = 10) -> str:
-    """Format the first few values for a message."""
-    values = list(values)
-    text = ", ".join(repr(value.item() if isinstance(value, np.generic) else value) for value in values[:most])
-    return (text or "none") + (f", … ({len(values)} in all)" if len(values) > most else "")
 
 
 def unknown_name_error(array: xr.DataArray, name: Hashable, *, what: str) -> UnknownIdentifier:

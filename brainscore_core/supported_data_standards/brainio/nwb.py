@@ -3,9 +3,8 @@
 import contextlib
 import re
 import urllib.parse
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,20 +14,19 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import DataUnavailable, UserError, nearest
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_core.supported_data_standards.brainio.assembly_checks import NAN_ALLOWED, check_alignment
-from brainscore_core.supported_data_standards.brainio.findings import ValidationWarning, raise_for_errors
+from brainscore_core.supported_data_standards.brainio.assembly_checks import NAN_ALLOWED
 from brainscore_core.supported_data_standards.brainio.hdf5 import refuse_other_files
 from brainscore_core.supported_data_standards.brainio.tables import (
     IDENTIFIER_MARKS,
-    IMPORT_REPORT,
-    ImportChange,
-    ImportReport,
+    ImportLog,
     Missing,
     convert_texts,
     first_names,
     identifier_text,
     identifier_texts,
     mark_missing,
+    require_columns,
+    require_stimuli,
 )
 
 if TYPE_CHECKING:
@@ -129,27 +127,24 @@ def from_nwb(
     if values not in _UNITS:
         raise UserError(f"values={values!r} is not valid", remedy="use 'rate' or 'count'")
     with _opened(path) as (file, source):
-        notes = _Notes()
+        log = ImportLog(source)
+        table = _interval_table(file, trials, source)
         if isinstance(missing, Mapping):
-            columns = [
-                *_interval_table(file, trials, source).colnames,
-                *(() if file.units is None else file.units.colnames),
-            ]
-            for name in missing:
-                _require_column(name, columns, f"the tables of trials and units of {source}")
-        shown = _Trials.of(_interval_table(file, trials, source), stimulus, align, keep, missing, source, notes)
-        units = _Units.of(file, region, missing, source, notes)
+            columns = [*table.colnames, *(() if file.units is None else file.units.colnames)]
+            require_columns(missing, columns, f"the tables of trials and units of {source}")
+        shown = _read_trials(table, stimulus, align, [keep] if isinstance(keep, str) else list(keep), missing, log)
+        units = _read_units(file, region, missing, log)
         session = _text(file.session_id) or _text(file.identifier)
         animal = _text(getattr(file.subject, "subject_id", None))
     if stimulus_set is not None:
-        _require_known(shown.coords[_STIMULUS], stimulus_set)
+        require_stimuli(shown.coords[_STIMULUS], stimulus_set)
     data = _count(units, shown.times, bins)
-    _check_times(units, shown.times, bins, data, source, notes)
+    _check_times(units, shown.times, bins, data, log)
     if values == "rate":
         data /= (bins[:, 1] - bins[:, 0]) / 1000
     silent = np.flatnonzero(np.nanmax(data, axis=(0, 2), initial=0) == 0)
     if len(silent):
-        notes.add("noticed", "unit", [units.ids[index] for index in silent], "no spikes in any of the time bins")
+        log.add("noticed", "unit", [units.ids[index] for index in silent], "no spikes in any of the time bins")
     coords: dict[str, Any] = {name: ("presentation", column) for name, column in shown.coords.items()}
     further = {"session": session, "animal": animal}
     neuroids = {
@@ -166,30 +161,9 @@ def from_nwb(
     assembly.attrs["unit"] = _UNITS[values]
     if np.isnan(data).any():
         assembly.attrs[NAN_ALLOWED] = "the unit was not observed in the trial (obs_intervals of the NWB file)"
-        notes.add("noticed", "value", [f"{int(np.isnan(data).sum())} of {data.size}"], "NaN, outside of obs_intervals")
-    identifier = identifier or getattr(stimulus_set, "identifier", None)
-    if identifier is not None:
-        assembly.name = identifier
-        assembly.attrs["identifier"] = identifier
-    if stimulus_set is not None:
-        assembly.attrs["stimulus_set"] = stimulus_set
-        assembly.attrs["stimulus_set_identifier"] = getattr(stimulus_set, "identifier", None) or identifier
+        log.add("noticed", "value", [f"{int(np.isnan(data).sum())} of {data.size}"], "NaN, outside of obs_intervals")
     sizes = {"trial": (shown.read, data.shape[0]), "unit": (units.read, data.shape[1])}
-    report = ImportReport(source, sizes, tuple(notes.changes))
-    assembly.attrs[IMPORT_REPORT] = report
-    if notable := [str(change) for change in report.changes if (change.action, change.what) in _NOTABLE]:
-        warnings.warn(f"{source}: {'; '.join(notable)}", ValidationWarning, stacklevel=2)
-    return assembly
-
-
-@dataclass
-class _Notes:
-    """What was changed so far."""
-
-    changes: list[ImportChange] = field(default_factory=list)
-
-    def add(self, action: str, what: str, names: Sequence[Any], reason: str) -> None:
-        self.changes.append(ImportChange(action, what, first_names(names), len(names), reason))
+    return log.finish(assembly, sizes, stimulus_set=stimulus_set, identifier=identifier, notable=_NOTABLE)
 
 
 @dataclass
@@ -199,51 +173,6 @@ class _Trials:
     times: NDArray[np.float64]
     coords: dict[str, NDArray[Any]]
     read: int
-
-    @classmethod
-    def of(
-        cls, table: Any, stimulus: str, align: str, keep: Sequence[str], missing: Missing, source: str, notes: _Notes
-    ) -> "_Trials":
-        keep = [keep] if isinstance(keep, str) else list(keep)
-        columns = _scalar_columns(
-            table, "trial column", notes, missing, needed=(stimulus, align, *keep), ids=(stimulus,)
-        )
-        table_title = f"the table {table.name!r} of {source}"
-        for name in (stimulus, align, *keep):
-            _require_column(name, columns, table_title)
-        times = pd.to_numeric(pd.Series(columns[align]), errors="coerce").to_numpy(dtype=np.float64)
-        shown = identifier_texts(pd.Series(columns.pop(stimulus)), stimulus).to_numpy(dtype=object)
-        ids = np.asarray(table.id[:])
-        _notice_odd_times(times, {name: columns.get(name) for name in ("start_time", "stop_time")}, align, notes)
-        missing_ids = pd.isna(shown)
-        complete = np.ones(len(ids), dtype=bool)
-        for wrong, reason in (
-            (missing_ids, f"the stimulus ({stimulus}) is missing"),
-            (~np.isfinite(times), f"the time ({align}) is missing"),
-        ):
-            if (wrong & complete).any():
-                notes.add("dropped", "trial", list(ids[wrong & complete]), reason)
-            complete &= ~wrong
-        if not complete.any():
-            raise UserError(f"no trial of {table_title} has both {stimulus} and {align}", remedy="name other columns")
-        if stimulus != _STIMULUS:
-            notes.add("renamed", "trial column", [stimulus], _STIMULUS)
-        named = shown[complete]
-        columns = {name: column[complete] for name, column in columns.items()}
-        varying = [name for name in columns if name not in (*keep, "repetition") and _varies(columns[name], named)]
-        if varying:
-            columns = {name: column for name, column in columns.items() if name not in varying}
-            notes.add("dropped", "trial column", varying, "not the same at each showing of a stimulus; keep=… keeps it")
-        for name in [name for name in columns if name in _USED | {_STIMULUS, "neuroid_id", "unit_id", "region"}]:
-            columns[f"trial_{name}"] = columns.pop(name)
-            notes.add("renamed", "trial column", [name], f"trial_{name}, as assemblies use the name themselves")
-        if "repetition" not in columns:
-            alike = pd.DataFrame({_STIMULUS: named, **{name: columns[name] for name in keep if name in columns}})
-            in_time = alike.iloc[np.argsort(times[complete], kind="stable")]
-            count = in_time.groupby(list(alike), sort=False, dropna=False).cumcount()
-            columns["repetition"] = count.sort_index().to_numpy()
-        coords = {_STIMULUS: named, **columns}
-        return cls(times[complete], coords, len(ids))
 
 
 @dataclass
@@ -256,69 +185,107 @@ class _Units:
     coords: dict[str, NDArray[Any]]
     read: int
 
-    @classmethod
-    def of(cls, file: "NWBFile", region: str | None, missing: Missing, source: str, notes: _Notes) -> "_Units":
-        table = file.units
-        if table is None or not len(table) or "spike_times" not in table.colnames:
-            raise UserError(f"{source} has no units with spike times", remedy="pass a file with sorted spikes")
-        used = ("spike_times", "electrodes", "obs_intervals")
-        columns = _scalar_columns(table, "unit column", notes, missing, used=used)
-        times = [np.asarray(table["spike_times"][row], dtype=np.float64) for row in range(len(table))]
-        spikes = [each[np.isfinite(each)] for each in times]
-        if falling := [table.id[row] for row, each in enumerate(spikes) if (np.diff(each) < 0).any()]:
-            names = [f"spikes of {unit}" for unit in falling]
-            notes.add("noticed", "time", names, "not in order; are they relative to the start of each trial?")
-        spikes = [np.sort(each) for each in spikes]
-        lost = {
-            row: len(times[row]) - len(spikes[row]) for row in range(len(times)) if len(times[row]) > len(spikes[row])
-        }
-        if lost:
-            of_units = f"of {first_names(table.id[row] for row in lost)}"
-            notes.changes.append(
-                ImportChange("dropped", "spike", of_units, sum(lost.values()), "the time is not a finite number")
-            )
-        spiking = [row for row, times in enumerate(spikes) if len(times)]
-        ids = [str(text) for text in table.id[:]]
-        if len(set(ids)) < len(ids):
-            notes.add("converted", "unit", ids, "ids are not unique, so units are numbered by their rows")
-            ids = [str(row) for row in range(len(ids))]
-        if len(spiking) < len(ids):
-            notes.add("dropped", "unit", [ids[row] for row in range(len(ids)) if row not in set(spiking)], "no spikes")
-        if not spiking:
-            raise UserError(f"no unit of {source} has spikes", remedy="pass a file with sorted spikes")
-        for name in [name for name in columns if name in _USED | {"neuroid_id", "unit_id"}]:
-            columns[f"unit_{name}"] = columns.pop(name)
-            notes.add("renamed", "unit column", [name], f"unit_{name}, as assemblies use the name themselves")
-        regions = _regions(file, columns, region, source, notes)
-        if regions is not None:
-            columns["region"] = regions
-        observed = None
-        if "obs_intervals" in table.colnames:
-            intervals = [np.asarray(table["obs_intervals"][row], dtype=np.float64).reshape(-1, 2) for row in spiking]
-            valid = [each[:, 0] <= each[:, 1] for each in intervals]  # and not NaN
-            observed = [_merged(each[rows]) for each, rows in zip(intervals, valid, strict=True)]
-            if wrong := {
-                ids[row]: int((~rows).sum()) for row, rows in zip(spiking, valid, strict=True) if not rows.all()
-            }:
-                reason, of_units = "they do not end after they start", f"of {first_names(wrong)}"
-                notes.changes.append(ImportChange("dropped", "interval", of_units, sum(wrong.values()), reason))
-        coords = {name: column[spiking] for name, column in columns.items()}
-        return cls([ids[row] for row in spiking], [spikes[row] for row in spiking], observed, coords, len(ids))
+
+def _read_trials(
+    table: Any, stimulus: str, align: str, keep: Sequence[str], missing: Missing, log: ImportLog
+) -> _Trials:
+    needed, title = (stimulus, align, *keep), f"the table {table.name!r} of {log.source}"
+    columns = _scalar_columns(table, "trial column", log, missing, needed=needed, ids=(stimulus,))
+    require_columns(needed, columns, title)
+    times = pd.to_numeric(columns[align], errors="coerce").to_numpy(dtype=np.float64)
+    shown = identifier_texts(columns.pop(stimulus), stimulus).to_numpy(dtype=object)
+    ids = np.asarray(table.id[:])
+    _notice_odd_times(times, columns, align, log)
+    complete = np.ones(len(ids), dtype=bool)
+    for wrong, reason in (
+        (pd.isna(shown), f"the stimulus ({stimulus}) is missing"),
+        (~np.isfinite(times), f"the time ({align}) is missing"),
+    ):
+        if (wrong & complete).any():
+            log.add("dropped", "trial", ids[wrong & complete], reason)
+        complete &= ~wrong
+    if not complete.any():
+        raise UserError(f"no trial of {title} has both {stimulus} and {align}", remedy="name other columns")
+    if stimulus != _STIMULUS:
+        log.add("renamed", "trial column", [stimulus], _STIMULUS)
+    columns, shown, times = columns[complete], shown[complete], times[complete]
+    of_stimulus = columns.drop(columns=[name for name in (*keep, "repetition") if name in columns])
+    varying = [name for name in of_stimulus if (of_stimulus[name].groupby(shown).nunique(dropna=False) > 1).any()]
+    if varying:
+        columns = columns.drop(columns=varying)
+        log.add("dropped", "trial column", varying, "not the same at each showing of a stimulus; keep=… keeps it")
+    columns = _renamed(columns, {_STIMULUS, "neuroid_id", "unit_id", "region"}, "trial", log)
+    if "repetition" not in columns:
+        alike = pd.DataFrame({_STIMULUS: shown, **{name: columns[name].array for name in keep if name in columns}})
+        in_time = alike.iloc[np.argsort(times, kind="stable")]
+        count = in_time.groupby(list(alike), sort=False, dropna=False).cumcount()
+        columns["repetition"] = count.sort_index().to_numpy()
+    return _Trials(times, {_STIMULUS: shown, **{name: columns[name].to_numpy() for name in columns}}, len(ids))
 
 
-def _notice_odd_times(
-    times: NDArray[np.float64], trials: Mapping[str, NDArray[Any] | None], align: str, notes: _Notes
-) -> None:
+def _renamed(columns: pd.DataFrame, taken: set[str], kind: str, log: ImportLog) -> pd.DataFrame:
+    """Give the columns other names that would be those of an assembly."""
+    new_names = {name: f"{kind}_{name}" for name in columns if name in _USED | taken}
+    for name, new_name in new_names.items():
+        log.add("renamed", f"{kind} column", [name], f"{new_name}, as assemblies use the name themselves")
+    return columns.rename(columns=new_names)
+
+
+def _read_units(file: "NWBFile", region: str | None, missing: Missing, log: ImportLog) -> _Units:
+    table = file.units
+    if table is None or not len(table) or "spike_times" not in table.colnames:
+        raise UserError(f"{log.source} has no units with spike times", remedy="pass a file with sorted spikes")
+    columns = _scalar_columns(table, "unit column", log, missing, used=("spike_times", "electrodes", "obs_intervals"))
+    times = [np.asarray(table["spike_times"][row], dtype=np.float64) for row in range(len(table))]
+    spikes = [each[np.isfinite(each)] for each in times]
+    if falling := [table.id[row] for row, each in enumerate(spikes) if (np.diff(each) < 0).any()]:
+        names = [f"spikes of {unit}" for unit in falling]
+        log.add("noticed", "time", names, "not in order; are they relative to the start of each trial?")
+    spikes = [np.sort(each) for each in spikes]
+    lost = {
+        table.id[row]: len(times[row]) - len(each) for row, each in enumerate(spikes) if len(each) < len(times[row])
+    }
+    _note_lost("spike", lost, "the time is not a finite number", log)
+    ids = [str(text) for text in table.id[:]]
+    if len(set(ids)) < len(ids):
+        log.add("converted", "unit", ids, "ids are not unique, so units are numbered by their rows")
+        ids = [str(row) for row in range(len(ids))]
+    spiking = [row for row, each in enumerate(spikes) if len(each)]
+    if len(spiking) < len(ids):
+        log.add("dropped", "unit", [unit for unit, each in zip(ids, spikes, strict=True) if not len(each)], "no spikes")
+    if not spiking:
+        raise UserError(f"no unit of {log.source} has spikes", remedy="pass a file with sorted spikes")
+    columns = _renamed(columns, {"neuroid_id", "unit_id"}, "unit", log)
+    if (regions := _regions(file, columns, region, log)) is not None:
+        columns["region"] = regions
+    observed = None
+    if "obs_intervals" in table.colnames:
+        intervals = [np.asarray(table["obs_intervals"][row], dtype=np.float64).reshape(-1, 2) for row in spiking]
+        valid = [each[:, 0] <= each[:, 1] for each in intervals]  # and not NaN
+        observed = [_merged(each[rows]) for each, rows in zip(intervals, valid, strict=True)]
+        wrong = {ids[row]: int((~rows).sum()) for row, rows in zip(spiking, valid, strict=True) if not rows.all()}
+        _note_lost("interval", wrong, "they do not end after they start", log)
+    coords = {name: columns[name].to_numpy()[spiking] for name in columns}
+    return _Units([ids[row] for row in spiking], [spikes[row] for row in spiking], observed, coords, len(ids))
+
+
+def _note_lost(what: str, counts: Mapping[Any, int], reason: str, log: ImportLog) -> None:
+    """Note that spikes or intervals of units are dropped."""
+    if counts:
+        log.add("dropped", what, [f"of {first_names(counts)}"], reason, count=sum(counts.values()))
+
+
+def _notice_odd_times(times: NDArray[np.float64], trials: pd.DataFrame, align: str, log: ImportLog) -> None:
     """Note times of alignment that seem to be relative to the start of each trial."""
-    start, stop = trials["start_time"], trials["stop_time"]
     remedy = "times are seconds on the clock of the spikes, not from the start of the trial"
     finite = times[np.isfinite(times)]
     if len(finite) > 1 and (finite == finite[0]).all():
-        notes.add("noticed", "time", [align], f"the same in all trials; {remedy}")
-    elif start is not None and stop is not None:
-        outside = int(((times < start - _ROUNDING) | (times > stop + _ROUNDING)).sum())
+        log.add("noticed", "time", [align], f"the same in all trials; {remedy}")
+    elif {"start_time", "stop_time"} <= set(trials):
+        early, late = times < trials["start_time"] - _ROUNDING, times > trials["stop_time"] + _ROUNDING
+        outside = int((early | late).sum())
         if outside > len(finite) / 2:
-            notes.add("noticed", "time", [align], f"outside of {outside} of {len(finite)} trials; {remedy}")
+            log.add("noticed", "time", [align], f"outside of {outside} of {len(finite)} trials; {remedy}")
 
 
 def _count(units: _Units, times: NDArray[np.float64], bins: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -350,8 +317,7 @@ def _check_times(
     times: NDArray[np.float64],
     bins: NDArray[np.float64],
     data: NDArray[np.float64],
-    source: str,
-    notes: _Notes,
+    log: ImportLog,
 ) -> None:
     """Raise an error if no spike is in any bin; note if the times of spikes and trials hardly overlap."""
     first, last = min(each[0] for each in units.spikes), max(each[-1] for each in units.spikes)
@@ -359,25 +325,23 @@ def _check_times(
     spans = f"spikes are from {first:.9g} to {last:.9g} s, bins of trials from {starts.min():.9g} to {ends.max():.9g} s"
     if np.isnan(data).all():
         raise UserError(
-            f"no unit of {source} was observed in any time bin of a trial: {spans}",
+            f"no unit of {log.source} was observed in any time bin of a trial: {spans}",
             remedy="check obs_intervals, and the units of times: NWB files have seconds",
         )
     if not np.nansum(data):
         raise UserError(
-            f"no spike of {source} is in any time bin of a trial: {spans}",
+            f"no spike of {log.source} is in any time bin of a trial: {spans}",
             remedy="times are seconds on one clock in NWB: divide milliseconds by 1000, and add the start of the trial "
             "to times relative to it; or name another column with align=…",
         )
     outside = int(((ends < first) | (starts > last)).sum())
     if outside > len(times) / 2:
-        notes.add("noticed", "time", [spans], f"{outside} of {len(times)} trials are before or after all spikes")
+        log.add("noticed", "time", [spans], f"{outside} of {len(times)} trials are before or after all spikes")
     elif (longer := int(((starts < first) | (ends > last)).sum())) > len(times) / 2:
-        notes.add(
-            "noticed", "time", [spans], f"bins of {longer} of {len(times)} trials exceed the spikes; are they ms?"
-        )
+        log.add("noticed", "time", [spans], f"bins of {longer} of {len(times)} trials exceed the spikes; are they ms?")
     inside = sum(int(np.diff(np.searchsorted(each, [starts.min(), ends.max()]))[0]) for each in units.spikes)
     if inside < _FEW * sum(map(len, units.spikes)):
-        notes.add("noticed", "time", [spans], "nearly all spikes are before or after all trials; are they in ms?")
+        log.add("noticed", "time", [spans], "nearly all spikes are before or after all trials; are they in ms?")
 
 
 def _checked_bins(time_bins: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
@@ -416,48 +380,41 @@ def _interval_table(file: "NWBFile", name: str, source: str) -> Any:
 def _scalar_columns(
     table: Any,
     kind: str,
-    notes: _Notes,
+    log: ImportLog,
     missing: Missing,
     *,
     needed: Sequence[str] = (),
     ids: Sequence[str] = (),
     used: Sequence[str] = (),
-) -> dict[str, NDArray[Any]]:
+) -> pd.DataFrame:
     """Columns with one number or text per row; the others are reported, except those that are `used` otherwise."""
     columns: dict[str, NDArray[Any]] = {}
     dropped = []
     for name in table.colnames:
         if name in used:
             continue
-        values = (
-            None if type(table[name]).__name__ in ("VectorIndex", "DynamicTableRegion") else np.asarray(table[name][:])
-        )
-        if values is not None and values.dtype.kind in "SUO":
+        ragged = type(table[name]).__name__ in ("VectorIndex", "DynamicTableRegion")
+        values = np.empty(0) if ragged else np.asarray(table[name][:])
+        if values.dtype.kind in "SUO":
             values = values.astype(object)
             values[...] = np.frompyfunc(lambda cell: cell.decode() if isinstance(cell, bytes) else cell, 1, 1)(values)
-        if values is None or values.ndim != 1 or not _is_scalar(values):
-            if name in needed:
-                raise UserError(f"the {kind} {name!r} has no single value per row", remedy="name another column")
-            dropped.append(name)
-        else:
+        if not ragged and values.ndim == 1 and _is_scalar(values):
             columns[name] = values
+        elif name in needed:
+            raise UserError(f"the {kind} {name!r} has no single value per row", remedy="name another column")
+        else:
+            dropped.append(name)
     if dropped:
-        notes.add("dropped", kind, dropped, "more than a number or a text per row")
+        log.add("dropped", kind, dropped, "more than a number or a text per row")
     if isinstance(missing, Mapping):
         missing = {name: marks for name, marks in missing.items() if name in columns}
     marked = mark_missing(pd.DataFrame(columns), missing, ids)
     converted, changes = convert_texts(marked.table, [name for name in marked.columns if name not in ids])
-    notes.changes += [*marked.changes, *changes]
-    columns.update({name: converted[name].to_numpy() for name in marked.columns})
-    for name in [name for name, values in columns.items() if pd.isna(values).all() and name not in needed]:
-        del columns[name]
-        notes.add("dropped", kind, [name], "all of its values are missing")
-    return columns
-
-
-def _varies(values: NDArray[Any], stimuli: NDArray[Any]) -> bool:
-    """Whether presentations of one stimulus have several values."""
-    return bool((pd.Series(values).groupby(stimuli).nunique(dropna=False) > 1).any())
+    log.changes += [*marked.changes, *changes]
+    for name in [name for name in converted if converted[name].isna().all() and name not in needed]:
+        log.add("dropped", kind, [name], "all of its values are missing")
+        converted = converted.drop(columns=name)
+    return converted
 
 
 def _is_scalar(values: NDArray[Any]) -> bool:
@@ -469,66 +426,37 @@ def _is_scalar(values: NDArray[Any]) -> bool:
     return all(issubclass(kind, str) for kind in kinds)
 
 
-def _regions(
-    file: "NWBFile", columns: dict[str, NDArray[Any]], region: str | None, source: str, notes: _Notes
-) -> NDArray[Any] | None:
+def _regions(file: "NWBFile", columns: pd.DataFrame, region: str | None, log: ImportLog) -> list[str] | None:
     """Region of each unit, from the units' or the electrodes' column; None if it is unknown and none was named."""
     if region is not None and region in columns:
         if region != "region":
-            notes.add("renamed", "unit column", [region], "region")
-        return np.array([_text(value) or "" for value in columns.pop(region)], dtype=object)
-    electrodes = file.electrodes
-    has_electrodes = electrodes is not None and "electrodes" in file.units.colnames
-    located_by = list(electrodes.colnames) if has_electrodes else []
-    if region is None and not has_electrodes and "region" not in columns and "electrode_group" in file.units.colnames:
-        notes.add("added", "coordinate", ["region"], "the location of the electrode_group")
-        return np.array([_text(value.location) or "" for value in file.units["electrode_group"][:]], dtype=object)
-    if region is None and (not has_electrodes or "region" in columns):
-        if "region" not in columns:
-            notes.add("noticed", "coordinate", ["region"], "unknown, as units do not name electrodes; name a column")
+            log.add("renamed", "unit column", [region], "region")
+        return [_text(value) or "" for value in columns.pop(region)]
+    units, electrodes = file.units, file.electrodes
+    has_electrodes = electrodes is not None and "electrodes" in units.colnames
+    if region is None and ("region" in columns or not has_electrodes):
+        if "region" in columns:
+            return None
+        if "electrode_group" in units.colnames:
+            log.add("added", "coordinate", ["region"], "the location of the electrode_group")
+            return [_text(value.location) or "" for value in units["electrode_group"][:]]
+        log.add("noticed", "coordinate", ["region"], "unknown, as units do not name electrodes; name a column")
         return None
     name = region or "location"
+    located_by = list(electrodes.colnames) if has_electrodes else []
     if name not in located_by:
-        _require_column(
-            name, [*columns, *located_by], f"the units{' and electrodes' if has_electrodes else ''} of {source}"
-        )
-    located = np.array([_text(value) or "" for value in electrodes[name][:]], dtype=object)
-    unit_regions, several = [], []
-    for row, unit in enumerate(file.units.id[:]):
-        rows = np.atleast_1d(np.asarray(file.units["electrodes"].target.data[slice(*_bounds(file.units, row))]))
-        names = sorted({*located[rows]})
-        if len(names) > 1:
-            several.append(unit)
-        unit_regions.append("/".join(names))
-    nowhere = [unit for unit, name in zip(file.units.id[:], unit_regions, strict=True) if not name]
-    if nowhere:
-        notes.add("noticed", "unit", nowhere, "no electrodes, so the region is ''")
-    if several:
-        notes.add("noticed", "unit", several, f"its electrodes differ in {name}; the names are joined by '/'")
-    notes.add("added", "coordinate", ["region"], f"the electrodes' {name}")
-    return np.array(unit_regions, dtype=object)
-
-
-def _bounds(units: Any, row: int) -> tuple[int, int]:
-    ends = units["electrodes"].data
-    return int(ends[row - 1]) if row else 0, int(ends[row])
-
-
-def _require_column(name: str, columns: Sequence[str] | Mapping[str, Any], table: str) -> None:
-    if name in columns:
-        return
-    near = nearest(name, columns)
-    raise UserError(
-        f"{table} has no column {name!r}",
-        remedy=(f"did you mean {' or '.join(map(repr, near))}? " if near else "")
-        + f"The columns are {', '.join(columns)}.",
-    )
-
-
-def _require_known(shown: NDArray[Any], stimulus_set: pd.DataFrame) -> None:
-    name = getattr(stimulus_set, "identifier", None)
-    where = f"the stimulus set {name!r}" if name else "the stimulus set"
-    raise_for_errors(check_alignment(list(pd.unique(shown)), stimulus_set[_STIMULUS], where=where))
+        title = f"the units{' and electrodes' if has_electrodes else ''} of {log.source}"
+        require_columns([name], [*columns, *located_by], title)
+    locations = np.array([_text(value) or "" for value in electrodes[name][:]], dtype=object)
+    ends = np.asarray(units["electrodes"].data[:], dtype=int)
+    rows = np.split(np.asarray(units["electrodes"].target.data[:], dtype=int), ends[:-1])
+    names = [sorted({*locations[of_unit]}) for of_unit in rows]
+    if nowhere := [unit for unit, texts in zip(units.id[:], names, strict=True) if not any(texts)]:
+        log.add("noticed", "unit", nowhere, "no electrodes, so the region is ''")
+    if several := [unit for unit, texts in zip(units.id[:], names, strict=True) if len(texts) > 1]:
+        log.add("noticed", "unit", several, f"its electrodes differ in {name}; the names are joined by '/'")
+    log.add("added", "coordinate", ["region"], f"the electrodes' {name}")
+    return ["/".join(texts) for texts in names]
 
 
 def _text(value: Any) -> str | None:

@@ -34,9 +34,8 @@ from brainscore_core.supported_data_standards.brainio.buckets import (
 from brainscore_core.supported_data_standards.brainio.catalogs import (
     ASSEMBLY,
     STIMULUS_SET,
-    UploadedFile,
-    add_assembly,
-    add_stimulus_set,
+    add_rows,
+    catalog_row,
     check_not_taken,
 )
 from brainscore_core.supported_data_standards.brainio.findings import Finding, ValidationWarning, raise_for_errors
@@ -286,7 +285,7 @@ def create_stimulus_csv(proto_stimulus_set: pd.DataFrame, target_path: str | Pat
     >>> create_stimulus_csv(StimulusSet([{"stimulus_id": "a"}]), Path(tempfile.mkdtemp()) / "a.csv")
     'f8c21c410998baae58c333d864b5cbe0e99c7f58'
     """
-    findings = check_table(proto_stimulus_set, allow_filename=True)
+    findings = list(check_table(proto_stimulus_set, allow_filename=True))
     if isinstance(proto_stimulus_set, pd.DataFrame) and proto_stimulus_set.columns.is_unique:
         findings += check_stimulus_ids(proto_stimulus_set)
     _raise_or_warn(findings)
@@ -327,12 +326,10 @@ def create_stimulus_zip(proto_stimulus_set: pd.DataFrame, target_zip_path: str |
     >>> create_stimulus_zip(words, folder / "words.zip").filenames
     ['word_1.txt']
     """
-    findings = check_stimulus_ids(proto_stimulus_set)
-    if not findings:
-        findings = check_files(proto_stimulus_set)
-        if not paths_by_id(proto_stimulus_set):
-            findings = [Finding("no files", "stimulus_paths is empty", "set stimulus_paths = {stimulus_id: path, …}")]
-    _raise_or_warn(findings)
+    findings = list(check_stimulus_ids(proto_stimulus_set))
+    if not findings and not paths_by_id(proto_stimulus_set):
+        findings = [Finding("no files", "stimulus_paths is empty", "set stimulus_paths = {stimulus_id: path, …}")]
+    _raise_or_warn(findings or list(check_files(proto_stimulus_set)))
     with replacing_together([Path(target_zip_path).expanduser().absolute()], warning=ValidationWarning) as [unfinished]:
         filenames = _write_zip(proto_stimulus_set, unfinished)
         return StimulusArchive(file_digest(unfinished, "sha1"), filenames)
@@ -435,31 +432,25 @@ def package_stimulus_set(
     with _package_folder(downloads_path) as folder:
         package = package_stimulus_set_locally(proto_stimulus_set, identifier, downloads_path=folder)
         # the archive first, so that a table implies its archive
-        paths = {kind: Path(package[f"{kind}_path"]) for kind in ("zip", "csv") if package[f"{kind}_path"]}
-        if not overwrite:
-            check_not_taken(
-                catalog_name, package["identifier"], STIMULUS_SET, [package[f"{kind}_sha1"] for kind in paths]
-            )
-        for path in paths.values():
-            check_overwrite(path, bucket, path.name, overwrite=overwrite)
-        uploaded = {
-            kind: upload_to_s3(path, bucket, path.name, overwrite=overwrite, public=public)
-            for kind, path in paths.items()
-        }
-    stored = {
-        kind: UploadedFile(bucket, path.name, package[f"{kind}_sha1"], uploaded[kind]["VersionId"])
-        for kind, path in paths.items()
-    }
-    add_stimulus_set(
-        catalog_name, package["identifier"], table=stored["csv"], archive=stored.get("zip"), replace=overwrite
-    )
+        kinds = [kind for kind in ("zip", "csv") if package[f"{kind}_path"]]
+        versions = _upload(
+            [(package[f"{kind}_path"], package[f"{kind}_sha1"]) for kind in kinds],
+            bucket,
+            catalog_name,
+            package["identifier"],
+            STIMULUS_SET,
+            cls="StimulusSet",
+            overwrite=overwrite,
+            public=public,
+        )
+    version_of = dict(zip(kinds, versions, strict=True))
     return {
         "identifier": package["identifier"],
         "bucket": bucket,
         "csv_sha1": package["csv_sha1"],
         "zip_sha1": package["zip_sha1"],
-        "csv_version_id": uploaded["csv"]["VersionId"],
-        "zip_version_id": uploaded["zip"]["VersionId"] if "zip" in uploaded else None,
+        "csv_version_id": version_of["csv"],
+        "zip_version_id": version_of.get("zip"),
     }
 
 
@@ -542,25 +533,63 @@ def package_data_assembly(
             extras=extras,
             allow_nan=allow_nan,
         )
-        path = Path(package["path"])
-        if not overwrite:
-            check_not_taken(catalog_identifier, package["identifier"], ASSEMBLY, [package["sha1"]])
-        properties = upload_to_s3(path, bucket, path.name, overwrite=overwrite, public=public)
-    add_assembly(
-        catalog_identifier,
-        package["identifier"],
-        file=UploadedFile(bucket, path.name, package["sha1"], properties["VersionId"]),
-        cls=package["cls"],
-        stimulus_set_identifier=stimulus_set_identifier,
-        replace=overwrite,
-    )
+        (version,) = _upload(
+            [(package["path"], package["sha1"])],
+            bucket,
+            catalog_identifier,
+            assembly_identifier,
+            ASSEMBLY,
+            cls=package["cls"],
+            stimulus_set_identifier=stimulus_set_identifier,
+            overwrite=overwrite,
+            public=public,
+        )
     return {
-        "identifier": package["identifier"],
-        "version_id": properties["VersionId"],
+        "identifier": assembly_identifier,
+        "version_id": version,
         "sha1": package["sha1"],
         "bucket": bucket,
         "cls": package["cls"],
     }
+
+
+def _upload(
+    files: Sequence[tuple[str, str]],
+    bucket: str,
+    catalog: str | None,
+    identifier: str,
+    lookup_type: str,
+    *,
+    cls: str,
+    stimulus_set_identifier: str | None = None,
+    overwrite: bool,
+    public: bool,
+) -> list[str | None]:
+    """Upload files, of which the paths and hashes are given, and add them to the catalog; return their versions."""
+    if not overwrite:
+        check_not_taken(catalog, identifier, lookup_type, [sha1 for _, sha1 in files])
+    paths = [Path(path) for path, _ in files]
+    for path in paths:
+        check_overwrite(path, bucket, path.name, overwrite=overwrite)
+    versions: list[str | None] = [
+        upload_to_s3(path, bucket, path.name, overwrite=overwrite, public=public)["VersionId"] for path in paths
+    ]
+    if catalog is not None:
+        rows = [
+            catalog_row(
+                identifier,
+                lookup_type,
+                bucket=bucket,
+                key=path.name,
+                sha1=sha1,
+                version_id=version,
+                cls=None if path.suffix == ".zip" else cls,
+                stimulus_set_identifier=stimulus_set_identifier,
+            )
+            for path, (_, sha1), version in zip(paths, files, versions, strict=True)
+        ]
+        add_rows(catalog, rows[::-1], replace=overwrite)
+    return versions
 
 
 def _require_catalog_name(catalog: Any, name: str, data: str) -> None:

@@ -8,19 +8,25 @@ import json
 import logging
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from brainscore_core import provenance
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.files import file_digest, folder_lock, replacing, sweep
 from brainscore_core.paths import cache_home, mirrors
-from brainscore_core.supported_data_standards.brainio.buckets import S3Object, object_url, s3_object
+from brainscore_core.progress import Stage, stage
+from brainscore_core.supported_data_standards.brainio.buckets import (
+    S3Object,
+    download_signed,
+    object_url,
+    s3_object,
+)
 from brainscore_core.supported_data_standards.brainio.cache import (
     Digest,
     digest_mismatch,
@@ -39,6 +45,7 @@ from brainscore_core.supported_data_standards.brainio.downloads import (
     Offline,
     SeveralFailures,
     SeveralUnavailable,
+    Source,
     download,
     file_meter,
     redacted_url,
@@ -91,9 +98,14 @@ class FetchRequest:
         return tuple(parse_digest(algorithm, value) for algorithm, value in hashes if value is not None)
 
     @property
-    def expected(self) -> str:
-        """Description of the hash for error messages."""
-        return str(self.digests[0]) if self.digests else "a file of unknown hash"
+    def source(self) -> Source:
+        """The file as errors name it."""
+        return Source(redacted_url(self.address), str(self.digests[0]) if self.digests else "a file of unknown hash")
+
+    @property
+    def host(self) -> str:
+        """Name of the server, with its port."""
+        return urllib.parse.urlsplit(self.url).netloc
 
     @property
     def name(self) -> str:
@@ -165,14 +177,17 @@ def require_digest_prefix(request: FetchRequest, path: Path, digest: str) -> Non
     """Raise an error if the hash of a file does not begin with the published digits."""
     prefix = (request.sha256_prefix or "").lower()
     if not digest.startswith(prefix):
-        raise HashMismatch(
+        message = (
             f"{request.url} is not the published {request.name!r}: the sha256 of {path} is {digest}, which does not "
-            f"begin with {prefix}",
-            remedy="Delete it and fetch it again.",
-            url=request.url,
-            expected=f"sha256:{prefix}…",
-            found=f"sha256:{digest}",
+            f"begin with {prefix}"
         )
+        raise _mismatch(message, "Delete it and fetch it again.", request.url, f"sha256:{prefix}…", f"sha256:{digest}")
+
+
+def _mismatch(message: str, remedy: str, url: str, expected: object, found: object) -> HashMismatch:
+    error = HashMismatch(message, remedy)
+    error.url, error.expected, error.found = url, str(expected), str(found)
+    return error
 
 
 _SHOWN_FAILURES = 10
@@ -271,24 +286,27 @@ def fetch_all(
         raise UserError(f"workers={workers} is not valid", remedy="use at least one worker")
     requested = [item if isinstance(item, FetchRequest) else FetchRequest(**item) for item in requests]
     distinct = list(dict.fromkeys(requested))
-    paths: dict[FetchRequest, Path] = {}
-    failures: dict[FetchRequest, FetchError] = {}
+    outcomes: dict[FetchRequest, Path | FetchError] = {}
     unreachable: set[str] = set()
-    # the meter exits first and cancels running downloads, for which the pool would otherwise wait
-    with ThreadPoolExecutor(max_workers=workers) as pool, BatchMeter(len(distinct), progress=progress) as batch:
-        futures = {pool.submit(_obtain, item, batch.file_meter, unreachable): item for item in distinct}
+    meters = BatchMeter(len(distinct), progress=progress)
+    shown = stage("fetching", len(distinct), unit="files") if progress else nullcontext(Stage("fetching"))
+    with shown as batch, ThreadPoolExecutor(max_workers=workers) as pool:
+        futures = {pool.submit(_obtain, item, meters.file_meter, unreachable): item for item in distinct}
         try:
             for future in as_completed(futures):
                 try:
-                    paths[futures[future]] = future.result()
+                    outcomes[futures[future]] = future.result()
                 except FetchError as error:
-                    failures[futures[future]] = error
+                    outcomes[futures[future]] = error
                 batch.advance()
         except BaseException:
+            meters.cancelled.set()  # otherwise the pool would wait for running downloads
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    if failures:
-        raise _combined_error([failures[item] for item in distinct if item in failures], total=len(distinct))
+    paths = {item: path for item, path in outcomes.items() if isinstance(path, Path)}
+    if len(paths) < len(distinct):
+        failures = [error for item in distinct if isinstance(error := outcomes[item], FetchError)]
+        raise _combined_error(failures, total=len(distinct))
     for item in distinct:
         _note_provenance(item, paths[item])
     return [paths[item] for item in requested]
@@ -317,50 +335,68 @@ def _note_provenance(request: FetchRequest, path: Path) -> None:
 
 def _obtain(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str]) -> Path:
     """Return a verified file; `unreachable` collects hosts that do not respond, to which no more requests are sent."""
-    if not request.digests:
-        return _obtain_without_hash(request, meter_of, unreachable)
-    if urllib.parse.urlsplit(request.url).scheme == "file":
-        return _local_file(request)
+    try:
+        if not request.digests:
+            return _obtain_without_hash(request, meter_of, unreachable)
+        if request.url.startswith("file:"):
+            return _local_file(request)
+        return _obtain_with_hash(request, meter_of, unreachable)
+    except Offline:
+        unreachable.add(request.host)
+        raise
+
+
+def _obtain_with_hash(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str]) -> Path:
     rejected: list[tuple[Path, Digest]] = []
     for path in [*files_in_mirrors(request.address), request.cached]:
         if _is_expected_file(path, request, rejected):
             return path
     for path, actual in rejected:
         _logger.warning("%s is not used: expected %s, found %s", path, request.digests[0], actual)
+
+    def check(unfinished: Path) -> None:
+        if difference := digest_mismatch(unfinished, request.digests):
+            raise _hash_mismatch_error(request, unfinished, *difference)
+
+    target = request.cached
     try:
         _require_reachable(request, unreachable)
-        return _from_network(request, meter_of)
+        with _working_in(target.parent, request):
+            # another process may have fetched it while this one waited for the lock
+            if not _is_expected_file(target, request, []):
+                _download(request, target, meter_of, check)
     except FetchError as error:
-        if isinstance(error, Offline):
-            unreachable.add(urllib.parse.urlsplit(request.url).netloc)
         notes = [f"{path} was ignored: it has {actual}" for path, actual in rejected]
         notes += [
             f"BRAINSCORE_MIRROR names {folder}, which is not a folder" for folder in mirrors() if not folder.is_dir()
         ]
         error.message = "\n".join([error.message, *notes])
         raise
+    return target
 
 
 def _obtain_without_hash(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str]) -> Path:
     """Return the file with the recorded hash, or the first copy if no hash is recorded yet."""
     folder = record_file(request).parent
-    digest = recorded_digest(request)
-    if digest is None:
-        try:
-            _require_reachable(request, unreachable)
-            folder.mkdir(parents=True, exist_ok=True)
-            with folder_lock(folder):
-                digest = recorded_digest(request)  # another process may have recorded it in the meantime
-                if digest is None:
-                    sweep(folder)
-                    return _first_download(request, folder, meter_of)
-        except Offline:
-            unreachable.add(urllib.parse.urlsplit(request.url).netloc)
-            raise
-        except OSError as error:
-            raise storage_error(error, request.address, folder) from error
+    first = folder / request.name
+    if recorded_digest(request) is None:
+        _require_reachable(request, unreachable)
+        with _working_in(folder, request):
+            if recorded_digest(request) is None:  # another process may have recorded it in the meantime
+                _download(
+                    request,
+                    first,
+                    meter_of,
+                    lambda path: require_digest_prefix(request, path, file_digest(path, "sha256")),
+                )
+                digest = file_digest(first, "sha256")
+                target = replace(request, sha256=digest).cached
+                target.parent.mkdir(parents=True, exist_ok=True)
+                first.replace(target)
+                record_digest(request, digest)
+                return target
     try:
-        return _obtain(replace(request, sha256=digest), meter_of, unreachable)
+        return _obtain(replace(request, sha256=recorded_digest(request)), meter_of, unreachable)
     except HashMismatch as error:
         error.remedy = (
             f"It is registered without a hash, so the hash of the first copy is required. If its owner replaced the "
@@ -369,31 +405,29 @@ def _obtain_without_hash(request: FetchRequest, meter_of: _MeterFactory, unreach
         raise
 
 
-def _first_download(request: FetchRequest, folder: Path, meter_of: _MeterFactory) -> Path:
-    first = folder / request.name
-    with replacing(first) as stream, meter_of(request.name) as meter:
-        _transfer(request, stream, meter)
-        stream.flush()
-        unfinished = Path(stream.name)
-        digest = file_digest(unfinished, "sha256")
-        require_digest_prefix(request, unfinished, digest)
-    target = replace(request, sha256=digest).cached
-    target.parent.mkdir(parents=True, exist_ok=True)
-    first.replace(target)
-    record_digest(request, digest)
-    return target
-
-
-def _transfer(request: FetchRequest, stream: IO[bytes], meter: Meter) -> None:
-    """Download without credentials; if S3 denies this, download with credentials."""
+@contextmanager
+def _working_in(folder: Path, request: FetchRequest) -> Iterator[None]:
+    """Create and lock a folder of the cache, without abandoned files; errors of the disk become a StorageError."""
     try:
-        download(request.address, stream, meter=meter, expected=request.expected)
-    except AccessDenied as denied:
-        if request.s3 is None:
-            raise
-        from brainscore_core.supported_data_standards.brainio.buckets import download_signed
+        folder.mkdir(parents=True, exist_ok=True)
+        with folder_lock(folder):
+            sweep(folder)
+            yield
+    except OSError as error:
+        raise storage_error(error, request.address, folder) from error
 
-        download_signed(request.s3, request.version_id, stream, meter=meter, denied=denied)
+
+def _download(request: FetchRequest, target: Path, meter_of: _MeterFactory, check: Callable[[Path], None]) -> None:
+    """Download and check a file; without credentials, or with them if S3 denies this."""
+    with replacing(target) as stream, meter_of(request.name) as meter:
+        try:
+            download(request.address, stream, meter=meter, expected=request.source.expected)
+        except AccessDenied as denied:
+            if request.s3 is None:
+                raise
+            download_signed(request.s3, request.version_id, stream, meter=meter, denied=denied)
+        stream.flush()
+        check(Path(stream.name))
 
 
 def _is_expected_file(path: Path, request: FetchRequest, rejected: list[tuple[Path, Digest]]) -> bool:
@@ -411,55 +445,22 @@ def _is_expected_file(path: Path, request: FetchRequest, rejected: list[tuple[Pa
 
 def _local_file(request: FetchRequest) -> Path:
     path = Path(urllib.request.url2pathname(urllib.parse.urlsplit(request.url).path))
-    expected = str(request.digests[0])
     try:
         difference = digest_mismatch(path, request.digests)
     except OSError as error:
-        raise NotFound(
-            f"cannot read {request.url}: {error.strerror} (expected {expected})",
-            remedy="Check the path, or ask the owner of the data.",
-            url=request.url,
-            expected=expected,
-        ) from error
+        problem = f"it cannot be read, {error.strerror}"
+        raise NotFound.of(request.source, problem, "Check the path, or ask the owner of the data.") from error
     if difference is not None:
-        raise _hash_mismatch_error(request, path, difference)
+        raise _hash_mismatch_error(request, path, *difference)
     return path
 
 
 def _require_reachable(request: FetchRequest, unreachable: set[str]) -> None:
-    address, host = redacted_url(request.address), urllib.parse.urlsplit(request.url).netloc
-    if host in unreachable:
-        raise Offline(
-            f"cannot fetch {address}: its server did not respond to an earlier request (expected {request.expected})",
-            remedy=MIRROR_REMEDY,
-            url=address,
-            expected=request.expected,
-        )
+    if request.host in unreachable:
+        raise Offline.of(request.source, "its server did not respond to an earlier request", MIRROR_REMEDY)
 
 
-def _from_network(request: FetchRequest, meter_of: _MeterFactory) -> Path:
-    target = request.cached
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with folder_lock(target.parent):
-            # another process may have fetched it while this one waited for the lock
-            if _is_expected_file(target, request, []):
-                return target
-            sweep(target.parent)
-            with replacing(target) as stream, meter_of(request.name) as meter:
-                _transfer(request, stream, meter)
-                stream.flush()
-                unfinished = Path(stream.name)
-                difference = digest_mismatch(unfinished, request.digests)
-                if difference is not None:
-                    raise _hash_mismatch_error(request, unfinished, difference)
-    except OSError as error:
-        raise storage_error(error, request.address, target.parent) from error
-    return target
-
-
-def _hash_mismatch_error(request: FetchRequest, path: Path, difference: tuple[Digest, Digest]) -> HashMismatch:
-    expected, actual = difference
+def _hash_mismatch_error(request: FetchRequest, path: Path, expected: Digest, actual: Digest) -> HashMismatch:
     with path.open("rb") as stream:
         start = stream.read(512).lstrip().lower()
     if start.startswith((b"<!doctype html", b"<html")):
@@ -468,13 +469,13 @@ def _hash_mismatch_error(request: FetchRequest, path: Path, difference: tuple[Di
         hint = "If you changed the file, register its new hash, which `sha256sum FILE` prints, or package it again."
     else:
         hint = "If the owner of the data replaced the file, ask for the new hash or the old version."
-    address = redacted_url(request.address)
-    return HashMismatch(
-        f"{address} is not the registered file: expected {expected}, found {actual} ({path.stat().st_size} bytes)",
-        remedy=hint if request.url.startswith("file:") else f"{hint} The download was discarded.",
-        url=address,
-        expected=str(expected),
-        found=str(actual),
+    address, size = request.source.address, path.stat().st_size
+    return _mismatch(
+        f"{address} is not the registered file: expected {expected}, found {actual} ({size} bytes)",
+        hint if request.url.startswith("file:") else f"{hint} The download was discarded.",
+        address,
+        expected,
+        actual,
     )
 
 

@@ -6,19 +6,26 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UserError, nearest
 from brainscore_core.plurals import counted
-from brainscore_core.supported_data_standards.brainio.findings import format_values
+from brainscore_core.supported_data_standards.brainio.findings import (
+    ValidationWarning,
+    format_values,
+    raise_for_errors,
+)
+
+Imported = TypeVar("Imported", bound=xr.DataArray)
 
 IMPORT_REPORT = "import_report"
 """Attribute of an imported assembly that holds its report; it is not written to files."""
@@ -84,8 +91,7 @@ class ImportReport:
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row per change, with the attributes of :class:`ImportChange` as columns."""
-        columns = ["action", "what", "names", "count", "reason"]
-        return pd.DataFrame([[getattr(change, name) for name in columns] for change in self.changes], columns=columns)
+        return pd.DataFrame(self.changes, columns=[column.name for column in fields(ImportChange)])
 
     def __str__(self) -> str:
         read = ", ".join(f"{imported:,} of {counted(total, noun)}" for noun, (total, imported) in self.sizes.items())
@@ -104,6 +110,71 @@ def first_names(names: Iterable[Any], *, limit: int = 5) -> str:
     """
     listed = [str(name) for name in names]
     return ", ".join([*listed[:limit], *(["…"] if len(listed) > limit else [])])
+
+
+class ImportLog:
+    """What an importer has changed so far.
+
+    Parameters
+    ----------
+    source : str
+        Name of the file or table.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.changes: list[ImportChange] = []
+
+    def add(self, action: str, what: str, names: Sequence[Any], reason: str, *, count: int | None = None) -> None:
+        """Note a change, of as many things as there are names unless a count is given."""
+        count = len(names) if count is None else count
+        self.changes.append(ImportChange(action, what, first_names(names), count, reason))
+
+    def finish(
+        self,
+        assembly: Imported,
+        sizes: Mapping[str, tuple[int, int]],
+        *,
+        stimulus_set: pd.DataFrame | None,
+        identifier: str | None,
+        notable: Container[tuple[str, str]],
+    ) -> Imported:
+        """Attach identifier, stimulus set and report; warn about changes whose action and kind are `notable`."""
+        identifier = identifier or getattr(stimulus_set, "identifier", None)
+        if identifier is not None:
+            assembly.name = identifier
+            assembly.attrs["identifier"] = identifier
+        if stimulus_set is not None:
+            assembly.attrs["stimulus_set"] = stimulus_set
+            assembly.attrs["stimulus_set_identifier"] = getattr(stimulus_set, "identifier", None) or identifier
+        assembly.attrs[IMPORT_REPORT] = ImportReport(self.source, sizes, tuple(self.changes))
+        if unusual := [str(change) for change in self.changes if (change.action, change.what) in notable]:
+            warnings.warn(f"{self.source}: {'; '.join(unusual)}", ValidationWarning, stacklevel=3)
+        return assembly
+
+
+def require_columns(names: Iterable[str], columns: Iterable[Any], table: str) -> None:
+    """Raise an error that names the nearest columns unless all exist."""
+    columns = [str(column) for column in columns]
+    for name in names:
+        if name not in columns:
+            near = nearest(str(name), columns)
+            raise UserError(
+                f"{table} has no column {name!r}",
+                remedy=(f"did you mean {' or '.join(map(repr, near))}? " if near else "")
+                + f"The columns are {', '.join(columns)}.",
+            )
+
+
+def require_stimuli(shown: Any, stimulus_set: pd.DataFrame) -> None:
+    """Raise an error unless the stimulus set has all of the stimuli."""
+    from brainscore_core.supported_data_standards.brainio.assembly_checks import check_alignment
+
+    if "stimulus_id" not in stimulus_set.columns:
+        raise UserError("the stimulus set has no column 'stimulus_id'", remedy="pass a StimulusSet")
+    name = getattr(stimulus_set, "identifier", None)
+    where = f"the stimulus set {name!r}" if name else "the stimulus set"
+    raise_for_errors(check_alignment(pd.unique(shown), stimulus_set["stimulus_id"], where=where))
 
 
 IDENTIFIER_MARKS = ("", "n/a", "N/A", "#N/A")

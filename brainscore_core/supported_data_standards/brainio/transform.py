@@ -8,11 +8,11 @@ import pandas as pd
 import xarray as xr
 
 from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio.findings import format_values
 from brainscore_core.supported_data_standards.brainio.levels import (
     build_array,
     converted,
     coords_for_dim,
-    format_values,
     gather_coords,
     gathered_coords_of,
     group_codes,

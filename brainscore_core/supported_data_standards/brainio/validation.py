@@ -6,7 +6,7 @@ All findings are reported at once.
 import os
 import zipfile
 import zlib
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -62,45 +62,61 @@ __all__ = [
     "validate_stimulus_set",
 ]
 
-_PREFIXES = ("stimulus_", "assy_")
+_KINDS = (".csv", ".zip", ".nc")
 
 
-def check_packages(
-    paths: Iterable[str | os.PathLike[str]], *, cls: str | type[DataAssembly] | None = None
-) -> dict[Path, list[Finding]]:
-    """Check files, each on its own and against the files that belong to it.
+def validate_files(
+    paths: Iterable[str | os.PathLike[str]] | str | os.PathLike[str],
+    *,
+    assembly_class_name: str | type[DataAssembly] | None = None,
+) -> list[Finding]:
+    """Check packaged files: tables (CSV), archives (ZIP) and assemblies (netCDF), in any combination.
 
-    Returns the findings of each file, in the given order.
+    ``stimulus_X.csv``, ``stimulus_X.zip`` and ``assy_X.nc`` belong together; an assembly that names another stimulus
+    set is compared with that set. A single table and a single archive belong together, whatever their names.
+
+    Parameters
+    ----------
+    paths : path, or iterable of paths
+        The files.
+    assembly_class_name : str, optional
+        Class of the assemblies. Without it, their dimensions are not checked.
+
+    Returns
+    -------
+    list of Finding
+        Findings with the path of the file as ``source``.
+
+    Examples
+    --------
+    >>> [finding.check for finding in validate_files(["nowhere/stimulus_X.csv"])]
+    ['missing file']
     """
-    files = list(dict.fromkeys(Path(path) for path in paths))
-    findings_of: dict[Path, list[Finding]] = {}
-    kinds: dict[str, list[Path]] = {".csv": [], ".zip": [], ".nc": []}
-    for path in files:
-        findings_of[path] = _check_present(path, kinds)
-        if not findings_of[path]:
+    files = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    findings_of = {path: list(_check_present(path)) for path in files}
+    kinds: dict[str, list[Path]] = {kind: [] for kind in _KINDS}
+    for path, findings in findings_of.items():
+        if not findings:
             kinds[path.suffix.lower()].append(path)
     tables = {path: _read_table(path, findings_of[path]) for path in kinds[".csv"]}
     archives = {path: _read_archive(path, findings_of[path]) for path in kinds[".zip"]}
-    _compare_archives(tables, archives, findings_of)
+    for path, finding in _compare_archives(tables, archives):
+        findings_of[path].append(finding)
     for path in kinds[".nc"]:
-        findings_of[path] += _check_assembly(path, tables, cls)
-    return {path: with_source(findings, str(path)) for path, findings in findings_of.items()}
+        findings_of[path] += _check_assembly(path, tables, assembly_class_name)
+    return [finding for path, findings in findings_of.items() for finding in with_source(findings, str(path))]
 
 
-def _check_present(path: Path, kinds: Mapping[str, Any]) -> list[Finding]:
+def _check_present(path: Path) -> Iterator[Finding]:
     if not path.exists():
-        return [Finding("missing file", f"{path} does not exist", "check the path")]
-    if not path.is_file():
-        return [Finding("folder in place of a file", f"{path} is not a file", "pass the files in it")]
-    if path.suffix.lower() not in kinds:
-        return [
-            Finding(
-                "kind of file", f"{path.name} ends in {path.suffix!r}", "pass files with the suffix .csv, .zip or .nc"
-            )
-        ]
-    if not path.stat().st_size:
-        return [Finding("empty file", f"{path.name} has no content", "package or copy it again")]
-    return []
+        yield Finding("missing file", f"{path} does not exist", "check the path")
+    elif not path.is_file():
+        yield Finding("folder in place of a file", f"{path} is not a file", "pass the files in it")
+    elif path.suffix.lower() not in _KINDS:
+        culprit = f"{path.name} ends in {path.suffix!r}"
+        yield Finding("kind of file", culprit, "pass files with the suffix .csv, .zip or .nc")
+    elif not path.stat().st_size:
+        yield Finding("empty file", f"{path.name} has no content", "package or copy it again")
 
 
 def table_ids(path: Path) -> list[str] | None:
@@ -118,33 +134,22 @@ def _read_table(path: Path, findings: list[Finding]) -> pd.DataFrame | None:
         findings.append(Finding("unreadable table", f"{path.name}: {error}", "it must be a CSV file in UTF-8"))
         return None
     if "stimulus_id" not in table.columns and "image_id" in table.columns:
-        findings.append(
-            Finding("old column name", "'image_id' is an old name of 'stimulus_id'", "package it again", "warning")
-        )
+        culprit = "'image_id' is an old name of 'stimulus_id'"
+        findings.append(Finding("old column name", culprit, "package it again", "warning"))
         table = table.rename(columns={"image_id": "stimulus_id"})
     if "stimulus_id" not in table.columns:
-        findings.append(
-            Finding(
-                "missing stimulus_id",
-                f"{path.name} has no column 'stimulus_id'",
-                f"add it; the columns are {format_values(table.columns)}",
-            )
-        )
+        remedy = f"add it; the columns are {format_values(table.columns)}"
+        findings.append(Finding("missing stimulus_id", f"{path.name} has no column 'stimulus_id'", remedy))
         return None
     if table.empty:
         findings.append(Finding("empty data", f"{path.name} has no rows", "package it again"))
-    findings += check_ids(table["stimulus_id"].tolist(), where=path.name)
+    findings += check_ids(table["stimulus_id"], where=path.name)
     if "filename" in table.columns:
-        names = table["filename"].tolist()
-        if blank := [stimulus for stimulus, name in zip(table["stimulus_id"], names, strict=True) if not name]:
-            findings.append(
-                Finding(
-                    "missing file name",
-                    f"'filename' is empty for {format_values(blank)}",
-                    "every stimulus must have a file",
-                )
-            )
-        findings += check_stored_names([name for name in names if name])
+        unnamed = table["filename"] == ""
+        if unnamed.any():
+            culprit = f"'filename' is empty for {format_values(table['stimulus_id'][unnamed])}"
+            findings.append(Finding("missing file name", culprit, "every stimulus must have a file"))
+        findings += check_stored_names(table["filename"][~unnamed].tolist())
     return table
 
 
@@ -153,50 +158,65 @@ def _read_archive(path: Path, findings: list[Finding]) -> list[str] | None:
     try:
         with zipfile.ZipFile(path) as archive:
             members = [member for member in archive.infolist() if not is_file_manager_file(member.filename)]
-            names = [member.filename for member in members]
-            findings += check_stored_names([name for name in dict.fromkeys(names) if not name.endswith("/")])
-            if twice := duplicates(names):
-                findings.append(
-                    Finding("duplicate file name", f"{format_values(twice)} occur more than once", "package it again")
-                )
-            if special := [m.filename for m in members if m.is_dir() or is_special(m)]:
-                findings.append(
-                    Finding("unsafe file name", f"{format_values(special)} are folders or links", "store regular files")
-                )
-            if locked := [member.filename for member in members if is_encrypted(member)]:
-                findings.append(
-                    Finding("encrypted file", f"{format_values(locked)} have a password", "pack without a password")
-                )
-            plain = [m for m in members if not m.is_dir() and not is_encrypted(m)]
-            if empty := [member.filename for member in plain if not member.file_size]:
-                findings.append(Finding("empty file", f"{format_values(empty)} have no content", "package them again"))
-            findings += _check_contents(archive, [member for member in plain if member.file_size])
-            return [name for name in names if not name.endswith("/")]
+            findings += _check_members(archive, members)
+            return [member.filename for member in members if not member.is_dir()]
     except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
         findings.append(Finding("unreadable archive", f"{path.name}: {error}", "it must be a complete ZIP file"))
         return None
 
 
-def _check_contents(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo]) -> list[Finding]:
-    damaged, whole = [], []
-    for member in members:
-        try:
-            with archive.open(member) as stream:
-                while stream.read(1 << 20):
-                    pass
-            whole.append(member)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
-            damaged.append(member.filename)
-    findings = check_media([(m.filename, PurePosixPath(m.filename), partial(_open_member, archive, m)) for m in whole])
-    if damaged:
-        findings.append(
-            Finding(
-                "damaged archive",
-                f"{format_values(damaged)} cannot be unpacked",
-                "package or download the archive again",
-            )
-        )
-    return findings
+def _check_members(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo]) -> Iterator[Finding]:
+    yield from check_stored_names(list(dict.fromkeys(member.filename for member in members if not member.is_dir())))
+    readable = [member for member in members if not member.is_dir() and not is_encrypted(member)]
+    damaged = [member for member in readable if not _can_be_unpacked(archive, member)]
+    for check, names, problem, remedy in (
+        (
+            "duplicate file name",
+            duplicates(each.filename for each in members),
+            "occur more than once",
+            "package it again",
+        ),
+        (
+            "unsafe file name",
+            [each.filename for each in members if each.is_dir() or is_special(each)],
+            "are folders or links",
+            "store regular files",
+        ),
+        (
+            "encrypted file",
+            [each.filename for each in members if is_encrypted(each)],
+            "have a password",
+            "pack without a password",
+        ),
+        (
+            "empty file",
+            [each.filename for each in readable if not each.file_size],
+            "have no content",
+            "package them again",
+        ),
+        (
+            "damaged archive",
+            [each.filename for each in damaged],
+            "cannot be unpacked",
+            "package or download the archive again",
+        ),
+    ):
+        if names:
+            yield Finding(check, f"{format_values(names)} {problem}", remedy)
+    whole = [member for member in readable if member.file_size and member not in damaged]
+    yield from check_media(
+        [(each.filename, PurePosixPath(each.filename), partial(_open_member, archive, each)) for each in whole]
+    )
+
+
+def _can_be_unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:
+    try:
+        with archive.open(member) as stream:
+            while stream.read(1 << 20):
+                pass
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
+        return False
+    return True
 
 
 def _open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, _mode: str) -> IO[bytes]:
@@ -204,102 +224,69 @@ def _open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, _mode: str) 
 
 
 def _compare_archives(
-    tables: Mapping[Path, pd.DataFrame | None],
-    archives: Mapping[Path, list[str] | None],
-    findings_of: dict[Path, list[Finding]],
-) -> None:
+    tables: Mapping[Path, pd.DataFrame | None], archives: Mapping[Path, list[str] | None]
+) -> Iterator[tuple[Path, Finding]]:
+    """Compare each table with its archive; yields findings with the path of the file that they are about."""
     lone = len(tables) == len(archives) == 1
-    matched = set()
+    unmatched = dict.fromkeys(archives)
     for csv, table in tables.items():
         archive = next((path for path in archives if path.stem == csv.stem), next(iter(archives)) if lone else None)
         listed = None if table is None or "filename" not in table.columns else set(table["filename"]) - {""}
         if archive is None:
             if listed:
-                findings_of[csv].append(
-                    Finding(
-                        "archive not given",
-                        f"it lists {len(listed)} files, which were not checked",
-                        f"also pass {csv.stem}.zip",
-                        "warning",
-                    )
-                )
+                culprit = f"it lists {len(listed)} files, which were not checked"
+                yield csv, Finding("archive not given", culprit, f"also pass {csv.stem}.zip", "warning")
             continue
-        matched.add(archive)
-        if archives[archive] is None or table is None:
+        unmatched.pop(archive, None)
+        names = archives[archive]
+        if names is None or table is None:
             continue
         if listed is None:
-            findings_of[csv].append(
-                Finding(
-                    "missing file name",
-                    f"it has no column 'filename', but {archive.name} exists",
-                    "package both again",
-                )
-            )
+            culprit = f"it has no column 'filename', but {archive.name} exists"
+            yield csv, Finding("missing file name", culprit, "package both again")
             continue
-        stored = set(archives[archive] or [])
-        if lacking := sorted(listed - stored):
-            findings_of[archive].append(
-                Finding(
-                    "missing file",
-                    f"{format_values(lacking)} are listed in {csv.name}, but not here",
-                    "package both again",
-                )
-            )
-        if extra := sorted(stored - listed):
-            findings_of[archive].append(
-                Finding(
-                    "unlisted file",
-                    f"{format_values(extra)} are here, but not listed in {csv.name}",
-                    "package both again",
-                )
-            )
-    for path in archives:
-        if path not in matched:
-            findings_of[path].append(
-                Finding(
-                    "table not given",
-                    "the stimuli of the files were not checked",
-                    f"also pass {path.stem}.csv",
-                    "warning",
-                )
-            )
+        if lacking := sorted(listed.difference(names)):
+            culprit = f"{format_values(lacking)} are listed in {csv.name}, but not here"
+            yield archive, Finding("missing file", culprit, "package both again")
+        if extra := sorted(set(names) - listed):
+            culprit = f"{format_values(extra)} are here, but not listed in {csv.name}"
+            yield archive, Finding("unlisted file", culprit, "package both again")
+    for path in unmatched:
+        culprit = "the stimuli of the files were not checked"
+        yield path, Finding("table not given", culprit, f"also pass {path.stem}.csv", "warning")
 
 
 def _check_assembly(
     path: Path, tables: Mapping[Path, pd.DataFrame | None], cls: str | type[DataAssembly] | None
-) -> list[Finding]:
+) -> Iterator[Finding]:
     try:
         assembly = read_netcdf(path, DataAssembly)
-    except (UserError, ValueError) as error:  # a ValueError if coordinates contradict each other
-        remedy = error.remedy if isinstance(error, UserError) and error.remedy else "package it again"
-        message = error.message if isinstance(error, UserError) else str(error)
-        return [Finding("unreadable assembly", message, remedy)]
-    findings = check_class(assembly, cls) if cls is not None else []
-    findings += check_coordinates(assembly) + check_values(assembly)
-    named = assembly.attrs.get("stimulus_set_identifier")
-    csv = _table_of(path, named, list(tables))
+    except UserError as error:
+        yield Finding("unreadable assembly", error.message, error.remedy or "package it again")
+        return
+    except ValueError as error:  # coordinates contradict each other
+        yield Finding("unreadable assembly", str(error), "package it again")
+        return
+    if cls is not None:
+        yield from check_class(assembly, cls)
+    yield from check_coordinates(assembly)
+    yield from check_values(assembly)
+    csv = _table_of(path, assembly.attrs.get("stimulus_set_identifier"), list(tables))
     table = None if csv is None else tables[csv]
     if csv is not None and table is not None:
-        ids = table["stimulus_id"].tolist()
-        findings += check_alignment(stimulus_ids(assembly), ids, where=csv.name, unshown=True)
-    return findings
+        yield from check_alignment(stimulus_ids(assembly), table["stimulus_id"], where=csv.name, unshown=True)
 
 
 def _table_of(path: Path, named: Any, tables: Sequence[Path]) -> Path | None:
     """The stimulus set of an assembly: the one named in its file, or the one with its name, or the only one."""
-    names = [stored_identifier(named)] if isinstance(named, str) else []
-    names.append(_without_prefix(path.stem))
-    for name in names:
-        for table in tables:
-            if _without_prefix(table.stem) == name:
-                return table
-    return tables[0] if len(tables) == 1 else None
+    by_name = {_without_prefix(table): table for table in reversed(tables)}
+    only = tables[0] if len(tables) == 1 else None
+    of_same_name = by_name.get(_without_prefix(path), only)
+    return by_name.get(stored_identifier(named), of_same_name) if isinstance(named, str) else of_same_name
 
 
-def _without_prefix(stem: str) -> str:
-    for prefix in _PREFIXES:
-        stem = stem.removeprefix(prefix)
-    return stem
+def _without_prefix(path: Path) -> str:
+    return path.stem.removeprefix("stimulus_").removeprefix("assy_")
 
 
 def validate_stimulus_set(stimulus_set: pd.DataFrame, identifier: str | None = None) -> list[Finding]:
@@ -328,26 +315,21 @@ def validate_stimulus_set(stimulus_set: pd.DataFrame, identifier: str | None = N
     duplicate stimulus_id | the stimulus set has duplicate ids: 'a'
     missing file | a → nowhere/a.png
     """
-    findings = check_table(stimulus_set)
     if not isinstance(stimulus_set, pd.DataFrame):
-        return findings
-    own_name = getattr(stimulus_set, "identifier", None)
-    own_name = own_name if isinstance(own_name, str) else None  # in a plain table, `name` can be a column
-    findings = check_identifier(own_name if identifier is None else identifier) + findings
-    if identifier is not None and own_name is not None and own_name != identifier:
-        findings.append(
-            Finding(
-                "two names",
-                f"the stimulus set is named {own_name!r}, but packaged as {identifier!r}",
-                "ignore this if it is intended; otherwise pass stimulus_set.name",
-                "warning",
-            )
-        )
+        return list(check_table(stimulus_set))
+    stated = getattr(stimulus_set, "identifier", None)
+    stated = stated if isinstance(stated, str) else None  # in a plain table, `name` can be a column
+    name = stated if identifier is None else identifier
+    findings = [*check_identifier(name), *check_table(stimulus_set)]
+    if stated not in (None, name):
+        culprit = f"the stimulus set is named {stated!r}, but packaged as {name!r}"
+        remedy = "ignore this if it is intended; otherwise pass stimulus_set.name"
+        findings.append(Finding("two names", culprit, remedy, "warning"))
     if stimulus_set.columns.is_unique:
         findings += check_stimulus_ids(stimulus_set)
         if "stimulus_id" in stimulus_set and all(isinstance(value, Hashable) for value in stimulus_set["stimulus_id"]):
             findings += check_files(stimulus_set)
-    return with_source(findings, f"stimulus set {own_name if identifier is None else identifier}")
+    return with_source(findings, f"stimulus set {name}")
 
 
 def validate_assembly(
@@ -394,21 +376,21 @@ def validate_assembly(
     if not isinstance(assembly, xr.DataArray):
         kind = type(assembly).__name__
         return [Finding("not an assembly", f"got a {kind}", "create one: DataAssembly(values, coords=…, dims=…)")]
-    cls = _class_of(assembly) if assembly_class_name is None else assembly_class_name
-    findings = [] if identifier is None else check_identifier(identifier, what="assembly_identifier")
-    findings += check_class(assembly, cls) + check_coordinates(assembly)
-    findings += check_storable(assembly) + check_values(assembly, allow_nan=allow_nan)
     shown = assembly.attrs.get("stimulus_set") if stimulus_set is None else stimulus_set
-    if isinstance(shown, pd.DataFrame):
-        findings += _alignment(assembly, shown, unshown=False)
+    findings = [
+        *([] if identifier is None else check_identifier(identifier, what="assembly_identifier")),
+        *check_class(
+            assembly, assembly_class_name or (type(assembly) if isinstance(assembly, DataAssembly) else DataAssembly)
+        ),
+        *check_coordinates(assembly),
+        *check_storable(assembly),
+        *check_values(assembly, allow_nan=allow_nan),
+        *(_check_stimuli(assembly, shown, unshown=False) if isinstance(shown, pd.DataFrame) else []),
+    ]
     return with_source(findings, "assembly" if identifier is None else f"assembly {identifier}")
 
 
-def _class_of(assembly: xr.DataArray) -> type[DataAssembly]:
-    return type(assembly) if isinstance(assembly, DataAssembly) else DataAssembly
-
-
-def _alignment(assembly: xr.DataArray, stimulus_set: pd.DataFrame, *, unshown: bool) -> list[Finding]:
+def _check_stimuli(assembly: xr.DataArray, stimulus_set: pd.DataFrame, *, unshown: bool) -> Iterable[Finding]:
     if "stimulus_id" not in stimulus_set.columns:
         return check_stimulus_ids(stimulus_set)
     ids = stimulus_set["stimulus_id"].tolist()
@@ -453,37 +435,5 @@ def validate_pair(
     alone.attrs = {key: value for key, value in assembly.attrs.items() if key != "stimulus_set"}
     findings += validate_assembly(alone, assembly_class_name=assembly_class_name)
     if "stimulus_id" in stimulus_set.columns and stimulus_set.columns.is_unique:
-        findings += with_source(_alignment(assembly, stimulus_set, unshown=True), "assembly")
+        findings += with_source(_check_stimuli(assembly, stimulus_set, unshown=True), "assembly")
     return findings
-
-
-def validate_files(
-    paths: Iterable[str | os.PathLike[str]] | str | os.PathLike[str],
-    *,
-    assembly_class_name: str | type[DataAssembly] | None = None,
-) -> list[Finding]:
-    """Check packaged files: tables (CSV), archives (ZIP) and assemblies (netCDF), in any combination.
-
-    ``stimulus_X.csv``, ``stimulus_X.zip`` and ``assy_X.nc`` belong together; an assembly that names another stimulus
-    set is compared with that set. A single table and a single archive belong together, whatever their names.
-
-    Parameters
-    ----------
-    paths : path, or iterable of paths
-        The files.
-    assembly_class_name : str, optional
-        Class of the assemblies. Without it, their dimensions are not checked.
-
-    Returns
-    -------
-    list of Finding
-        Findings with the path of the file as ``source``.
-
-    Examples
-    --------
-    >>> [finding.check for finding in validate_files(["nowhere/stimulus_X.csv"])]
-    ['missing file']
-    """
-    several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    findings_of = check_packages([Path(path) for path in several], cls=assembly_class_name)
-    return [finding for findings in findings_of.values() for finding in findings]

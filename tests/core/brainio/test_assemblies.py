@@ -216,9 +216,9 @@ class TestClasses:
     @pytest.mark.parametrize("dims", [["presentation"], ["presentation", "unit"], ["presentation", "time_bin"]])
     def test_wrong_neuroid_dims(self, dims):
         intermediate = NeuroidAssembly(np.zeros([2] * len(dims)), dims=dims)
-        with pytest.raises(ValueError, match=r"presentation, neuroid, time_bin") as error:
+        with pytest.raises(ValueError, match=r"presentation × neuroid × time_bin") as error:
             intermediate.validate()
-        assert "{" + ", ".join(dims) + "}" in str(error.value)
+        assert f"the dimensions are {' × '.join(dims)}, but" in str(error.value)
 
     @pytest.mark.parametrize("cls", [MetadataAssembly, SpikeTimesAssembly])
     def test_event_dims(self, cls):

@@ -718,7 +718,7 @@ class TestFetchAll:
 
         web.files["/quick"] = BODY
         web.answers["/slow"] = drip
-        monkeypatch.setattr(downloads.BatchMeter, "advance", interrupt)
+        monkeypatch.setattr(progress.Stage, "advance", interrupt)
         started = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             # with one hash they would share a folder, and the quick one could wait for the slow one's lock

@@ -405,7 +405,7 @@ class TestAssemblyLoader:
         write_netcdf(DataAssembly([[1.0]], dims=["presentation", "choice"]), tmp_path / "assy.nc")
         loader = AssemblyLoader("NeuroidAssembly", tmp_path / "assy.nc", identifier="Pets2026")
         with pytest.raises(
-            UserError, match=r"Pets2026 \(.*assy\.nc\) has the dimensions presentation × choice, but those of a Neu"
+            UserError, match=r"Pets2026 \(.*assy\.nc\): the dimensions are presentation × choice, but those of a Neu"
         ):
             loader.load()
 
@@ -415,7 +415,7 @@ class TestAssemblyLoader:
         del times[missing]
         assembly = DataAssembly(np.zeros((1, 1, 2)), coords=times, dims=["presentation", "neuroid", "time_bin"])
         write_netcdf(assembly, tmp_path / "assy.nc")
-        with pytest.raises(UserError, match=rf"Pets2026 \(.*assy\.nc\) .* no coordinate '{missing}' on time_bin"):
+        with pytest.raises(UserError, match=rf"Pets2026 \(.*assy\.nc\) has no coordinate '{missing}' on time_bin"):
             AssemblyLoader("NeuroidAssembly", tmp_path / "assy.nc", identifier="Pets2026").load()
         assert AssemblyLoader("DataAssembly", tmp_path / "assy.nc").load().shape == (1, 1, 2)
 

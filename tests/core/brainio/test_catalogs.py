@@ -12,14 +12,13 @@ import pytest
 from PIL import Image
 
 from brainscore_core.errors import UnknownIdentifier, UserError
-from brainscore_core.supported_data_standards.brainio import catalogs, fetch, lookup
+from brainscore_core.supported_data_standards.brainio import catalogs, fetch
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_core.supported_data_standards.brainio.catalogs import (
     CATALOG_COLUMNS,
     Catalog,
-    UploadedFile,
-    add_assembly,
-    add_stimulus_set,
+    add_rows,
+    catalog_row,
     check_not_taken,
 )
 from brainscore_core.supported_data_standards.brainio.fetch import (
@@ -104,21 +103,21 @@ def announce(monkeypatch, tmp_path, name, value, source):
 
 class TestReading:
     def test_lists(self, catalog):
-        assert lookup.list_stimulus_sets() == [PETS]
-        assert lookup.list_assemblies() == [PETS]
-        assert lookup.list_installed_catalogs() == ["lab_catalog"]
-        assert lookup.combined_catalog()["source_catalog"].tolist() == ["lab_catalog"] * 3
+        assert catalogs.list_stimulus_sets() == [PETS]
+        assert catalogs.list_assemblies() == [PETS]
+        assert catalogs.list_installed_catalogs() == ["lab_catalog"]
+        assert catalogs.combined_catalog()["source_catalog"].tolist() == ["lab_catalog"] * 3
 
     def test_nothing_is_installed(self):
-        assert lookup.list_stimulus_sets() == lookup.list_assemblies() == lookup.list_installed_catalogs() == []
-        with pytest.raises(lookup.AssemblyLookupError, match="no catalog has the assembly 'Pets'"):
+        assert catalogs.list_stimulus_sets() == catalogs.list_assemblies() == catalogs.list_installed_catalogs() == []
+        with pytest.raises(catalogs.AssemblyLookupError, match="no catalog has the assembly 'Pets'"):
             get_assembly("Pets")
 
     def test_rows(self, catalog):
-        table, archive = lookup.lookup_stimulus_set(PETS)
+        table, archive = catalogs.lookup_stimulus_set(PETS)
         assert (table["location"], table["class"]) == ("image_tanaka_Pets1996.csv", "StimulusSet")
         assert archive["location"] == "image_tanaka_Pets1996.zip"
-        assert lookup.lookup_assembly(PETS)["stimulus_set_identifier"] == PETS
+        assert catalogs.lookup_assembly(PETS)["stimulus_set_identifier"] == PETS
 
     def test_load(self, catalog):
         stimuli = get_stimulus_set(PETS)
@@ -131,7 +130,7 @@ class TestReading:
         assert assembly["animal"].values.tolist() == ["dog", "cat", "dog"]
 
     def test_a_wrong_name(self, catalog):
-        with pytest.raises(lookup.StimulusSetLookupError, match=f"did you mean {PETS}") as caught:
+        with pytest.raises(catalogs.StimulusSetLookupError, match=f"did you mean {PETS}") as caught:
             get_stimulus_set("tanaka.Pets1997")
         assert isinstance(caught.value, KeyError)
 
@@ -150,15 +149,15 @@ class TestReading:
     def test_an_archive_alone(self, files, monkeypatch):
         path = write_catalog(files / "lookup.csv", [row(PETS, "stimulus_set", files / "image_tanaka_Pets1996.zip")])
         monkeypatch.setenv("BRAINIO_CATALOGS", str(path))
-        with pytest.raises(lookup.StimulusSetLookupError, match="has no CSV file of the stimulus set"):
-            lookup.lookup_stimulus_set(PETS)
+        with pytest.raises(catalogs.StimulusSetLookupError, match="has no CSV file of the stimulus set"):
+            catalogs.lookup_stimulus_set(PETS)
 
     def test_two_that_agree(self, catalog, tmp_path, monkeypatch):
         (tmp_path / "copy").mkdir()
         (tmp_path / "copy" / "lookup.csv").write_bytes(catalog.read_bytes())
         monkeypatch.setenv("BRAINIO_CATALOGS", os.pathsep.join([str(catalog), str(tmp_path / "copy" / "lookup.csv")]))
-        assert lookup.list_installed_catalogs() == ["copy", "lab_catalog"]
-        assert lookup.lookup_assembly(PETS)["class"] == "BehavioralAssembly"
+        assert catalogs.list_installed_catalogs() == ["copy", "lab_catalog"]
+        assert catalogs.lookup_assembly(PETS)["class"] == "BehavioralAssembly"
 
     def test_two_that_contradict_each_other(self, catalog, tmp_path, monkeypatch):
         other = write_catalog(
@@ -167,12 +166,12 @@ class TestReading:
         )
         monkeypatch.setenv("BRAINIO_CATALOGS", f"{catalog}{os.pathsep}{other}")
         with pytest.raises(UserError, match=r"contradict each other about .*lab_catalog and other"):
-            lookup.lookup_assembly(PETS)
+            catalogs.lookup_assembly(PETS)
 
     def test_two_of_one_name(self, catalog, monkeypatch):
         monkeypatch.setenv("BRAINIO_CATALOGS", f"{catalog}{os.pathsep}{catalog}")
         with pytest.raises(UserError, match="two catalogs are named 'lab_catalog'"):
-            lookup.list_assemblies()
+            catalogs.list_assemblies()
 
     def test_no_catalog(self, tmp_path):
         with pytest.raises(UserError, match="cannot read the catalog 'lab'"):
@@ -197,47 +196,52 @@ class TestAnnounced:
             f"def lab():\n    return Catalog.from_file('lab', {str(catalog)!r})\n"
         )
         announce(monkeypatch, tmp_path, "lab", ":lab", source)
-        assert lookup.list_installed_catalogs() == ["lab"]
-        assert lookup.get_catalogs()["lab"].source_path == catalog
+        assert catalogs.list_installed_catalogs() == ["lab"]
+        assert catalogs.installed_catalogs()["lab"].source_path == catalog
         assert get_stimulus_set(PETS).identifier == PETS
 
     def test_by_a_path(self, catalog, monkeypatch, tmp_path):
         monkeypatch.delenv("BRAINIO_CATALOGS")
         announce(monkeypatch, tmp_path, "lab", ":FILE", f"FILE = {str(catalog)!r}\n")
-        assert lookup.list_assemblies() == [PETS]
+        assert catalogs.list_assemblies() == [PETS]
 
     def test_by_a_package(self, catalog, monkeypatch, tmp_path):
         monkeypatch.delenv("BRAINIO_CATALOGS")
         announce(monkeypatch, tmp_path, "lab", "", "")
         (tmp_path / "lookup.csv").write_bytes(catalog.read_bytes())
-        assert lookup.list_assemblies() == [PETS]
+        assert catalogs.list_assemblies() == [PETS]
 
     def test_one_that_fails(self, monkeypatch, tmp_path):
         announce(monkeypatch, tmp_path, "lab", ":lab", "def lab():\n    1 / 0\n")
         with pytest.raises(UserError, match=r"'lab'.*announcing_lab:lab.*ZeroDivisionError"):
-            lookup.list_assemblies()
+            catalogs.list_assemblies()
 
     def test_one_that_is_none(self, monkeypatch, tmp_path):
         announce(monkeypatch, tmp_path, "lab", ":lab", "lab = 3\n")
         with pytest.raises(UserError, match="is a int"):
-            lookup.list_assemblies()
+            catalogs.list_assemblies()
+
+
+TABLE = {"bucket": "brainio-contrib", "key": "stimulus_Pets2024.csv", "sha1": "a" * 40, "version_id": "v1"}
+ARCHIVE = {"bucket": "brainio-contrib", "key": "stimulus_Pets2024.zip", "sha1": "b" * 40, "version_id": "v2"}
+FILE = {"bucket": "storage/some folder", "key": "assy_Pets2024.nc", "sha1": "c" * 40}
 
 
 class TestWriting:
-    TABLE = UploadedFile("brainio-contrib", "stimulus_Pets2024.csv", "a" * 40, "v1")
-    ARCHIVE = UploadedFile("brainio-contrib", "stimulus_Pets2024.zip", "b" * 40, "v2")
-    FILE = UploadedFile("storage/some folder", "assy_Pets2024.nc", "c" * 40)
+    def stimuli(self, path, **changes):
+        table = catalog_row("Pets2024", "stimulus_set", **TABLE, cls="StimulusSet")
+        return add_rows(path, [table, catalog_row("Pets2024", "stimulus_set", **ARCHIVE | changes)])
 
-    def test_without_a_catalog(self):
-        add_stimulus_set(None, "Pets2024", table=self.TABLE, archive=self.ARCHIVE)
-        add_assembly(None, "Pets2024", file=self.FILE, cls="NeuroidAssembly", stimulus_set_identifier="Pets2024")
-        check_not_taken(None, "Pets2024", "assembly")
+    def assembly(self, path, identifier="Pets2024", stimuli="Pets2024", **changes):
+        file = FILE | changes
+        row = catalog_row(identifier, "assembly", **file, cls="NeuroidAssembly", stimulus_set_identifier=stimuli)
+        return add_rows(path, [row])
 
     def test_a_new_file(self, tmp_path):
         path = tmp_path / "lab" / "lookup.csv"
         check_not_taken(path, "Pets2024", "stimulus_set")
-        add_stimulus_set(path, "Pets2024", table=self.TABLE, archive=self.ARCHIVE)
-        add_assembly(path, "Pets2024", file=self.FILE, cls="NeuroidAssembly", stimulus_set_identifier="Pets2024")
+        self.stimuli(path)
+        self.assembly(path)
         assert path.read_text().splitlines() == [
             "identifier,lookup_type,class,location_type,location,sha1,stimulus_set_identifier,version_id",
             "Pets2024,stimulus_set,StimulusSet,S3,https://brainio-contrib.s3.amazonaws.com/stimulus_Pets2024.csv,"
@@ -253,40 +257,39 @@ class TestWriting:
 
     def test_columns_and_rows_that_are_there_stay(self, catalog):
         before = catalog.read_text().splitlines()
-        add_assembly("lab_catalog", "Pets2024", file=self.FILE, cls="NeuroidAssembly", stimulus_set_identifier=PETS)
+        self.assembly("lab_catalog", stimuli=PETS)
         after = catalog.read_text().splitlines()
         assert after[:4] == before
         assert after[4].startswith("Pets2024,assembly,NeuroidAssembly,S3,")
         assert after[4].endswith(f"{PETS},")
-        assert lookup.list_assemblies() == ["Pets2024", PETS]
+        assert catalogs.list_assemblies() == ["Pets2024", PETS]
 
     def test_again(self, tmp_path):
         path = tmp_path / "lookup.csv"
         for _ in range(2):
-            add_stimulus_set(path, "Pets2024", table=self.TABLE, archive=self.ARCHIVE)
+            self.stimuli(path)
         assert len(Catalog.from_file("lab", path)) == 2
 
     def test_a_taken_identifier(self, tmp_path):
         path = tmp_path / "lookup.csv"
-        add_stimulus_set(path, "Pets2024", table=self.TABLE, archive=self.ARCHIVE)
+        self.stimuli(path)
         before = path.read_bytes()
         with pytest.raises(UserError, match="already has the stimulus set 'Pets2024'"):
             check_not_taken(path, "Pets2024", "stimulus_set")
         with pytest.raises(UserError, match="already has the stimulus set 'Pets2024'"):
-            add_stimulus_set(path, "Pets2024", table=self.TABLE, archive=self.ARCHIVE._replace(sha1="d" * 40))
+            self.stimuli(path, sha1="d" * 40)
         assert path.read_bytes() == before
         check_not_taken(path, "Pets2024", "assembly")
 
     def test_an_unknown_catalog(self, catalog):
         with pytest.raises(UnknownIdentifier, match=r"unknown catalog 'lab_catalogue'\ndid you mean lab_catalog"):
-            add_assembly("lab_catalogue", "P", file=self.FILE, cls="NeuroidAssembly", stimulus_set_identifier=None)
+            self.assembly("lab_catalogue")
 
     def test_several_at_once(self, tmp_path):
         path = tmp_path / "lookup.csv"
 
         def add(number):
-            file = self.FILE._replace(key=f"assy_{number}.nc")
-            add_assembly(path, f"Pets{number}", file=file, cls="NeuroidAssembly", stimulus_set_identifier=None)
+            self.assembly(path, f"Pets{number}", None, key=f"assy_{number}.nc")
 
         threads = [threading.Thread(target=add, args=(number,)) for number in range(8)]
         for thread in threads:
@@ -297,10 +300,10 @@ class TestWriting:
 
     def test_the_old_function(self, tmp_path):
         path = tmp_path / "lookup.csv"
-        written = lookup.append(str(path), "P", "StimulusSet", "stimulus_set", "bucket", "a" * 40, "stimulus_P.csv")
+        written = catalogs.append(str(path), "P", "StimulusSet", "stimulus_set", "bucket", "a" * 40, "stimulus_P.csv")
         assert written["location"].tolist() == ["https://bucket.s3.amazonaws.com/stimulus_P.csv"]
         with pytest.raises(UserError, match="unknown lookup_type 'stimuli'"):
-            lookup.append(str(path), "P", None, "stimuli", "bucket", "a" * 40, "stimulus_P.csv")
+            catalogs.append(str(path), "P", None, "stimuli", "bucket", "a" * 40, "stimulus_P.csv")
 
 
 class TestPlaces:
@@ -334,17 +337,17 @@ def test_load_from_s3(files, tmp_path, monkeypatch, s3_server):
     client.create_bucket(Bucket="brainio-contrib")
     client.put_bucket_versioning(Bucket="brainio-contrib", VersioningConfiguration={"Status": "Enabled"})
 
-    def upload(name):
+    def upload(name, lookup_type, **more):
         key = f"data/{name}"
         put = client.put_object(Bucket="brainio-contrib", Key=key, Body=(files / name).read_bytes(), ACL="public-read")
         client.put_object(Bucket="brainio-contrib", Key=key, Body=b"newer", ACL="public-read")
-        return UploadedFile("brainio-contrib/data", name, sha1(files / name), put["VersionId"])
+        file = {"bucket": "brainio-contrib/data", "key": name, "sha1": sha1(files / name)}
+        return catalog_row(PETS, lookup_type, **file, version_id=put["VersionId"], **more)
 
     path = tmp_path / "lookup.csv"
-    table, archive = upload("image_tanaka_Pets1996.csv"), upload("image_tanaka_Pets1996.zip")
-    file = upload("assy_tanaka_Pets1996.nc")
-    add_stimulus_set(path, PETS, table=table, archive=archive)
-    add_assembly(path, PETS, file=file, cls="BehavioralAssembly", stimulus_set_identifier=PETS)
+    stimuli = [upload(f"image_tanaka_Pets1996.{suffix}", "stimulus_set") for suffix in ("csv", "zip")]
+    more = {"cls": "BehavioralAssembly", "stimulus_set_identifier": PETS}
+    add_rows(path, [*stimuli, upload("assy_tanaka_Pets1996.nc", "assembly", **more)])
     monkeypatch.setenv("BRAINIO_CATALOGS", str(path))
     monkeypatch.setenv("BRAINIO_HOME", str(tmp_path / "cache"))
     assembly = get_assembly(PETS)
