@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -26,6 +27,7 @@ from brainscore_core.plugins.loading import (
     same_file,
 )
 from brainscore_core.plugins.source import parse
+from brainscore_core.plugins.tables import table_keys
 from brainscore_core.provenance import remark
 
 _MAX_PLUGINS = 3
@@ -202,6 +204,23 @@ class Registry(MutableMapping[str, Callable[..., T]]):
             )
         self._entries[key] = entry
         self._deleted.discard(key)
+
+    def add_table(self, plugin_file: str, name: str, make: Callable[..., T], **options: Any) -> None:
+        """Register a factory for each row of a table: ``make(plugin_file, identifier, **options)``.
+
+        Parameters
+        ----------
+        plugin_file : str
+            ``__file__`` of the plugin.
+        name : str
+            Name of a CSV file in the plugin's folder, whose first column has the identifiers.
+        make : callable
+            Makes the object.
+        **options
+            Further arguments of `make`.
+        """
+        for key in table_keys(plugin_file, name):
+            self[key] = partial(make, plugin_file, key, **options)
 
     def __getitem__(self, key: str) -> Callable[..., T]:
         locations = self.locations(key)

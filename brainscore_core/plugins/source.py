@@ -110,15 +110,16 @@ class Literals:
 
     def _items(self, node: ast.expr, values: Mapping[str, object]) -> list[object] | None:
         if isinstance(node, ast.Call) and not node.keywords:
-            keys = self._table_keys(node)
+            is_table = isinstance(node.func, ast.Name) and node.func.id == "table_keys"
+            keys = self.table_keys(node.args) if is_table else None
             return self._called(node, values) if keys is None else keys
         value = self.evaluate(node, values)
         return list(value) if isinstance(value, list | tuple | set | dict | str) else None
 
-    def _table_keys(self, call: ast.Call) -> list[object] | None:
-        """Evaluate ``table_keys(__file__, "benchmarks.csv")``, whose table is in the same folder."""
-        match call.func, call.args:
-            case ast.Name(id="table_keys"), [ast.Name(id="__file__"), ast.Constant(value=str(name))]:
+    def table_keys(self, arguments: Sequence[ast.expr]) -> list[object] | None:
+        """Evaluate the identifiers of a table, ``(__file__, "benchmarks.csv")``, in the same folder; None otherwise."""
+        match arguments:
+            case [ast.Name(id="__file__"), ast.Constant(value=str(name)), *_]:
                 pass
             case _:
                 return None
@@ -233,8 +234,9 @@ def scan_file(file: str | os.PathLike[str], registries: Sequence[str]) -> Scan:
     """Read which keys of `registries` a plugin's file registers.
 
     Recognized are assignments ``model_registry['key'] = ...`` (also annotated, chained, through an alias, inside
-    ``if``, ``for``, ``with``, ``try`` or a function), ``model_registry.update({...})``, and keys composed of constants,
-    such as f-strings in a loop over a literal list, or over the identifiers of a table
+    ``if``, ``for``, ``with``, ``try`` or a function), ``model_registry.update({...})``,
+    ``model_registry.add_table(__file__, 'models.csv', make)``, and keys composed of constants, such as f-strings in a
+    loop over a literal list, or over the identifiers of a table
     (:func:`~brainscore_core.plugins.tables.table_keys`). Comments and strings never count. Any other use of a registry
     makes the file *dynamic*. A file that cannot be read or parsed has `error` set; nothing is raised.
     """
@@ -386,12 +388,20 @@ class _Reader:
         self.block(node.orelse, values, conditional=conditional)
 
     def update(self, call: ast.Call, values: Mapping[str, object], conditional: bool) -> bool:
-        """Handle ``registry.update({'key': factory})``; return whether it was such a call."""
-        if not (isinstance(call.func, ast.Attribute) and call.func.attr == "update"):
+        """Handle ``registry.update({'key': make})`` and ``registry.add_table(…)``; return whether it is such a call."""
+        if not (isinstance(call.func, ast.Attribute) and call.func.attr in ("update", "add_table")):
             return False
         registry = self.registry_of(call.func.value)
         if registry is None:
             return False
+        if call.func.attr == "add_table":
+            keys = None if conditional else self.literals.table_keys(call.args)
+            if keys is None:
+                self.dynamic.append((registry, call.lineno))
+            else:
+                self.spend(len(keys))
+                self.registrations += [Registration(registry, str(key), call.lineno) for key in keys]
+            return True
         for argument in call.args:
             if isinstance(argument, ast.Dict) and None not in argument.keys:
                 for key in argument.keys:

@@ -161,7 +161,8 @@ def check_paths(paths: Sequence[tuple[str, Path]]) -> list[Finding]:
 
     Stimulus ids come with paths, which are relative to the working directory unless they are absolute.
     """
-    faults, labels = [], {}
+    faults: list[Finding] = []
+    labels: dict[Path, str] = {}
     for stimulus_id, path in paths:
         label = f"{stimulus_id} → {path}"
         if fault := _file_fault(path):

@@ -1,8 +1,5 @@
 """Predictivity of and similarity to human visual cortex (7T fMRI, surface) on natural scenes (Allen et al. 2022)."""
 
-from functools import partial
-
-from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import benchmark_registry
 from brainscore_vision.benchmark_helpers.metadata import read_metadata
 from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
@@ -10,5 +7,4 @@ from brainscore_vision.data.allen2022_fmri_surface import BIBTEX
 
 METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
-for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(make_benchmark, __file__, _key, bibtex=BIBTEX)
+benchmark_registry.add_table(__file__, "benchmarks.csv", make_benchmark, bibtex=BIBTEX)

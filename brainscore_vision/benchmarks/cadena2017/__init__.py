@@ -1,11 +1,9 @@
 """Predictivity of macaque V1 on natural images and textures (Cadena et al. 2017)."""
 
-from functools import partial
-
 import numpy as np
 
 from brainscore_core.benchmarks import Benchmark
-from brainscore_core.plugins.tables import read_citation, table_keys
+from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import benchmark_registry, load_ceiling, load_dataset, load_metric
 from brainscore_vision.benchmark_helpers.measurements import average_repetition, of_region, single_time_bin
@@ -63,7 +61,6 @@ def complete_presentations(assembly: DataAssembly) -> DataAssembly:
     return kept
 
 
-for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(
-        make_benchmark, __file__, _key, bibtex=BIBTEX, kinds={"complete presentations": _benchmark}
-    )
+benchmark_registry.add_table(
+    __file__, "benchmarks.csv", make_benchmark, bibtex=BIBTEX, kinds={"complete presentations": _benchmark}
+)

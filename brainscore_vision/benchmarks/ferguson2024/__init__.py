@@ -1,6 +1,5 @@
 """Asymmetry of visual search between targets and distractors, in 14 experiments (Ferguson et al. 2024)."""
 
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -9,7 +8,7 @@ import pandas as pd
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
-from brainscore_core.plugins.tables import read_citation, table_keys
+from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, load_dataset, load_metric, load_stimulus_set
@@ -134,5 +133,6 @@ def _trials(people: DataAssembly) -> pd.DataFrame:
     )
 
 
-for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(make_benchmark, __file__, _key, bibtex=BIBTEX, kinds={"search": SearchAsymmetry})
+benchmark_registry.add_table(
+    __file__, "benchmarks.csv", make_benchmark, bibtex=BIBTEX, kinds={"search": SearchAsymmetry}
+)

@@ -1,13 +1,12 @@
 """Shape or texture: which cue of a conflict models choose (Hermann et al. 2020)."""
 
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
 from brainscore_core.metrics import Score, declare_no_error
-from brainscore_core.plugins.tables import read_citation, table_keys
+from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
@@ -88,5 +87,4 @@ def _assembly(stimuli: StimulusSet, values: Any) -> BehavioralAssembly:
     )
 
 
-for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(make_benchmark, __file__, _key, bibtex=BIBTEX, kinds={"shape": CueConflict})
+benchmark_registry.add_table(__file__, "benchmarks.csv", make_benchmark, bibtex=BIBTEX, kinds={"shape": CueConflict})

@@ -1,7 +1,6 @@
 """How many dimensions encode shape and texture (Islam et al. 2021)."""
 
 import random
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +9,7 @@ from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
 from brainscore_core.errors import UserError
 from brainscore_core.metric_helpers.alignment import require_same
 from brainscore_core.metrics import Score
-from brainscore_core.plugins.tables import read_citation, table_keys
+from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, load_metric, load_stimulus_set
@@ -129,7 +128,6 @@ def draw_pairs(stimuli: StimulusSet) -> tuple[np.ndarray, np.ndarray]:
     return np.array(factors), np.array(partners)
 
 
-for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(
-        make_benchmark, __file__, _key, bibtex=BIBTEX, kinds={"dimensionality": Dimensionality}
-    )
+benchmark_registry.add_table(
+    __file__, "benchmarks.csv", make_benchmark, bibtex=BIBTEX, kinds={"dimensionality": Dimensionality}
+)

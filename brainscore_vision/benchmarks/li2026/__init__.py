@@ -1,8 +1,5 @@
 """Predictivity of and similarity to macaque V1, V2, V4 and IT on natural scenes (Li et al. 2026)."""
 
-from functools import partial
-
-from brainscore_core.plugins.tables import table_keys
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import benchmark_registry
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow, read_metadata
@@ -23,5 +20,4 @@ def prepare(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembly:
     return selected
 
 
-for _key in table_keys(__file__, "benchmarks.csv"):
-    benchmark_registry[_key] = partial(make_benchmark, __file__, _key, bibtex=BIBTEX, prepare=prepare)
+benchmark_registry.add_table(__file__, "benchmarks.csv", make_benchmark, bibtex=BIBTEX, prepare=prepare)

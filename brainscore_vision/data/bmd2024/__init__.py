@@ -3,15 +3,10 @@
 One of the winners of the benchmark track of the Brain-Score competition 2024; its article has not appeared yet.
 """
 
-from functools import partial
-
-from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
 STIMULUS_GROUPS = {"BMD2024.*": "truth"}
 
-for _key in table_keys(__file__, "assemblies.csv"):
-    data_registry[_key] = partial(load_assembly, __file__, _key)
-for _key in table_keys(__file__, "stimulus_sets.csv"):
-    stimulus_set_registry[_key] = partial(load_stimuli, __file__, _key)
+data_registry.add_table(__file__, "assemblies.csv", load_assembly)
+stimulus_set_registry.add_table(__file__, "stimulus_sets.csv", load_stimuli)

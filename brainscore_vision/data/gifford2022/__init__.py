@@ -1,8 +1,6 @@
 """Electroencephalography of people who saw pictures of things (Gifford et al. 2022)."""
 
-from functools import partial
-
-from brainscore_core.plugins.tables import read_citation, table_keys
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
@@ -10,7 +8,5 @@ BIBTEX = read_citation(__file__)
 
 STIMULUS_GROUPS = {"Gifford2022_test": "none"}  # one picture of each thing
 
-for _key in table_keys(__file__, "assemblies.csv"):
-    data_registry[_key] = partial(load_assembly, __file__, _key)
-for _key in table_keys(__file__, "stimulus_sets.csv"):
-    stimulus_set_registry[_key] = partial(load_stimuli, __file__, _key)
+data_registry.add_table(__file__, "assemblies.csv", load_assembly)
+stimulus_set_registry.add_table(__file__, "stimulus_sets.csv", load_stimuli)

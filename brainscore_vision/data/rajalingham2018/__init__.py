@@ -27,5 +27,4 @@ def _load(identifier: str) -> DataAssembly:
 
 for _key in table_keys(__file__, "assemblies.csv"):
     data_registry[_key] = partial(_load, _key)
-for _key in table_keys(__file__, "stimulus_sets.csv"):
-    stimulus_set_registry[_key] = partial(load_stimuli, __file__, _key)
+stimulus_set_registry.add_table(__file__, "stimulus_sets.csv", load_stimuli)

@@ -1,14 +1,10 @@
 """Recordings from macaque V4 and IT of single objects and scrambled images (Rust & DiCarlo 2012)."""
 
-from functools import partial
-
-from brainscore_core.plugins.tables import read_citation, table_keys
+from brainscore_core.plugins.tables import read_citation
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data_sources.tables import load_assembly, load_stimuli
 
 BIBTEX = read_citation(__file__)
 
-for _key in table_keys(__file__, "assemblies.csv"):
-    data_registry[_key] = partial(load_assembly, __file__, _key)
-for _key in table_keys(__file__, "stimulus_sets.csv"):
-    stimulus_set_registry[_key] = partial(load_stimuli, __file__, _key)
+data_registry.add_table(__file__, "assemblies.csv", load_assembly)
+stimulus_set_registry.add_table(__file__, "stimulus_sets.csv", load_stimuli)

@@ -23,7 +23,6 @@ def _load_stimuli(identifier: str) -> StimulusSet:
     return stimuli
 
 
-for _key in table_keys(__file__, "assemblies.csv"):
-    data_registry[_key] = partial(load_assembly, __file__, _key)
+data_registry.add_table(__file__, "assemblies.csv", load_assembly)
 for _key in table_keys(__file__, "stimulus_sets.csv"):
     stimulus_set_registry[_key] = partial(_load_stimuli, _key)

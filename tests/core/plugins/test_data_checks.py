@@ -78,7 +78,7 @@ def test_nan(assembly):
 def test_coordinates(assembly):
     found = results(assembly.assign_coords(neuroid_id=("neuroid", ["n0", "n0"])))
     assert (
-        "several neuroids have the id 'n0'"
+        "the assembly has duplicate ids: 'n0'"
         in found["its dimensions and coordinates are those of its class"].explanation
     )
 

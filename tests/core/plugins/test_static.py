@@ -209,6 +209,13 @@ class TestTables:
         assert found.dynamic == ()
         assert found.depends == (str(tmp_path / "models.csv"),)
 
+    def test_a_table_is_registered_at_once(self, scan, tmp_path):
+        (tmp_path / "models.csv").write_text("name,size\nsmall,1\nlarge,2\n")
+        found = scan("model_registry.add_table(__file__, 'models.csv', make, size=3)")
+        assert (keys(found), found.dynamic) == (["small", "large"], ())
+        found = scan("if x:\n    model_registry.add_table(__file__, 'models.csv', make)")
+        assert (keys(found), found.dynamic) == ([], (("model_registry", 2),))
+
     def test_a_table_without_rows_registers_nothing(self, scan, tmp_path):
         (tmp_path / "models.csv").write_text("name,size\n")
         assert (keys(scan(self.LOOP)), scan(self.LOOP).dynamic) == ([], ())

@@ -93,7 +93,9 @@ def from_s3(registry, asks):
 
 def _mentions_s3(folder):
     return any(
-        re.search("_from_s3|table_keys", path.read_text()) for path in folder.glob("*.py") if path.name != "test.py"
+        re.search("_from_s3|table_keys|add_table", path.read_text())
+        for path in folder.glob("*.py")
+        if path.name != "test.py"
     )
 
 
