@@ -1,7 +1,7 @@
 """Where data come from: names in registries and catalogs, tables of plugins, and packages that stay on this machine."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -34,17 +34,7 @@ def get_stimulus_set(identifier: str) -> "StimulusSet":
     >>> get_stimulus_set("Simulated2026").identifier
     'Simulated2026'
     """
-    from brainscore_core.supported_data_standards.brainio import catalogs, fetch
-    from brainscore_vision.registries import load_stimulus_set, stimulus_set_registry
-
-    return _load_by_name(
-        identifier,
-        registry=stimulus_set_registry,
-        load=load_stimulus_set,
-        catalogued=catalogs.list_stimulus_sets,
-        load_catalogued=fetch.get_stimulus_set,
-        kind="stimulus_set",
-    )
+    return _load_by_name(identifier, "stimulus_set")
 
 
 def get_assembly(identifier: str) -> "DataAssembly":
@@ -74,17 +64,7 @@ def get_assembly(identifier: str) -> "DataAssembly":
     >>> get_assembly("Simulated2026").dims
     ('presentation', 'neuroid')
     """
-    from brainscore_core.supported_data_standards.brainio import catalogs, fetch
-    from brainscore_vision.registries import data_registry, load_dataset
-
-    return _load_by_name(
-        identifier,
-        registry=data_registry,
-        load=load_dataset,
-        catalogued=catalogs.list_assemblies,
-        load_catalogued=fetch.get_assembly,
-        kind="data",
-    )
+    return _load_by_name(identifier, "data")
 
 
 def list_stimulus_sets() -> list[str]:
@@ -96,10 +76,7 @@ def list_stimulus_sets() -> list[str]:
     >>> "Simulated2026" in list_stimulus_sets()
     True
     """
-    from brainscore_core.supported_data_standards.brainio import catalogs
-    from brainscore_vision.registries import stimulus_set_registry
-
-    return sorted({*stimulus_set_registry, *catalogs.list_stimulus_sets()})
+    return _all_names(_source("stimulus_set"))
 
 
 def list_assemblies() -> list[str]:
@@ -111,38 +88,50 @@ def list_assemblies() -> list[str]:
     >>> "Simulated2026" in list_assemblies()
     True
     """
-    from brainscore_core.supported_data_standards.brainio import catalogs
-    from brainscore_vision.registries import data_registry
-
-    return sorted({*data_registry, *catalogs.list_assemblies()})
+    return _all_names(_source("data"))
 
 
-def _load_by_name(
-    identifier: str,
-    *,
-    registry: Any,
-    load: Callable[[str], Any],
-    catalogued: Callable[[], Iterable[str]],
-    load_catalogued: Callable[[str], Any],
-    kind: str,
-) -> Any:
+class _Source(NamedTuple):
+    """Where data of one kind come from: plugins and catalogs."""
+
+    registry: Any
+    load: Callable[[str], Any]
+    catalogued: Callable[[], Iterable[str]]
+    load_catalogued: Callable[[str], Any]
+
+
+def _source(kind: str) -> _Source:
+    from brainscore_core.supported_data_standards.brainio import catalogs, fetch
+    from brainscore_vision import registries
+
+    if kind == "data":
+        loaders = registries.data_registry, registries.load_dataset
+        return _Source(*loaders, catalogs.list_assemblies, fetch.get_assembly)
+    loaders = registries.stimulus_set_registry, registries.load_stimulus_set
+    return _Source(*loaders, catalogs.list_stimulus_sets, fetch.get_stimulus_set)
+
+
+def _all_names(source: _Source) -> list[str]:
+    return sorted({*source.registry, *source.catalogued()})
+
+
+def _load_by_name(identifier: str, kind: str) -> Any:
     from brainscore_core.errors import UnknownIdentifier, nearest
     from brainscore_core.provenance import note
 
-    if identifier in registry:
-        return load(identifier)
-    listed = list(catalogued())
-    if identifier in listed:
-        loaded = load_catalogued(identifier)
+    source = _source(kind)
+    if identifier in source.registry:
+        return source.load(identifier)
+    if identifier in source.catalogued():
+        loaded = source.load_catalogued(identifier)
         note(kind, identifier=identifier)
         return loaded
     laboratory, _, name = str(identifier).partition(".")
-    if laboratory.islower() and name in registry:
-        return load(name)
-    names = sorted({*registry, *listed})
-    near = nearest(str(identifier), names, limit=3)
+    if laboratory.islower() and name in source.registry:
+        return source.load(name)
+    near = nearest(str(identifier), _all_names(source), limit=3)
     raise UnknownIdentifier(
-        f"neither a plugin nor a catalog registers the {registry.noun} {identifier!r}."
+        f"neither a plugin nor a catalog registers the {source.registry.noun} {identifier!r}."
         + (f" Nearest: {', '.join(near)}." if near else ""),
-        remedy=f"List all names that plugins register with: {registry.list_command}",
+        remedy=f"List all names that plugins register with: {source.registry.list_command}",
     )

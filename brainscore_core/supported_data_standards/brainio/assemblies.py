@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import numpy as np
 import pandas as pd
 import xarray as xr
-from xarray.indexes import PandasMultiIndex
 
 from brainscore_core.errors import MissingColumn, UnknownIdentifier, UserError, nearest
 from brainscore_core.formatting import as_html, as_text, folded
@@ -135,7 +134,8 @@ def same_attribute(left: Any, right: Any) -> bool:
     if isinstance(left, pd.DataFrame | pd.Series) or isinstance(right, pd.DataFrame | pd.Series):
         return type(left) is type(right) and bool(left.equals(right))
     if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
-        return _same_arrays(np.asarray(left), np.asarray(right))
+        left, right = np.asarray(left), np.asarray(right)
+        return np.array_equal(left, right, equal_nan=left.dtype.kind in "fc" and right.dtype.kind in "fc")
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(same_attribute(left[key], right[key]) for key in left)
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
@@ -144,12 +144,6 @@ def same_attribute(left: Any, right: Any) -> bool:
     if isinstance(equal, bool | np.bool_):
         return bool(equal) or (isinstance(left, float) and isinstance(right, float) and left != left and right != right)
     return False
-
-
-def _same_arrays(left: np.ndarray, right: np.ndarray) -> bool:
-    if left.dtype.kind in "fc" and right.dtype.kind in "fc":
-        return np.array_equal(left, right, equal_nan=True)
-    return np.array_equal(left, right)
 
 
 def different_dims(dims: Iterable[Hashable], cls: "type[DataAssembly]") -> str:
@@ -226,16 +220,9 @@ class DataAssembly(xr.DataArray):
         if isinstance(coords, Mapping) and not isinstance(coords, xr.Coordinates):
             coords = normalise_coords(coords)
         super().__init__(data, coords=coords, dims=dims, name=name, attrs=attrs)
-        self._gather()
-
-    def _gather(self) -> None:
-        """Turn all coordinates into levels, in place."""
         if not is_canonical(self):
-            self._put_coords(named_coords(self))
-
-    def _put_coords(self, coords: Mapping[Hashable, xr.Variable]) -> None:
-        gathered = gather_coords(coords, self.dims)
-        self._coords, self._indexes = gathered.variables, gathered.indexes
+            gathered = gather_coords(named_coords(self), self.dims)
+            self._coords, self._indexes = gathered.variables, gathered.indexes
 
     def validate(self) -> None:
         """Check that the dimensions are those of the class, as packaging and loading do.
@@ -379,27 +366,8 @@ class DataAssembly(xr.DataArray):
         new = named_coords(
             xr.DataArray(self.variable, coords=normalise_coords({**(coords or {}), **coords_kwargs}), dims=self.dims)
         )
-        before = named_coords(self)
-        replaced = [variable for side in (before, new) for name, variable in side.items() if name in new]
-        changed = {variable.dims for variable in replaced if variable.ndim == 1}
-        gathered = gather_coords(
-            {
-                name: variable
-                for name, variable in {**before, **new}.items()
-                if variable.ndim != 1 or variable.dims in changed
-            },
-            self.dims,
-        )
-        variables = {
-            name: variable
-            for name, variable in self._coords.items()
-            if variable.ndim == 1 and variable.dims not in changed
-        }
-        indexes = {name: index for name, index in self._indexes.items() if name in variables}
-        variables |= gathered.variables
-        order = [name for name in dict.fromkeys([*self._coords, *variables]) if name in variables]
-        coordinates = GatheredCoords({name: variables[name] for name in order}, indexes | gathered.indexes)
-        return build_array(type(self), self.variable, coordinates, self.name)
+        gathered = gather_coords({**named_coords(self), **new}, self.dims, self)
+        return build_array(type(self), self.variable, gathered, self.name)
 
     def copy(self, deep: bool = True, data: Any = None) -> Self:
         """Return a copy; a shallow one shares the indexes, which cannot change."""
@@ -420,20 +388,13 @@ class DataAssembly(xr.DataArray):
         gone = names | {level for level, dim in dims.items() if dim in whole}
         if errors == "raise" and (missing := names - set(self._coords)):
             raise ValueError(f"cannot drop {sorted(map(str, missing))}: coordinates are {list(self._coords)}")
-        touched = {dims[name] for name in gone if name in dims}
         remaining = {name: variable for name, variable in named_coords(self).items() if name not in gone}
-        if any(isinstance(self.xindexes.get(dim), PandasMultiIndex) for dim in touched) or whole:
-            return build_array(
-                type(self), self.variable.copy(deep=False), gather_coords(remaining, self.dims), self.name
-            )
-        return super().drop_vars(names, errors=errors)
+        gathered = gather_coords(remaining, self.dims, self)
+        return build_array(type(self), self.variable.copy(deep=False), gathered, self.name)
 
     def rename(self, new_name_or_name_dict: Any = None, **names: Any) -> Self:
         """Rename the assembly (given a name), or its dimensions and levels (given a mapping)."""
-        renamed = super().rename(new_name_or_name_dict, **names)
-        if named_coords(self) and any(isinstance(index, PandasMultiIndex) for index in self.xindexes.values()):
-            return converted(type(self), renamed)
-        return renamed
+        return converted(type(self), super().rename(new_name_or_name_dict, **names))
 
     def stack(self, dim: Any = None, create_index: bool | None = True, index_cls: Any = None, **dims: Any) -> Any:
         """Stack dimensions into one dimension that has all levels of the stacked dimensions."""

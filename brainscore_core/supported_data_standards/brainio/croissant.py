@@ -134,15 +134,12 @@ def write_croissant(
     path = folder / f"croissant_{stored}.json"
     passed = {"description": description, "license": license, "citation": citation, "terms": terms}
     earlier = _read(path)
-    creator = earlier.get("creator") or []
     stated = {name: passed[name] or earlier.get(_STATED[name]) for name in _STATED}
+    stated["description"] = stated["description"] or f"Data of {identifier}, packaged for Brain-Score."
     document = dataset_document(
         identifier,
-        description=stated["description"] or f"Data of {identifier}, packaged for Brain-Score.",
-        license=stated["license"],
-        citation=stated["citation"],
-        terms=stated["terms"],
-        creators=list(creators) or [person["name"] for person in creator],
+        **stated,
+        creators=list(creators) or [person["name"] for person in earlier.get("creator") or []],
         distribution=[entry for file in files for entry in _file_entries(file)],
         record_sets=[records for file in files if file.suffix == ".csv" for records in _record_sets(file, files)],
     )
@@ -169,33 +166,29 @@ def _license_url(name: str | None) -> str | None:
     return f"https://spdx.org/licenses/{name}"
 
 
+def _node(kind: str, identifier: str, name: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"@type": f"cr:{kind}", "@id": identifier, "name": name or identifier, **more}
+
+
 def _file_entries(path: Path) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = [
-        {
-            "@type": "cr:FileObject",
-            "@id": path.name,
-            "name": path.name,
-            "contentUrl": path.name,
-            "contentSize": f"{path.stat().st_size} B",
-            "encodingFormat": _FORMATS[path.suffix],
-            "sha256": file_digest(path, "sha256"),
-        }
-    ]
+    facts = {
+        "contentUrl": path.name,
+        "contentSize": f"{path.stat().st_size} B",
+        "encodingFormat": _FORMATS[path.suffix],
+        "sha256": file_digest(path, "sha256"),
+    }
+    entries = [_node("FileObject", path.name, **facts)]
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
         patterns = sorted({f"*{Path(name).suffix}" for name in names})
         formats = {mimetypes.guess_type(name)[0] or "application/octet-stream" for name in names}
-        entries.append(
-            {
-                "@type": "cr:FileSet",
-                "@id": _STIMULUS_FILES,
-                "name": _STIMULUS_FILES,
-                "containedIn": {"@id": path.name},
-                "encodingFormat": formats.pop() if len(formats) == 1 else "application/octet-stream",
-                "includes": patterns[0] if len(patterns) == 1 else patterns,
-            }
-        )
+        members = {
+            "containedIn": {"@id": path.name},
+            "encodingFormat": formats.pop() if len(formats) == 1 else "application/octet-stream",
+            "includes": patterns[0] if len(patterns) == 1 else patterns,
+        }
+        entries.append(_node("FileSet", _STIMULUS_FILES, **members))
     return entries
 
 
@@ -205,44 +198,24 @@ def _record_sets(table: Path, files: Sequence[Path]) -> list[dict[str, Any]]:
     with_files = any(path.suffix == ".zip" for path in files)
     fields = []
     for name in columns.columns:
-        text = name in ("stimulus_id", "filename")
-        field: dict[str, Any] = {
-            "@type": "cr:Field",
-            "@id": f"stimuli/{name}",
-            "name": name,
-            "dataType": "sc:Text" if text else _KINDS.get(columns[name].dtype.kind, "sc:Text"),
-            "source": {"fileObject": {"@id": table.name}, "extract": {"column": name}},
-        }
-        if name == "filename" and with_files:
-            field["references"] = {"field": {"@id": "files/filename"}}
-        fields.append(field)
-    sets: list[dict[str, Any]] = [
-        {
-            "@type": "cr:RecordSet",
-            "@id": "stimuli",
-            "name": "stimuli",
-            "key": {"@id": "stimuli/stimulus_id"},
-            "field": fields,
-        }
-    ]
+        kind = "O" if name in ("stimulus_id", "filename") else columns[name].dtype.kind
+        source = {"fileObject": {"@id": table.name}, "extract": {"column": name}}
+        references = {"references": {"field": {"@id": "files/filename"}}} if name == "filename" and with_files else {}
+        data_type = _KINDS.get(kind, "sc:Text")
+        fields.append(_node("Field", f"stimuli/{name}", name, dataType=data_type, source=source, **references))
+    sets = [_node("RecordSet", "stimuli", key={"@id": "stimuli/stimulus_id"}, field=fields)]
     if with_files:
         are_images = columns["filename"].map(lambda name: mimetypes.guess_type(name)[0] or "").str.startswith("image/")
         properties = {"filename": "sc:Text", **({"content": "sc:ImageObject"} if are_images.all() else {})}
-        sets.append(
-            {
-                "@type": "cr:RecordSet",
-                "@id": "files",
-                "name": "files",
-                "field": [
-                    {
-                        "@type": "cr:Field",
-                        "@id": f"files/{name}",
-                        "name": name,
-                        "dataType": kind,
-                        "source": {"fileSet": {"@id": _STIMULUS_FILES}, "extract": {"fileProperty": name}},
-                    }
-                    for name, kind in properties.items()
-                ],
-            }
-        )
+        fields = [
+            _node(
+                "Field",
+                f"files/{name}",
+                name,
+                dataType=data_type,
+                source={"fileSet": {"@id": _STIMULUS_FILES}, "extract": {"fileProperty": name}},
+            )
+            for name, data_type in properties.items()
+        ]
+        sets.append(_node("RecordSet", "files", field=fields))
     return sets

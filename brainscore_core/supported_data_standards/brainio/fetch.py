@@ -6,7 +6,7 @@ or by a catalog's identifier; for files in S3 see :mod:`s3`.
 
 import re
 import urllib.parse
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -133,15 +133,9 @@ def load_stimulus_set_from_url(
     requests = [item if isinstance(item, FetchRequest) else FetchRequest(**item) for item in files]
     if requests and zip_url is not None:
         raise UserError(f"{identifier}: both zip_url and files are given", remedy="pass only one of them")
-    table_request = FetchRequest(csv_url, sha256=csv_sha256, sha1=csv_sha1)
-    if zip_url is not None:
-        return load_from_requests(identifier, table_request, FetchRequest(zip_url, sha256=zip_sha256, sha1=zip_sha1))
-    if not requests:
-        return load_from_requests(identifier, table_request, None)
-    table = read_stimulus_table(fetch(csv_url, sha256=csv_sha256, sha1=csv_sha1))
-    names = [request.name for request in requests]
-    require_files(table, set(names), source=csv_url, files="the given files")
-    return _with_identifier(link_files(table, dict(zip(names, fetch_all(requests), strict=True))), identifier)
+    table = FetchRequest(csv_url, sha256=csv_sha256, sha1=csv_sha1)
+    archive = None if zip_url is None else FetchRequest(zip_url, sha256=zip_sha256, sha1=zip_sha1)
+    return load_from_requests(identifier, table, archive, requests)
 
 
 def load_assembly_from_url(
@@ -200,17 +194,21 @@ def load_assembly(
     return assembly
 
 
-def load_from_requests(identifier: str, table: FetchRequest, archive: FetchRequest | None) -> StimulusSet:
-    """Fetch table and archive together; unpack the archive in the cache, even if it comes from a mirror."""
-    if archive is None:
-        return _with_identifier(StimulusSetLoader(StimulusSet, fetch_all([table])[0]).load(), identifier)
-    csv_path, zip_path = fetch_all([table, archive])
-    name = Path(archive.name)
-    folder = unzip(zip_path, into=cache_folder(archive) / (name.stem if name.suffix else f"{name}_files"))
-    return _with_identifier(StimulusSetLoader(StimulusSet, csv_path, folder).load(), identifier)
-
-
-def _with_identifier(stimulus_set: StimulusSet, identifier: str) -> StimulusSet:
+def load_from_requests(
+    identifier: str, table: FetchRequest, archive: FetchRequest | None, files: Sequence[FetchRequest] = ()
+) -> StimulusSet:
+    """Fetch table and archive or files together; unpack the archive in the cache, even if it comes from a mirror."""
+    csv_path, *paths = fetch_all([table, *(files if archive is None else [archive])])
+    if archive is not None:
+        name = Path(archive.name)
+        folder = unzip(paths[0], into=cache_folder(archive) / (name.stem if name.suffix else f"{name}_files"))
+        stimulus_set = StimulusSetLoader(StimulusSet, csv_path, folder).load()
+    elif files:
+        rows, names = read_stimulus_table(csv_path), [request.name for request in files]
+        require_files(rows, set(names), source=table.url, files="the given files")
+        stimulus_set = link_files(rows, dict(zip(names, paths, strict=True)))
+    else:
+        stimulus_set = StimulusSetLoader(StimulusSet, csv_path).load()
     stimulus_set.identifier = identifier
     return stimulus_set
 

@@ -179,37 +179,41 @@ def index_order(names: Iterable[Hashable]) -> list[Hashable]:
     )
 
 
-def gather_coords(coords: Mapping[Hashable, Any], dims: Sequence[Hashable]) -> GatheredCoords:
+def gather_coords(
+    coords: Mapping[Hashable, Any], dims: Sequence[Hashable], array: xr.DataArray | None = None
+) -> GatheredCoords:
     """Make every one-dimensional coordinate a level of its dimension's index.
 
-    The order of the levels in an index is that of :func:`index_order`. None of the coordinates holds tuples.
+    The order of the levels in an index is that of :func:`index_order`. None of the coordinates holds tuples. Indexes of
+    the assembly `array` are used again for dimensions whose coordinates are all its own.
     """
-    variables: dict[Hashable, xr.Variable] = {}
+    known = {} if array is None else array.coords.variables
+    variables: dict[Hashable, xr.Variable] = dict(coords)
+    tuples: dict[Hashable, xr.Variable] = {}
     indexes: dict[Hashable, Any] = {}
-    along: dict[Hashable, list[Hashable]] = {dim: [] for dim in dims}
-    for name, variable in coords.items():
-        if variable.ndim == 1:
-            variable = xr.Variable(variable.dims, _values(variable), variable.attrs)
-            along[variable.dims[0]].append(name)
-        variables[name] = variable
-    for dim, names in along.items():
-        if not names:
+    for dim in dims:
+        along = {name: variable for name, variable in coords.items() if variable.dims == (dim,)}
+        if not along:
             continue
-        if dim in names:
-            # in xarray, a level cannot have the name of its dimension: such a coordinate must be the index by itself
-            index: Any = PandasIndex(pd.Index(variables[dim].values, name=dim, tupleize_cols=False), dim)
-            index_variables = index.create_variables({dim: variables[dim]})
+        index: Any = None if array is None else array.xindexes.get(dim)
+        if index is not None and {*index.index.names} == {*along} and all(along[name] is known[name] for name in along):
+            index_variables = {name: known[name] for name in (dim, *along)}
         else:
-            # without these types, a boolean level would convert missing values to True when read
-            types = {name: variables[name].dtype for name in index_order(names)}
-            index = PandasMultiIndex(_multi_index(names, variables), dim, types)
-            index_variables = index.create_variables({name: variables[name] for name in names})
+            along = {name: xr.Variable((dim,), _values(each), each.attrs) for name, each in along.items()}
+            if dim in along:  # in xarray, a level cannot have the name of its dimension: it must be the index by itself
+                variables |= along
+                along = {dim: along[dim]}
+                index = PandasIndex(pd.Index(along[dim].values, name=dim, tupleize_cols=False), dim)
+            else:
+                # without these types, a boolean level would convert missing values to True when read
+                types = {name: along[name].dtype for name in index_order(along)}
+                index = PandasMultiIndex(_multi_index(list(along), along), dim, types)
+            index_variables = index.create_variables(along)
         for name, variable in index_variables.items():
-            variables[name] = variable
+            (variables if name in coords else tuples)[name] = variable
             indexes[name] = index
     # the coordinate with the tuples comes before its levels, as in xarray
-    tuples_first = {name: variables[name] for name in variables if name in dims and name not in coords}
-    return GatheredCoords(tuples_first | variables, indexes)
+    return GatheredCoords(tuples | variables, indexes)
 
 
 def _multi_index(names: Sequence[Hashable], variables: Mapping[Hashable, xr.Variable]) -> pd.MultiIndex:
@@ -227,13 +231,6 @@ def _multi_index(names: Sequence[Hashable], variables: Mapping[Hashable, xr.Vari
         raise
 
 
-def gathered_coords_of(array: xr.DataArray) -> GatheredCoords:
-    """Coordinates and indexes of an array, after making every one-dimensional coordinate a level."""
-    if is_canonical(array):
-        return GatheredCoords(dict(array.coords.variables), dict(array.xindexes))
-    return gather_coords(named_coords(array), array.dims)
-
-
 def build_array(cls: type[Array], variable: xr.Variable, gathered: GatheredCoords, name: Hashable | None) -> Array:
     """Make an array of class ``cls`` without checks, since parts and reductions may lack dimensions of the class."""
     return cls(variable, coords=gathered.variables, name=name, indexes=gathered.indexes, fastpath=True)
@@ -241,7 +238,10 @@ def build_array(cls: type[Array], variable: xr.Variable, gathered: GatheredCoord
 
 def converted(cls: type[Array], array: xr.DataArray) -> Array:
     """Convert any array to a class of assemblies."""
-    return build_array(cls, array.variable, gathered_coords_of(array), array.name)
+    gathered = GatheredCoords(dict(array.coords.variables), dict(array.xindexes))
+    if not is_canonical(array):
+        gathered = gather_coords(named_coords(array), array.dims)
+    return build_array(cls, array.variable, gathered, array.name)
 
 
 def is_canonical(array: xr.DataArray) -> bool:
@@ -279,14 +279,24 @@ def group_codes(array: xr.DataArray, names: Sequence[Hashable], size: int) -> tu
     """
     combined = np.zeros(size, dtype=np.int64)
     for name in names:
-        codes, values = level_codes(array, name)
-        ranks = _ranks(_as_numbers(values) if name in _STIMULUS_IDS else values)
-        ranks = np.append(ranks, len(values))  # the last rank is for missing values, whose code is -1
-        combined = combined * (len(values) + 1) + ranks[codes]
+        ranks, number = _ranks(array, name, as_numbers=name in _STIMULUS_IDS)
         # renumber the groups, because the product of the numbers of values of many levels could overflow
-        combined = np.unique(combined, return_inverse=True)[1]
+        combined = np.unique(combined * (number + 1) + ranks, return_inverse=True)[1]
     _, first = np.unique(combined, return_index=True)
     return combined, first
+
+
+def _ranks(array: xr.DataArray, name: Hashable, *, as_numbers: bool = False) -> tuple[np.ndarray, int]:
+    """Rank of each position by a level, with missing values last; and the number of values."""
+    codes, values = level_codes(array, name)
+    values = _as_numbers(values) if as_numbers else values
+    try:
+        order = values.argsort()
+    except TypeError:  # values of different types cannot be compared
+        order = np.array(sorted(range(len(values)), key=lambda i: _sort_key(values[i])), dtype=np.intp)
+    ranks = np.full(len(values) + 1, len(values))  # the last one is of missing values, whose code is −1
+    ranks[order] = np.arange(len(values))
+    return ranks[codes], len(values)
 
 
 def _as_numbers(values: pd.Index) -> pd.Index:
@@ -296,19 +306,6 @@ def _as_numbers(values: pd.Index) -> pd.Index:
     except (TypeError, ValueError):
         return values
     return numbers if all(str(number) == value for number, value in zip(numbers, values, strict=True)) else values
-
-
-def _ranks(values: pd.Index) -> np.ndarray:
-    """Rank of each of several distinct values."""
-    if values.is_monotonic_increasing:
-        return np.arange(len(values))
-    try:
-        order = values.argsort()
-    except TypeError:  # values of different types cannot be compared
-        order = np.array(sorted(range(len(values)), key=lambda i: _sort_key(values[i])), dtype=np.intp)
-    ranks = np.empty(len(values), dtype=np.int64)
-    ranks[order] = np.arange(len(values))
-    return ranks
 
 
 def _sort_key(value: Any) -> tuple[int, Any]:
@@ -348,7 +345,11 @@ def plan_selection(array: xr.DataArray, wanted: Mapping[Hashable, Any]) -> Selec
         elif name in dims:
             by_dim.setdefault(dims[name], []).append((name, value))
         elif name in array.coords and array.coords[name].ndim == 0:
-            _check_scalar(array, name, value)
+            present = array.coords.variables[name].values.item()
+            values = list(value) if np.ndim(value) else [value]
+            same = [each == present or (pd.isna(each) and pd.isna(present)) for each in values]
+            if isinstance(value, slice) or not any(same):
+                raise KeyError(f"coordinate {name!r} has the single value {present!r}, not {value!r}")
         else:
             raise unknown_name_error(array, name, what="sel")
     for dim, selections in by_dim.items():
@@ -376,28 +377,13 @@ def _selections_on_levels(array: xr.DataArray, dim: Hashable, value: Any) -> lis
     return [(names[0], value)] if len(names) == 1 and not isinstance(value, xr.DataArray) else []
 
 
-def _check_scalar(array: xr.DataArray, name: Hashable, value: Any) -> None:
-    """Raise an error if a scalar coordinate does not have the wanted value."""
-    present = array.coords.variables[name].values.item()
-    values = list(value) if np.ndim(value) else [value]
-    if isinstance(value, slice) or not any(item == present or (pd.isna(item) and pd.isna(present)) for item in values):
-        raise KeyError(f"coordinate {name!r} has the single value {present!r}, not {value!r}")
-
-
 def sorted_positions(array: xr.DataArray, names: Sequence[Hashable], *, ascending: bool) -> dict[Hashable, np.ndarray]:
     """Positions that sort each dimension by those of the given levels that belong to it; missing values come last."""
     dims = level_dims(array)
     keys: dict[Hashable, list[np.ndarray]] = {}
     for name in names:
-        codes, values = level_codes(array, name)
-        rank = np.empty(len(values) + 1, dtype=np.intp)
-        try:
-            rank[values.argsort()] = np.arange(len(values))
-        except TypeError as error:
-            raise TypeError(f"cannot sort by {name!r}: its values have different types") from error
-        rank = rank if ascending else -rank
-        rank[-1] = len(values)  # missing values, whose code is −1
-        keys.setdefault(dims[name], []).append(rank[codes])
+        ranks, number = _ranks(array, name)
+        keys.setdefault(dims[name], []).append(ranks if ascending else np.where(ranks < number, -ranks, number))
     return {dim: np.lexsort(columns[::-1]) for dim, columns in keys.items()}
 
 
@@ -429,7 +415,8 @@ def positions_of(array: xr.DataArray, wanted: Sequence[tuple[Hashable, Any]]) ->
     the array. Raises UnknownIdentifier (a KeyError) if a wanted value, or the combination of wanted values, does not
     occur.
     """
-    size = array.sizes[level_dims(array)[wanted[0][0]]]
+    dim = level_dims(array)[wanted[0][0]]
+    size = array.sizes[dim]
     positions = np.arange(size)
     for name, value in reversed(wanted):
         if isinstance(value, xr.DataArray | xr.Variable):
@@ -450,11 +437,18 @@ def positions_of(array: xr.DataArray, wanted: Sequence[tuple[Hashable, Any]]) ->
             occurs[codes] = True  # the last entry is for missing values, whose code is −1
             absent = [item for item, sought in zip(values, codes_of_values, strict=True) if not occurs[sought].any()]
             if absent:
-                raise _unknown_value_error(name, absent, codes, uniques)
+                present = [uniques[code] for code in pd.unique(codes) if code >= 0]
+                near = get_close_matches(str(absent[0]), [str(each) for each in present], n=3)
+                raise UnknownIdentifier(
+                    f"level {name!r} has no value {format_values(absent, most=10)}; available: "
+                    f"{format_values(present, most=10)}",
+                    remedy=f"nearest: {format_values(near)}" if near else None,
+                )
             chosen = _in_order(codes[positions], [code for sought in codes_of_values for code in sought])
             chosen = np.sort(chosen) if unordered else chosen
             if not len(chosen) and values:
-                raise _no_combination_error(array, name, wanted)
+                combination = " and ".join(f"{level}={selected!r}" for level, selected in wanted)
+                raise UnknownIdentifier(f"no {dim} has {combination}, although each of these values occurs")
         positions = positions[chosen]
     return positions
 
@@ -502,18 +496,3 @@ def _in_slice(name: Hashable, codes: np.ndarray, uniques: pd.Index, limits: slic
             f"its values ({format_values(uniques)}) cannot be compared with the ends of the slice"
         ) from error
     return np.flatnonzero(inside[codes])[:: limits.step]
-
-
-def _unknown_value_error(name: Hashable, absent: list[Any], codes: np.ndarray, uniques: pd.Index) -> UnknownIdentifier:
-    available = [uniques[code] for code in pd.unique(codes) if code >= 0]
-    near = get_close_matches(str(absent[0]), [str(value) for value in available], n=3)
-    message = f"level {name!r} has no value {format_values(absent)}; available: {format_values(available)}"
-    return UnknownIdentifier(message, remedy=f"nearest: {format_values(near)}" if near else None)
-
-
-def _no_combination_error(
-    array: xr.DataArray, name: Hashable, conditions: Sequence[tuple[Hashable, Any]]
-) -> UnknownIdentifier:
-    dim = level_dims(array)[name]
-    combination = " and ".join(f"{level}={value!r}" for level, value in conditions)
-    return UnknownIdentifier(f"no {dim} has {combination}, although each of these values occurs")

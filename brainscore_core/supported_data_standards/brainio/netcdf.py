@@ -80,22 +80,18 @@ def _fill_of_times(values: np.ndarray) -> Any:
 
 
 def _encode_objects(name: str, values: np.ndarray) -> Encoded:
-    missing = pd.isna(values)
-    present = values[~missing]
-    types = {type(value) for value in present.ravel()}
-    if all(issubclass(kind, str) for kind in types):
+    missing = np.asarray(pd.isna(values), dtype=bool)
+    kind = "empty" if missing.all() else pd.api.types.infer_dtype(values[~missing])
+    if kind in ("string", "empty"):
         return _encode_text(values, missing)
-    if all(issubclass(kind, bool | np.bool_) for kind in types):
-        return Encoded(
-            np.where(missing, -1, values).astype("i1"), {"dtype": "bool"}, np.int8(-1) if missing.any() else None
-        )
-    if all(issubclass(kind, int | np.integer) for kind in types):
-        if missing.any():
-            return encode(name, np.where(missing, np.nan, values).astype(np.float64))
+    if kind == "boolean":
+        fill = np.int8(-1) if missing.any() else None
+        return Encoded(np.where(missing, -1, values).astype("i1"), {"dtype": "bool"}, fill)
+    if kind == "integer" and not missing.any():
         return encode(name, values.astype(np.int64))
-    if all(issubclass(kind, int | float | np.integer | np.floating) and not issubclass(kind, bool) for kind in types):
+    if kind in ("integer", "floating", "mixed-integer-float"):
         return encode(name, np.where(missing, np.nan, values).astype(np.float64))
-    names = ", ".join(sorted(kind.__name__ for kind in types))
+    names = ", ".join(sorted({type(value).__name__ for value in values[~missing]}))
     raise UserError(
         f"{name}: values of several or unknown types ({names}) cannot be stored",
         remedy="convert them to one type, e.g. to text with .astype(str)",

@@ -58,7 +58,7 @@ def _copy(source: Path, target: Path, request: FetchRequest) -> None:
         with source.open("rb") as original, replacing(target) as copy:
             shutil.copyfileobj(original, copy)
     except OSError as error:
-        raise storage_error(error, redacted_url(request.url), target.parent) from error
+        raise storage_error(error, request.url, target.parent) from error
 
 
 def link_or_copy(source: Path, target: Path, request: FetchRequest) -> None:
@@ -83,12 +83,10 @@ def warn_about_unverified(loaded: Sequence[tuple[FetchRequest, Path]]) -> None:
     lines = [
         f"{redacted_url(request.address)} has sha1 {file_digest(path, 'sha1')}" for request, path in unverified[:_SHOWN]
     ]
-    if len(unverified) > _SHOWN:
-        lines.append(f"and {len(unverified) - _SHOWN} more")
+    more = f"; … ({len(unverified)} in all)" if len(unverified) > _SHOWN else ""
     warnings.warn(
-        "no sha1 is registered, so the first copy was assumed to be correct: "
-        + "; ".join(lines)
-        + ". If you trust it, pass this value as sha1.",
+        f"no sha1 is registered, so the first copy was assumed to be correct: {'; '.join(lines)}{more}. If you trust "
+        "it, pass this value as sha1.",
         UnverifiedFileWarning,
         stacklevel=3,
     )

@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Self
@@ -11,7 +11,7 @@ import pandas as pd
 
 from brainscore_core.errors import MissingColumn, UnknownIdentifier, UserError
 from brainscore_core.supported_data_standards.brainio.cache import unpacked_files
-from brainscore_core.supported_data_standards.brainio.findings import ValidationWarning
+from brainscore_core.supported_data_standards.brainio.findings import ValidationWarning, format_values
 from brainscore_core.supported_data_standards.brainio.tables import (
     convert_texts,
     mark_missing,
@@ -118,28 +118,20 @@ class StimulusSet(pd.DataFrame):
 
     def __finalize__(self, other: Any, method: str | None = None, **kwargs: Any) -> Self:
         super().__finalize__(other, method=method, **kwargs)  # type: ignore[misc] # not in pandas' stubs
-        if method == "merge":
-            for source in (other.left, other.right):
-                if isinstance(source, StimulusSet):
-                    self._take(source)
-                    break
-        elif method == "concat":
-            self._take_common([source for source in other.objs if isinstance(source, StimulusSet)])
-        elif isinstance(other, StimulusSet):
-            self._take(other)
+        candidates = (other.left, other.right) if method == "merge" else other.objs if method == "concat" else (other,)
+        sources = [source for source in candidates if isinstance(source, StimulusSet)]
+        if method == "concat":
+            identifiers = {source.identifier for source in sources} - {None}
+            self.identifier = identifiers.pop() if len(identifiers) == 1 else None
+            self._unite_paths(sources)
+        elif sources:
+            for attribute in self._metadata:
+                object.__setattr__(self, attribute, getattr(sources[0], attribute))
             if method == "copy":  # changes of a copy's paths must not affect the original
-                for attribute in ("_stimulus_paths", "_original_paths"):
-                    paths = getattr(self, attribute)
-                    object.__setattr__(self, attribute, None if paths is None else dict(paths))
+                self._unite_paths(sources)
         return self
 
-    def _take(self, source: "StimulusSet") -> None:
-        for attribute in self._metadata:
-            object.__setattr__(self, attribute, getattr(source, attribute))
-
-    def _take_common(self, sources: list["StimulusSet"]) -> None:
-        identifiers = {source.identifier for source in sources} - {None}
-        object.__setattr__(self, "_identifier", identifiers.pop() if len(identifiers) == 1 else None)
+    def _unite_paths(self, sources: "list[StimulusSet]") -> None:
         for attribute in ("_stimulus_paths", "_original_paths"):
             path_tables = [paths for source in sources if (paths := getattr(source, attribute)) is not None]
             object.__setattr__(self, attribute, _united(path_tables) if path_tables else None)
@@ -265,7 +257,8 @@ def _united(several: list[dict[str, str | Path]]) -> dict[str, str | Path]:
     contradictory = set()
     for paths in several:
         for stimulus_id, path in paths.items():
-            if Path(united.setdefault(stimulus_id, path)) != Path(path):
+            first = united.setdefault(stimulus_id, path)
+            if first is not path and Path(first) != Path(path):
                 contradictory.add(stimulus_id)
     return {stimulus_id: path for stimulus_id, path in united.items() if stimulus_id not in contradictory}
 
@@ -280,9 +273,6 @@ STIMULUS_ID_COLUMNS = (STIMULUS_ID, LEGACY_STIMULUS_ID)
 
 
 _TEXT_COLUMNS = (*STIMULUS_ID_COLUMNS, "filename")
-
-
-LISTED_AT_MOST = 5
 
 
 def read_stimulus_table(csv_path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -312,7 +302,7 @@ def read_stimulus_table(csv_path: str | os.PathLike[str]) -> pd.DataFrame:
     repeated = table[STIMULUS_ID][table[STIMULUS_ID].duplicated()].unique()
     if len(repeated):
         raise UserError(
-            f"{csv_path} has duplicate stimulus ids: {list_first(repeated)}", remedy="give each stimulus its own id"
+            f"{csv_path} has duplicate stimulus ids: {format_values(repeated)}", remedy="give each stimulus its own id"
         )
     return table
 
@@ -425,7 +415,7 @@ def require_files(table: pd.DataFrame, present: set[str], *, source: str, files:
         raise UserError(f"{source} has no column 'filename'", remedy="add it: the name of each stimulus's file")
     listed = set(table["filename"])
     findings = [
-        f"{len(names)} {problem}: {list_first(sorted(names))}"
+        f"{len(names)} {problem}: {format_values(sorted(names))}"
         for names, problem in ((listed - present, f"missing from {files}"), (present - listed, "not in the table"))
         if names
     ]
@@ -443,10 +433,3 @@ def link_files(table: pd.DataFrame, files: Mapping[str, Path], cls: type[Stimulu
         identifier: files[name] for identifier, name in zip(table[STIMULUS_ID], table["filename"], strict=True)
     }
     return stimulus_set
-
-
-def list_first(names: Iterable[Any]) -> str:
-    """List the first few names, and how many more there are."""
-    names = list(names)
-    more = f", and {len(names) - LISTED_AT_MOST} more" if len(names) > LISTED_AT_MOST else ""
-    return ", ".join(repr(str(name)) for name in names[:LISTED_AT_MOST]) + more

@@ -276,7 +276,10 @@ def read_csv(path: Path, **options: Any) -> pd.DataFrame:
             warnings.simplefilter("error", pd.errors.ParserWarning)
             return pd.read_csv(path, **table_format(path), **_EXACT_FLOATS, index_col=False, **options)
     except pd.errors.ParserWarning as error:
-        raise ValueError("rows have more fields than the header") from error
+        raise ValueError(
+            "rows have more fields than the header: put texts that contain separators in quotes, and remove lines "
+            "above the names of the columns"
+        ) from error
 
 
 def read_texts(path: Path) -> tuple[pd.DataFrame, list[ImportChange]]:
@@ -286,32 +289,17 @@ def read_texts(path: Path) -> tuple[pd.DataFrame, list[ImportChange]]:
     UserError if the file cannot be read, is empty, or its columns and rows do not fit.
     """
     try:
-        options = table_format(path)
-        header = pd.read_csv(path, **options, nrows=1, header=None, dtype=str, keep_default_na=False)
+        separator = table_format(path).get("sep", ",")
+        header = read_csv(path, nrows=1, header=None, dtype=str, keep_default_na=False)
         names = [str(name).strip() for name in header.iloc[0]]
         if repeated := {name for name in names if name and names.count(name) > 1}:
             raise UserError(
                 f"several columns of {path} have the name {format_values(sorted(repeated))}", remedy="rename them"
             )
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # of rows with more fields than the header
-            table = pd.read_csv(
-                path,
-                **options,
-                header=0,
-                names=[name or f"{UNNAMED}{number}" for number, name in enumerate(names)],
-                dtype=object,
-                keep_default_na=False,
-                skipinitialspace=True,
-                index_col=False,
-            )
+        names = [name or f"{UNNAMED}{number}" for number, name in enumerate(names)]
+        table = read_csv(path, header=0, names=names, dtype=object, keep_default_na=False, skipinitialspace=True)
     except pd.errors.EmptyDataError as error:
         raise UserError(f"{path} is empty", remedy="pass a file with one row per stimulus or trial") from error
-    except pd.errors.ParserWarning as error:
-        raise UserError(
-            f"rows of {path} have more fields than its header",
-            remedy="put texts that contain separators in quotes, and remove lines above the names of the columns",
-        ) from error
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is not in UTF-8: {error}", remedy="save it as CSV in UTF-8") from error
     except (OSError, ValueError) as error:
@@ -323,7 +311,6 @@ def read_texts(path: Path) -> tuple[pd.DataFrame, list[ImportChange]]:
             ImportChange("dropped", "row", "1, 2", 2, "they describe the columns, as Qualtrics exports them")
         )
     usual = "\t" if path.suffix.lower() == ".tsv" else ","
-    separator = options.get("sep", ",")
     if separator != usual and not (path.suffix.lower() == ".txt" and separator == "\t"):
         reason = f"its columns are separated by {_SEPARATORS.get(separator, repr(separator))}"
         changes.append(ImportChange("noticed", "file", path.name, 1, reason))

@@ -14,7 +14,6 @@ from brainscore_core.supported_data_standards.brainio.levels import (
     converted,
     coords_for_dim,
     gather_coords,
-    gathered_coords_of,
     group_codes,
     is_canonical,
     level_dims,
@@ -24,11 +23,9 @@ from brainscore_core.supported_data_standards.brainio.levels import (
 )
 from brainscore_core.supported_data_standards.brainio.stimuli import (
     LEGACY_STIMULUS_ID,
-    LISTED_AT_MOST,
     STIMULUS_ID,
     STIMULUS_ID_COLUMNS,
     StimulusSet,
-    list_first,
 )
 
 Array = TypeVar("Array", bound=xr.DataArray)
@@ -54,9 +51,7 @@ def gather_indexes(xr_data: Any) -> Any:
 
     `xr_data`: any array. Returns: of the same class.
     """
-    if is_canonical(xr_data):
-        return xr_data
-    return build_array(type(xr_data), xr_data.variable, gathered_coords_of(xr_data), xr_data.name)
+    return xr_data if is_canonical(xr_data) else converted(type(xr_data), xr_data)
 
 
 def merge_data_arrays(data_arrays: Sequence[Any]) -> Any:
@@ -97,7 +92,7 @@ def merge_data_arrays(data_arrays: Sequence[Any]) -> Any:
     else:
         unnamed = [array.rename("values") for array in arrays]
         merged = xr.merge(unnamed, join="outer", compat="no_conflicts", combine_attrs="override")["values"]
-    result = build_array(type(first), merged.variable, gathered_coords_of(merged), first.name)
+    result = converted(type(first), merged.rename(first.name))
     result.attrs = dict(first.attrs)
     return result
 
@@ -214,6 +209,12 @@ def reduce_over_levels(
     return with_groups(array, variable, dim, first, remaining)
 
 
+def _members_of(codes: np.ndarray) -> list[np.ndarray]:
+    """Positions of the members of each group."""
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(codes))[:-1]) if len(codes) else []
+
+
 class MultiGroupBy(Generic[Array]):
     """Groups of entries that are equal in several levels of one dimension; see :meth:`DataAssembly.multi_groupby`."""
 
@@ -238,25 +239,20 @@ class MultiGroupBy(Generic[Array]):
     def __iter__(self) -> Iterator[tuple[Any, Array]]:
         """Yield each group's key (a tuple if there are several levels) and its part of the assembly."""
         columns = [self._array.coords.variables[name].values[self._first] for name in self._names]
-        for number, positions in enumerate(self._members()):
+        for number, positions in enumerate(_members_of(self._codes)):
             key = tuple(column[number] for column in columns)
             yield key[0] if len(key) == 1 else key, self._array.isel({self._dim: positions})
 
-    def _members(self) -> list[np.ndarray]:
-        order = np.argsort(self._codes, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(self._codes, minlength=len(self)))[:-1]) if len(self) else []
-
-    def _reduce(self, method: str, dim: Any, **kwargs: Any) -> Array:
+    def _reduce(self, method: str, dim: Any, keep_attrs: bool, **kwargs: Any) -> Array:
         further_dims = _other_dims(self._array, self._dim, dim)
         kwargs = {name: value for name, value in kwargs.items() if value is not None}
-        attrs = dict(self._array.attrs)
 
         def reduce(block: xr.Variable) -> xr.Variable:
             return getattr(block, method)(dim=[_MEMBER, *further_dims], **kwargs)
 
         variable = reduce_groups(self._array.variable, self._dim, self._codes, reduce)
         result = with_groups(self._array, variable, self._dim, self._first, self._names)
-        result.attrs = attrs
+        result.attrs = dict(self._array.attrs) if keep_attrs else {}
         return result
 
     def mean(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> Array:
@@ -266,31 +262,31 @@ class MultiGroupBy(Generic[Array]):
         - `skipna`: whether to skip missing values; by default those of floating-point data.
         - `keep_attrs`: whether to keep the assembly's attributes.
         """
-        return _attrs_kept(self._reduce("mean", dim, skipna=skipna), keep_attrs)
+        return self._reduce("mean", dim, keep_attrs, skipna=skipna)
 
     def median(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> Array:
         """Median of each group; parameters as for :meth:`mean`."""
-        return _attrs_kept(self._reduce("median", dim, skipna=skipna), keep_attrs)
+        return self._reduce("median", dim, keep_attrs, skipna=skipna)
 
     def sum(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> Array:
         """Sum of each group; parameters as for :meth:`mean`."""
-        return _attrs_kept(self._reduce("sum", dim, skipna=skipna), keep_attrs)
+        return self._reduce("sum", dim, keep_attrs, skipna=skipna)
 
     def std(self, dim: Any = None, *, ddof: int = 0, skipna: bool | None = None, keep_attrs: bool = True) -> Array:
         """Standard deviation of each group, divided by n − ``ddof``; other parameters as for :meth:`mean`."""
-        return _attrs_kept(self._reduce("std", dim, ddof=ddof, skipna=skipna), keep_attrs)
+        return self._reduce("std", dim, keep_attrs, ddof=ddof, skipna=skipna)
 
     def min(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> Array:
         """Minimum of each group; parameters as for :meth:`mean`."""
-        return _attrs_kept(self._reduce("min", dim, skipna=skipna), keep_attrs)
+        return self._reduce("min", dim, keep_attrs, skipna=skipna)
 
     def max(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> Array:
         """Maximum of each group; parameters as for :meth:`mean`."""
-        return _attrs_kept(self._reduce("max", dim, skipna=skipna), keep_attrs)
+        return self._reduce("max", dim, keep_attrs, skipna=skipna)
 
     def count(self, dim: Any = None, *, keep_attrs: bool = True) -> Array:
         """Number of values of each group that are not missing; parameters as for :meth:`mean`."""
-        return _attrs_kept(self._reduce("count", dim), keep_attrs)
+        return self._reduce("count", dim, keep_attrs)
 
     def first(self) -> Array:
         """First entry of each group, missing or not."""
@@ -307,7 +303,7 @@ class MultiGroupBy(Generic[Array]):
         if not len(self):
             raise ValueError(f"no groups to map over: {self._dim} is empty")
         dim = self._dim
-        members = self._members()
+        members = _members_of(self._codes)
         results = [func(group, *args, **kwargs) for _, group in self]
         if all(isinstance(result, xr.DataArray) and dim in result.dims for result in results):
             combined = xr.concat(results, dim=dim)
@@ -323,12 +319,6 @@ class MultiGroupBy(Generic[Array]):
 
 
 MultiGroupBy.map = MultiGroupBy.apply  # type: ignore[attr-defined] # xarray's name; inside the class it would hide the builtin
-
-
-def _attrs_kept(result: Array, keep_attrs: bool) -> Array:
-    if not keep_attrs:
-        result.attrs = {}
-    return result
 
 
 def _other_dims(array: xr.DataArray, grouped: Hashable, dim: Any) -> list[Hashable]:
@@ -348,9 +338,7 @@ def apply_to_cells(array: Array, groups: Sequence[Hashable], apply: Callable[...
     members: list[list[np.ndarray]] = []
     for dim in array.dims:
         names = [name for name in groups if dims[name] == dim]
-        codes, _ = group_codes(array, names, array.sizes[dim])
-        counts = np.bincount(codes)
-        members.append(np.split(np.argsort(codes, kind="stable"), np.cumsum(counts)[:-1]) if len(counts) else [])
+        members.append(_members_of(group_codes(array, names, array.sizes[dim])[0]))
     coords = named_coords(array)
     axes = {dim: axis for axis, dim in enumerate(array.dims)}
     columns = {name: ([axes[dim] for dim in variable.dims], variable.values) for name, variable in coords.items()}
@@ -464,8 +452,8 @@ def with_stimulus_ids(assembly: Array) -> Array:
     """Add the level `stimulus_id` if only the older `image_id` exists, and convert integer ids to text."""
     coords = {name: (dims, values) for name, dims, values in walk_coords(assembly)}
     corrected = {name: (coords[name][0], _text_ids(coords[name][1])) for name in STIMULUS_ID_COLUMNS if name in coords}
-    if STIMULUS_ID not in corrected and LEGACY_STIMULUS_ID in corrected:
-        corrected[STIMULUS_ID] = corrected[LEGACY_STIMULUS_ID]
+    if LEGACY_STIMULUS_ID in corrected:
+        corrected.setdefault(STIMULUS_ID, corrected[LEGACY_STIMULUS_ID])
     if all(name in coords and values is coords[name][1] for name, (_, values) in corrected.items()):
         return assembly
     return _with_coords(assembly, coords | corrected)
@@ -475,9 +463,8 @@ def _text_ids(values: np.ndarray) -> np.ndarray:
     """Return ids as text if they are integers, and unchanged otherwise."""
     if values.dtype.kind not in "iuf":
         return values
-    if values.dtype.kind == "f" and np.array_equal(values, np.round(values)):
-        values = values.astype(np.int64)
-    return np.array([str(value) for value in values.ravel()], dtype=object).reshape(values.shape)
+    whole = values.dtype.kind == "f" and np.array_equal(values, np.round(values))
+    return (values.astype(np.int64) if whole else values).astype(str).astype(object)
 
 
 def with_stimulus_columns(assembly: Array, stimulus_set: StimulusSet, where: str) -> Array:
@@ -500,7 +487,7 @@ def with_stimulus_columns(assembly: Array, stimulus_set: StimulusSet, where: str
     if not table.index.is_unique:
         repeated = table.index[table.index.duplicated()].unique()
         raise UserError(
-            f"the stimulus set of {where} has duplicate values of 'stimulus_id': {list_first(repeated)}",
+            f"the stimulus set of {where} has duplicate values of 'stimulus_id': {format_values(repeated)}",
             remedy="give each stimulus its own id",
         )
     columns = [column for column in table.columns if column not in coords and column not in assembly.dims]
@@ -512,8 +499,8 @@ def with_stimulus_columns(assembly: Array, stimulus_set: StimulusSet, where: str
         named = f" {name!r}" if name else ""
         raise UserError(
             f"{'none' if none else f'{len(unknown)}'} of the stimuli of {where} {'is' if none else 'are not'} in the "
-            f"stimulus set{named}; coordinate 'stimulus_id' has {list_first(unknown)}, "
-            f"the stimulus set {list_first(table.index[:LISTED_AT_MOST])}",
+            f"stimulus set{named}; coordinate 'stimulus_id' has {format_values(unknown)}, "
+            f"the stimulus set {format_values(table.index[:5])}",
             remedy="load the stimulus set that belongs to the assembly, or pass merge_stimulus_set_meta=False",
         )
     joined = table[columns].reindex(ids)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from brainscore_core.plugins.tables import read_citation
+from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_core.provenance import note
 from brainscore_vision import data_registry, stimulus_set_registry
 
@@ -39,24 +40,6 @@ def _stimuli(test: str) -> StimulusSet:
     return load_stimuli(test)
 
 
-for _test in (
-    "colour",
-    "contrast",
-    "cue-conflict",
-    "edge",
-    "eidolonI",
-    "eidolonII",
-    "eidolonIII",
-    "false-colour",
-    "high-pass",
-    "low-pass",
-    "phase-scrambling",
-    "power-equalisation",
-    "rotation",
-    "silhouette",
-    "sketch",
-    "stylized",
-    "uniform-noise",
-):
-    data_registry[f"Geirhos2021_{_test}"] = lambda test=_test: _observers(test)
-    stimulus_set_registry[f"Geirhos2021_{_test}"] = lambda test=_test: _stimuli(test)
+for _test in table_keys(__file__, "published.csv"):
+    data_registry[f"Geirhos2021_{_test}"] = partial(_observers, _test)
+    stimulus_set_registry[f"Geirhos2021_{_test}"] = partial(_stimuli, _test)

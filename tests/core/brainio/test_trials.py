@@ -166,7 +166,7 @@ def test_faulty_tables(change, arguments, message):
         ("a.csv", "image,answer\na,\xfc".encode("latin-1"), "not in UTF-8"),
         ("a.csv", b"image,answer,answer\na,b,c\n", "several columns of .* 'answer'"),
         ("a.xlsx", b"PK", "not a CSV file"),
-        ("a.csv", b"image,answer\na,b,c\n", "more fields than its header"),
+        ("a.csv", b"image,answer\na,b,c\n", "more fields than the header"),
         ("a.csv", b"# made by a lab\nimage,answer\na,b\n", "remove lines above the names of the columns"),
         ("a.csv", b'"image;answer"\n"1;x"\n', "only column is named 'image;answer'"),
         ("a.csv", "image,answer\na,b\n".encode("utf-16-le"), "NUL bytes"),
