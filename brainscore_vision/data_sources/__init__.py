@@ -104,6 +104,7 @@ def _source(kind: str) -> _Source:
     from brainscore_core.supported_data_standards.brainio import catalogs, fetch
     from brainscore_vision import registries
 
+    loaders: tuple[Any, Any]
     if kind == "data":
         loaders = registries.data_registry, registries.load_dataset
         return _Source(*loaders, catalogs.list_assemblies, fetch.get_assembly)

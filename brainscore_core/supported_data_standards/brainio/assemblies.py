@@ -675,15 +675,9 @@ class SpikeTimesAssembly(DataAssembly):
 
 #: the classes that a registration or a file may name
 ASSEMBLY_CLASSES: dict[str, type[DataAssembly]] = {
-    "DataAssembly": DataAssembly,
-    "NeuroidAssembly": NeuroidAssembly,
-    "NeuronRecordingAssembly": NeuronRecordingAssembly,
-    "ModelFeaturesAssembly": ModelFeaturesAssembly,
-    "BehavioralAssembly": BehavioralAssembly,
-    "PropertyAssembly": PropertyAssembly,
+    **{cls.__name__: cls for cls in (DataAssembly, NeuroidAssembly, NeuronRecordingAssembly, ModelFeaturesAssembly)},
+    **{cls.__name__: cls for cls in (BehavioralAssembly, PropertyAssembly, MetadataAssembly, SpikeTimesAssembly)},
     "PropertiesAssembly": PropertyAssembly,
-    "MetadataAssembly": MetadataAssembly,
-    "SpikeTimesAssembly": SpikeTimesAssembly,
 }
 
 
@@ -764,15 +758,12 @@ class AssemblyLoader:
         with warnings.catch_warnings():
             # similarity matrices are published as presentation × presentation × neuroid
             warnings.filterwarnings("ignore", "Duplicate dimension names", UserWarning)
-            return self._load()
-
-    def _load(self) -> DataAssembly:
-        where = str(self.file_path) if self.identifier is None else f"{self.identifier} ({self.file_path})"
-        assembly = with_stimulus_ids(_with_class(read_netcdf(self.file_path, DataAssembly), self.cls, where))
-        stimulus_set = self.stimulus_set
-        if stimulus_set is not None:
-            if self.merge_stimulus_set_meta:
+            where = str(self.file_path) if self.identifier is None else f"{self.identifier} ({self.file_path})"
+            assembly = with_stimulus_ids(_with_class(read_netcdf(self.file_path, DataAssembly), self.cls, where))
+            stimulus_set = self.stimulus_set
+            if stimulus_set is not None and self.merge_stimulus_set_meta:
                 assembly = with_stimulus_columns(assembly, stimulus_set, where)
+        if stimulus_set is not None:
             assembly.attrs["stimulus_set"] = stimulus_set
         identifier = self.stimulus_set_identifier or getattr(stimulus_set, "identifier", None)
         if identifier is not None:

@@ -134,7 +134,7 @@ def write_croissant(
     path = folder / f"croissant_{stored}.json"
     passed = {"description": description, "license": license, "citation": citation, "terms": terms}
     earlier = _read(path)
-    stated = {name: passed[name] or earlier.get(_STATED[name]) for name in _STATED}
+    stated: dict[str, Any] = {name: passed[name] or earlier.get(_STATED[name]) for name in _STATED}
     stated["description"] = stated["description"] or f"Data of {identifier}, packaged for Brain-Score."
     document = dataset_document(
         identifier,
@@ -171,7 +171,7 @@ def _node(kind: str, identifier: str, name: str | None = None, **more: Any) -> d
 
 
 def _file_entries(path: Path) -> list[dict[str, Any]]:
-    facts = {
+    facts: dict[str, Any] = {
         "contentUrl": path.name,
         "contentSize": f"{path.stat().st_size} B",
         "encodingFormat": _FORMATS[path.suffix],
@@ -183,7 +183,7 @@ def _file_entries(path: Path) -> list[dict[str, Any]]:
             names = archive.namelist()
         patterns = sorted({f"*{Path(name).suffix}" for name in names})
         formats = {mimetypes.guess_type(name)[0] or "application/octet-stream" for name in names}
-        members = {
+        members: dict[str, Any] = {
             "containedIn": {"@id": path.name},
             "encodingFormat": formats.pop() if len(formats) == 1 else "application/octet-stream",
             "includes": patterns[0] if len(patterns) == 1 else patterns,

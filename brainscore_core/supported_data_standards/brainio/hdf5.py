@@ -96,9 +96,12 @@ class _Walk:
         content = self._stream.read(size)
         if len(content) != size or not content.startswith(signature):
             raise _Malformed(f"no {signature.decode() or 'data'} at byte {self._base + address:,}")
-        block = _Bytes(content, self._offset_size, self._length_size)
-        block.skip(len(signature))
+        block = _Bytes(content)
+        block.take(len(signature))
         return block
+
+    def _is_undefined(self, address: int) -> bool:
+        return address == (1 << 8 * self._offset_size) - 1
 
     def _root(self) -> int:
         """Address of the root group's header."""
@@ -116,16 +119,15 @@ class _Walk:
         sizes = start[13:15] if version < 2 else start[9:11]
         if version > 3 or not set(sizes) <= {2, 4, 8} or len(sizes) < 2:
             raise _Malformed(f"version {version} of the superblock")
-        self._offset_size, self._length_size = sizes
+        self._offset_size, self._length_size = offset, _ = sizes
         head = {0: 24, 1: 28, 2: 12, 3: 12}[version]
-        block = self._read(0, head + 6 * self._offset_size + 24)
-        block.skip(head)
-        if block.address() != address:
+        # the base address; free space or extension, end of the file; driver, name of the root group; its header
+        base, _, root = self._read(0, head + 6 * offset + 24).numbers(
+            head, offset, 2 * offset if version > 1 else 4 * offset, offset
+        )[1:]
+        if base != address:
             raise _Malformed("it was moved within another file")
-        block.skip(2 * self._offset_size)  # free space or extension, end of the file
-        if version < 2:
-            block.skip(2 * self._offset_size)  # driver, name of the root group
-        return block.address()
+        return root
 
     def _examine(self, address: int, name: str) -> None:
         """Examine the header of an object, and note the objects that a group links."""
@@ -134,34 +136,33 @@ class _Walk:
                 raise _Malformed(f"a shared message in {name or '/'}")
             if kind == _EXTERNAL_FILES:
                 raise _OtherFiles(f"the values of {name or '/'} are in external storage")
-            if kind == _LAYOUT and block.layout() == _VIRTUAL:
+            if kind == _LAYOUT and _layout(block) == _VIRTUAL:
                 raise _OtherFiles(f"{name or '/'} is a virtual data set")
             if kind == _LINK:
                 self._link(block, name)
             elif kind == _LINK_INFO:
                 self._dense_links(block, name)
             elif kind == _SYMBOL_TABLE:
-                self._symbol_table(block.address(), block.address(), name)
+                tree, heap = block.numbers(self._offset_size, self._offset_size)
+                self._symbol_table(tree, heap, name)
 
     def _messages(self, address: int) -> Iterator[tuple[int, int, _Bytes]]:
         """Types, flags and contents of the messages of an object header, of version 1 or 2."""
         start = self._read(address, 16)
         if start.peek(4) == b"OHDR":
-            start = self._read(address, 6, b"OHDR")
-            version, flags = start.number(1), start.number(1)
+            version, flags = self._read(address, 6, b"OHDR").numbers(1, 1)
             if version != 2:
                 raise _Malformed(f"version {version} of an object header")
             head = 6 + (16 if flags & 0x20 else 0) + (4 if flags & 0x10 else 0)
             width = 1 << (flags & 3)
-            size = self._read(address + head, width).number(width)
-            blocks = [(address + head + width, size)]
+            blocks = [(address + head + width, self._read(address + head, width).number(width))]
             form = (1, 2 if flags & 0x04 else 0)
-        elif start.number(1) == 1:
-            start.skip(7)
-            blocks = [(address + 16, start.number(4))]
-            form = (2, 3)
         else:
-            raise _Malformed("an unknown object header")
+            version, _, size = start.numbers(1, 7, 4)
+            if version != 1:
+                raise _Malformed("an unknown object header")
+            blocks = [(address + 16, size)]
+            form = (2, 3)
         seen = set()
         while blocks:
             start_address, size = blocks.pop()
@@ -169,13 +170,11 @@ class _Walk:
                 continue
             seen.add(start_address)
             block = self._read(start_address, size)
-            head = 3 + sum(form)
-            while block.left >= head:
-                kind, size, flags = block.number(form[0]), block.number(2), block.number(1)
-                block.skip(form[1])
-                content = block.inner(size)
+            while block.remaining >= 3 + sum(form):
+                kind, size, flags, _ = block.numbers(form[0], 2, 1, form[1])
+                content = _Bytes(block.take(size))
                 if kind == _CONTINUATION:
-                    start_address, size = content.address(), content.length()
+                    start_address, size = content.numbers(self._offset_size, self._length_size)
                     if form[0] == 1:  # with signature and checksum
                         self._read(start_address, 4, b"OCHK")
                         start_address, size = start_address + 4, size - 8
@@ -185,25 +184,22 @@ class _Walk:
 
     def _link(self, block: _Bytes, parent: str) -> None:
         """Note the object of a hard link; refuse links to other files."""
-        version, flags = block.number(1), block.number(1)
+        version, flags = block.numbers(1, 1)
         if version != 1:
             raise _Malformed(f"version {version} of a link")
         kind = block.number(1) if flags & 0x08 else _HARD
-        block.skip((8 if flags & 0x04 else 0) + (1 if flags & 0x10 else 0))
-        width = 1 << (flags & 3)
-        name = f"{parent}/{block.text(block.number(width))}"
+        block.take((8 if flags & 0x04 else 0) + (1 if flags & 0x10 else 0))
+        name = f"{parent}/{block.take(block.number(1 << (flags & 3))).decode(errors='replace')}"
         if kind == _HARD:
-            self._waiting.append((block.address(), name))
+            self._waiting.append((block.number(self._offset_size), name))
         elif kind != _SOFT:  # which leaves the file only through another link
             raise _OtherFiles(f"{name} is a link to another file")
 
     def _symbol_table(self, tree: int, heap: int, parent: str) -> None:
         """Note the objects of a group in the form of older files."""
-        header = self._read(heap, 8 + 2 * self._length_size + self._offset_size, b"HEAP")
-        header.skip(4)
-        size = header.length()
-        header.skip(self._length_size)
-        names = self._read(header.address(), size).peek(size)
+        offset, length = self._offset_size, self._length_size
+        _, size, _, address = self._read(heap, 8 + 2 * length + offset, b"HEAP").numbers(4, length, length, offset)
+        names = self._read(address, size).peek(size)
         waiting, seen = [tree], set()
         while waiting:
             address = waiting.pop()
@@ -213,71 +209,58 @@ class _Walk:
             if self._read(address, 4).peek(4) == b"SNOD":
                 self._symbols(address, names, parent)
                 continue
-            node = self._read(address, 8, b"TREE")
-            node.skip(2)
-            count = node.number(2)
-            pair = self._length_size + self._offset_size
-            entries = self._read(address + 8 + 2 * self._offset_size, count * pair)
-            for _ in range(count):
-                entries.skip(self._length_size)
-                waiting.append(entries.address())
+            _, count = self._read(address, 8, b"TREE").numbers(2, 2)
+            entries = self._read(address + 8 + 2 * offset, count * (length + offset))
+            waiting += [entries.numbers(length, offset)[1] for _ in range(count)]
 
     def _symbols(self, address: int, names: bytes, parent: str) -> None:
-        node = self._read(address, 8, b"SNOD")
-        node.skip(2)
-        count = node.number(2)
+        _, count = self._read(address, 8, b"SNOD").numbers(2, 2)
         entries = self._read(address + 8, count * (2 * self._offset_size + 24))
         for _ in range(count):
-            start, target, kind = entries.address(), entries.address(), entries.number(4)
-            entries.skip(20)
+            start, target, kind, _ = entries.numbers(self._offset_size, self._offset_size, 4, 20)
             if kind != _SOFT_ENTRY:
                 name = names[start : names.find(b"\0", start)].decode(errors="replace")
                 self._waiting.append((target, f"{parent}/{name}"))
 
     def _dense_links(self, block: _Bytes, parent: str) -> None:
         """Examine the links of a large group, which are in a heap, through both of its indexes."""
-        block.skip(1)
-        flags = block.number(1)
-        block.skip(8 if flags & 0x01 else 0)
-        address = block.address()
-        trees = [block.address() for _ in range(2 if flags & 0x02 else 1)]
-        if block.is_undefined(address):
+        _, flags = block.numbers(1, 1)
+        block.take(8 if flags & 0x01 else 0)
+        address, *trees = block.numbers(*[self._offset_size] * (3 if flags & 0x02 else 2))
+        if self._is_undefined(address):
             return
         heap = _Heap(self._read, address, self._offset_size, self._length_size)
         for tree in trees:
-            if not block.is_undefined(tree):
+            if not self._is_undefined(tree):
                 for record in self._records(tree):
                     self._link(heap.content(record[-heap.id_size :]), parent)
 
     def _records(self, address: int) -> Iterator[bytes]:
         """All records of a B-tree of version 2."""
-        head = self._read(address, 22 + self._offset_size + self._length_size, b"BTHD")
-        head.skip(2)
-        node_size, record_size, depth = head.number(4), head.number(2), head.number(2)
-        head.skip(2)
-        root, count = head.address(), head.number(2)
+        offset = self._offset_size
+        head = self._read(address, 22 + offset + self._length_size, b"BTHD")
+        _, node_size, record_size, depth, _, root, count = head.numbers(2, 4, 2, 2, 2, offset, 2)
         if not record_size or node_size <= 10 or depth > 32:
             raise _Malformed("a B-tree")
         most = (node_size - 10) // record_size
-        widths, totals, total = [_width_of(most)], [0], most  # widths of the numbers of records beneath a node
+        width, totals, total = _width_of(most), [0], most  # widths of the numbers of records beneath a node
         for _ in range(depth):
-            pointer = self._offset_size + widths[0] + totals[-1]
+            pointer = offset + width + totals[-1]
             most = (node_size - 10 - pointer) // (record_size + pointer)
             total = (most + 1) * total + most
             totals.append(_width_of(total))
         waiting, seen = [(root, count, depth)], set()
         while waiting:
             address, count, level = waiting.pop()
-            if address in seen or head.is_undefined(address):
+            if address in seen or self._is_undefined(address):
                 continue
             seen.add(address)
             node = self._read(address, node_size, b"BTIN" if level else b"BTLF")
-            node.skip(2)
+            node.take(2)
             for _ in range(count):
                 yield node.take(record_size)
             for _ in range(count + 1 if level else 0):
-                child, below = node.address(), node.number(widths[0])
-                node.skip(totals[level - 1])
+                child, below, _ = node.numbers(offset, width, totals[level - 1])
                 waiting.append((child, below, level - 1))
 
 
@@ -286,44 +269,40 @@ class _Heap:
 
     def __init__(self, read: Callable[..., _Bytes], address: int, offset_size: int, length_size: int) -> None:
         self._read = read
-        head = read(address, 22 + 12 * length_size + 3 * offset_size, b"FRHP")
-        head.skip(1)
-        self.id_size = head.number(2)
-        if head.number(2):
-            raise _Malformed("compressed names of links")
-        head.skip(5 + length_size)
-        head.skip(2 * offset_size + length_size)  # tree of huge objects, free space
-        head.skip(8 * length_size)  # numbers and sizes of objects
-        self._width, self._start, self._largest = head.number(2), head.length(), head.length()
-        self._offset_bytes = (head.number(2) + 7) // 8
-        head.skip(2)
-        root, rows = head.address(), head.number(2)
-        self._head = 5 + offset_size + self._offset_bytes
         self._offset_size = offset_size
-        if not self._width or not _is_power(self._start) or not _is_power(self._largest) or not _is_power(self._width):
-            raise _Malformed("a heap")
+        head = read(address, 22 + 12 * length_size + 3 * offset_size, b"FRHP")
+        _, self.id_size, filters = head.numbers(1, 2, 2)
+        if filters:
+            raise _Malformed("compressed names of links")
+        # tree of huge objects, free space, numbers and sizes of objects
+        head.take(5 + 10 * length_size + 2 * offset_size)
+        self._width, self._start, self._largest, bits, _ = head.numbers(2, length_size, length_size, 2, 2)
+        root, rows = head.numbers(offset_size, 2)
+        self._offset_bytes = (bits + 7) // 8
+        self._head = 5 + offset_size + self._offset_bytes
+        if any(number <= 0 or number & (number - 1) for number in (self._width, self._start, self._largest)):
+            raise _Malformed("a heap")  # these are powers of 2
+        self._undefined = (1 << 8 * offset_size) - 1
         self._blocks: list[tuple[int, int, int]] = []  # start in the heap, size, address
         if rows:
-            self._add_indirect(root, 0, rows, head, level=0)
-        elif not head.is_undefined(root):
+            self._add_indirect(root, 0, rows, level=0)
+        elif root != self._undefined:
             self._blocks.append((0, self._start, root))
 
-    def _add_indirect(self, address: int, start: int, rows: int, head: _Bytes, level: int) -> None:
+    def _add_indirect(self, address: int, start: int, rows: int, level: int) -> None:
         if level > 32 or rows > 64:
             raise _Malformed("a heap")
         children = self._read(address, self._head + rows * self._width * self._offset_size, b"FHIB")
-        children.skip(self._head - 4)
+        children.take(self._head - 4)
         for row in range(rows):
             size = self._start << max(row - 1, 0)
             for _ in range(self._width):
-                child = children.address()
-                if head.is_undefined(child):
-                    pass
-                elif size <= self._largest:
+                child = children.number(self._offset_size)
+                if child != self._undefined and size <= self._largest:
                     self._blocks.append((start, size, child))
-                else:
+                elif child != self._undefined:
                     below = size.bit_length() - (self._start * self._width).bit_length() + 1
-                    self._add_indirect(child, start, below, head, level + 1)
+                    self._add_indirect(child, start, below, level + 1)
                 start += size
 
     def content(self, identifier: bytes) -> _Bytes:
@@ -339,60 +318,38 @@ class _Heap:
 class _Bytes:
     """A block of metadata, read from its start on."""
 
-    def __init__(self, content: bytes, offset_size: int, length_size: int) -> None:
+    def __init__(self, content: bytes) -> None:
         self._content = content
-        self._offset_size = offset_size
-        self._length_size = length_size
-        self._place = 0
+        self._position = 0
 
     @property
-    def left(self) -> int:
-        return len(self._content) - self._place
+    def remaining(self) -> int:
+        return len(self._content) - self._position
 
     def peek(self, size: int) -> bytes:
-        return self._content[self._place : self._place + size]
+        return self._content[self._position : self._position + size]
 
     def take(self, size: int) -> bytes:
-        if size > self.left:
+        if size > self.remaining:
             raise _Malformed("metadata that end early")
-        self._place += size
-        return self._content[self._place - size : self._place]
-
-    def skip(self, size: int) -> None:
-        self.take(size)
+        self._position += size
+        return self._content[self._position - size : self._position]
 
     def number(self, size: int) -> int:
         return int.from_bytes(self.take(size), "little")
 
-    def address(self) -> int:
-        return self.number(self._offset_size)
+    def numbers(self, *sizes: int) -> list[int]:
+        return [self.number(size) for size in sizes]
 
-    def length(self) -> int:
-        return self.number(self._length_size)
 
-    def text(self, size: int) -> str:
-        return self.take(size).decode(errors="replace")
-
-    def inner(self, size: int) -> _Bytes:
-        return _Bytes(self.take(size), self._offset_size, self._length_size)
-
-    def is_undefined(self, address: int) -> bool:
-        return address == (1 << 8 * self._offset_size) - 1
-
-    def layout(self) -> int:
-        """Class of a message about the storage of values."""
-        version = self.number(1)
-        if not 1 <= version <= 5:
-            raise _Malformed(f"version {version} of a layout")
-        if version < 3:
-            self.skip(1)  # number of dimensions
-        return self.number(1)
+def _layout(block: _Bytes) -> int:
+    """Class of a message about the storage of values."""
+    version = block.number(1)
+    if not 1 <= version <= 5:
+        raise _Malformed(f"version {version} of a layout")
+    return block.numbers(*((1, 1) if version < 3 else (1,)))[-1]  # of older versions, after the number of dimensions
 
 
 def _width_of(limit: int) -> int:
     """Bytes of a number up to `limit`."""
     return (limit.bit_length() - 1) // 8 + 1
-
-
-def _is_power(number: int) -> bool:
-    return number > 0 and not number & (number - 1)

@@ -387,7 +387,9 @@ def read_netcdf(path: str | Path, cls: Callable[..., Assembly], group: str | Non
     with _hdf5:
         try:
             with netCDF4.Dataset(str(path), "r") as file:
-                assembly = _read_group(_find_group(file, group, path), cls, path)
+                if group is not None and group not in file.groups:
+                    raise UserError(f"{path} has no group {group!r}", remedy=f"its groups are {list(file.groups)}")
+                assembly = _read_group(file if group is None else file.groups[group], cls, path)
         except (OSError, RuntimeError, AttributeError) as error:
             if isinstance(error, PermissionError):
                 raise
@@ -397,14 +399,6 @@ def read_netcdf(path: str | Path, cls: Callable[..., Assembly], group: str | Non
             ) from error
     assembly.validate()
     return assembly
-
-
-def _find_group(file: "netCDF4.Dataset", group: str | None, path: Path) -> Any:
-    if group is None:
-        return file
-    if group not in file.groups:
-        raise UserError(f"{path} has no group {group!r}", remedy=f"its groups are {list(file.groups)}")
-    return file.groups[group]
 
 
 def _read_group(group: Any, cls: Callable[..., Assembly], path: Path) -> Assembly:

@@ -220,7 +220,7 @@ def _read_trials(
         in_time = alike.iloc[np.argsort(times, kind="stable")]
         count = in_time.groupby(list(alike), sort=False, dropna=False).cumcount()
         columns["repetition"] = count.sort_index().to_numpy()
-    return _Trials(times, {_STIMULUS: shown, **{name: columns[name].to_numpy() for name in columns}}, len(ids))
+    return _Trials(times, {_STIMULUS: shown, **{str(name): columns[name].to_numpy() for name in columns}}, len(ids))
 
 
 def _renamed(columns: pd.DataFrame, taken: set[str], kind: str, log: ImportLog) -> pd.DataFrame:
@@ -265,7 +265,7 @@ def _read_units(file: "NWBFile", region: str | None, missing: Missing, log: Impo
         observed = [_merged(each[rows]) for each, rows in zip(intervals, valid, strict=True)]
         wrong = {ids[row]: int((~rows).sum()) for row, rows in zip(spiking, valid, strict=True) if not rows.all()}
         _note_lost("interval", wrong, "they do not end after they start", log)
-    coords = {name: columns[name].to_numpy()[spiking] for name in columns}
+    coords = {str(name): columns[name].to_numpy()[spiking] for name in columns}
     return _Units([ids[row] for row in spiking], [spikes[row] for row in spiking], observed, coords, len(ids))
 
 

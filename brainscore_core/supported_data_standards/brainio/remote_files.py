@@ -305,7 +305,7 @@ def fetch_all(
             raise
     paths = {item: path for item, path in outcomes.items() if isinstance(path, Path)}
     if len(paths) < len(distinct):
-        failures = [error for item in distinct if isinstance(error := outcomes[item], FetchError)]
+        failures = [failure for item in distinct if isinstance(failure := outcomes[item], FetchError)]
         raise _combined_error(failures, total=len(distinct))
     for item in distinct:
         _note_provenance(item, paths[item])

@@ -138,37 +138,29 @@ def _is_mapped(values: Any) -> bool:
 
 
 def _preview(name: Any, path: str | Path | None) -> str:
-    label = escape(printable(str(name)))
     style = f"width: {_PREVIEW_SIZE}px; font-size: 11px; overflow-wrap: anywhere"
-    try:
-        picture = f'<img src="{_picture(path)}" alt="" style="max-width: 100%">'
-    except _NoPicture as reason:
-        picture = f"<em>{escape(str(reason))}</em>"
-    return f'<figure style="margin: 0; {style}">{picture}<figcaption>{label}</figcaption></figure>'
-
-
-class _NoPicture(Exception):
-    """Why a stimulus is not shown."""
+    label = escape(printable(str(name)))
+    return f'<figure style="margin: 0; {style}">{_picture(path)}<figcaption>{label}</figcaption></figure>'
 
 
 def _picture(path: str | Path | None) -> str:
-    """A small copy of an image as a data URL."""
-    if path is None:
-        raise _NoPicture("no file")
-    path = Path(path)
+    """A small copy of an image, or the reason why it is not shown, as HTML."""
+    path = None if path is None else Path(path)
     try:
-        if not path.is_file():
-            raise _NoPicture("file missing")
+        if path is None or not path.is_file():
+            return "<em>no file</em>" if path is None else "<em>file missing</em>"
         if path.stat().st_size > _LARGEST_FILE:
-            raise _NoPicture(f"not shown ({size_text(path.stat().st_size)})")
+            return f"<em>not shown ({size_text(path.stat().st_size)})</em>"
         with open_image(path) as image:
             width, height = image.size
         if width * height > _LARGEST_IMAGE:
-            raise _NoPicture(f"not shown ({width} × {height} pixels)")
+            return f"<em>not shown ({width} × {height} pixels)</em>"
         small = load_image(path)
         small.thumbnail((_PREVIEW_SIZE, _PREVIEW_SIZE))
-    except (OSError, ValueError, ImageError) as error:  # a ValueError for names that are not valid
-        raise _NoPicture(f"cannot be shown ({printable(path.suffix) or 'no image'})") from error
+    except (OSError, ValueError, ImageError):  # a ValueError for names that are not valid
+        kind = printable(path.suffix) if path is not None and path.suffix else "no image"
+        return f"<em>cannot be shown ({escape(kind)})</em>"
     stream = io.BytesIO()
     small.save(stream, "PNG")
-    return f"data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}"
+    data = base64.b64encode(stream.getvalue()).decode()
+    return f'<img src="data:image/png;base64,{data}" alt="" style="max-width: 100%">'

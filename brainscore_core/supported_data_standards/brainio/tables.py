@@ -125,10 +125,10 @@ class ImportLog:
         self.source = source
         self.changes: list[ImportChange] = []
 
-    def add(self, action: str, what: str, names: Sequence[Any], reason: str, *, count: int | None = None) -> None:
+    def add(self, action: str, what: str, names: Iterable[Any], reason: str, *, count: int | None = None) -> None:
         """Note a change, of as many things as there are names unless a count is given."""
-        count = len(names) if count is None else count
-        self.changes.append(ImportChange(action, what, first_names(names), count, reason))
+        names = list(names)
+        self.changes.append(ImportChange(action, what, first_names(names), count or len(names), reason))
 
     def finish(
         self,

@@ -230,7 +230,7 @@ def _without(table: pd.DataFrame, columns: Sequence[str], reason: str, log: Impo
 def _useless(table: pd.DataFrame, needed: Sequence[str]) -> dict[str, list[str]]:
     """Columns that cannot or need not become coordinates, by reason."""
     columns: dict[str, list[str]] = {}
-    for name in table.columns.difference(needed, sort=False):
+    for name in table.columns.difference(list(needed), sort=False):
         column, reason = table[name], None
         if name.startswith(UNNAMED) or not name.strip():
             reason = "it has no name; DataFrame.to_csv writes such row numbers unless index=False"

@@ -16,7 +16,7 @@ Receipts tell which files were read.
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from brainscore_core.errors import DataUnavailable
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -55,8 +55,8 @@ def load_observers(test: str) -> DataAssembly:
     ----------
     .. [1] Geirhos et al. 2021, https://doi.org/10.48550/arXiv.2106.07411
     """
-    published = None if _are_the_authors(test) else _tried(load_published_assembly, test).found
-    return _authors_observers(test) if published is None else published
+    published = "" if _are_the_authors(test) else _tried(load_published_assembly, test)
+    return _authors_observers(test) if isinstance(published, str) else published
 
 
 def load_stimuli(test: str) -> StimulusSet:
@@ -66,8 +66,8 @@ def load_stimuli(test: str) -> StimulusSet:
     conflict as many as are listed with Geirhos et al. 2019, where the authors' files are taken and no folder has them
     all. A DataUnavailable if the images can be had from nowhere; it says how to obtain them.
     """
-    published = None if _are_the_authors(test) else _tried(load_published_stimuli, test).found
-    return _authors_stimuli(test) if published is None else published
+    published = "" if _are_the_authors(test) else _tried(load_published_stimuli, test)
+    return _authors_stimuli(test) if isinstance(published, str) else published
 
 
 def _are_the_authors(test: str) -> bool:
@@ -75,21 +75,15 @@ def _are_the_authors(test: str) -> bool:
     return _folder(test) is not None or at_hand(read_sources(_FOLDER, containing=f"/raw-data/{test}/"))
 
 
-class _Tried(NamedTuple, Generic[T]):
-    """What was loaded, or why it cannot be had."""
-
-    found: T | None
-    why: str = ""
-
-
-def _tried(load: Callable[[str], T], test: str) -> _Tried[T]:
+def _tried(load: Callable[[str], T], test: str) -> T | str:
+    """What was loaded, or why it is unavailable."""
     try:
-        return _Tried(load(test))
+        return load(test)
     except (DataUnavailable, SeveralFailures) as error:
         failures = error.errors if isinstance(error, SeveralFailures) else [error]
         if not all(isinstance(failure, DataUnavailable) for failure in failures):
             raise
-        return _Tried(None, str(failures[0]).partition("\n")[0])
+        return str(failures[0]).partition("\n")[0]
 
 
 def _folder(test: str) -> Path | None:
@@ -112,15 +106,15 @@ def _authors_stimuli(test: str) -> StimulusSet:
     if test in geirhos2019.TESTS:
         return geirhos2019.load_stimuli(test, identifier=f"Geirhos2021_{test}")
     published = _tried(load_published_stimuli, test)
-    if published.found is not None:
-        return under_authors_names(published.found, _first_observer_stimuli(test))
+    if not isinstance(published, str):
+        return under_authors_names(published, _first_observer_stimuli(test))
     named = os.environ.get(STIMULI_VARIABLE)
     reason = (
         f"{STIMULI_VARIABLE} names {named}, which has no folder {test}" if named else "no folder with them is named"
     )
     raise DataUnavailable(
         f"the images of Geirhos2021_{test} derive from other data sets and may not be redistributed; {reason}, and the "
-        f"Brain-Score platform's cannot be had: {published.why}",
+        f"Brain-Score platform's cannot be had: {published}",
         remedy=f"Obtain {test}.tar.gz from {_RELEASE}, unpack it as <folder>/{test}, "
         f"and set {STIMULI_VARIABLE}=<folder>.",
     )
