@@ -6,7 +6,8 @@ import shutil
 import urllib.parse
 import uuid
 import zipfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
@@ -14,7 +15,7 @@ from brainscore_core import archives
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, file_digest, folder_lock, sweep
 from brainscore_core.paths import cache_home, mirrors
-from brainscore_core.supported_data_standards.brainio.downloads import StorageError
+from brainscore_core.supported_data_standards.brainio.downloads import StorageError, storage_error
 
 _LENGTHS = {"sha1": 40, "sha256": 64}
 
@@ -182,27 +183,31 @@ def _checksum(path: Path) -> int:
     return value
 
 
-def _unpack(store: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], folder: Path) -> None:
+@contextmanager
+def working_in(folder: Path, doing: str, *, url: str | None = None) -> Iterator[None]:
+    """Create and lock a folder, without abandoned files; say in errors of the disk what could not be done."""
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with folder_lock(folder.parent):
-            if _holds_members(folder, members):  # another process unpacked it while this one waited for the lock
-                return
-            sweep(folder.parent)
-            _require_room(folder.parent, sum(information.file_size for information in members.values()))
-            unfinished = folder.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
-            try:
-                unfinished.mkdir()
-                # A crash of the machine may lose data not yet on disk; the check of sizes in each call detects that
-                store.extractall(unfinished, members=list(members.values()))
-                _move_into_place(unfinished, folder, members)
-            finally:
-                shutil.rmtree(unfinished, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        with folder_lock(folder):
+            sweep(folder)
+            yield
     except OSError as error:
-        raise StorageError(
-            f"cannot unpack {store.filename} into {folder}: {error.strerror or error}",
-            remedy="Free some space there, make it writable, or set BRAINIO_HOME to another folder.",
-        ) from error
+        raise storage_error(error, doing, url=url) from error
+
+
+def _unpack(store: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], folder: Path) -> None:
+    with working_in(folder.parent, f"unpack {store.filename} into {folder}"):
+        if _holds_members(folder, members):  # another process unpacked it while this one waited for the lock
+            return
+        _require_room(folder.parent, sum(information.file_size for information in members.values()))
+        unfinished = folder.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
+        try:
+            unfinished.mkdir()
+            # A crash of the machine may lose data not yet on disk; the check of sizes in each call detects that
+            store.extractall(unfinished, members=list(members.values()))
+            _move_into_place(unfinished, folder, members)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
 
 
 _OCCUPIED = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)  # a folder with files, or a file, has the name

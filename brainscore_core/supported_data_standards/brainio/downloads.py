@@ -11,7 +11,6 @@ import time
 import urllib.parse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, Self
 
 from brainscore_core.errors import BrainScoreError, DataUnavailable, UserError
@@ -263,16 +262,15 @@ def repeat(attempt: Callable[[], None], stream: IO[bytes], meter: Meter) -> None
             return
 
 
-def storage_error(error: OSError, url: str, folder: Path) -> StorageError:
-    """Explain why the file could not be stored in `folder`."""
+def storage_error(error: OSError, doing: str, *, url: str | None = None) -> StorageError:
+    """Explain why files could not be written; `doing` is what could not be done."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     remedy = "Free some space there (`brainscore cache ls`, `brainscore cache rm`)" if full else "Make it writable"
-    address = redacted_url(url)
     failure = StorageError(
-        f"cannot store {address} in {folder}: {error.strerror or error}",
+        f"cannot {doing}: {error.strerror or error}",
         remedy=f"{remedy}, or set BRAINIO_HOME to a writable folder with enough space.",
     )
-    failure.url = address
+    failure.url = url
     return failure
 
 

@@ -336,7 +336,7 @@ def plan_selection(array: xr.DataArray, wanted: Mapping[Hashable, Any]) -> Selec
         if name in array.dims:
             if isinstance(value, xr.DataArray) and value.dims == (name,) and value.dtype == bool:
                 value = value.values
-            if is_mask(value, array.sizes[name]) and not _is_boolean(array, name):
+            if is_mask(value, array.sizes[name]) and array[name].dtype.kind != "b":
                 plan.positions[name] = np.flatnonzero(np.asarray(value))
             elif selections := _selections_on_levels(array, name, value):
                 by_dim.setdefault(name, []).extend(selections)
@@ -358,10 +358,6 @@ def plan_selection(array: xr.DataArray, wanted: Mapping[Hashable, Any]) -> Selec
             positions = positions[np.isin(positions, plan.positions[dim])]
         plan.positions[dim] = positions
     return plan
-
-
-def _is_boolean(array: xr.DataArray, name: Hashable) -> bool:
-    return name in array.coords.variables and array.coords.variables[name].dtype.kind == "b"
 
 
 def _selections_on_levels(array: xr.DataArray, dim: Hashable, value: Any) -> list[tuple[Hashable, Any]]:

@@ -8,9 +8,9 @@ import json
 import logging
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 
 from brainscore_core import provenance
 from brainscore_core.errors import DataUnavailable, UserError
-from brainscore_core.files import file_digest, folder_lock, replacing, sweep
+from brainscore_core.files import file_digest, replacing
 from brainscore_core.paths import cache_home, mirrors
 from brainscore_core.progress import Stage, stage
 from brainscore_core.supported_data_standards.brainio.buckets import (
@@ -33,6 +33,7 @@ from brainscore_core.supported_data_standards.brainio.cache import (
     files_in_mirrors,
     is_digest,
     parse_digest,
+    working_in,
 )
 from brainscore_core.supported_data_standards.brainio.downloads import (
     MIRROR_REMEDY,
@@ -49,7 +50,6 @@ from brainscore_core.supported_data_standards.brainio.downloads import (
     download,
     file_meter,
     redacted_url,
-    storage_error,
 )
 
 
@@ -358,10 +358,10 @@ def _obtain_with_hash(request: FetchRequest, meter_of: _MeterFactory, unreachabl
         if difference := digest_mismatch(unfinished, request.digests):
             raise _hash_mismatch_error(request, unfinished, *difference)
 
-    target = request.cached
+    target, address = request.cached, request.source.address
     try:
         _require_reachable(request, unreachable)
-        with _working_in(target.parent, request):
+        with working_in(target.parent, f"store {address} in {target.parent}", url=address):
             # another process may have fetched it while this one waited for the lock
             if not _is_expected_file(target, request, []):
                 _download(request, target, meter_of, check)
@@ -377,11 +377,11 @@ def _obtain_with_hash(request: FetchRequest, meter_of: _MeterFactory, unreachabl
 
 def _obtain_without_hash(request: FetchRequest, meter_of: _MeterFactory, unreachable: set[str]) -> Path:
     """Return the file with the recorded hash, or the first copy if no hash is recorded yet."""
-    folder = record_file(request).parent
+    folder, address = record_file(request).parent, request.source.address
     first = folder / request.name
     if recorded_digest(request) is None:
         _require_reachable(request, unreachable)
-        with _working_in(folder, request):
+        with working_in(folder, f"store {address} in {folder}", url=address):
             if recorded_digest(request) is None:  # another process may have recorded it in the meantime
                 _download(
                     request,
@@ -403,18 +403,6 @@ def _obtain_without_hash(request: FetchRequest, meter_of: _MeterFactory, unreach
             f"file on purpose, delete {folder}; or better, register the hash."
         )
         raise
-
-
-@contextmanager
-def _working_in(folder: Path, request: FetchRequest) -> Iterator[None]:
-    """Create and lock a folder of the cache, without abandoned files; errors of the disk become a StorageError."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with folder_lock(folder):
-            sweep(folder)
-            yield
-    except OSError as error:
-        raise storage_error(error, request.address, folder) from error
 
 
 def _download(request: FetchRequest, target: Path, meter_of: _MeterFactory, check: Callable[[Path], None]) -> None:

@@ -58,7 +58,8 @@ def _copy(source: Path, target: Path, request: FetchRequest) -> None:
         with source.open("rb") as original, replacing(target) as copy:
             shutil.copyfileobj(original, copy)
     except OSError as error:
-        raise storage_error(error, request.url, target.parent) from error
+        address = redacted_url(request.url)
+        raise storage_error(error, f"store {address} in {target.parent}", url=address) from error
 
 
 def link_or_copy(source: Path, target: Path, request: FetchRequest) -> None:
