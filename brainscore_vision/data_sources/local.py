@@ -60,7 +60,10 @@ def register_package(package: Mapping[str, Any], folder: str | Path, *, stimulus
     imports, statement = registration_of(package, folder, stimulus_set=stimulus_set)
     target = _target(statement)
     path = folder / "__init__.py"
-    before = path.read_text(encoding="utf-8") if path.exists() else _first_lines(package["identifier"])
+    before = (
+        f'"""{package["identifier"]}: data that stay on this machine, registered by `brainscore package --local`."""\n'
+    )
+    before = path.read_text(encoding="utf-8") if path.exists() else before
     _write(path, _with_statement(before, imports, statement, target, path))
     loader = "load_stimulus_set" if "csv_path" in package else "load_dataset"
     _add_test(folder / "test.py", loader, package["identifier"])
@@ -85,41 +88,23 @@ def registration_of(
     """Return the imports and the statement that register packaged data by the paths of their files."""
     identifier = package["identifier"]
     if "csv_path" in package:
-        files = {"csv": package["csv_path"], "zip": package["zip_path"]}
-        lines = [
-            line
-            for kind, path in files.items()
-            if path is not None
-            for line in (f"{kind}_url={_url(Path(path), folder)},", f'{kind}_sha256="{_sha256(path)}",')
-        ]
-        return (
-            [
-                "from pathlib import Path",
-                f"from {_CORE}.fetch import load_stimulus_set_from_url",
-                "from brainscore_vision import stimulus_set_registry",
-            ],
-            _statement("stimulus_set_registry", identifier, "load_stimulus_set_from_url", lines),
-        )
-    lines = [
-        f"url={_url(Path(package['path']), folder)},",
-        f'sha256="{_sha256(package["path"])}",',
-        f"cls={package['cls']},",
-        f'stimulus_set_loader=lambda: load_stimulus_set("{stimulus_set or identifier}"),',
-    ]
-    return (
-        [
-            "from pathlib import Path",
+        registry, loader, further = "stimulus_set_registry", "load_stimulus_set_from_url", []
+        files = {f"{kind}_": package[f"{kind}_path"] for kind in ("csv", "zip") if package[f"{kind}_path"] is not None}
+        imports = ["from brainscore_vision import stimulus_set_registry"]
+    else:
+        registry, loader, files = "data_registry", "load_assembly_from_url", {"": package["path"]}
+        stimuli = stimulus_set or identifier
+        further = [f"cls={package['cls']},", f'stimulus_set_loader=lambda: load_stimulus_set("{stimuli}"),']
+        imports = [
             f"from {_CORE}.assemblies import {package['cls']}",
-            f"from {_CORE}.fetch import load_assembly_from_url",
             "from brainscore_vision import data_registry, load_stimulus_set",
-        ],
-        _statement("data_registry", identifier, "load_assembly_from_url", lines),
-    )
-
-
-def _statement(registry: str, identifier: str, loader: str, lines: Sequence[str]) -> str:
-    arguments = "".join(f"    {line}\n" for line in [f'identifier="{identifier}",', *lines])
-    return f'{registry}["{identifier}"] = lambda: {loader}(\n{arguments})\n'
+        ]
+    lines = [f'identifier="{identifier}",']
+    for kind, path in files.items():
+        lines += [f"{kind}url={_url(Path(path), folder)},", f'{kind}sha256="{file_digest(Path(path), "sha256")}",']
+    arguments = "".join(f"    {line}\n" for line in [*lines, *further])
+    imports = ["from pathlib import Path", *imports[:-1], f"from {_CORE}.fetch import {loader}", imports[-1]]
+    return imports, f'{registry}["{identifier}"] = lambda: {loader}(\n{arguments})\n'
 
 
 def _url(path: Path, folder: Path) -> str:
@@ -128,14 +113,6 @@ def _url(path: Path, folder: Path) -> str:
         return f'"{path.as_uri()}"'
     quoted = " / ".join(f'"{name}"' for name in path.relative_to(folder).parts)
     return f"(Path(__file__).parent / {quoted}).as_uri()"
-
-
-def _sha256(path: str | Path) -> str:
-    return file_digest(Path(path), "sha256")
-
-
-def _first_lines(identifier: str) -> str:
-    return f'"""{identifier}: data that stay on this machine, registered by `brainscore package --local`."""\n'
 
 
 def _target(statement: str) -> str:
