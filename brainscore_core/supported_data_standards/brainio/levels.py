@@ -291,7 +291,7 @@ def _ranks(array: xr.DataArray, name: Hashable, *, as_numbers: bool = False) -> 
     codes, values = level_codes(array, name)
     values = _as_numbers(values) if as_numbers else values
     try:
-        order = values.argsort()
+        order = np.arange(len(values)) if values.is_monotonic_increasing else values.argsort()
     except TypeError:  # values of different types cannot be compared
         order = np.array(sorted(range(len(values)), key=lambda i: _sort_key(values[i])), dtype=np.intp)
     ranks = np.full(len(values) + 1, len(values))  # the last one is of missing values, whose code is −1

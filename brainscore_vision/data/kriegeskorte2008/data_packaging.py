@@ -8,7 +8,6 @@ objects, in the order of the matrix' upper triangle read row by row (as :func:`s
 it).
 """
 
-import io
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
@@ -37,22 +36,16 @@ def write_images(images: dict[str, np.ndarray], folder: Path) -> dict[str, Path]
     The same pixels give the same bytes. A file that holds other pixels than it should is replaced. Each file is moved
     into place in one step, so an interrupted process leaves none half-written and several may write at once.
     """
+    from PIL import Image
+
     folder.mkdir(parents=True, exist_ok=True)
     sweep(folder)  # what a killed process left unfinished
     paths = {stimulus: folder / f"{stimulus}.png" for stimulus in images}
     for stimulus, path in paths.items():
         if not _holds(path, images[stimulus]):
             with replacing(path) as stream:
-                stream.write(_png(images[stimulus]))
+                Image.fromarray(images[stimulus]).save(stream, format="PNG", compress_level=9)
     return paths
-
-
-def _png(pixels: np.ndarray) -> bytes:
-    from PIL import Image
-
-    stream = io.BytesIO()
-    Image.fromarray(pixels).save(stream, format="PNG", compress_level=9)
-    return stream.getvalue()
 
 
 def _holds(path: Path, pixels: np.ndarray) -> bool:
