@@ -37,9 +37,7 @@ class LazyLoad(Generic[T]):
     @property
     def content(self) -> T:
         """The object itself."""
-        if "_content" not in self.__dict__:
-            return self.reload()
-        return self.__dict__["_content"]
+        return self.__dict__["_content"] if "_content" in self.__dict__ else self.reload()
 
     @property  # type: ignore[misc] # read by isinstance
     def __class__(self) -> type:

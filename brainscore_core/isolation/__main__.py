@@ -70,8 +70,7 @@ def serve(channel: Channel) -> None:
 
 def _load(request: dict[str, Any]) -> Any:
     module, _, name = request["loader"].partition(":")
-    loader = getattr(importlib.import_module(module), name)
-    return loader(request["identifier"], **request["options"])
+    return getattr(importlib.import_module(module), name)(request["identifier"], **request["options"])
 
 
 def _call(model: Any, request: dict[str, Any]) -> Any:

@@ -199,8 +199,7 @@ def distribution_of(location: Path) -> tuple[str | None, str | None]:
     if not inside:
         return None, None
     root = max(inside, key=lambda root: len(root.parts))
-    top = location.relative_to(root).parts[0].removesuffix(".py")
-    name = _distribution_with(top)
+    name = _distribution_with(location.relative_to(root).parts[0].removesuffix(".py"))
     return name, _version_of(name) if name else None
 
 

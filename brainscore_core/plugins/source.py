@@ -291,9 +291,7 @@ class _Reader:
         """Return the name of the registry in an expression such as ``brainscore_vision.model_registry``, or None."""
         if isinstance(node, ast.Name):
             return self.names.get(node.id)
-        if isinstance(node, ast.Attribute) and node.attr in self.registries:
-            return node.attr
-        return None
+        return node.attr if isinstance(node, ast.Attribute) and node.attr in self.registries else None
 
     def block(self, statements: Iterable[ast.stmt], values: dict[str, object], *, conditional: bool) -> None:
         for node in statements:

@@ -72,8 +72,7 @@ def base_keys(identifier: str) -> list[str]:
     prefix = f"{name.measurements}-"
     keys = [key for key in benchmark_registry if key.startswith(prefix) and "-" not in key[len(prefix) :]]
     if not keys:
-        known = sorted({key.rpartition("-")[0] for key in benchmark_registry})
-        near = nearest(name.measurements, known)
+        near = nearest(name.measurements, sorted({key.rpartition("-")[0] for key in benchmark_registry}))
         remedy = f"nearest: {', '.join(near)}" if near else "list all benchmarks with: brainscore list benchmarks"
         if name.measurements in benchmark_registry:
             remedy = f"register {name.measurements!r} under a name that ends in its metric, such as {prefix}rdm"

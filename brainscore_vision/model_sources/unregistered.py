@@ -423,9 +423,7 @@ def _source_file(model: Any) -> Path | None:
         file = inspect.getsourcefile(described)
     except TypeError:
         return None
-    if not file or "site-packages" in file or not Path(file).is_file():
-        return None
-    return Path(file)
+    return Path(file) if file and "site-packages" not in file and Path(file).is_file() else None
 
 
 def _name(model: Any) -> str:

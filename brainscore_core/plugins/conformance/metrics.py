@@ -66,8 +66,7 @@ def _repeated_target() -> Arguments:
     if source is None:  # pragma: no cover - there is one
         raise TypeError("recordings have two sides")
     noise = 0.3 * np.random.default_rng(2).standard_normal((_REPETITIONS, *target.shape))
-    values = (target.values + noise).reshape(-1, _NEUROIDS)
-    return Arguments(source, _neural(values, "neuroid_", _REPETITIONS))
+    return Arguments(source, _neural((target.values + noise).reshape(-1, _NEUROIDS), "neuroid_", _REPETITIONS))
 
 
 def _in_time() -> Arguments:

@@ -62,8 +62,7 @@ def _check_recording(recording: Any, stimuli: StimulusSet, region: str) -> None:
 
 
 def _time_bins(model: Any, stimuli: StimulusSet) -> None:
-    region = _require_regions(model)[0]
-    model.start_recording(region, time_bins=_TWO_BINS)
+    model.start_recording(_require_regions(model)[0], time_bins=_TWO_BINS)
     recording = model.look_at(stimuli)
     if "time_bin" not in recording.dims or recording.sizes["time_bin"] != 2:
         raise Failed(f"two time bins were asked for; {dict(recording.sizes)} came back")
@@ -152,8 +151,7 @@ def _odd_one_out(model: Any, stimuli: StimulusSet) -> None:
 
 
 def _passive(model: Any, stimuli: StimulusSet) -> None:
-    region = _require_regions(model)[0]
-    model.start_recording(region, time_bins=_ONE_BIN)
+    model.start_recording(_require_regions(model)[0], time_bins=_ONE_BIN)
     model.start_task("passive", None)
     if tuple(model.look_at(stimuli).dims) != ("presentation", "neuroid"):
         raise Failed("while it looks passively, a model goes on being recorded")
