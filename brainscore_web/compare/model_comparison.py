@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,57 +23,51 @@ from brainscore_web.compare.question import (
     Column,
     Note,
     Question,
+    Table,
     benchmark_href,
     column,
     group_of,
+    model_href,
     model_row,
 )
 from brainscore_web.leaderboard.board import Board, influences_on, mean_parts
 from brainscore_web.leaderboard.filters import MODEL_FILTERS
-from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow
-from brainscore_web.leaderboard.state import BoardState
+from brainscore_web.leaderboard.snapshot import STATES, ModelRow
+from brainscore_web.leaderboard.state import DEFAULTS
 
-_KIND = {"win": 0, "loss": 1, "tie": 4, "untested": 7, None: 7}
+_KINDS = {"win": 0, "loss": 1, "tie": 4, "untested": 7}
+_PLURALS = {"win": "wins", "tie": "ties", "loss": "losses", "untested": "untested"}
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """Two models on one benchmark, or their means."""
 
-    # identifier, title: of the benchmark or node
+    # identifier, title: of the benchmark or mean
     identifier: str
     title: str
-    benchmark: BenchmarkRow | None  # the benchmark; None for a mean
-    # first, second, first_error, second_error: the two scores; errors are NaN if not available
-    first: float
-    second: float
-    first_error: float
-    second_error: float
-    # difference, error, low, high: first minus second, its standard error and 95 % interval, from the influences of the
-    # units that both scores share; NaN if not tested. Means are compared on the benchmarks that both models have
-    difference: float
-    error: float
-    low: float
-    high: float
-    outcome: Outcome  # ``'win'``, ``'tie'``, ``'loss'`` or ``'untested'``
-    reason: str = ""  # why it is not tested
+    version: str | None  # of the benchmark; None for a mean
+    # scores, errors: of the first and the second model; NaN if not available
+    scores: Sequence[float]
+    errors: Sequence[float]
+    # difference of the first from the second model with its error and 95 % interval, from the influences of the units
+    # that both scores share; NaN if not tested. Means are compared on the benchmarks that both models have
+    test: PairedTest
     condition: str = ""  # for which few subjects or groups alone the outcome holds; empty if it holds for new ones
 
+    @property
+    def outcome(self) -> Outcome:
+        """``'win'``, ``'tie'``, ``'loss'`` or ``'untested'``."""
+        if np.isnan(self.test.low):
+            return "untested"
+        return "win" if self.test.low > 0 else "loss" if self.test.high < 0 else "tie"
 
-class Summary(NamedTuple):
-    """Differences over all benchmarks of the groups."""
-
-    n: int  # number of benchmarks with a difference
-    mean: PairedTest  # their mean difference, about the benchmarks that are tested; about all if none is
-    # wins, ties, losses: number of benchmarks whose interval is above 0, contains 0, is below 0
-    wins: int
-    ties: int
-    losses: int
-    untested: int  # number of benchmarks whose difference is not tested. The four numbers add up to `n`
+    @property
+    def text(self) -> str:
+        """The difference with its sign."""
+        return number_text(self.test.difference, plus=True)
 
 
-@dataclass(frozen=True)
-class Absent:
+class Absent(NamedTuple):
     """A benchmark without one of the two scores."""
 
     # identifier, title, group, version: the benchmark, its group and its version
@@ -80,55 +75,57 @@ class Absent:
     title: str
     group: str
     version: str
-    # first, second: ``'scored'``, or why there is no score
-    first: str
-    second: str
-    # first_value, second_value: NaN if there is none
-    first_value: float
-    second_value: float
-
-    @property
-    def why(self) -> str:
-        """Why there is no difference."""
-        return f"first {self.first}, second {self.second}"
+    # states, scores: ``'scored'``, or why there is no score; NaN if there is none
+    states: Sequence[str]
+    scores: Sequence[float]
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """Benchmarks of a region, the largest difference first."""
 
     title: str
-    differences: tuple[Difference, ...]
+    differences: Sequence[Difference]
 
-    def count(self, outcome: str) -> int:
-        """Return the number of differences with an outcome."""
-        return sum(row.outcome == outcome for row in self.differences)
+    @property
+    def counts(self) -> Counter[str]:
+        """Number of differences with each outcome."""
+        return Counter(row.outcome for row in self.differences)
 
     @property
     def tally(self) -> str:
         """Wins, ties and losses in words."""
-        counts = [
-            (self.count("win"), "win", "wins"),
-            (self.count("tie"), "tie", "ties"),
-            (self.count("loss"), "loss", "losses"),
-            (self.count("untested"), "untested", "untested"),
-        ]
-        return ", ".join(f"{n} {singular if n == 1 else plural}" for n, singular, plural in counts if n)
+        counts = self.counts
+        named = ((counts[name], name, plural) for name, plural in _PLURALS.items())
+        return ", ".join(f"{n} {name if n == 1 else plural}" for n, name, plural in named if n)
 
 
-@dataclass(frozen=True, eq=False)
 class TwoModels:
-    """Result of the comparison."""
+    """Two models over the benchmarks of the tree that pass the filters."""
 
-    # first, second: the models
-    first: ModelRow
-    second: ModelRow
-    groups: tuple[Group, ...]  # groups of benchmarks, in the order of the tree
-    summary: Summary  # summary over all benchmarks of the groups
-    means: tuple[Difference, ...]  # differences of the roots of the tree and of the means directly below them
-    absent: tuple[Absent, ...]  # benchmarks without a score of one or both models
-    notes: tuple[Note, ...]  # caveats
-    values: str  # ``'ceiled'`` or ``'raw'``
+    def __init__(self, board: Board, question: Question) -> None:
+        if len(board.rows) < 2:
+            remedy = "choose a later day" if board.state.at else "more models must be scored first"
+            raise UserError("there are fewer than two models to compare", remedy=remedy)
+        self.question = question
+        leaves, means = _compared_nodes(board, depth=1)
+        rows = _chosen_models(board, question, leaves)
+        self.first, self.second = self.models = [board.models[row] for row in rows]
+        both = set(np.flatnonzero(np.isfinite(board.values[rows]).all(axis=0)).tolist())
+        common = [place for place in leaves if place in both]
+        differences = {place: _difference(board, place, rows) for place in (*means, *leaves) if place in both}
+        by_group: dict[str, list[Difference]] = {}
+        for place in common:
+            by_group.setdefault(group_of(board, place), []).append(differences[place])
+        self.groups = [  # in the order of the tree
+            Group(title, sorted(members, key=lambda row: -row.test.difference)) for title, members in by_group.items()
+        ]
+        self.summary = Group("", [row for group in self.groups for row in group.differences])
+        tested = [place for place in common if differences[place].outcome != "untested"]
+        self.mean = _mean_test(board, tested or common, *rows)  # about the tested benchmarks; about all if none is
+        # the roots of the tree and the means directly below them; benchmarks without a score of one or both models
+        self.means = [differences[place] for place in means if place in both]
+        self.absent = [_absent(board, place, rows) for place in leaves if place not in both]
+        self.notes = tuple(self._notes(board, rows))
 
     @property
     def title(self) -> str:
@@ -136,53 +133,48 @@ class TwoModels:
         return f"{self.first.title} − {self.second.title}"
 
     @property
+    def names(self) -> list[str]:
+        """Identifiers of the models."""
+        return [model.identifier for model in self.models]
+
+    @property
+    def cards(self) -> dict[str, str]:
+        """Links to their cards, by title."""
+        return {model.title: model_href(model.identifier) for model in self.models}
+
+    @property
+    def swapped(self) -> str:
+        """Query of the comparison with exchanged models."""
+        return self.question.changed(first=self.second.identifier, second=self.first.identifier).query()
+
+    @property
     def condition(self) -> str:
         """For which few subjects or groups alone the outcomes hold; empty if they hold for new ones."""
-        return condition_of_all(row.condition for group in self.groups for row in group.differences)
+        return condition_of_all(row.condition for row in self.summary.differences)
 
     @property
     def mean_over(self) -> str:
         """What the mean difference is over."""
-        n, untested = self.summary.n, self.summary.untested
+        n, untested = len(self.summary.differences), self.summary.counts["untested"]
         return "over these benchmarks" if untested in (0, n) else f"over the {n - untested} tested benchmarks"
 
     @property
-    def mean(self) -> tuple[str, str]:
+    def mean_texts(self) -> tuple[str, str]:
         """The mean difference over the benchmarks and its interval."""
-        mean = self.summary.mean
-        interval = "–" if np.isnan(mean.low) else range_text(mean.low, mean.high)
-        return number_text(mean.difference, plus=True), interval
+        interval = "–" if np.isnan(self.mean.low) else range_text(self.mean.low, self.mean.high)
+        return number_text(self.mean.difference, plus=True), interval
 
     @property
     def command(self) -> str:
         """Command of the paired test on the benchmark with the largest absolute difference."""
-        rows = [row for group in self.groups for row in group.differences]
-        name = max(rows, key=lambda row: abs(row.difference)).identifier if rows else "BENCHMARK"
-        return shlex.join(["brainscore", "compare", self.first.identifier, self.second.identifier, "-b", name])
+        rows = self.summary.differences
+        name = max(rows, key=lambda row: abs(row.test.difference)).identifier if rows else "BENCHMARK"
+        return shlex.join(["brainscore", "compare", *self.names, "-b", name])
 
-    def rows(self) -> list[tuple[str, str, str, str, str, str]]:
-        """Return all differences as text, with the conditions under which the outcomes hold."""
-        return [
-            (
-                row.title,
-                number_text(row.first),
-                number_text(row.second),
-                number_text(row.difference, plus=True),
-                row.outcome,
-                row.condition,
-            )
-            for differences in (self.means, *(group.differences for group in self.groups))
-            for row in differences
-        ]
-
-    def description(self) -> str:
-        """Return a description of the chart for screen readers."""
-        summary = self.summary
-        return (
-            f"{counted(summary.n, 'benchmark')}: {summary.wins} wins, {summary.ties} ties, {summary.losses} losses of "
-            f"{self.first.title}, {summary.untested} untested. "
-            f"Mean difference {number_text(summary.mean.difference, plus=True)}."
-        )
+    @property
+    def rows(self) -> list[Difference]:
+        """All differences, those of means first."""
+        return [*self.means, *self.summary.differences]
 
     def svg(self) -> Svg:
         """Draw the dot plot."""
@@ -192,116 +184,126 @@ class TwoModels:
         for group in self.groups:
             rows.append(DotsRow(label=f"{group.title}: {group.tally}", heading=True))
             rows += map(self._row, group.differences)
+        counts = self.summary.counts
         return dots_with_intervals(
             Dots(
                 rows=rows,
                 title=self.title,
-                description=self.description(),
-                x_title=f"difference of {self.values} scores",
+                description=f"{counted(len(self.summary.differences), 'benchmark')}: {counts['win']} wins, "
+                f"{counts['tie']} ties, {counts['loss']} losses of {self.first.title}, {counts['untested']} untested. "
+                f"Mean difference {self.mean_texts[0]}.",
+                x_title=f"difference of {self.question.board.values} scores",
                 kinds=("win", "loss", "", "", "tie: interval includes 0", "", "", "not tested"),
                 reference=0.0,
             )
         )
 
     def _row(self, row: Difference) -> DotsRow:
-        text = number_text(row.difference, plus=True)
-        interval = "" if np.isnan(row.low) else f" ({range_text(row.low, row.high)})"
+        interval = "" if np.isnan(row.test.low) else f" ({range_text(row.test.low, row.test.high)})"
+        scores = [f"{model.title}: {number_text(score)}" for model, score in zip(self.models, row.scores, strict=True)]
+        outcome = f"{row.title}: {row.outcome}{f' ({row.condition})' if row.condition else ''}"
         return DotsRow(
             label=row.title,
-            value=row.difference,
-            low=row.low,
-            high=row.high,
-            href=benchmark_href(row.identifier) if row.benchmark else None,
-            text=text,
-            hint=f"{row.title}: {row.outcome}{f' ({row.condition})' if row.condition else ''}\n{text}{interval}\n"
-            f"{self.first.title}: {number_text(row.first)}\n{self.second.title}: {number_text(row.second)}",
-            kind=_KIND[row.outcome],
+            value=row.test.difference,
+            low=row.test.low,
+            high=row.test.high,
+            href=None if row.version is None else benchmark_href(row.identifier),
+            text=row.text,
+            hint="\n".join([outcome, row.text + interval, *scores]),
+            kind=_KINDS[row.outcome],
         )
+
+    def table(self) -> Table:
+        """Return one row per mean and benchmark, including benchmarks without one of the scores."""
+        scores = [name for model in self.names for name in (model, f"{model}:error")]
+        names = ["benchmark", "version", "group", *scores, "difference", "error", "low", "high", "outcome", "condition"]
+
+        def rows() -> Iterator[Sequence[object]]:
+            for title, differences in [("mean", self.means), *self.groups]:
+                for row in differences:
+                    (first, second), errors, test = row.scores, row.errors, row.test
+                    scores = first, errors[0], second, errors[1]
+                    numbers = test.difference, test.error, test.low, test.high
+                    yield row.identifier, row.version or "", title, *scores, *numbers, row.outcome, row.condition
+            for one in self.absent:
+                scores = one.scores[0], math.nan, one.scores[1], math.nan
+                why = f"first {one.states[0]}, second {one.states[1]}"
+                yield one.identifier, one.version, one.group, *scores, *[math.nan] * 4, why, ""
+
+        return names, rows()
+
+    def _notes(self, board: Board, rows: Sequence[int]) -> Iterator[Note]:
+        if self.first == self.second:
+            yield Note("This compares a model with itself.")
+        yield _METHOD
+        yield Note(
+            "Each interval has a confidence of 95 % on its own: without any differences, up to one benchmark in twenty "
+            "counts as a win or loss."
+        )
+        if self.summary.counts["untested"]:
+            yield Note(f"Some benchmarks are {NOT_TESTED}.")
+        if self.first != self.second and self.first.family and self.first.family == self.second.family:
+            yield Note(f"Both models are of the family {self.first.family}.")
+        yield from _notes_on_gaps(board, self.question, rows)
 
 
 def without_models(question: Question) -> Question:
     """Return the question without filters on models, since models are chosen."""
-    defaults = vars(BoardState())
-    return question.changed(**{name: defaults[name] for name in MODEL_FILTERS if name != "mine"})
+    return question.changed(**{name: DEFAULTS[name] for name in MODEL_FILTERS if name != "mine"})
 
 
-def two_models(board: Board, question: Question) -> TwoModels:
-    """Compare two models over the benchmarks of the tree that pass the filters."""
-    if len(board.rows) < 2:
-        remedy = "choose a later day" if board.state.at else "more models must be scored first"
-        raise UserError("there are fewer than two models to compare", remedy=remedy)
-    leaves, means = _compared_nodes(board, depth=1)
-    first, second = _chosen_models(board, question, leaves)
-    tests = {place: _test(board, place, first, second) for place in (*leaves, *means)}
-    values, errors = board.values[[first, second]], board.errors[[first, second]]
-    both = np.isfinite(values[0]) & np.isfinite(values[1])
-    groups: dict[str, list[Difference]] = {}
-    for place in leaves:
-        if both[place]:
-            groups.setdefault(group_of(board, place), []).append(
-                _difference(board, place, values[:, place], errors[:, place], tests[place])
-            )
-    tested = [place for place in leaves if both[place] and np.isfinite(tests[place].low)]
-    outcomes = [row.outcome for rows in groups.values() for row in rows]
-    absent = [_absent(board, place, first, second) for place in leaves if not both[place]]
-    return TwoModels(
-        first=board.models[first],
-        second=board.models[second],
-        groups=tuple(
-            Group(title, tuple(sorted(rows, key=lambda row: -row.difference))) for title, rows in groups.items()
-        ),
-        summary=Summary(
-            n=len(outcomes),
-            mean=_mean_test(board, tested or [place for place in leaves if both[place]], first, second),
-            wins=outcomes.count("win"),
-            ties=outcomes.count("tie"),
-            losses=outcomes.count("loss"),
-            untested=outcomes.count("untested"),
-        ),
-        means=tuple(
-            _difference(board, place, values[:, place], errors[:, place], tests[place])
-            for place in means
-            if both[place]
-        ),
-        absent=tuple(absent),
-        notes=_notes(board, question, first, second, untested=bool(outcomes.count("untested"))),
-        values=question.board.values,
-    )
-
-
-@dataclass(frozen=True, eq=False)
 class SeveralModels:
-    """Models side by side."""
+    """The chosen models, at most six, side by side over the benchmarks of the tree that pass the filters."""
 
-    models: tuple[ModelRow, ...]
-    rows: tuple[int, ...]  # their indices on the board
-    # means, benchmarks: scores on the upper means, and on the benchmarks of the tree that pass the filters
-    means: tuple[Column, ...]
-    benchmarks: tuple[Column, ...]
-    groups: dict[str, str]  # group of each benchmark
-    # difference of each model (row) and each other one (column) on the first mean; the diagonal is None
-    differences: tuple[tuple[PairedTest | None, ...], ...]
-    tested_on: str  # title of the mean that the differences are on
-    notes: tuple[Note, ...]
-    values: str  # ``'ceiled'`` or ``'raw'``
+    def __init__(self, board: Board, question: Question) -> None:
+        self.question = question
+        chosen = [name for name in (question.first, question.second, *question.others) if name]
+        snapshot_rows = list(dict.fromkeys(model_row(board.snapshot, name) for name in chosen))
+        position = {row: index for index, row in enumerate(board.rows.tolist())}
+        self.rows = [position[row] for row in snapshot_rows][:MOST_MODELS]  # on the board
+        self.models = [board.models[row] for row in self.rows]
+        self.names = [model.identifier for model in self.models]
+        leaves, means = _compared_nodes(board, depth=2)
+        self.means, self.benchmarks = (
+            [column(board, board.nodes[place].identifier) for place in places] for places in (means, leaves)
+        )
+        self.groups = {board.nodes[place].identifier: group_of(board, place) for place in leaves}
+        self.tested_on = board.nodes[means[0]].title if means else "the mean of these benchmarks"
+
+        def difference(first: int, second: int) -> PairedTest | None:
+            if first == second:
+                return None
+            return _test(board, means[0], first, second) if means else _mean_test(board, leaves, first, second)
+
+        # of each model (row) and each other one (column) on the first mean; the diagonal is None
+        self.differences = [[difference(first, second) for second in self.rows] for first in self.rows]
+        number = len(snapshot_rows)
+        excess = f"{number} models were chosen. These are the first {MOST_MODELS} of them."
+        self.notes = (
+            *([Note(excess)] if number > MOST_MODELS else []),
+            _METHOD,
+            *_notes_on_gaps(board, question, self.rows),
+        )
 
     @property
     def title(self) -> str:
         """Title of the comparison."""
         return f"{len(self.models)} models"
 
-    def table(self, columns: Sequence[Column]) -> list[tuple[str, list[tuple[str, bool]]]]:
-        """Return the title of each benchmark or mean, and the models' scores as text, with the highest marked."""
-        table = []
-        for scores in columns:
-            values = scores.values[list(self.rows)]
-            highest = np.nanmax(values) if np.isfinite(values).any() else np.nan
-            texts = [(scores.text(row), bool(value == highest)) for row, value in zip(self.rows, values, strict=True)]
-            table.append((scores.title, texts))
-        return table
+    @property
+    def tables(self) -> list[list[tuple[str, list[tuple[str, bool]]]]]:
+        """Titles of the means, and of the benchmarks, with the models' scores as text, the highest of them marked."""
+        return [
+            [(scores.title, self._texts(scores)) for scores in columns] for columns in (self.means, self.benchmarks)
+        ]
 
-    def outcomes(self) -> list[tuple[ModelRow, list[tuple[str, str]]]]:
-        """Return for each model the outcome against each model, and the difference as text; empty for itself."""
+    def _texts(self, scores: Column) -> list[tuple[str, bool]]:
+        values = scores.values[self.rows]
+        highest = np.nanmax(values) if np.isfinite(values).any() else np.nan
+        return [(scores.text(row), bool(value == highest)) for row, value in zip(self.rows, values, strict=True)]
+
+    def outcomes(self) -> Iterator[tuple[ModelRow, list[tuple[str, str, str]]]]:
+        """Iterate over models with their outcomes against each model: a word, the difference, the query of the two."""
 
         def texts(test: PairedTest | None) -> tuple[str, str]:
             if test is None:
@@ -311,9 +313,9 @@ class SeveralModels:
             word = "higher" if test.low > 0 else "lower" if test.high < 0 else "not distinguished"
             return word, f"{number_text(test.difference, plus=True)} ({range_text(test.low, test.high)})"
 
-        return [
-            (model, [texts(test) for test in row]) for model, row in zip(self.models, self.differences, strict=True)
-        ]
+        for model, row in zip(self.models, self.differences, strict=True):
+            pairs = [self.question.changed(first=model.identifier, second=name, models=()) for name in self.names]
+            yield model, [(*texts(test), pair.query()) for test, pair in zip(row, pairs, strict=True)]
 
     def svg(self) -> Svg:
         """Draw the means of all models with their intervals."""
@@ -321,16 +323,16 @@ class SeveralModels:
         for scores in self.means or self.benchmarks:
             rows.append(DotsRow(label=scores.title, heading=True))
             for kind, (model, row) in enumerate(zip(self.models, self.rows, strict=True)):
-                text = scores.text(row)
-                value = float(scores.values[row])
+                value, _, low, high, _ = scores.cells(row)
+                text, known = scores.text(row), np.isfinite(value)
                 rows.append(
                     DotsRow(
                         label=model.title,
                         value=value,
-                        low=float(scores.low[row]),
-                        high=float(scores.high[row]),
-                        text=number_text(value) if np.isfinite(value) else "",
-                        state="" if np.isfinite(value) else text,
+                        low=low,
+                        high=high,
+                        text=number_text(value) if known else "",
+                        state="" if known else text,
                         hint=f"{model.title}\n{scores.title}: {text}",
                         kind=kind,
                     )
@@ -341,41 +343,18 @@ class SeveralModels:
                 rows=rows,
                 title=self.title,
                 description=f"Scores of {titles} with 95 % intervals.",
-                x_title=f"{self.values} score",
+                x_title=f"{self.question.board.values} score",
             )
         )
 
-
-def several_models(board: Board, question: Question) -> SeveralModels:
-    """Compare the chosen models, at most six, over the benchmarks of the tree that pass the filters."""
-    names = [name for name in (question.first, question.second, *question.others) if name]
-    snapshot_rows = list(dict.fromkeys(model_row(board.snapshot, name) for name in names))
-    position = {row: index for index, row in enumerate(board.rows.tolist())}
-    rows = [position[row] for row in snapshot_rows][:MOST_MODELS]
-    leaves, means = _compared_nodes(board, depth=2)
-    tested = means[:1] or leaves
-    notes = [_METHOD]
-    if len(snapshot_rows) > len(rows):
-        notes.insert(0, Note(f"{len(snapshot_rows)} models were chosen. These are the first {MOST_MODELS} of them."))
-    if _gaps_count(board, question, rows):
-        notes.append(_leave_out_gaps(question))
-
-    def difference(first: int, second: int) -> PairedTest | None:
-        if first == second:
-            return None
-        return _test(board, tested[0], first, second) if means else _mean_test(board, tested, first, second)
-
-    return SeveralModels(
-        models=tuple(board.models[row] for row in rows),
-        rows=tuple(rows),
-        means=tuple(column(board, board.nodes[place].identifier) for place in means),
-        benchmarks=tuple(column(board, board.nodes[place].identifier) for place in leaves),
-        groups={board.nodes[place].identifier: group_of(board, place) for place in leaves},
-        differences=tuple(tuple(difference(first, second) for second in rows) for first in rows),
-        tested_on=board.nodes[tested[0]].title if means else "the mean of these benchmarks",
-        notes=tuple(notes),
-        values=question.board.values,
-    )
+    def table(self) -> Table:
+        """Return one row per mean or benchmark and model."""
+        rows = (
+            [of.identifier, self.groups.get(of.identifier, "mean"), name, *of.cells(row), of.condition]
+            for of in (*self.means, *self.benchmarks)
+            for name, row in zip(self.names, self.rows, strict=True)
+        )
+        return ["benchmark", "group", "model", "value", "error", "low", "high", "state", "condition"], rows
 
 
 def _compared_nodes(board: Board, *, depth: int) -> tuple[list[int], list[int]]:
@@ -397,31 +376,14 @@ def _compared_nodes(board: Board, *, depth: int) -> tuple[list[int], list[int]]:
     return leaves, means
 
 
-def _difference(
-    board: Board, place: int, values: NDArray[np.float64], errors: NDArray[np.float64], test: PairedTest
-) -> Difference:
-    node = board.nodes[place]
-    outcome: Outcome = "tie"
+def _difference(board: Board, place: int, rows: Sequence[int]) -> Difference:
+    node, test = board.nodes[place], _test(board, place, *rows)
+    first, second = scores = board.values[rows, place].tolist()
     if np.isnan(test.low):
-        outcome = "untested"
-    elif test.low > 0 or test.high < 0:
-        outcome = "win" if test.low > 0 else "loss"
-    return Difference(
-        identifier=node.identifier,
-        title=node.title,
-        benchmark=board.snapshot.benchmarks[node.column] if node.column >= 0 else None,
-        first=float(values[0]),
-        second=float(values[1]),
-        first_error=float(errors[0]),
-        second_error=float(errors[1]),
-        difference=float(values[0] - values[1]) if outcome == "untested" else test.difference,
-        error=test.error,
-        low=test.low,
-        high=test.high,
-        outcome=outcome,
-        reason=test.reason or "",
-        condition=board.condition(place),
-    )
+        test = test._replace(difference=first - second)
+    version = board.snapshot.benchmarks[node.column].version if node.column >= 0 else None
+    errors = board.errors[rows, place].tolist()
+    return Difference(node.identifier, node.title, version, scores, errors, test, board.condition(place))
 
 
 def _test(board: Board, place: int, first: int, second: int) -> PairedTest:
@@ -438,15 +400,14 @@ def _mean_test(board: Board, places: Sequence[int], first: int, second: int) -> 
 def _tested(
     board: Board, columns: NDArray[np.intp], weights: NDArray[np.float64], first: int, second: int
 ) -> PairedTest:
-    rows = board.rows[[first, second]]
-    snapshot = board.snapshot
+    rows, snapshot = board.rows[[first, second]], board.snapshot
     values = (snapshot.raw if board.state.values == "raw" else snapshot.value)[np.ix_(rows, columns)]
     influences = influences_on(snapshot, board.state, rows, columns)
     return compare_means(values, influences, weights, snapshot.names(columns))
 
 
-def _chosen_models(board: Board, question: Question, leaves: Sequence[int]) -> tuple[int, int]:
-    """Return indices of the models on the board.
+def _chosen_models(board: Board, question: Question, leaves: Sequence[int]) -> list[int]:
+    """Return indices of the two models on the board.
 
     By default, they are the first ones in the order of the board that have a benchmark in common; the first ones if no
     two models have.
@@ -454,7 +415,7 @@ def _chosen_models(board: Board, question: Question, leaves: Sequence[int]) -> t
     rows = board.rows.tolist()
     chosen = [rows.index(model_row(board.snapshot, name)) if name else -1 for name in (question.first, question.second)]
     if min(chosen) >= 0:
-        return chosen[0], chosen[1]
+        return chosen
     scored = np.isfinite(board.values[:, leaves])
     given = max(chosen)
     for model in range(len(rows)) if given < 0 else [given]:
@@ -465,25 +426,17 @@ def _chosen_models(board: Board, question: Question, leaves: Sequence[int]) -> t
     else:
         model, others = max(given, 0), np.arange(len(rows)) != max(given, 0)
     other = int(np.argmax(others))
-    return (other, model) if chosen[1] >= 0 else (model, other)
+    return [other, model] if chosen[1] >= 0 else [model, other]
 
 
-def _absent(board: Board, place: int, first: int, second: int) -> Absent:
-    node, values = board.nodes[place], board.values[[first, second], place].tolist()
-    states = [STATES[board.states[model, place]] for model in (first, second)]
+def _absent(board: Board, place: int, rows: Sequence[int]) -> Absent:
+    node, values = board.nodes[place], board.values[rows, place].tolist()
+    states = [STATES[board.states[row, place]] for row in rows]
     if board.state.values == "raw":  # a score may have no raw value
         pairs = zip(states, values, strict=True)
         states = ["no raw score" if state == "scored" and value != value else state for state, value in pairs]
-    return Absent(
-        identifier=node.identifier,
-        title=node.title,
-        group=group_of(board, place),
-        version=board.snapshot.benchmarks[node.column].version,
-        first=states[0],
-        second=states[1],
-        first_value=values[0],
-        second_value=values[1],
-    )
+    version = board.snapshot.benchmarks[node.column].version
+    return Absent(node.identifier, node.title, group_of(board, place), version, states, values)
 
 
 _METHOD = Note(
@@ -493,34 +446,10 @@ _METHOD = Note(
 )
 
 
-def _gaps_count(board: Board, question: Question, rows: Sequence[int]) -> bool:
+def _notes_on_gaps(board: Board, question: Question, rows: Sequence[int]) -> Iterator[Note]:
     """Whether missing scores of these models count as 0 in means that are shown."""
     roots = [place for place, node in enumerate(board.nodes) if node.kind == "mean" and node.depth <= 1]
-    incomplete = (board.n_scored[list(rows)] < board.n_all[list(rows)])[:, roots]
-    incomplete &= np.isfinite(board.values[list(rows)][:, roots]).all(axis=0)
-    return question.board.over == "all" and bool(incomplete.any())
-
-
-def _leave_out_gaps(question: Question) -> Note:
-    remedy = question.changed(over="scored").query()
-    return Note("Missing scores count as 0 in means.", "Leave out missing scores", remedy)
-
-
-def _notes(board: Board, question: Question, first: int, second: int, *, untested: bool) -> tuple[Note, ...]:
-    notes = [
-        _METHOD,
-        Note(
-            "Each interval has a confidence of 95 % on its own: without any differences, up to one benchmark in twenty "
-            "counts as a win or loss."
-        ),
-    ]
-    if untested:
-        notes.append(Note(f"Some benchmarks are {NOT_TESTED}."))
-    if board.rows[first] == board.rows[second]:
-        notes.insert(0, Note("This compares a model with itself."))
-    families = {board.models[row].family for row in (first, second)}
-    if len(families) == 1 and "" not in families and board.rows[first] != board.rows[second]:
-        notes.append(Note(f"Both models are of the family {families.pop()}."))
-    if _gaps_count(board, question, (first, second)):
-        notes.append(_leave_out_gaps(question))
-    return tuple(notes)
+    at = np.ix_(rows, roots)
+    incomplete = (board.n_scored[at] < board.n_all[at]) & np.isfinite(board.values[at]).all(axis=0)
+    if question.board.over == "all" and incomplete.any():
+        yield question.without_gaps("Missing scores count as 0 in means.")

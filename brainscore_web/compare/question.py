@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, quote, urlencode
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UnknownIdentifier, UserError
+from brainscore_core.formatting import count_text
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.cards.formatting import estimate
-from brainscore_web.leaderboard.snapshot import STATES, Snapshot
+from brainscore_web.leaderboard.snapshot import STATES, ModelRow, Snapshot
 from brainscore_web.leaderboard.state import BoardState
+
+Table: TypeAlias = tuple[list[str], Iterable[Sequence[object]]]
+"""Names of columns, and rows."""
 
 
 class Note(NamedTuple):
@@ -37,9 +41,6 @@ def benchmark_href(identifier: str) -> str:
     return f"../benchmark/{quote(identifier)}/"
 
 
-_SCORED = STATES.index("scored")
-
-
 @dataclass(frozen=True, eq=False)
 class Column:
     """Values of the board's models on one benchmark or mean."""
@@ -57,11 +58,27 @@ class Column:
     incomplete: NDArray[np.bool_]  # whether some benchmarks of a mean have no score
     condition: str = ""  # for which few subjects or groups alone the values hold
 
+    def cells(self, place: int) -> tuple[float, float, float, float, str]:
+        """Return the value of a model, its error, the limits of its interval, and its state."""
+        value, error, low, high = (float(part[place]) for part in (self.values, self.errors, self.low, self.high))
+        return value, error, low, high, STATES[self.states[place]]
+
     def text(self, place: int) -> str:
         """Return the value of a model with its interval, or why there is none."""
-        if not np.isfinite(self.values[place]):
-            return STATES[self.states[place]] if self.states[place] != _SCORED else "no raw score"
-        return estimate(*(float(part[place]) for part in (self.values, self.errors, self.low, self.high)))
+        *numbers, state = self.cells(place)
+        return estimate(*numbers) if np.isfinite(numbers[0]) else state if state != "scored" else "no raw score"
+
+
+class _Sizes(Column):
+    def text(self, place: int) -> str:
+        return count_text(int(self.values[place])) if np.isfinite(self.values[place]) else "not known"
+
+
+def sizes(models: Sequence[ModelRow]) -> Column:
+    """Return the numbers of parameters of models."""
+    unknown, no = np.full(len(models), np.nan), np.zeros(len(models), dtype=np.int8)
+    values = np.array([float(model.parameters or np.nan) for model in models])
+    return _Sizes("parameters", "number of parameters", False, values, unknown, unknown, unknown, no, no.astype(bool))
 
 
 def node_names(snapshot: Snapshot) -> dict[str, str]:
@@ -241,6 +258,10 @@ class Question:
     def pairs(self) -> list[tuple[str, str]]:
         """Return the query as names and values."""
         return parse_qsl(self.query())
+
+    def without_gaps(self, text: str) -> Note:
+        """Return a note with a link to the same comparison of means that leave out missing scores."""
+        return Note(text, "Leave out missing scores", self.changed(over="scored").query())
 
     def changed(self, **changes: Any) -> Question:
         """Return a question with these changes, including those of its board."""

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import io
 import math
-import threading
-from collections.abc import Iterable, Sequence
 from csv import writer as csv_writer
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary
 
-import numpy as np
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
@@ -21,22 +17,14 @@ from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.figures import standalone
 from brainscore_core.formatting import harmless
 from brainscore_web.accounts.callers import find_caller
-from brainscore_web.compare import views
-from brainscore_web.compare.benchmark_comparison import (
-    Correlations,
-    ScoreAgainstSize,
-    TwoBenchmarks,
-    correlations,
-    score_against_size,
-    two_benchmarks,
-)
-from brainscore_web.compare.model_comparison import SeveralModels, TwoModels, several_models, two_models, without_models
-from brainscore_web.compare.question import MODES, MOST_MODELS, Question, benchmark_href, model_href, node_names
+from brainscore_web.compare.benchmark_comparison import Correlations, TwoColumns
+from brainscore_web.compare.model_comparison import SeveralModels, TwoModels, without_models
+from brainscore_web.compare.question import MODES, MOST_MODELS, Question, node_names
 from brainscore_web.leaderboard.board import board_for
-from brainscore_web.leaderboard.filters import MODEL_FILTERS, active_filters, benchmark_facets, model_facets
+from brainscore_web.leaderboard.filters import MODEL_FILTERS, Link, active_filters, benchmark_facets, model_facets
 from brainscore_web.leaderboard.http import answer, conditional, error_response, user_errors
 from brainscore_web.leaderboard.revision import Cache
-from brainscore_web.leaderboard.snapshot import STATES, Snapshot, snapshot_for
+from brainscore_web.leaderboard.snapshot import Snapshot, SnapshotKey, snapshot_for
 
 
 @require_safe
@@ -86,7 +74,7 @@ def _question_and_snapshot(request: HttpRequest, domain: Domain) -> tuple[Questi
 
 
 def _tag(snapshot: Snapshot, question: Question, what: str) -> str:
-    return conditional(snapshot, "compare", what, question.query(), only_snapshot=True)
+    return conditional(snapshot, "compare", what, question.query())
 
 
 def _file(content: str, kind: str, question: Question, ending: str) -> HttpResponse:
@@ -96,7 +84,7 @@ def _file(content: str, kind: str, question: Question, ending: str) -> HttpRespo
 
 
 def _page(request: HttpRequest, snapshot: Snapshot, question: Question) -> HttpResponse:
-    context: dict[str, Any] = {"question": question, "form": views.form_of(snapshot, question)}
+    context: dict[str, Any] = {"question": question, "form": form_of(snapshot, question)}
     status = 200
     try:
         comparison = compare(snapshot, question)
@@ -107,11 +95,7 @@ def _page(request: HttpRequest, snapshot: Snapshot, question: Question) -> HttpR
         else:
             context |= {"message": "there are no scores to compare yet", "remedy": ""}
     else:
-        context |= {
-            "comparison": comparison,
-            "svg": comparison.svg(),
-            **views.comparison_context(comparison, question),
-        }
+        context |= {"comparison": comparison, "svg": comparison.svg()}
     response = render(request, "compare/compare.html", context, status=status)
     if status != 200:
         response["Cache-Control"] = "no-store"
@@ -159,51 +143,9 @@ def form_of(snapshot: Snapshot, question: Question) -> dict[str, Any]:
     }
 
 
-def comparison_context(comparison: Comparison, question: Question) -> dict[str, Any]:
-    """Return the identifiers of the two compared items, the query that swaps them, and links to their pages."""
-    if isinstance(comparison, TwoBenchmarks):
-        items = [
-            (axis.identifier, axis.title, "" if axis.is_mean else benchmark_href(axis.identifier))
-            for axis in (comparison.x, comparison.y)
-        ]
-        swapped = question.changed(x=items[1][0], y=items[0][0])
-    elif isinstance(comparison, TwoModels):
-        models = (comparison.first, comparison.second)
-        items = [(model.identifier, model.title, model_href(model.identifier)) for model in models]
-        swapped = question.changed(first=items[1][0], second=items[0][0])
-    elif isinstance(comparison, SeveralModels):
-        names = [model.identifier for model in comparison.models]
-        return {
-            "names": names,
-            "means": comparison.table(comparison.means),
-            "benchmarks": comparison.table(comparison.benchmarks),
-            "outcomes": [
-                (model, [(*texts, question.changed(first=model.identifier, second=name, models=()).query())
-                         for texts, name in zip(row, names, strict=True)])
-                for model, row in comparison.outcomes()
-            ],
-        }  # fmt: skip
-    elif isinstance(comparison, ScoreAgainstSize):
-        axis = comparison.axis
-        return {
-            "names": [axis.identifier],
-            "cards": [] if axis.is_mean else [(axis.title, benchmark_href(axis.identifier))],
-        }
-    else:
-        return {}
-    return {
-        "names": [name for name, _, _ in items],
-        "swapped": swapped.query(),
-        "cards": [(title, href) for _, title, href in dict.fromkeys(items) if href],
-    }
-
-
-def _chips(question: Question) -> list[dict[str, Any]]:
+def _chips(question: Question) -> list[Link]:
     return [
-        {
-            "text": active.text,
-            "query": question.changed(board=active.without).query(),
-        }
+        Link(active.text, question.changed(board=active.without).query())
         for active in active_filters(question.board)
         if active.field not in _NO_CHIP
         # in the mode that compares two chosen models, filters of models have no effect
@@ -211,104 +153,14 @@ def _chips(question: Question) -> list[dict[str, Any]]:
     ]
 
 
-Comparison: TypeAlias = TwoBenchmarks | TwoModels | SeveralModels | Correlations | ScoreAgainstSize
+Comparison: TypeAlias = TwoColumns | TwoModels | SeveralModels | Correlations
 
 
 def csv_of(comparison: Comparison) -> str:
-    """Write a comparison as CSV.
-
-    Two benchmarks: one row per model, including those without a value. Two models: one row per benchmark, likewise;
-    more models: one row per mean or benchmark and model.
-    Size: one row per model that has both. Matrix: one row per pair, with both coefficients and the number of models.
-    """
-    if isinstance(comparison, ScoreAgainstSize):
-        return _to_csv(*_sizes(comparison))
-    if isinstance(comparison, TwoBenchmarks):
-        return _to_csv(*_benchmarks(comparison))
-    if isinstance(comparison, SeveralModels):
-        return _to_csv(*_side_by_side(comparison))
-    return _to_csv(*(_models(comparison) if isinstance(comparison, TwoModels) else _correlations(comparison)))
-
-
-def _sizes(comparison: ScoreAgainstSize) -> tuple[list[str], Iterable[Sequence[object]]]:
-    axis = comparison.axis
-    names = ["model", "architecture", "family", "training_data", "parameters", axis.identifier]
-    names += [f"{axis.identifier}:{part}" for part in ("error", "low", "high")]
-
-    def rows() -> Iterable[Sequence[object]]:
-        for place in comparison.places:
-            model = comparison.models[place]
-            row: list[object] = [model.identifier, model.architecture, model.family, model.training_data]
-            row.append(model.parameters)
-            yield [*row, *(float(array[place]) for array in (axis.values, axis.errors, axis.low, axis.high))]
-
-    return names, rows()
-
-
-def _benchmarks(comparison: TwoBenchmarks) -> tuple[list[str], Iterable[Sequence[object]]]:
-    names = ["model", "architecture", "family", "training_data"]
-    for axis in (comparison.x, comparison.y):
-        names += [axis.identifier, *(f"{axis.identifier}:{part}" for part in ("error", "low", "high", "state"))]
-
-    def rows() -> Iterable[Sequence[object]]:
-        for place, model in enumerate(comparison.models):
-            row: list[object] = [model.identifier, model.architecture, model.family, model.training_data]
-            for axis in (comparison.x, comparison.y):
-                row += [float(array[place]) for array in (axis.values, axis.errors, axis.low, axis.high)]
-                row.append(STATES[axis.states[place]])
-            yield row
-
-    return names, rows()
-
-
-def _models(comparison: TwoModels) -> tuple[list[str], Iterable[Sequence[object]]]:
-    first, second = comparison.first.identifier, comparison.second.identifier
-    names = ["benchmark", "version", "group", first, f"{first}:error", second, f"{second}:error"]
-    names += ["difference", "error", "low", "high", "outcome", "condition"]
-
-    def rows() -> Iterable[Sequence[object]]:
-        groups = [("mean", comparison.means), *((group.title, group.differences) for group in comparison.groups)]
-        for title, differences in groups:
-            for row in differences:
-                version = row.benchmark.version if row.benchmark else ""
-                scores = row.first, row.first_error, row.second, row.second_error
-                test = row.difference, row.error, row.low, row.high, row.outcome
-                yield row.identifier, version, title, *scores, *test, row.condition
-        for absent in comparison.absent:
-            scores = absent.first_value, math.nan, absent.second_value, math.nan
-            yield absent.identifier, absent.version, absent.group, *scores, *[math.nan] * 4, absent.why, ""
-
-    return names, rows()
-
-
-def _side_by_side(comparison: SeveralModels) -> tuple[list[str], Iterable[Sequence[object]]]:
-    def rows() -> Iterable[Sequence[object]]:
-        for scores in (*comparison.means, *comparison.benchmarks):
-            group = comparison.groups.get(scores.identifier, "mean")
-            for model, row in zip(comparison.models, comparison.rows, strict=True):
-                numbers = (float(array[row]) for array in (scores.values, scores.errors, scores.low, scores.high))
-                yield scores.identifier, group, model.identifier, *numbers, STATES[scores.states[row]], scores.condition
-
-    return ["benchmark", "group", "model", "value", "error", "low", "high", "state", "condition"], rows()
-
-
-def _correlations(comparison: Correlations) -> tuple[list[str], Iterable[Sequence[object]]]:
-    names = ["first", "second", "pearson", "spearman", "n"]
-
-    def rows() -> Iterable[Sequence[object]]:
-        first, second = np.triu_indices(len(comparison.nodes), 1)
-        for i, j in zip(first.tolist(), second.tolist(), strict=True):
-            values = float(comparison.pearson[i, j]), float(comparison.spearman[i, j]), int(comparison.n[i, j])
-            yield comparison.nodes[i].identifier, comparison.nodes[j].identifier, *values
-
-    return names, rows()
-
-
-def _to_csv(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Write the table of a comparison as CSV."""
     file = io.StringIO(newline="")
-    writer = csv_writer(file, lineterminator="\r\n")
-    writer.writerow([_cell(name) for name in names])
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    names, rows = comparison.table()
+    csv_writer(file, lineterminator="\r\n").writerows([_cell(value) for value in row] for row in (names, *rows))
     return file.getvalue()
 
 
@@ -318,10 +170,7 @@ def _cell(value: object) -> str:
     return harmless(value) if isinstance(value, str) else str(value)
 
 
-_correlation_caches: WeakKeyDictionary[Snapshot, Cache[str, Correlations]] = WeakKeyDictionary()
-
-
-_lock = threading.Lock()
+_correlations: Cache[tuple[SnapshotKey, str], Correlations] = Cache(most=8)
 
 
 def compare(snapshot: Snapshot, question: Question) -> Comparison:
@@ -329,17 +178,14 @@ def compare(snapshot: Snapshot, question: Question) -> Comparison:
 
     A `UserError` says why it is not possible.
     """
-    if question.mode == "benchmarks":
-        return two_benchmarks(board_for(snapshot, question.board.changed(unscored=True)), question)
-    if question.mode == "size":
-        return score_against_size(board_for(snapshot, question.board.changed(unscored=True)), question)
     if question.mode == "models":
         unfiltered = without_models(question)
         every_state = bool(question.first or question.second)
         board = board_for(snapshot, unfiltered.board.changed(unscored=True, states=every_state))
-        return several_models(board, question) if question.others else two_models(board, unfiltered)
-    matrix_question = question.changed(x="", y="", first="", second="", colour="architecture")
+        return SeveralModels(board, question) if question.others else TwoModels(board, unfiltered)
     board = board_for(snapshot, question.board.changed(unscored=True))
-    with _lock:
-        cache = _correlation_caches.setdefault(snapshot, Cache(most=4))
-    return cache.get(matrix_question.query(), lambda: correlations(board, matrix_question))
+    if question.mode != "matrix":
+        return TwoColumns(board, question)
+    matrix_question = question.changed(x="", y="", first="", second="", colour="architecture")
+    key = snapshot.key, matrix_question.query()
+    return _correlations.get(key, lambda: Correlations(board, matrix_question))

@@ -207,8 +207,11 @@ def test_chosen_models_are_compared_side_by_side(board, client, scores):
         client.get(f"{PAGE}?mode=models&first={chosen[0]}&second={name}").context["comparison"].means[0]
         for name in chosen[1:]
     )
-    assert [test.difference for test in comparison.differences[0][1:]] == [first.difference, second.difference]
-    assert comparison.differences[1][0].difference == -first.difference
+    assert [test.difference for test in comparison.differences[0][1:]] == [
+        first.test.difference,
+        second.test.difference,
+    ]
+    assert comparison.differences[1][0].difference == -first.test.difference
     lines = list(csv.DictReader(client.get(f"{CSV}?{query}").content.decode().splitlines()))
     of_file = {(line["benchmark"], line["model"]): line["value"] for line in lines}
     for row in scores[scores.model.isin(chosen) & (scores.state == "scored")].itertuples():
