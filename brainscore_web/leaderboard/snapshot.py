@@ -6,7 +6,7 @@ import hashlib
 import logging
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import cached_property, lru_cache
@@ -297,7 +297,7 @@ def load_scores() -> Scores:
     chunks = [_columns(rows, versions) for rows in _read(query)] or [_columns([], versions)]
     scores = Scores._make(np.concatenate(columns, axis=-1) for columns in zip(*chunks, strict=True))
     ordered = [pk for rows in _read(Score.objects.order_by("receipt").values_list("pk")) for (pk,) in rows]
-    scores = scores._replace(verification=verification_codes(scores.pk), receipt=_indices(scores.pk, ordered))
+    scores = scores._replace(verification=verification_codes(scores.pk), receipt=indices_of(scores.pk, ordered))
     order = np.lexsort((scores.receipt, scores.created))
     return Scores._make(column[..., order] for column in scores)
 
@@ -359,11 +359,28 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
 _CEILING = ("ceiling", "ceiling_error", "ceiling_low", "ceiling_high")
 
 
-def versions_on(ends: Sequence[datetime]) -> list[dict[str, str]]:
-    """Return for each time the version of each benchmark that counted then, by identifier; with two queries."""
-    rows = list(Benchmark.objects.filter(is_mean=False).order_by().values("pk", "identifier", "version", "created"))
-    names, known = {row["pk"]: row["identifier"] for row in rows}, _known_versions()
-    return [{names[pk]: counts for pk, (counts, _) in _counting(rows, known, end).items()} for end in ends]
+@dataclass(frozen=True)
+class VersionHistory:
+    """The versions of all benchmarks over time."""
+
+    rows: Sequence[dict[str, Any]]  # of benchmarks
+    known: Mapping[int, list[dict[str, Any]]]  # versions of each benchmark in their order, by primary key
+
+    def on(self, end: datetime) -> dict[str, str]:
+        """Return the version of each benchmark that counted at a time, by identifier."""
+        names = {row["pk"]: row["identifier"] for row in self.rows}
+        return {names[pk]: version for pk, (version, _) in _counting(self.rows, self.known, end).items()}
+
+    def changes(self, names: Container[str]) -> list[datetime]:
+        """Return when versions of these benchmarks were first seen."""
+        keys = [row["pk"] for row in self.rows if row["identifier"] in names]
+        return [version["since"] for key in keys for version in self.known.get(key, ())]
+
+
+def load_versions() -> VersionHistory:
+    """Read the versions of all benchmarks, with two queries."""
+    rows = Benchmark.objects.filter(is_mean=False).order_by().values("pk", "identifier", "version", "created")
+    return VersionHistory(list(rows), _known_versions())
 
 
 def _known_versions() -> dict[int, list[dict[str, Any]]]:
@@ -520,9 +537,9 @@ def snapshot_for(visitor: Visitor, domain: str = FIRST, *, at: date | None = Non
     return (_snapshots if at is None else _past).get(key, load)
 
 
-def all_scores() -> Scores:
-    """Return all scores of the site from the cache; callers select those that the visitor may see."""
-    return _scores.get(revision.current(), load_scores)
+def scores_at(key: int) -> Scores:
+    """Return all scores of a revision from the cache; callers select those that the visitor may see."""
+    return _scores.get(key, load_scores)
 
 
 def receipts_in_order() -> Receipts:
@@ -532,7 +549,7 @@ def receipts_in_order() -> Receipts:
     the same time, the one with the last id.
     """
     key = revision.current()
-    return _receipts.get(key, lambda: _in_order(_scores.get(key, load_scores)))
+    return _receipts.get(key, lambda: _in_order(scores_at(key)))
 
 
 def _in_order(scores: Scores) -> Receipts:
@@ -576,14 +593,14 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
     tree, benchmarks = load_structure(key.domain, until)
     if until is None:
         benchmarks = with_outcomes(benchmarks, visitor)
-    scores = _scores.get(key.revision, load_scores)
+    scores = scores_at(key.revision)
     numbers = dict(zip(NUMBERS, scores.numbers, strict=True))
     n_scores = (
         len(scores.pk) if until is None else int(np.searchsorted(scores.created, _datetime64(until), side="right"))
     )
 
-    rows = _indices(scores.model[:n_scores], [model.pk for model in models])
-    columns = _indices(scores.benchmark[:n_scores], [benchmark.pk for benchmark in benchmarks])
+    rows = indices_of(scores.model[:n_scores], [model.pk for model in models])
+    columns = indices_of(scores.benchmark[:n_scores], [benchmark.pk for benchmark in benchmarks])
     has_receipt = np.zeros(len(models), dtype=bool)
     has_receipt[rows[rows >= 0]] = True
     models = [model for model, shown in zip(models, has_receipt.tolist(), strict=True) if shown]
@@ -611,23 +628,26 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         scores=numbers["value"][visible],
         errors=numbers["error"][visible],
     )
-    exists, is_scored = selected.rows >= 0, selected.states == _SCORED
+    is_scored = selected.states == _SCORED
     failed = selected.states == _FAILED
     selected.states[failed] = np.where(not_run[selected.rows[failed]], _NOT_RUN, _FAILED)
-    arrays: dict[str, NDArray[np.float64]] = {}
-    for name in NUMBERS:
-        arrays[name] = np.full(selected.rows.shape, np.nan)
-        arrays[name][is_scored] = numbers[name][visible[selected.rows[is_scored]]]
-    score = np.full(selected.rows.shape, -1, dtype=np.int64)
-    score[exists] = scores.pk[visible[selected.rows[exists]]]
-    undetermined = np.zeros(selected.rows.shape, dtype=bool)
-    undetermined[is_scored] = scores.undetermined[visible[selected.rows[is_scored]]]
+
+    def of_pairs(column: NDArray[Any], where: NDArray[np.bool_], missing: Any) -> NDArray[Any]:
+        array = np.full(selected.rows.shape, missing, dtype=column.dtype)
+        array[where] = column[visible[selected.rows[where]]]
+        return array
+
+    score = of_pairs(scores.pk, selected.rows >= 0, -1)
     with_influences = StoredInfluence.objects.order_by().exclude(parts=[]).values_list("score_id", flat=True)
-    comparable = is_scored & np.isin(score, np.fromiter(with_influences, dtype=np.int64))
-    verification = np.zeros(selected.rows.shape, dtype=np.int8)
-    verification[is_scored] = scores.verification[visible[selected.rows[is_scored]]]
-    all_arrays: list[NDArray[Any]] = [*arrays.values(), score, undetermined, comparable, verification, selected.states]
-    for array in all_arrays:
+    arrays: dict[str, NDArray[Any]] = {
+        **{name: of_pairs(column, is_scored, np.nan) for name, column in numbers.items()},
+        "state": selected.states,
+        "undetermined": of_pairs(scores.undetermined, is_scored, False),
+        "score": score,
+        "verification": of_pairs(scores.verification, is_scored, 0),
+        "comparable": is_scored & np.isin(score, np.fromiter(with_influences, dtype=np.int64)),
+    }
+    for array in arrays.values():
         array.flags.writeable = False
     return Snapshot(
         revision=key.revision,
@@ -637,18 +657,13 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         models=tuple(models),
         benchmarks=benchmarks,
         tree=tree,
-        state=selected.states,
-        undetermined=undetermined,
-        score=score,
-        verification=verification,
-        comparable=comparable,
         model_index={model.identifier: row for row, model in enumerate(models)},
         benchmark_index={benchmark.identifier: column for column, benchmark in enumerate(benchmarks)},
         **arrays,
     )
 
 
-def _indices(keys_to_find: NDArray[np.int64], known: list[int]) -> NDArray[np.intp]:
+def indices_of(keys_to_find: NDArray[np.int64], known: Sequence[int]) -> NDArray[np.intp]:
     """Return the index of each key in `known`; -1 for a key that is not in it."""
     if not known:
         return np.full(len(keys_to_find), -1, dtype=np.intp)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from itertools import zip_longest
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -21,7 +21,7 @@ from brainscore_core.figures import Dots, DotsRow, Lines, Mark, Series, Svg, dot
 from brainscore_core.formatting import number_text
 from brainscore_core.plurals import counted
 from brainscore_core.supported_data_standards.brainio.croissant import dataset_document
-from brainscore_web.leaderboard.board import Board, why_untested
+from brainscore_web.leaderboard.board import Board, children_of, why_untested
 from brainscore_web.leaderboard.cards.facts import (
     benchmark_code,
     benchmark_facts,
@@ -31,28 +31,26 @@ from brainscore_web.leaderboard.cards.facts import (
     notes_of,
 )
 from brainscore_web.leaderboard.cards.formatting import (
-    STATES,
     Axis,
     axis_of,
-    bar,
     bins,
     estimate,
     number,
     web_address,
 )
 from brainscore_web.leaderboard.cards.scores import (
-    ANNOTATIONS,
     ScoreLine,
-    exposure_mark,
+    by_state,
     has_ceiling,
+    line_of,
+    load_lines,
     node_ranks,
     reason_of,
-    score_text,
+    score_cell,
 )
 from brainscore_web.leaderboard.cards.validity import AssessmentKey, assessment_keys
 from brainscore_web.leaderboard.clean import finite, or_nan
 from brainscore_web.leaderboard.descriptions import data_access, plain_name
-from brainscore_web.leaderboard.exposure import verification_mark
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, StimulusSample, Visitor
 from brainscore_web.leaderboard.simulation import is_simulated
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
@@ -134,7 +132,7 @@ class Sample(NamedTuple):
 class BenchmarkData:
     """Data of a benchmark from the database, in addition to its row and the snapshot."""
 
-    scores: Mapping[int, tuple[str, ScoreLine]]  # scores of all models that the visitor sees, by primary key
+    scores: Mapping[int, ScoreLine]  # scores of all models that the visitor sees, by primary key
     versions: Sequence[BenchmarkVersion]  # newest first
     samples: Sequence[Sample] = ()  # samples of stimuli; empty if the visitor may not see them
     shows_data: bool = False  # whether the visitor may see stimuli and measurements
@@ -162,20 +160,10 @@ def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
     shows_data = not benchmark.is_mean and benchmark.shows_data_to(visitor)
     if benchmark.is_mean:
         return BenchmarkData(scores={}, versions=())
-    rows = Score.objects.visible_to(visitor).filter(benchmark=benchmark).order_by("created", "receipt")
     samples = list(StimulusSample.objects.filter(benchmark=benchmark)) if shows_data else []
     shown = np.unique(np.linspace(0, len(samples) - 1, min(SAMPLES_SHOWN, len(samples))).round().astype(int))
     return BenchmarkData(
-        scores={
-            row["pk"]: (
-                row["model__identifier"],
-                ScoreLine._make(row[name] for name in ScoreLine._fields)._replace(
-                    reason=benchmark.reason_to(visitor, row["state"], row["reason"]),
-                    has_outcomes=shows_data and row["has_outcomes"],
-                ),
-            )
-            for row in rows.annotate(**ANNOTATIONS).values("pk", "model__identifier", *ScoreLine._fields)
-        },
+        scores=load_lines(Score.objects.visible_to(visitor).filter(benchmark=benchmark), visitor),
         versions=list(benchmark.versions.all()),
         samples=[Sample(row.pk, row.filename, row.caption) for row in map(samples.__getitem__, shown)],
         shows_data=shows_data,
@@ -218,7 +206,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> d
         "models": tuple(_models(board, place, data, axis)) if place >= 0 else (),
         "condition": board.condition(place) if place >= 0 else "",
         "untested": "" if place < 0 or node_ranks(board, place).ranks.tested.any() else why_untested(board, place),
-        "unscored": tuple(_unscored(board, place, data)) if place >= 0 else (),
+        "unscored": by_state(_unscored(board, place, data)) if place >= 0 else (),
         "doubtful": place >= 0 and bool(board.verification[:, place].any()),
         "axis": axis,
         "bins": bins(values, axis) if place >= 0 and np.isfinite(values).any() else (),
@@ -343,90 +331,60 @@ def _ceiling(benchmark: Benchmark, versions: Sequence[BenchmarkVersion]) -> dict
 
 
 def _children(board: Board, place: int) -> Iterable[dict[str, Any]]:
-    for at, node in enumerate(board.nodes):
-        if place >= 0 and node.parent == place:
-            yield {
-                "identifier": node.identifier,
-                "title": node.title,
-                "kind": node.kind,
-                "n_benchmarks": node.n_benchmarks,
-                "best": number(float(board.node_best[at])),
-                "median": number(float(board.node_median[at])),
-            }
+    for at in children_of(board.nodes).get(place, ()) if place >= 0 else ():
+        node = board.nodes[at]
+        yield {
+            "identifier": node.identifier,
+            "title": node.title,
+            "kind": node.kind,
+            "n_benchmarks": node.n_benchmarks,
+            "best": number(float(board.node_best[at])),
+            "median": number(float(board.node_median[at])),
+        }
 
 
 def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterable[dict[str, Any]]:
-    node = board.nodes[place]
     tested = node_ranks(board, place)
     ranks, groups = tested
-    values, errors, low, high = (part[:, place] for part in (board.values, board.errors, board.low, board.high))
-    median, ceiling = finite(float(board.node_median[place])), 1.0 if has_ceiling(board)[place] else None
+    marks = {
+        "median": finite(float(board.node_median[place])), "ceiling": 1.0 if has_ceiling(board)[place] else None
+    }  # fmt: skip
     ties = {rank for rank, count in zip(*np.unique(ranks.rank, return_counts=True), strict=True) if count > 1}
+    values = board.values[:, place]
     order = sorted(
         np.flatnonzero(np.isfinite(values)).tolist(),
         key=lambda row: (ranks.rank[row] <= 0, -values[row], board.models[row].identifier),
     )
     for row in order:
-        model, snapshot_row = board.models[row], int(board.rows[row])
-        rank = int(ranks.rank[row])
-        line, raw = None, ""
-        if node.column >= 0:
-            line = data.scores.get(int(board.snapshot.score[snapshot_row, node.column]), ("", None))[1]
-            at = snapshot_row, node.column
-            measured = board.snapshot
-            raw = estimate(
-                measured.raw[at], measured.raw_error[at], measured.raw_low[at], measured.raw_high[at], none=""
-            )
-        value, error = float(values[row]), finite(float(errors[row]))
-        start, end = finite(float(low[row])), finite(float(high[row]))
+        model, rank = board.models[row], int(ranks.rank[row])
         yield {
+            **score_cell(board, row, place, line_of(board, row, place, data.scores), axis, **marks),
             "identifier": model.identifier,
             "title": model.title,
             "private": model.private,
             "rank": f"{rank}{'=' if rank in ties else ''}" if rank > 0 else "–",
             "places": tested.places(row),
             "group": groups[row],
-            "exposure": exposure_mark(board, row, place)
-            + verification_mark(board.verification[row, place], of_mean=node.kind == "mean"),
-            "score": score_text(line, value, error, start, end),
-            "raw": raw,
-            "coverage": "" if node.column >= 0 else f"{board.n_scored[row, place]} of {board.n_all[row, place]}",
-            "bar": bar(axis, value, start, end, median=median, ceiling=ceiling),
-            "version": line.version if line else "",
-            "created": f"{line.created:%Y-%m-%d}" if line else "",
-            "receipt": line.receipt if line else "",
-            "has_outcomes": bool(line and line.has_outcomes),
-            "reason": line.error_reason if line and (error is None or start is None) else "",
-            "value": value,
-            "low": start,
-            "high": end,
         }
 
 
-def _unscored(board: Board, place: int, data: BenchmarkData) -> Iterable[dict[str, Any]]:
-    column = board.nodes[place].column
-    groups: dict[str, list[tuple[str, str, str]]] = {}
-    for row in np.flatnonzero(~np.isfinite(board.values[:, place])).tolist():
-        model = board.models[row]
-        line = None
-        if column >= 0:
-            line = data.scores.get(int(board.snapshot.score[int(board.rows[row]), column]), ("", None))[1]
-        state: str = NAMES[int(board.states[row, place])]
-        groups.setdefault(state, []).append((model.identifier, model.title, reason_of(state, line, None, None)))
-    for name, text in STATES.items():
-        if name in groups:
-            yield {"state": text, "models": tuple(sorted(groups[name]))}
+def _unscored(board: Board, place: int, data: BenchmarkData) -> Iterable[tuple[str, tuple[str, str, str]]]:
+    rows = np.flatnonzero(~np.isfinite(board.values[:, place])).tolist()
+    for row, model in sorted(((row, board.models[row]) for row in rows), key=lambda item: item[1].identifier):
+        state = NAMES[board.states[row, place]]
+        reason = reason_of(state, line_of(board, row, place, data.scores), None, None)
+        yield state, (model.identifier, model.title, reason)
 
 
 def _versions(benchmark: Benchmark, data: BenchmarkData) -> Iterable[dict[str, Any]]:
     scored: dict[str, dict[str, float]] = {}  # of each version: the newest score of each model
-    for model, line in data.scores.values():  # oldest first
+    for line in data.scores.values():  # oldest first
         if line.state == "scored":
-            scored.setdefault(line.version, {})[model] = or_nan(line.value)
+            scored.setdefault(line.version, {})[line.model] = or_nan(line.value)
     for row, before in zip_longest(data.versions, data.versions[1:]):
         yield {
             "version": row.version,
-            "since": _day(row.since),
+            "since": f"{row.since:%Y-%m-%d}",
             "ceiling": estimate(
                 row.ceiling, row.ceiling_error, row.ceiling_low, row.ceiling_high, level=row.ceiling_level
             ),
@@ -452,7 +410,3 @@ def _differences(
         median = number_text(float(np.median(known)), plus=True)
         facts.append(f"median change of the score of {counted(len(known), 'model')}: {median}")
     return tuple(facts)
-
-
-def _day(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d}"

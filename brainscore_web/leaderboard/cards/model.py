@@ -6,9 +6,9 @@ Database queries read what the visitor may see; from these data, pure functions 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any
+from math import isnan
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -41,91 +41,21 @@ from brainscore_web.leaderboard.cards.facts import (
     model_facts,
     notes_of,
 )
-from brainscore_web.leaderboard.cards.formatting import (
-    STATES,
-    Axis,
-    estimate,
-    number,
-)
-from brainscore_web.leaderboard.cards.history import (
-    MeanHistory,
-    Rescored,
-    ScorePoint,
-    VersionSince,
-    mean_history,
-    moments,
-    rescored,
-)
-from brainscore_web.leaderboard.cards.scores import (
-    ANNOTATIONS,
-    ScoreLine,
-    score_axis,
-    score_rows,
-    tried,
-)
-from brainscore_web.leaderboard.clean import finite, or_nan
+from brainscore_web.leaderboard.cards.formatting import Axis, estimate, number
+from brainscore_web.leaderboard.cards.history import MeanHistory, mean_history, moments, rescored
+from brainscore_web.leaderboard.cards.scores import ScoreLine, by_state, load_lines, score_axis, score_rows, tried
+from brainscore_web.leaderboard.clean import finite, objects_in, or_nan
+from brainscore_web.leaderboard.clean import number as finite_number
 from brainscore_web.leaderboard.exposure import names_in
-from brainscore_web.leaderboard.models import (
-    Benchmark,
-    BenchmarkVersion,
-    LayerProfile,
-    Score,
-    VisionModel,
-    Visitor,
-)
-from brainscore_web.leaderboard.reasons import withheld_reason
+from brainscore_web.leaderboard.models import LayerProfile, Score, VisionModel, Visitor
 from brainscore_web.leaderboard.simulation import is_simulated
-from brainscore_web.leaderboard.snapshot import Snapshot
+from brainscore_web.leaderboard.snapshot import Snapshot, VersionHistory, load_versions
 
 _MOST_DRAWN, _DEEPEST_DRAWN = 16, 2
 """Maximum number of rows of the figure of a model's scores, and the deepest level of the tree in it."""
 
 _MOST_TRAINING = 24
 """Maximum number of benchmarks whose scores during training are drawn."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LayerPoint:
-    """Score of one layer; None if there is none, with the reason."""
-
-    layer: str
-    features: str
-    score: float | None
-    error: float | None
-    low: float | None
-    high: float | None
-    chosen: bool
-    best: bool
-    reason: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProfileView:
-    """Scores of all layers on one benchmark of a region."""
-
-    # region, benchmark: the region, and the benchmark on which the layers were scored
-    region: str
-    benchmark: str
-    points: tuple[LayerPoint, ...]  # points in the order of the network
-    chosen: tuple[str, ...]  # the layers that the model commits to for this region
-    notes: tuple[str, ...] = ()  # notes on stimuli, the ceiling, and the selection of layers
-
-    @property
-    def lines(self) -> tuple[dict[str, Any], ...]:
-        """The points as text."""
-        return tuple(
-            {
-                "layer": point.layer,
-                "mark": " and ".join(
-                    name for name, applies in (("chosen", point.chosen), ("best", point.best)) if applies
-                ),
-                "features": point.features,
-                "score": point.reason
-                if point.score is None and point.reason
-                else estimate(point.score, point.error, point.low, point.high),
-            }
-            for point in self.points
-        )
 
 
 def layer_map(regions: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -142,84 +72,71 @@ def layer_map(regions: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((region, layers) for region, layers in pairs if layers)
 
 
-def profile_views(
+def profiles_of(
     profiles: Iterable[tuple[str, str, Any]], regions: Sequence[tuple[str, tuple[str, ...]]]
-) -> tuple[ProfileView, ...]:
-    """Read profiles (region, benchmark, document); invalid ones are skipped.
+) -> list[dict[str, Any]]:
+    """Read profiles (region, benchmark, document): scores of all layers on one benchmark; invalid ones are skipped.
 
     They are in the order of the regions of the model, with other regions last.
     """
     chosen = dict(regions)
     place = {region: number for number, region in enumerate(chosen)}
-    views = [
-        view for region, benchmark, document in profiles if (view := _profile_view(region, benchmark, document, chosen))
+    return [
+        _profile(region, benchmark, document, chosen.get(region, ()))
+        for region, benchmark, document in sorted(profiles, key=lambda row: (place.get(row[0], len(place)), row[:2]))
+        if isinstance(document, Mapping) and any(item.get("layer") for item in objects_in(document, "scores"))
     ]
-    return tuple(sorted(views, key=lambda view: (place.get(view.region, len(place)), view.region, view.benchmark)))
 
 
-def profile_chart(profile: ProfileView) -> Svg:
+def _profile(region: str, benchmark: str, document: Mapping[str, Any], chosen: Sequence[str]) -> dict[str, Any]:
+    lines_shown = []
+    for item in objects_in(document, "scores"):
+        layer, interval, reason = str(item.get("layer") or ""), item.get("ci"), item.get("reason")
+        low, high = interval if isinstance(interval, list) and len(interval) == 2 else (None, None)
+        numbers = [finite_number(value) for value in (item.get("score"), item.get("error"), low, high)]
+        marks = (("chosen", layer in chosen), ("best", layer == document.get("best")))
+        if layer:
+            lines_shown.append(
+                {
+                    "layer": layer,
+                    "mark": " and ".join(name for name, applies in marks if applies),
+                    "features": count_text(item.get("features")),
+                    "score": str(reason) if numbers[0] is None and reason else estimate(*numbers),
+                    "numbers": numbers,
+                }
+            )
+    return {
+        "region": region,
+        "benchmark": benchmark,
+        "chosen": chosen,
+        "notes": tuple(_profile_notes(document)),
+        "lines": lines_shown,
+        "chart": _profile_chart(region, benchmark, lines_shown, chosen),
+    }
+
+
+def _profile_chart(region: str, benchmark: str, shown: Sequence[dict[str, Any]], chosen: Sequence[str]) -> Svg:
     """Draw scores of layers in the order of the network; the best of the chosen layers is highlighted."""
-    points = profile.points
-    chosen = [number for number, point in enumerate(points) if point.chosen and point.score is not None]
-    best = max(chosen, key=lambda number: points[number].score or 0.0, default=None)
+    names = [line["layer"] for line in shown]
+    score, _, low, high = ([or_nan(line["numbers"][at]) for line in shown] for at in range(4))
+    candidates = [at for at, name in enumerate(names) if name in chosen and not isnan(score[at])]
+    best = max(candidates, key=lambda at: score[at], default=None)
+    series = (
+        Series(name=region, x=names, y=score, low=low, high=high, labels=names)
+        if len(set(names)) == len(names)
+        else Series(name=region, x=list(range(len(names))), y=score)
+    )
     return lines(
         Lines(
-            series=[
-                Series(
-                    name=profile.region,
-                    x=[point.layer for point in points],
-                    y=[or_nan(point.score) for point in points],
-                    low=[or_nan(point.low) for point in points],
-                    high=[or_nan(point.high) for point in points],
-                    labels=[point.layer for point in points],
-                )
-            ]
-            if len({point.layer for point in points}) == len(points)
-            else [Series(name=profile.region, x=list(range(len(points))), y=[or_nan(point.score) for point in points])],
-            title=f"Layers on {profile.benchmark}",
-            description=f"Score of each layer for {profile.region}; the table below has the numbers.",
+            series=[series],
+            title=f"Layers on {benchmark}",
+            description=f"Score of each layer for {region}; the table below has the numbers.",
             x_title="layer, in the network's order",
             y_title="score",
             highlight=None if best is None else (0, best),
             width=360,
             height=300,
         )
-    )
-
-
-def _profile_view(
-    region: str, benchmark: str, document: Any, chosen: Mapping[str, tuple[str, ...]]
-) -> ProfileView | None:
-    if not isinstance(document, Mapping) or not isinstance(document.get("scores"), list):
-        return None
-    layers = chosen.get(region, ())
-    best = document.get("best")
-    points = tuple(
-        _layer_point(item, layers, best)
-        for item in document["scores"]
-        if isinstance(item, Mapping) and item.get("layer")
-    )
-    if not points:
-        return None
-    return ProfileView(
-        region=region, benchmark=benchmark, points=points, chosen=layers, notes=tuple(_profile_notes(document))
-    )
-
-
-def _layer_point(item: Mapping[str, Any], chosen: Sequence[str], best: Any) -> LayerPoint:
-    interval = item.get("ci")
-    low, high = interval if isinstance(interval, list | tuple) and len(interval) == 2 else (None, None)
-    layer = str(item["layer"])
-    return LayerPoint(
-        layer=layer,
-        features=count_text(item.get("features")),
-        score=finite(item.get("score")),
-        error=finite(item.get("error")),
-        low=finite(low),
-        high=finite(high),
-        chosen=layer in chosen,
-        best=layer == best,
-        reason=str(item.get("reason") or ""),
     )
 
 
@@ -246,16 +163,14 @@ def _layers(layers: Any) -> tuple[str, ...]:
     return tuple(str(layer) for layer in layers) if isinstance(layers, list | tuple) else ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelData:
+class ModelData(NamedTuple):
     """Data of a model from the database, in addition to its row and the snapshot."""
 
-    scores: Mapping[int, tuple[ScorePoint, ScoreLine]]  # all scores of the model, by primary key
-    versions: Sequence[VersionSince]  # versions of all benchmarks
-    there: Mapping[str, datetime]  # since when benchmarks exist
-    profiles: Sequence[tuple[str, str, Any]] = ()  # layer profiles
-    angle: Any = None  # visual angle that the last receipt with one records
-    packaged: bool = True  # whether the model is part of an installed package
+    scores: Mapping[int, ScoreLine]  # all scores of the model, by primary key
+    versions: VersionHistory  # versions of all benchmarks
+    profiles: Sequence[tuple[str, str, Any]]  # layer profiles
+    angle: Any  # visual angle that the last receipt with one records
+    packaged: bool  # whether the model is part of an installed package
 
 
 def find_model(identifier: str, visitor: Visitor) -> VisionModel | None:
@@ -270,30 +185,15 @@ def near_models(identifier: str, visitor: Visitor, domain: str) -> list[str]:
 
 
 def model_data(model: VisionModel, visitor: Visitor) -> ModelData:
-    """Return the data of a model that the visitor may see, with four queries."""
-    rows = list(Benchmark.objects.filter(is_mean=False).order_by().values_list("pk", "identifier", "created"))
-    benchmarks = {pk: identifier for pk, identifier, _ in rows}
-    scores = {}
-    angle = None
-    rows_of_scores = Score.objects.filter(model=model).with_shows_data(visitor).annotate(**ANNOTATIONS)
-    for row in rows_of_scores.order_by("created", "receipt").values(
-        "pk", "benchmark_id", "shows_data", "document__model__visual_angle", *ScoreLine._fields
-    ):
-        angle = row["document__model__visual_angle"] or angle
-        if not row["shows_data"]:
-            row["reason"], row["has_outcomes"] = withheld_reason(row["state"], row["reason"]), False
-        if row["benchmark_id"] in benchmarks:
-            row["benchmark"] = benchmarks[row["benchmark_id"]]
-            point = ScorePoint._make(row[name] for name in ScorePoint._fields)
-            scores[row["pk"]] = point, ScoreLine._make(row[name] for name in ScoreLine._fields)
-    versions = BenchmarkVersion.objects.order_by().values_list("benchmark_id", "version", "since")
+    """Return the data of a model that the visitor may see, with five queries."""
+    scores = Score.objects.filter(model=model)
+    angles = scores.filter(document__model__visual_angle__isnull=False).order_by("-created", "-receipt")
     profiles = LayerProfile.objects.filter(model=model).values_list("region", "benchmark", "document")
     return ModelData(
-        scores=scores,
-        versions=[VersionSince(benchmarks[pk], version, since) for pk, version, since in versions if pk in benchmarks],
-        there={identifier: created for _, identifier, created in rows},
+        scores=load_lines(scores, visitor),
+        versions=load_versions(),
         profiles=list(profiles),
-        angle=angle,
+        angle=next(filter(None, angles.values_list("document__model__visual_angle", flat=True)), None),
         packaged=model.identifier in installed(model.domain, "model"),
     )
 
@@ -337,8 +237,7 @@ def model_card(
     if opened is None:
         opened = open_at_first(board.nodes, tried(board, model.identifier) if there else None)
     shown = frozenset(opened)
-    lines = {key: line for key, (_, line) in data.scores.items()}
-    rows = score_rows(board, model.identifier, lines, shown) if there else ()
+    rows = score_rows(board, model.identifier, data.scores, shown) if there else ()
     regions = layer_map(model.regions)
     return {
         "identifier": model.identifier,
@@ -356,8 +255,8 @@ def model_card(
         "doubtful": there and bool(board.snapshot.verification[board.snapshot.model_index[model.identifier]].any()),
         "axis": score_axis(board, model.identifier) if there else Axis(0.0, 1.0),
         "opened": shown,
-        "unscored": tuple(_unscored(rows)),
-        "profiles": profile_views(data.profiles, regions),
+        "unscored": by_state(_unscored(rows)),
+        "profiles": profiles_of(data.profiles, regions),
         "code": model_code(
             domain(model.domain),
             model.identifier,
@@ -367,8 +266,8 @@ def model_card(
             distribution=distribution_of(model.details),
         ),
         "citation": citation_of(model.bibtex, model.identifier, model.source),
-        "means": _means(board, data, rows),
-        "rescored": _rescored(board, data),
+        "means": _means(board, model.identifier, data, rows) if there else [],
+        "rescored": rescored(data.scores.values(), {row.identifier: row.version for row in board.snapshot.benchmarks}),
     }
 
 
@@ -419,14 +318,10 @@ def _training(model: VisionModel, board: Board) -> Training:
     return Training(names or (), complete=names is not None and not model.fine_tuned_from)
 
 
-def _unscored(rows: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-    groups: dict[str, list[tuple[str, str, str]]] = {}
+def _unscored(rows: Iterable[dict[str, Any]]) -> Iterable[tuple[str, tuple[str, str, str]]]:
     for row in rows:
         if row["kind"] == "benchmark" and row["state_name"] != "scored":
-            groups.setdefault(row["state_name"], []).append((row["identifier"], row["title"], row["reason"]))
-    for state in STATES:
-        if state in groups:
-            yield {"state": STATES[state], "benchmarks": tuple(groups[state])}
+            yield row["state_name"], (row["identifier"], row["title"], row["reason"])
 
 
 def _example(rows: Iterable[dict[str, Any]]) -> str | None:
@@ -435,38 +330,26 @@ def _example(rows: Iterable[dict[str, Any]]) -> str | None:
     return next((row["identifier"] for row in scored if not row["private"]), None)
 
 
-def _means(board: Board, data: ModelData, rows: Sequence[dict[str, Any]]) -> tuple[MeanHistory, ...]:
-    chosen = {row["identifier"]: row["title"] for row in rows if row["upper"]}
-    points = [point for point, _ in data.scores.values()]
-    tree = board.snapshot.tree
-    inside = set(tree.benchmarks)
-    days = moments(
-        (point for point in points if point.benchmark in inside),
-        (version for version in data.versions if version.benchmark in inside),
-    )
-    history = mean_history(tree, points, data.versions, data.there, days, tuple(chosen))
-    return tuple(
-        MeanHistory(identifier=node, title=chosen[node], points=history[node])
-        for node in chosen
-        if any(point.value is not None for point in history[node])
-    )
+def _means(board: Board, model: str, data: ModelData, rows: Sequence[dict[str, Any]]) -> list[MeanHistory]:
+    titles = {row["identifier"]: row["title"] for row in rows if row["upper"]}
+    inside = set(board.snapshot.tree.benchmarks)
+    scored = [line.created for line in data.scores.values() if line.benchmark in inside]
+    days = moments(scored, data.versions.changes(inside))
+    history = mean_history(board.snapshot, model, data.versions, days, titles) if days else {}
+    return [
+        MeanHistory(node, titles[node], points)
+        for node, points in history.items()
+        if any(point.value is not None for point in points)
+    ]
 
 
 def rank_days(data: ModelData) -> tuple[date, ...]:
     """Return the days between which steps of the rank are explained: changes of the model's means, and today."""
     today = datetime.now(UTC).date()
-    days = moments((point for point, _ in data.scores.values()), data.versions, most=RANK_DAYS)
+    changes = [version["since"] for versions in data.versions.known.values() for version in versions]
+    days = moments((line.created for line in data.scores.values()), changes, most=RANK_DAYS)
     return tuple(sorted({*(day for day in days if day < today), today}))
 
 
 RANK_DAYS = 12
 """Maximum number of days between which steps of the rank are explained."""
-
-
-def _rescored(board: Board, data: ModelData) -> tuple[Rescored, ...]:
-    benchmarks = board.snapshot.benchmarks
-    return rescored(
-        (point for point, _ in data.scores.values()),
-        [row.identifier for row in benchmarks],
-        {row.identifier: row.version for row in benchmarks},
-    )

@@ -41,7 +41,7 @@ _MOST_STIMULI: Final = 1_000
 def load_questions(benchmark: Benchmark, data: BenchmarkData) -> dict[str, Any] | None:
     """Read the stored answers that the visitor may see, with at most one query; None if there are none."""
     documents = stored_documents(data.assessments, QUESTION_PARTS)
-    days = {line.receipt: line.created for _, line in data.scores.values()}
+    days = {line.receipt: line.created for line in data.scores.values()}
     return questions_of(benchmark, documents, days) if documents else None
 
 

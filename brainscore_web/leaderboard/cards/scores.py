@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
@@ -28,13 +27,14 @@ from brainscore_web.leaderboard.cards.formatting import (
 )
 from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.exposure import mark_html, verification_mark
+from brainscore_web.leaderboard.models import ScoreQuerySet, Visitor
+from brainscore_web.leaderboard.reasons import withheld_reason
 from brainscore_web.leaderboard.revision import Cache
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 from brainscore_web.leaderboard.snapshot import SnapshotKey
 
 
-@dataclass(frozen=True, kw_only=True)
-class Standing:
+class Standing(NamedTuple):
     """Standing of a model at one node."""
 
     rank: int  # 1 for the highest value, 0 without a value. Equal values share a rank
@@ -118,8 +118,11 @@ def has_ceiling(board: Board) -> tuple[bool, ...]:
 
 
 class ScoreLine(NamedTuple):
-    """Details of a score for the table that the snapshot does not contain."""
+    """Details of a score that the snapshot does not contain; what the visitor may not read is withheld."""
 
+    # model, benchmark: their identifiers
+    model: str
+    benchmark: str
     receipt: str
     version: str
     created: datetime
@@ -128,19 +131,31 @@ class ScoreLine(NamedTuple):
     error_reason: str
     value: float | None
     error: float | None
-    low: float | None = None
-    high: float | None = None
-    undetermined: str = ""
-    unrepeatable: bool = False
-    has_outcomes: bool = False
+    low: float | None
+    high: float | None
+    undetermined: str
+    unrepeatable: bool  # whether responses are random or depend on the other stimuli of a batch
+    has_outcomes: bool  # whether outcomes are stored for each stimulus
+
+    @property
+    def estimate(self) -> tuple[float | None, float | None, float | None, float | None]:
+        """Value, standard error, and limits of the interval."""
+        return self.value, self.error, self.low, self.high
 
 
-ANNOTATIONS = {
-    "unrepeatable": Q(document__notes__icontains=NOT_REPEATABLE),
-    "has_outcomes": Q(outcomes__stimuli__isnull=False),
-}
-"""Conditions of `ScoreLine`: whether the receipt says that the responses of the model are random or depend on the other
-stimuli of a batch, and whether outcomes are stored for each stimulus."""
+def load_lines(scores: ScoreQuerySet, visitor: Visitor) -> dict[int, ScoreLine]:
+    """Return the details of scores that the visitor may see, oldest first, by primary key."""
+    names = ("model__identifier", "benchmark__identifier", *ScoreLine._fields[2:])
+    rows = scores.with_shows_data(visitor).annotate(
+        unrepeatable=Q(document__notes__icontains=NOT_REPEATABLE), has_outcomes=Q(outcomes__stimuli__isnull=False)
+    )
+    lines = {}
+    for pk, shows_data, *values in rows.order_by("created", "receipt").values_list("pk", "shows_data", *names):
+        line = ScoreLine._make(values)
+        if not shows_data:
+            line = line._replace(reason=withheld_reason(line.state, line.reason), has_outcomes=False)
+        lines[pk] = line
+    return lines
 
 
 def upper(nodes: Sequence[BoardNode]) -> tuple[int, ...]:
@@ -150,6 +165,41 @@ def upper(nodes: Sequence[BoardNode]) -> tuple[int, ...]:
         for at, node in enumerate(nodes)
         if node.kind == "mean" and (node.depth == 0 or (node.depth, node.parent) == (1, 0))
     )
+
+
+def line_of(board: Board, row: int, place: int, lines: Mapping[int, ScoreLine]) -> ScoreLine | None:
+    """Return the details of the score of a model on a benchmark; None for means, and without a score."""
+    column = board.nodes[place].column
+    return lines.get(int(board.snapshot.score[board.rows[row], column])) if column >= 0 else None
+
+
+def score_cell(
+    board: Board, row: int, place: int, line: ScoreLine | None, axis: Axis, **marks: float | None
+) -> dict[str, Any]:
+    """Return what cards show of the score of a model at a node, with a bar that has these marks."""
+    node, snapshot = board.nodes[place], board.snapshot
+    leaf, name = node.column >= 0, NAMES[board.states[row, place]] if node.column >= 0 else "scored"
+    value, error, low, high = map(finite, board.numbers(row, place))
+    at = board.rows[row], node.column
+    raw = (float(part[at]) for part in (snapshot.raw, snapshot.raw_error, snapshot.raw_low, snapshot.raw_high))
+    drawn = node.kind != "heading"
+    return {
+        "state_name": name,
+        "score": score_text(line, value, error, low, high) if drawn else "",
+        "exposure": exposure_mark(board, row, place)
+        + verification_mark(board.verification[row, place], of_mean=node.kind == "mean"),
+        "raw": estimate(*raw, none="") if leaf else "",
+        "reason": reason_of(name, line, value, error),
+        "coverage": "" if leaf else f"{board.n_scored[row, place]} of {board.n_all[row, place]}",
+        "bar": bar(axis, value, low, high, **marks) if drawn else SafeString(""),
+        "version": line.version if line else "",
+        "created": f"{line.created:%Y-%m-%d}" if line else "",
+        "receipt": line.receipt if line else "",
+        "has_outcomes": bool(line and line.has_outcomes),
+        "value": value,
+        "low": low,
+        "high": high,
+    }
 
 
 def score_rows(
@@ -168,24 +218,10 @@ def score_rows(
     opened : collection of str
         Nodes whose children are shown.
     """
-    place = _place(board, model)
-    in_snapshot = int(board.rows[place])
-    values, errors, low, high = (
-        [finite(value) for value in array[place].tolist()]
-        for array in (board.values, board.errors, board.low, board.high)
-    )
-    best, median = ([finite(value) for value in array.tolist()] for array in (board.node_best, board.node_median))
-    axis = score_axis(board, model)
-    standing = standings(board.ranked_by, place)
-    ceiled = has_ceiling(board)
-    states, n_scored, n_all = (part[place].tolist() for part in (board.states, board.n_scored, board.n_all))
+    row = board.row_of(model)
+    axis, standing, ceiled = score_axis(board, model), standings(board.ranked_by, row), has_ceiling(board)
     listed = tried(board, model)
     missing = _missing_below(board.nodes, listed)
-    keys = board.snapshot.score[in_snapshot].tolist()
-    measured = [
-        part[in_snapshot].tolist()
-        for part in (board.snapshot.raw, board.snapshot.raw_error, board.snapshot.raw_low, board.snapshot.raw_high)
-    ]
     tested = {at: node_ranks(board, at) for at in upper(board.nodes)}
     shown: list[bool] = []
     rows = []
@@ -193,53 +229,47 @@ def score_rows(
         above_open = node.parent < 0 or (shown[node.parent] and board.nodes[node.parent].identifier in opened)
         shown.append(listed[at] and above_open)
         leaf, drawn = node.kind == "benchmark", node.kind != "heading"
-        line = scores.get(keys[node.column]) if leaf else None
-        name = NAMES[states[at]] if leaf else "scored"
-        marks = {"best": best[at], "median": median[at], "ceiling": 1.0 if ceiled[at] else None}
+        best, median = finite(float(board.node_best[at])), finite(float(board.node_median[at]))
+        marks = {"best": best, "median": median, "ceiling": 1.0 if ceiled[at] else None}
+        cell = score_cell(board, row, at, line_of(board, row, at, scores), axis, **marks)
         rows.append(
             {
+                **cell,
                 "identifier": node.identifier,
                 "title": node.title,
                 "kind": node.kind,
                 "depth": node.depth,
-                "state": STATES[name],
-                "state_name": name,
-                "score": score_text(line, values[at], errors[at], low[at], high[at]) if drawn else "",
-                "exposure": exposure_mark(board, place, at)
-                + verification_mark(board.verification[place, at], of_mean=node.kind == "mean"),
-                "raw": estimate(*(part[node.column] for part in measured), none="") if leaf else "",
-                "best": number(best[at]) if drawn else "",
-                "median": number(median[at]) if drawn else "",
-                "reason": reason_of(name, line, values[at], errors[at]),
+                "state": STATES[cell["state_name"]],
+                "best": number(best) if drawn else "",
+                "median": number(median) if drawn else "",
                 "standing": standing[at],
-                "places": tested[at].places(place) if at in tested else "",
-                "group": tested[at].groups[place] if at in tested else "",
+                "places": tested[at].places(row) if at in tested else "",
+                "group": tested[at].groups[row] if at in tested else "",
                 "condition": board.condition(at) if leaf or at in tested else "",
                 "upper": at in tested,
-                "coverage": "" if leaf else f"{n_scored[at]} of {n_all[at]}",
                 "marks": marks,
-                "bar": bar(axis, values[at], low[at], high[at], **marks) if drawn else SafeString(""),
-                "version": line.version if line else "",
-                "created": f"{line.created:%Y-%m-%d}" if line else "",
-                "receipt": line.receipt if line else "",
-                "has_outcomes": bool(line and line.has_outcomes),
                 "private": leaf and board.snapshot.benchmarks[node.column].access != "public",
                 "open": node.identifier in opened,
                 "shown": shown[at],
                 "listed": listed[at],
                 "missing": missing[at] if node.identifier in opened else 0,
                 "toggle": "" if leaf else _toggled(opened, node.identifier),
-                "value": values[at],
-                "low": low[at],
-                "high": high[at],
             }
         )
     return tuple(rows)
 
 
+def by_state(rows: Iterable[tuple[str, tuple[str, str, str]]]) -> list[dict[str, Any]]:
+    """Group rows of an identifier, a title and a reason by the names of their states, in the order of `STATES`."""
+    groups: dict[str, list[tuple[str, str, str]]] = {name: [] for name in STATES}
+    for name, row in rows:
+        groups[name].append(row)
+    return [{"state": STATES[name], "rows": members} for name, members in groups.items() if members]
+
+
 def tried(board: Board, model: str) -> tuple[bool, ...]:
     """Return for each node whether the model was run on it or on a benchmark below it; roots always count."""
-    states = board.states[_place(board, model)].tolist()
+    states = board.states[board.row_of(model)].tolist()
     listed = [node.parent < 0 for node in board.nodes]
     for at in range(len(board.nodes) - 1, -1, -1):
         node = board.nodes[at]
@@ -271,12 +301,8 @@ def exposure_mark(board: Board, row: int, place: int) -> SafeString:
 
 def score_axis(board: Board, model: str) -> Axis:
     """Return the common axis of the bars in a model's rows."""
-    place = _place(board, model)
-    return axis_of(board.node_best, board.values[place], board.high[place], board.low[place])
-
-
-def _place(board: Board, model: str) -> int:
-    return next(number for number, row in enumerate(board.models) if row.identifier == model)
+    row = board.row_of(model)
+    return axis_of(board.node_best, board.values[row], board.high[row], board.low[row])
 
 
 def _toggled(opened: Collection[str], identifier: str) -> str:
@@ -299,7 +325,7 @@ def reason_of(name: str, line: ScoreLine | None, value: float | None, error: flo
     if name == "outdated":
         was = line.state
         if line.state == "scored":
-            was = estimate(line.value, line.error, line.low, line.high, reason=line.error_reason)
+            was = estimate(*line.estimate, reason=line.error_reason)
         return f"version {line.version or 'unknown'}: {was}"
     if name == "undetermined":
         return line.undetermined

@@ -54,7 +54,7 @@ def test_models_in_order(board, averaged, card_of, member, identifier):
     assert card.median == f"{np.median(values):.3f}"
     assert card.best == f"{values.max():.3f}"
     assert sum(one.number for one in card.bins) == len(values)
-    assert len(card.models) + sum(len(group.models) for group in card.unscored) == 11
+    assert len(card.models) + sum(len(group.rows) for group in card.unscored) == 11
 
 
 def test_ranks_have_intervals_where_models_can_be_compared(board, card_of, member, get, read):
@@ -298,7 +298,7 @@ def test_failed_and_missing_models_are_named_with_reasons(board, card_of, member
     groups = {}
     for name in board.benchmarks:
         for group in card_of(name, member).unscored:
-            groups.setdefault(group.state.word, []).extend(group.models)
+            groups.setdefault(group.state.word, []).extend(group.rows)
     assert {"failed", "missing", "outdated", "not applicable"} <= set(groups)
     withheld = "It raised an error; its text is withheld since the benchmark's data are private"
     assert {reason for _, _, reason in groups["failed"]} == {"ValueError: simulated failure", withheld}

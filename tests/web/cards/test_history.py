@@ -1,16 +1,16 @@
 """Means of the past, against the leaderboard as of those days."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from brainscore_core.results.aggregates import Tree, TreeNode
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
-from brainscore_web.leaderboard.cards.history import ScorePoint, VersionSince, mean_history, moments, rescored
+from brainscore_web.leaderboard.cards.history import moments, rescored
 from brainscore_web.leaderboard.cards.model import find_model, model_card, model_data
+from brainscore_web.leaderboard.cards.scores import ScoreLine
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -19,7 +19,8 @@ START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 def point(benchmark, version, value, day, state="scored"):
-    return ScorePoint(benchmark, version, state, value, 0.01, START + timedelta(days=day), f"r{day}")
+    empty = ScoreLine("m", benchmark, f"r{day}", version, START + timedelta(days=day), state, *[None] * 9)
+    return empty._replace(value=value)
 
 
 def test_means_are_those_that_the_leaderboard_shows_for_the_same_day(board, member):
@@ -59,39 +60,11 @@ def test_means_are_those_that_the_leaderboard_shows_for_the_same_day(board, memb
     assert compared > 40
 
 
-def test_a_new_version_counts_from_its_day_on():
-    tree = Tree([TreeNode(identifier="m"), TreeNode(identifier="a", parent="m", benchmark=True, version="2")])
-    scores = [point("a", "1", 0.4, 0), point("a", "2", 0.6, 20)]
-    versions = [VersionSince("a", "1", START), VersionSince("a", "2", START + timedelta(days=10))]
-    days = [date(2026, 1, day) for day in (1, 10, 11, 20, 21)]
-    found = mean_history(tree, scores, versions, {"a": START}, days, ["m"])["m"]
-    assert [shown.value for shown in found] == [0.4, 0.4, None, None, 0.6]
-    assert [shown.day for shown in found] == days
-
-
-def test_a_failure_without_a_version_is_of_every_version():
-    tree = Tree([TreeNode(identifier="m"), TreeNode(identifier="a", parent="m", benchmark=True, version="1")])
-    scores = [point("a", "1", 0.4, 0), point("a", "", None, 5, "failed")]
-    found = mean_history(
-        tree, scores, [VersionSince("a", "1", START)], {"a": START}, [date(2026, 1, 1), date(2026, 1, 7)], ["m"]
-    )
-    assert [shown.value for shown in found["m"]] == [0.4, None]
-
-
-def test_days_before_there_was_a_benchmark_are_left_out():
-    nodes = [TreeNode(identifier="m"), TreeNode(identifier="n", parent="m")]
-    leaves = [TreeNode(identifier=name, parent="n", benchmark=True, version="1") for name in "ab"]
-    there = {"a": START, "b": START + timedelta(days=3)}
-    days = [date(2025, 12, 1), date(2026, 1, 2), date(2026, 1, 9)]
-    found = mean_history(Tree([*nodes, *leaves]), [point("a", "1", 0.4, 0)], [], there, days, ["n"])["n"]
-    assert [(shown.day.day, shown.value, shown.n_all) for shown in found] == [(2, 0.4, 1), (9, 0.2, 2)]
-
-
 def test_many_days_become_few():
-    scores = [point("a", "1", 0.1, day) for day in range(400)]
-    days = moments(scores, [], most=10)
+    scored = [START + timedelta(days=day) for day in range(400)]
+    days = moments(scored, [], most=10)
     assert len(days) == 10
-    assert (days[0], days[-1]) == (scores[0].created.date(), scores[-1].created.date())
+    assert (days[0], days[-1]) == (scored[0].date(), scored[-1].date())
     assert moments([], []) == ()
 
 
@@ -103,7 +76,7 @@ def test_benchmarks_with_more_than_one_result():
         point("c", "1", 0.3, 1),
         point("c", "2", None, 2, "failed"),
     ]
-    found = rescored(scores, ["c", "b", "a"], {"b": "1", "c": "2"})
+    found = rescored(scores, {"c": "2", "b": "1", "a": "1"})
     assert [(one.benchmark, one.current, [shown.receipt for shown in one.points]) for one in found] == [
         ("c", "2", ["r1", "r2"]), ("b", "1", ["r1", "r3"]),
     ]  # fmt: skip

@@ -136,7 +136,7 @@ def test_the_visual_angle_is_that_of_the_last_receipt_with_one(board, card_of, m
 
 def test_what_has_no_score_says_why(board, card_of, member):
     card = card_of(board.models[1], member)
-    of_state = {group.state.word: group.benchmarks for group in card.unscored}
+    of_state = {group.state.word: group.rows for group in card.unscored}
     counted = {}
     for benchmark in Benchmark.objects.filter(is_mean=False):
         rows = Score.objects.filter(model__identifier=board.models[1], benchmark=benchmark)
@@ -223,7 +223,7 @@ def test_profiles_of_layers(board, card_of, member, get, read):
     LayerProfile.objects.create(model=model, benchmark="Broken", region="V2", document={"scores": "none"})
     profiles = card_of(model.identifier, member).profiles
     assert [profile.region for profile in profiles] == ["IT", "V1"]  # as in the model's map; what is broken is left out
-    assert [(line.layer, line.mark, line.score, line.features) for line in as_read(profiles[0].lines)] == [
+    assert [(line.layer, line.mark, line.score, line.features) for line in profiles[0].lines] == [
         ("a", "", "0.200 (0.180–0.220)", "64"),
         ("b", "chosen", "constant", "1,200"),
         ("c", "best", "0.400 (0.360–0.440)", "10"),

@@ -8,7 +8,7 @@ from brainscore_web.leaderboard.models import VisionModel
 from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
 PAGES = {
-    "/vision/model/simulated-convnet-000/": 6,
+    "/vision/model/simulated-convnet-000/": 7,
     "/vision/benchmark/Simulated000.V1-pls/?models=all": 6,
     "/vision/benchmark/neural_vision/?models=all": 2,
     "/vision/benchmarks/": 2,

@@ -7,10 +7,10 @@ from django.contrib.auth.models import AnonymousUser
 
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
-from brainscore_web.leaderboard.cards.history import CAUSES, rank_steps
+from brainscore_web.leaderboard.cards.history import CAUSES, mean_history, rank_steps
 from brainscore_web.leaderboard.cards.model import find_model, model_data, rank_days
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
-from brainscore_web.leaderboard.snapshot import snapshot_for
+from brainscore_web.leaderboard.snapshot import load_versions, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
 START = date(2026, 1, 1)
@@ -31,17 +31,25 @@ class Site:
         )  # fmt: skip
         BenchmarkVersion.objects.create(benchmark=row, version=version, since=moment(day))
 
-    def score(self, model, name, value, day, version="1", code=None):
+    def score(self, model, name, value, day, version="1", code=None, state="scored"):
         row, _ = VisionModel.objects.get_or_create(identifier=model)
         Score.objects.create(
             receipt=f"{model}-{name}-{version}-{day}", model=row, benchmark=Benchmark.objects.get(identifier=name),
-            version=version, state="scored", value=value, created=moment(day),
+            version=version, state=state, value=value, created=moment(day),
             document={"model": {"plugin": {"sha256": code}}} if code else None,
         )  # fmt: skip
 
     def steps(self, model, *days):
         revision.bump()
-        return rank_steps(snapshot_for(EVERYBODY), model, [START + timedelta(days=day) for day in days])
+        dates = [START + timedelta(days=day) for day in days]
+        return rank_steps(snapshot_for(EVERYBODY), model, load_versions(), dates)
+
+    def means(self, node, *days):
+        """The mean of the first model at the ends of these days: day, value, number of benchmarks."""
+        revision.bump()
+        dates = [START + timedelta(days=day) for day in days]
+        points = mean_history(snapshot_for(EVERYBODY), "m1", load_versions(), dates, [node])[node]
+        return [((point.day - START).days, point.value, point.n_all) for point in points]
 
 
 @pytest.fixture
@@ -83,7 +91,7 @@ def test_each_cause_alone(site):
     (step,) = site.steps("m5", 4, 5)
     assert (step.before, step.after, parts(step)) == (1, 2, {"other models": 1})
     assert step.texts == ("", "", "", "", "↓ 1")
-    assert site.steps("m5", 5, 6) == ()
+    assert site.steps("m5", 5, 6) == []
 
 
 def test_parts_add_up(site):
@@ -131,9 +139,10 @@ def test_ranks_are_those_of_the_leaderboard(board, member):
     compared = 0
     for identifier in board.models[:4]:
         model = find_model(identifier, member)
-        days = rank_days(model_data(model, member))
+        data = model_data(model, member)
+        days = rank_days(data)
         assert len(days) > 5
-        for step in rank_steps(snapshot, identifier, days):
+        for step in rank_steps(snapshot, identifier, data.versions, days):
             for day, rank in ((step.start, step.before), (step.end, step.after)):
                 then = board_for(snapshot_for(member, at=day), BoardState())
                 ranks = {row.identifier: int(place) for row, place in zip(then.models, then.rank, strict=True)}
@@ -142,6 +151,21 @@ def test_ranks_are_those_of_the_leaderboard(board, member):
             if all(step.ranks):
                 assert sum(step.parts) == step.after - step.before
     assert compared > 20
+
+
+def test_means_of_the_past(site):
+    site.benchmark("a", 10, "2")
+    site.score("m1", "a", 0.6, 20, "2")
+    assert site.means("root", -30, 0, 9, 10, 19, 20) == [
+        (0, 0.9, 1), (9, 0.9, 1), (10, None, 1), (19, None, 1), (20, 0.6, 1),
+    ]  # fmt: skip
+    site.benchmark("b", 30)
+    site.score("m1", "b", 0.2, 31)
+    assert site.means("root", 29, 30, 31) == [(29, 0.6, 1), (30, 0.3, 2), (31, 0.4, 2)]
+    site.score("m1", "b", None, 32, "", state="failed")  # without a version, it is of every version
+    site.score("m1", "a", None, 32, "2", state="not run")  # which no result is replaced by
+    assert site.means("root", 31, 32) == [(31, 0.4, 2), (32, 0.3, 2)]
+    assert site.steps("m1", 31, 32) == []
 
 
 def test_the_page_explains_steps(board, get):
