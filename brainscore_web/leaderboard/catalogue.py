@@ -22,21 +22,14 @@ Row = TypeVar("Row", VisionModel, Benchmark, BenchmarkVersion)
 CatalogueRow = TypeVar("CatalogueRow", VisionModel, Benchmark)
 
 
-@dataclass(frozen=True)
+@dataclass
 class CatalogueReport:
     """Result of a synchronisation."""
 
     # added, changed: identifiers of models, benchmarks and means of the tree
-    added: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()  # what could not be read or stored
-
-
-@dataclass
-class _Tally:
     added: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)  # what could not be read or stored
 
 
 def sync_catalogue(known: Any = None, *, domain: str = FIRST) -> CatalogueReport:
@@ -50,51 +43,51 @@ def sync_catalogue(known: Any = None, *, domain: str = FIRST) -> CatalogueReport
     else:
         catalogues = {domain: known}
     problems = [problem for catalogue in catalogues.values() for problem in catalogue.problems]
-    tally = _Tally(problems=[f"{problem.plugin or 'plugins'}: {problem.message}" for problem in problems])
+    report = CatalogueReport(problems=[f"{problem.plugin or 'plugins'}: {problem.message}" for problem in problems])
     with exclusive_write():
         for name, catalogue in catalogues.items():
             tree = sync_means(name)
-            tally.added += tree.added
-            tally.changed += tree.changed
-            _models(name, catalogue.models, tally)
-            _benchmarks(name, catalogue.benchmarks, tree.ids, tally)
-        if tally.added or tally.changed:
+            report.added += tree.added
+            report.changed += tree.changed
+            _models(name, catalogue.models, report)
+            _benchmarks(name, catalogue.benchmarks, tree.ids, report)
+        if report.added or report.changed:
             revision.bump()
-    return CatalogueReport(tuple(tally.added), tuple(tally.changed), tuple(tally.problems))
+    return report
 
 
-def _models(domain: str, entries: Iterable[Any], tally: _Tally) -> None:
+def _models(domain: str, entries: Iterable[Any], report: CatalogueReport) -> None:
     rows = {row.identifier: row for row in VisionModel.objects.all()}
     new = []
     for entry in entries:
-        row = _row(VisionModel, domain, entry.identifier, rows, tally)
-        if row is not None and _changed(row, _model_values(entry), tally):
+        row = _row(VisionModel, domain, entry.identifier, rows, report)
+        if row is not None and _changed(row, _model_values(entry), report):
             new.append(row)
     VisionModel.objects.bulk_create(new)
 
 
-def _benchmarks(domain: str, entries: Iterable[Any], means: Mapping[str, int], tally: _Tally) -> None:
+def _benchmarks(domain: str, entries: Iterable[Any], means: Mapping[str, int], report: CatalogueReport) -> None:
     rows = {row.identifier: row for row in Benchmark.objects.all()}
     new, kept, stated = [], [], {}
     for entry in entries:
-        row = _row(Benchmark, domain, entry.identifier, rows, tally)
+        row = _row(Benchmark, domain, entry.identifier, rows, report)
         if row is None:
             continue
         if row.is_mean:
-            tally.problems.append(f"{entry.identifier!r} is a mean of the tree, not a benchmark")
+            report.problems.append(f"{entry.identifier!r} is a mean of the tree, not a benchmark")
             continue
         kept.append(row)
         stated[entry.identifier] = entry.metadata
         values = _benchmark_values(entry)
         if row.pk is None or listed_benchmark(domain, entry.identifier) is not None:  # otherwise receipts say so
             values |= placement(domain, entry.identifier, means)._asdict()
-        if _changed(row, values, tally):
+        if _changed(row, values, report):
             new.append(row)
     Benchmark.objects.bulk_create(new)
-    _versions(kept, stated, tally)
+    _versions(kept, stated, report)
 
 
-def _versions(rows: Iterable[Benchmark], stated: Mapping[str, Any], tally: _Tally) -> None:
+def _versions(rows: Iterable[Benchmark], stated: Mapping[str, Any], report: CatalogueReport) -> None:
     """Create missing current versions, and add to all versions what their plugin states of them (`stated`)."""
     versions: dict[int, dict[str, BenchmarkVersion]] = {}
     for version in BenchmarkVersion.objects.only("benchmark", "version", "changes", "synced"):
@@ -109,37 +102,37 @@ def _versions(rows: Iterable[Benchmark], stated: Mapping[str, Any], tally: _Tall
         for version in known.values() if metadata is not None and metadata.changes else ():
             changed = fill_in(version, {"changes": metadata.change_in(version.version)})
             if changed and version.pk is not None:
-                tally.changed.append(row.identifier)
+                report.changed.append(row.identifier)
                 fields = {name: getattr(version, name) for name in changed}
                 BenchmarkVersion.objects.filter(pk=version.pk).update(**fields)
     BenchmarkVersion.objects.bulk_create(new)
 
 
 def _row(
-    model: type[CatalogueRow], domain: str, identifier: str, rows: Mapping[str, CatalogueRow], tally: _Tally
+    model: type[CatalogueRow], domain: str, identifier: str, rows: Mapping[str, CatalogueRow], report: CatalogueReport
 ) -> CatalogueRow | None:
     try:
         check_identifier(
             identifier, model._meta.verbose_name or "", model._meta.get_field("identifier").max_length or 0
         )
     except ValueError as error:
-        tally.problems.append(str(error))
+        report.problems.append(str(error))
         return None
     row = rows.get(identifier) or model(identifier=identifier, domain=domain)
     if row.domain != domain:
-        tally.problems.append(f"{identifier!r} is of the domain {row.domain} here, and registered in {domain}, too")
+        report.problems.append(f"{identifier!r} is of the domain {row.domain} here, and registered in {domain}, too")
         return None
     return row
 
 
-def _changed(row: CatalogueRow, values: Mapping[str, Any], tally: _Tally) -> bool:
+def _changed(row: CatalogueRow, values: Mapping[str, Any], report: CatalogueReport) -> bool:
     """Update a row, and save it if it exists; return whether it is new."""
     changed = fill_in(row, {name: _fitting(row, name, value) for name, value in values.items()})
     if row.pk is None:
-        tally.added.append(row.identifier)
+        report.added.append(row.identifier)
         return True
     if changed:
-        tally.changed.append(row.identifier)
+        report.changed.append(row.identifier)
         type(row)._default_manager.filter(pk=row.pk).update(**{name: getattr(row, name) for name in changed})
     return False
 
@@ -156,78 +149,53 @@ def _fitting(row: CatalogueRow, name: str, value: Any) -> Any:
 def _model_values(entry: Any) -> dict[str, Any]:
     metadata = entry.metadata
     values: dict[str, Any] = {
-        "plugin": entry.plugin,
+        **_attributes(entry, "plugin", "bibtex", "source"),
         "regions": {region: list(layers) for region, layers in (entry.layers or {}).items()},
-        "bibtex": entry.bibtex,
-        "source": entry.source,
     }
-    details: dict[str, Any] = {"distribution": entry.distribution, "distribution_version": entry.distribution_version}
+    details = _attributes(entry, "distribution", "distribution_version")
     if metadata is not None:
-        values |= {
-            "architecture": metadata.architecture,
-            "family": metadata.family,
-            "parameters": metadata.parameters,
-            "size_mb": metadata.size_mb,
-            "training_data": metadata.training_data,
-            "trained_on": None if metadata.trained_on is None else list(metadata.trained_on),
-            "fine_tuned_from": metadata.fine_tuned_from,
-            "runnable": metadata.runnable,
-        }
-        details |= {
-            "total_parameters": metadata.total_parameters,
-            "image_size": metadata.image_size,
-            "code_licence": metadata.code_licence,
-            "weights_licence": metadata.weights_licence,
-            "discussion": metadata.discussion,
-            "notes": list(metadata.notes),
-        }
+        values |= _attributes(
+            metadata, "architecture", "family", "parameters", "size_mb", "training_data", "trained_on",
+            "fine_tuned_from", "runnable",
+        )  # fmt: skip
+        details |= _attributes(
+            metadata, "total_parameters", "image_size", "code_licence", "weights_licence", "discussion", "notes"
+        )
     return {**values, "details": _known(details)}
 
 
 def _benchmark_values(entry: Any) -> dict[str, Any]:
     metadata = entry.metadata
-    values: dict[str, Any] = {"plugin": entry.plugin, "bibtex": entry.bibtex}
-    details: dict[str, Any] = {"distribution": entry.distribution, "distribution_version": entry.distribution_version}
+    values = _attributes(entry, "plugin", "bibtex")
+    details = _attributes(entry, "distribution", "distribution_version")
     if metadata is not None:
         stimuli, data, metric = metadata.stimuli, metadata.data, metadata.metric
         values |= {
-            "title": metadata.title,
-            "description": metadata.description,
+            **_attributes(metadata, "title", "description"),
+            **_attributes(data, "species", "task", "method", "n_subjects", "n_neuroids", "access"),
             "region": ", ".join(data.regions),
-            "species": data.species,
-            "task": data.task,
-            "method": data.method,
-            "n_subjects": data.n_subjects,
-            "n_neuroids": data.n_neuroids,
-            "access": data.access,
             "stimuli": stimuli.kind,
             "n_stimuli": stimuli.n,
-            "taken_from": None if stimuli.taken_from is None else list(stimuli.taken_from),
+            **_attributes(stimuli, "taken_from"),
             "metric": metric.name,
             "source": data.source or stimuli.source,
         }
         details |= {
-            "discussion": metadata.discussion,
-            "kind": data.kind,
-            "hemisphere": data.hemisphere,
-            "duration_ms": data.duration_ms,
-            "preprocessing": data.preprocessing,
-            "data_licence": data.licence,
-            "data_terms": data.terms,
-            "data_notes": list(data.notes),
-            "datatype": stimuli.datatype,
-            "visual_degrees": stimuli.visual_degrees,
-            "size_mb": stimuli.size_mb,
-            "stimuli_source": stimuli.source,
-            "stimuli_notes": list(stimuli.notes),
-            "metric_kind": metric.kind,
-            "mapping": metric.mapping,
-            "ceiling": metric.ceiling,
-            "metric_source": metric.source,
-            "metric_notes": list(metric.notes),
-            "notes": list(metadata.notes),
+            **_attributes(metadata, "discussion", "notes"),
+            **_attributes(data, "kind", "hemisphere", "duration_ms", "preprocessing"),
+            **_attributes(data, "licence", "terms", "notes", prefix="data_"),
+            **_attributes(stimuli, "datatype", "visual_degrees", "size_mb"),
+            **_attributes(stimuli, "source", "notes", prefix="stimuli_"),
+            **_attributes(metric, "mapping", "ceiling"),
+            **_attributes(metric, "kind", "source", "notes", prefix="metric_"),
         }
     return {**values, "details": _known(details)}
+
+
+def _attributes(stated: Any, *names: str, prefix: str = "") -> dict[str, Any]:
+    """Return attributes by name, with tuples as lists, as JSON has them."""
+    values = {f"{prefix}{name}": getattr(stated, name) for name in names}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def _known(details: Mapping[str, Any]) -> dict[str, Any]:

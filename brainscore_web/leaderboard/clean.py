@@ -111,9 +111,9 @@ def objects_in(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list | tuple) else []
 
 
-def moment(value: str) -> datetime:
-    """Parse a time; without a time zone it is UTC."""
-    time = datetime.fromisoformat(value)
+def moment(value: str | datetime) -> datetime:
+    """Return a time, also from text, in UTC; without a time zone it is UTC."""
+    time = datetime.fromisoformat(value) if isinstance(value, str) else value
     time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     if time > timezone.now() + FUTURE:
         raise ValueError(f"its time {value} is in the future")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -229,8 +229,8 @@ def _models(domain: str, count: int, private: int, rng: Generator) -> Iterator[V
 
 def _scores(
     models: list[VisionModel], leaves: list[Benchmark], versions: int, ceilings: NDArray[np.float64], rng: Generator
-) -> Iterator[tuple[Any, ...]]:
-    """Return rows for `insert_scores`; `ceilings` has the shape (benchmarks, versions)."""
+) -> Iterator[Score]:
+    """Return scores; `ceilings` has the shape (benchmarks, versions)."""
     shape = len(models), len(leaves)
     centre = 0.45 + rng.normal(0, 0.12, shape[0])[:, None] + rng.normal(0, 0.12, shape[1])
     chance = rng.random(shape)
@@ -249,26 +249,32 @@ def _scores(
         value = np.where(scored, np.clip(centre[m, b] + rng.normal(0, 0.06, n), 0, 1), np.nan)
         error = np.where(scored & ~bare, rng.uniform(0.005, 0.03, n), np.nan)
         low, high = np.maximum(value - 2 * error, 0), value + 2 * error
-        yield from zip(
-            _receipts(created, rng),
-            repeat(str(version)),
-            state.tolist(),
-            [_REASONS.get(name, "") for name in state.tolist()],
-            *(_numbers(column) for column in (value, error, low, high, np.where(np.isnan(error), np.nan, 0.95))),
-            ["simulated" if known else "" for known in (scored & ~bare).tolist()],
-            ["a single subject (simulated)" if missing else "" for missing in bare.tolist()],
-            repeat(""),
-            repeat("ceiled"),
-            repeat(None),
-            *(_numbers(column * ceiling) for column in (value, error, low, high)),
-            ceiling.tolist(),
-            rng.uniform(1, 900, n).tolist(),
-            [models[row].pk for row in m],
-            [leaves[column].pk for column in b],
-            [moment.replace(tzinfo=UTC) for moment in created.tolist()],
-            repeat(None),
-            strict=False,
-        )
+        texts = state.tolist()
+        columns: dict[str, Iterable[Any]] = {
+            "receipt": _receipts(created, rng),
+            "version": repeat(str(version)),
+            "state": texts,
+            "reason": [_REASONS.get(name, "") for name in texts],
+            "value": _numbers(value),
+            "error": _numbers(error),
+            "low": _numbers(low),
+            "high": _numbers(high),
+            "level": _numbers(np.where(np.isnan(error), np.nan, 0.95)),
+            "estimates": ["simulated" if known else "" for known in (scored & ~bare).tolist()],
+            "error_reason": ["a single subject (simulated)" if missing else "" for missing in bare.tolist()],
+            "scale": repeat("ceiled"),
+            "raw": _numbers(value * ceiling),
+            "raw_error": _numbers(error * ceiling),
+            "raw_low": _numbers(low * ceiling),
+            "raw_high": _numbers(high * ceiling),
+            "ceiling": ceiling.tolist(),
+            "seconds": rng.uniform(1, 900, n).tolist(),
+            "model": [models[row] for row in m],
+            "benchmark": [leaves[column] for column in b],
+            "created": [moment.replace(tzinfo=UTC) for moment in created.tolist()],
+        }
+        for values in zip(*columns.values(), strict=False):
+            yield Score(**dict(zip(columns, values, strict=True)))
 
 
 def _influences(leaves: list[Benchmark], units: int, rng: Generator) -> Iterator[StoredInfluence]:

@@ -6,9 +6,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import DatabaseError, transaction
 
@@ -35,25 +33,12 @@ _BATCH = 50
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class _Checked:
-    """An assessment after validation."""
+class _Checked(NamedTuple):
+    """An assessment after validation: its row, without benchmark and models, and the names of these."""
 
-    identifier: str
-    created: datetime
+    row: StoredAssessment
     benchmark: str
-    version: str
-    part: str
     models: tuple[str, ...]
-    topic: str
-    state: str
-    outcome: str
-    document: dict[str, Any]
-
-    @property
-    def key(self) -> str:
-        """Hash of the names of its models and of what is asked."""
-        return hashlib.sha256((json.dumps(self.models) + self.topic).encode()).hexdigest()
 
 
 def keep_assessments(store: ResultsStore, writer: Writer) -> None:
@@ -68,12 +53,12 @@ def keep_assessments(store: ResultsStore, writer: Writer) -> None:
     waiting: list[_Checked] = []
     for entry in assessments.unread(known):
         if isinstance(entry, Problem):
-            writer.tally.add_problem(entry.path, entry.message, entry.remedy)
+            writer.report.add_problem(entry.path, entry.message, entry.remedy)
             continue
         try:
             waiting.append(_checked(entry))
         except (ValueError, RecursionError) as error:
-            writer.tally.add_problem(assessments.address_of(entry), str(error) or type(error).__name__)
+            writer.report.add_problem(assessments.address_of(entry), str(error) or type(error).__name__)
         if len(waiting) == _BATCH:
             _write(waiting, writer)
             waiting = []
@@ -106,7 +91,7 @@ def keep_answer(answer: Assessment) -> None:
         _write([_checked(answer)], writer)
     except ValueError as error:
         raise UserError(f"the answer cannot be stored: {error}", remedy="ask about fewer models") from error
-    if problems := writer.tally.report().problems:
+    if problems := writer.report.problems:
         raise UserError(f"the answer cannot be stored: {problems[0].message}")
 
 
@@ -122,17 +107,19 @@ def _checked(entry: Assessment) -> _Checked:
     version = "" if entry.benchmark.version is None else str(entry.benchmark.version)
     if version:
         check_identifier(version, "the version", longest["version"] or 0)
-    return _Checked(
+    models = tuple(check_identifier(model.identifier, "the model", longest["model"] or 0) for model in entry.models)
+    row = StoredAssessment(
         identifier=check_receipt(str(entry.id)),
-        created=moment(str(entry.created)),
-        benchmark=check_identifier(entry.benchmark.identifier, "the benchmark", longest["benchmark"] or 0),
         version=version,
         part=entry.part,
-        models=tuple(check_identifier(model.identifier, "the model", longest["model"] or 0) for model in entry.models),
-        topic=entry.topic,
+        models_key=hashlib.sha256((json.dumps(models) + entry.topic).encode()).hexdigest(),
         state=entry.state,
         outcome=entry.outcome,
+        created=moment(str(entry.created)),
         document=document,
+    )
+    return _Checked(
+        row, check_identifier(entry.benchmark.identifier, "the benchmark", longest["benchmark"] or 0), models
     )
 
 
@@ -140,28 +127,25 @@ def _write(entries: Sequence[_Checked], writer: Writer) -> None:
     if not entries:
         return
     with exclusive_write():
-        known = set(
-            StoredAssessment.objects.filter(identifier__in=[entry.identifier for entry in entries]).values_list(
-                "identifier", flat=True
-            )
-        )
-        new = [entry for entry in entries if entry.identifier not in known]
+        identifiers = [entry.row.identifier for entry in entries]
+        stored = StoredAssessment.objects.filter(identifier__in=identifiers)
+        known = set(stored.values_list("identifier", flat=True))
+        new = [entry for entry in entries if entry.row.identifier not in known]
         benchmarks = _benchmarks(new)
         domain_of = {name: benchmarks[entry.benchmark].domain for entry in new for name in entry.models}
         models = writer.models(dict.fromkeys(domain_of, ""), domain_of)
-        for entry in sorted(new, key=lambda entry: entry.identifier):
-            benchmark = benchmarks[entry.benchmark]
-            if benchmark.is_mean:
-                message = f"{entry.benchmark!r} is a mean of the leaderboard, not a benchmark"
-                writer.tally.add_problem(entry.identifier, message)
+        for row, name, names in sorted(new, key=lambda entry: entry.row.identifier):
+            row.benchmark = benchmarks[name]
+            if row.benchmark.is_mean:
+                writer.report.add_problem(row.identifier, f"{name!r} is a mean of the leaderboard, not a benchmark")
                 continue
             try:
                 with transaction.atomic():
-                    _insert(entry, benchmark, [models[name] for name in entry.models])
+                    _insert(row, [models[name] for name in names])
             except DatabaseError as error:
-                writer.tally.add_problem(entry.identifier, f"the database refused it: {error}")
+                writer.report.add_problem(row.identifier, f"the database refused it: {error}")
                 continue
-            writer.tally.assessments += 1
+            writer.report.assessments += 1
         if new:
             revision.bump()
 
@@ -170,14 +154,14 @@ def _benchmarks(entries: Iterable[_Checked]) -> dict[str, Benchmark]:
     """Return the benchmarks by identifier; new ones are created as for receipts."""
     rows = [
         Row(
-            receipt=entry.identifier,
-            created=entry.created,
+            receipt=entry.row.identifier,
+            created=entry.row.created,
             model="",
             benchmark=entry.benchmark,
-            version=entry.version,
+            version=entry.row.version,
             parent=None,
             control=False,
-            state=entry.state,
+            state=entry.row.state,
             domain=next((each.name for each in domains() if each.knows("benchmark", entry.benchmark)), FIRST),
         )
         for entry in entries
@@ -185,22 +169,13 @@ def _benchmarks(entries: Iterable[_Checked]) -> dict[str, Benchmark]:
     return benchmarks_of(rows)
 
 
-def _insert(entry: _Checked, benchmark: Benchmark, models: Sequence[int]) -> None:
+def _insert(row: StoredAssessment, models: Sequence[int]) -> None:
     """Insert an assessment; of several with the same models, only the newest keeps its document."""
-    same = StoredAssessment.objects.newest().filter(benchmark=benchmark, part=entry.part, models_key=entry.key)
-    newer = same.filter(identifier__gt=entry.identifier).exists()
-    if not newer:
+    same = StoredAssessment.objects.newest()
+    same = same.filter(benchmark=row.benchmark, part=row.part, models_key=row.models_key)
+    if same.filter(identifier__gt=row.identifier).exists():
+        row.document = None
+    else:
         same.update(document=None)
-    row = StoredAssessment(
-        identifier=entry.identifier,
-        benchmark=benchmark,
-        version=entry.version,
-        part=entry.part,
-        models_key=entry.key,
-        state=entry.state,
-        outcome=entry.outcome,
-        created=entry.created,
-        document=None if newer else entry.document,
-    )
     row.save(force_insert=True)
     row.vision_models.set(models)

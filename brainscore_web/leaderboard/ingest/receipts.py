@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, get_args
 from django.db.models import QuerySet
 
 from brainscore_core.errors import UserError
-from brainscore_core.scoring import EXPORT_COLUMNS, Problem, Receipt, ResultsStore, State
-from brainscore_web.leaderboard.clean import check_identifier, check_receipt, moment, number, text
+from brainscore_core.scoring import Problem, Receipt, ResultsStore, State
 from brainscore_web.leaderboard.influence import keep_influences
 from brainscore_web.leaderboard.ingest.assessments import keep_assessments
-from brainscore_web.leaderboard.ingest.rows import IngestReport, Row, Tally, Writer, limits, row_of, too_large
+from brainscore_web.leaderboard.ingest.rows import COLUMNS, FALLBACK, TYPES, IngestReport, Row, Writer, row_from, row_of
 from brainscore_web.leaderboard.models import Score, Visibility
 from brainscore_web.leaderboard.outcomes import keep_outcomes, scores_without_outcomes
 
@@ -44,7 +43,7 @@ def ingest_receipts(
                 writer.write(waiting)
                 waiting.clear()
         writer.write(waiting)
-    return writer.tally.report()
+    return writer.report
 
 
 def add(rows: list[Row], document: Any, name: str, writer: Writer) -> None:
@@ -52,9 +51,9 @@ def add(rows: list[Row], document: Any, name: str, writer: Writer) -> None:
     try:
         rows.append(row_of(document))
     except UserError as error:
-        writer.tally.add_problem(name, error.message, error.remedy)
+        writer.report.add_problem(name, error.message, error.remedy)
     except (ValueError, RecursionError) as error:
-        writer.tally.add_problem(name, str(error) or type(error).__name__)
+        writer.report.add_problem(name, str(error) or type(error).__name__)
 
 
 def _name(place: int, document: Any) -> str:
@@ -84,12 +83,12 @@ def ingest_store(
     with writer.ingesting(store.address):
         known = set(Score.objects.order_by().values_list("receipt", flat=True).iterator(chunk_size=10_000))
         scan = store.scan(known)
-        writer.tally.known = scan.known
+        writer.report.known = scan.known
         waiting: list[Row] = []
         new: list[Receipt] = []
         for place, item in enumerate(scan.found, start=1):
             if isinstance(item, Problem):
-                writer.tally.add_problem(item.path, item.message, item.remedy)
+                writer.report.add_problem(item.path, item.message, item.remedy)
             else:
                 add(waiting, item, store.address_of(item), writer)
                 new.append(item)
@@ -105,7 +104,7 @@ def ingest_store(
         keep_influences(store, [*new, *_ingested_before(known, Score.objects.filter(influence=None))])
         keep_outcomes(store, [*new, *_ingested_before(known, scores_without_outcomes())])
         keep_assessments(store, writer)
-    return writer.tally.report()
+    return writer.report
 
 
 def _ingested_before(receipts: set[str], scores: QuerySet[Score]) -> Iterator[Receipt]:
@@ -118,28 +117,6 @@ def _ingested_before(receipts: set[str], scores: QuerySet[Score]) -> Iterator[Re
 
 
 _NEEDED = ("id", "created", "model", "benchmark", "version", "state", "score")
-_NAMED = ("receipt", "model", "benchmark", "version", "state")  # too long values are refused rather than cut
-_COLUMN = {
-    "receipt": "id",
-    "value": "score",
-    "low": "ci_low",
-    "high": "ci_high",
-    "level": "ci_level",
-    "estimates": "ci_estimates",
-    "raw_low": "raw_ci_low",
-    "raw_high": "raw_ci_high",
-    "ceiling_low": "ceiling_ci_low",
-    "ceiling_high": "ceiling_ci_high",
-    "ceiling_level": "ceiling_ci_level",
-    "ceiling_estimates": "ceiling_ci_estimates",
-    "ceiling_reason": "ceiling_error_reason",
-    "lower_bound": "ceiling_lower_bound",
-    "seconds": "seconds_total",
-}
-"""Columns of the table by attribute of `Row`, if their names differ."""
-_FALLBACK = {"error_reason": "ci_reason", "ceiling_error_reason": "ceiling_ci_reason"}
-"""Columns that replace missing values of others."""
-_TYPES = {column.name: column.type for column in EXPORT_COLUMNS}
 _STATES = frozenset(get_args(State))
 
 
@@ -148,62 +125,39 @@ def columns_of(schema: Any, path: str) -> list[str]:
     remedy = "ingest a file that brainscore results export FILE.parquet wrote"
     if missing := [name for name in _NEEDED if name not in schema.names]:
         raise UserError(f"{path} has no column {', '.join(map(repr, missing))}", remedy=remedy)
-    row_columns = [_COLUMN.get(name, name) for name in Row._fields]
-    columns = [name for name in _TYPES if name in {*row_columns, *_FALLBACK.values()} and name in schema.names]
+    columns = [name for name in TYPES if name in {*COLUMNS.values(), *FALLBACK.values()} and name in schema.names]
     for name in columns:
         if schema.names.count(name) > 1:
             raise UserError(f"{path} has several columns {name!r}", remedy=remedy)
         actual = schema.field(name).type
-        if not _fits(_TYPES[name], actual):
+        if not _fits(TYPES[name], actual):
             raise UserError(
-                f"the column {name!r} of {path} has type {actual}, not {_TYPES[name]}",
+                f"the column {name!r} of {path} has type {actual}, not {TYPES[name]}",
                 remedy=remedy,
             )
     return columns
 
 
-def rows_of(batch: Any, before: int, tally: Tally) -> list[Row]:
+def rows_of(batch: Any, before: int, report: IngestReport) -> list[Row]:
     """Return the valid rows of a batch; the others are reported."""
     rows = []
     for place, values in enumerate(batch.to_pylist(), start=before + 1):
         try:
             rows.append(_row(values))
         except ValueError as error:
-            tally.add_problem(f"row {place} ({(values['id'] or '')[:60]})", str(error))
+            report.add_problem(f"row {place} ({(values['id'] or '')[:60]})", str(error))
     return rows
 
 
 def _row(values: Mapping[str, Any]) -> Row:
     """Validate a row of a table, and return what the site shows of it."""
-    fields: dict[str, Any] = {"parent": None, "control": False}
-    for attribute in Row._fields:
-        column = _COLUMN.get(attribute, attribute)
-        value = values.get(column)
-        if value is None:
-            value = values.get(_FALLBACK.get(column, ""))
-        if value is None and attribute not in _NAMED:
-            continue  # the default
-        if _TYPES[column] == "number":
-            fields[attribute] = number(value)
-        elif _TYPES[column] == "text" and attribute not in _NAMED:
-            fields[attribute] = text(value, limits().get(attribute))
-        else:
-            fields[attribute] = "" if value is None else value
-    check_receipt(fields["receipt"])
-    for name in ("model", "benchmark", "version"):
-        if fields[name] or name != "version":
-            check_identifier(fields[name], f"the {name}", limits()[name] or 0)
-    if "created" not in fields:
-        raise ValueError("its time is missing")
-    row = Row(**{**fields, "created": moment(fields["created"].isoformat())})
+    row = row_from(values)
     if row.state not in _STATES:
         raise ValueError(f"the state {row.state[:60]!r} is unknown")
     if (row.state == "scored") != (row.value is not None):
         raise ValueError("it is scored but has no score" if row.value is None else f"it is {row.state} but has a score")
     if min(row.error or 0, row.raw_error or 0, row.ceiling_error or 0) < 0:
         raise ValueError("a standard error is negative")
-    if problem := too_large(row):
-        raise ValueError(problem)
     return row
 
 
@@ -243,11 +197,11 @@ def ingest_table(
         done = 0
         with writer.ingesting(str(path)):
             for batch in _batches(file, columns, str(path)):
-                writer.write(rows_of(batch, done, writer.tally))
+                writer.write(rows_of(batch, done, writer.report))
                 done += batch.num_rows
                 if on_progress is not None:
                     on_progress(done, total)
-    return writer.tally.report()
+    return writer.report
 
 
 def _opened(path: Path) -> ParquetFile:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import DataError, IntegrityError, transaction
@@ -17,7 +16,7 @@ from django.utils import timezone
 
 from brainscore_core.domain_names import DOMAINS, FIRST
 from brainscore_core.populations import UNRECORDED, condition_of_result
-from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
+from brainscore_core.scoring import EXPORT_COLUMNS, Problem, Receipt
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.catalogue import fill_in, listed_benchmark, placement, sync_means
 from brainscore_web.leaderboard.clean import (
@@ -46,72 +45,41 @@ if TYPE_CHECKING:
     from brainscore_web.accounts.models import User
 
 _ROWS_PER_STATEMENT = 5000
-SCORE_COLUMNS = (
-    *("receipt", "version", "state", "reason", "value", "error", "low", "high", "level", "estimates"),
-    *(
-        "error_reason",
-        "undetermined",
-        "scale",
-        "unclamped",
-        "raw",
-        "raw_error",
-        "raw_low",
-        "raw_high",
-        "ceiling",
-        "seconds",
-    ),
-    *("model", "benchmark", "created", "document"),
-)
-"""Fields of `Score` in the order in which `insert_scores` takes them; `model` and `benchmark` are primary keys."""
 
 
-def insert_scores(rows: Iterable[tuple[Any, ...]]) -> None:
-    """Insert scores, given as tuples of `SCORE_COLUMNS`; those with a known receipt are skipped."""
-    names = [Score._meta.get_field(name).attname for name in SCORE_COLUMNS]
-    scores = (Score(**dict(zip(names, row, strict=True))) for row in rows)
-    while batch := list(islice(scores, _ROWS_PER_STATEMENT)):
+def insert_scores(scores: Iterable[Score]) -> None:
+    """Insert scores; those with a known receipt are skipped."""
+    remaining = iter(scores)
+    while batch := list(islice(remaining, _ROWS_PER_STATEMENT)):
         Score.objects.bulk_create(batch, ignore_conflicts=True)
 
 
 _MAX_PROBLEMS = 1000
 
 
-@dataclass(frozen=True)
+@dataclass
 class IngestReport:
     """Result of an ingestion."""
 
     # added, known: number of new receipts, and of those that were already stored
     added: int = 0
     known: int = 0
-    # receipts that could not be read, with their location (`path`), the error (`message`) and the `remedy`; at most the
-    # first 1,000, and the number of further ones
-    problems: tuple[Problem, ...] = ()
     assessments: int = 0  # number of new assessments of benchmarks
-
-
-@dataclass
-class Tally:
-    """Counts while ingesting."""
-
-    added: int = 0
-    known: int = 0
-    assessments: int = 0
-    problems: list[Problem] = field(default_factory=list)
+    first_problems: list[Problem] = field(default_factory=list)
     n_further_problems: int = 0
 
     def add_problem(self, where: str, message: str, remedy: str | None = None) -> None:
         """Add a problem; only the first 1,000 are stored."""
-        if len(self.problems) < _MAX_PROBLEMS:
-            self.problems.append(Problem(json_value(where), json_value(message[:2000]), remedy))
+        if len(self.first_problems) < _MAX_PROBLEMS:
+            self.first_problems.append(Problem(json_value(where), json_value(message[:2000]), remedy))
         else:
             self.n_further_problems += 1
 
-    def report(self) -> IngestReport:
-        """Return the counts and problems so far."""
-        problems = tuple(self.problems)
-        if self.n_further_problems:
-            problems += (Problem("further receipts", f"{self.n_further_problems:,} more could not be read"),)
-        return IngestReport(self.added, self.known, problems, self.assessments)
+    @property
+    def problems(self) -> list[Problem]:
+        """Receipts that could not be read: at most the first 1,000, and the number of further ones."""
+        further = f"{self.n_further_problems:,} more could not be read"
+        return [*self.first_problems, *([Problem("further receipts", further)] if self.n_further_problems else [])]
 
 
 _CEILING = (
@@ -283,9 +251,6 @@ def _existing_models(names: Collection[str]) -> dict[str, int]:
     }
 
 
-_NO_CEILING = CeilingEstimate(value=None)
-
-
 class Row(NamedTuple):
     """A score and what its receipt says about the model, the benchmark and the ceiling, after validation."""
 
@@ -336,7 +301,7 @@ _MEASURED = (
 """Attributes of `Row` that are numbers on the scale of scores."""
 
 
-def too_large(row: Row) -> str:
+def _too_large(row: Row) -> str:
     """Return a message on the first number that is too large for a score; empty if there is none."""
     for name in _MEASURED:
         value = getattr(row, name)
@@ -360,67 +325,78 @@ def limits() -> dict[str, int | None]:
     return {name: model._meta.get_field(field).max_length for name, (model, field) in fields.items()}
 
 
+NAMED = ("receipt", "model", "benchmark", "version", "state")
+"""Attributes of `Row` whose values are refused rather than cut if they are too long."""
+COLUMNS = {name: name for name in Row._fields} | {
+    "receipt": "id",
+    "value": "score",
+    "low": "ci_low",
+    "high": "ci_high",
+    "level": "ci_level",
+    "estimates": "ci_estimates",
+    "raw_low": "raw_ci_low",
+    "raw_high": "raw_ci_high",
+    "ceiling_low": "ceiling_ci_low",
+    "ceiling_high": "ceiling_ci_high",
+    "ceiling_level": "ceiling_ci_level",
+    "ceiling_estimates": "ceiling_ci_estimates",
+    "ceiling_reason": "ceiling_error_reason",
+    "lower_bound": "ceiling_lower_bound",
+    "seconds": "seconds_total",
+}
+"""Columns of exported tables by attribute of `Row`."""
+FALLBACK = {"error_reason": "ci_reason", "ceiling_error_reason": "ceiling_ci_reason"}
+"""Columns that replace missing values of others."""
+TYPES = {column.name: column.type for column in EXPORT_COLUMNS}
+"""Types of the columns of exported tables."""
+_READ = [column for column in EXPORT_COLUMNS if column.name in {*COLUMNS.values(), *FALLBACK.values()}]
+
+
+def row_from(values: Mapping[str, Any]) -> Row:
+    """Validate values by the columns of exported tables, and return what the site shows of them."""
+    fields: dict[str, Any] = {"parent": None, "control": False}
+    for attribute, column in COLUMNS.items():
+        value = values.get(column)
+        if value is None:
+            value = values.get(FALLBACK.get(column, ""))
+        if value is None and attribute not in NAMED:
+            continue  # the default
+        if TYPES[column] == "number":
+            fields[attribute] = number(value)
+        elif TYPES[column] == "text" and attribute not in NAMED:
+            fields[attribute] = text(value, limits().get(attribute))
+        else:
+            fields[attribute] = "" if value is None else value
+    check_receipt(fields["receipt"])
+    for name in ("model", "benchmark", "version"):
+        if fields[name] or name != "version":
+            check_identifier(fields[name], f"the {name}", limits()[name] or 0)
+    if "created" not in fields:
+        raise ValueError("its time is missing")
+    row = Row(**{**fields, "created": moment(fields["created"])})
+    if problem := _too_large(row):
+        raise ValueError(problem)
+    return row
+
+
 def row_of(document: Mapping[str, Any] | Receipt) -> Row:
     """Validate a receipt, and return what the site shows of it."""
     plain = json_value(document.to_dict() if isinstance(document, Receipt) else document)
     receipt = Receipt.from_dict(plain)
-    max_length = limits()
-    version = "" if receipt.benchmark.version is None else str(receipt.benchmark.version)
-    if version:
-        check_identifier(version, "the version", max_length["version"] or 0)
     if receipt.answer is not None:
         raise ValueError("it answers a question, and is not a score of the benchmark")
     if receipt.domain not in DOMAINS:
         raise ValueError(f"its domain is {receipt.domain[:60]!r}; domains of this site: {', '.join(DOMAINS)}")
-    score, raw, ceiling = receipt.score or _NO_CEILING, receipt.raw or _NO_CEILING, receipt.ceiling or _NO_CEILING
-    low, high = score.ci or (None, None)
-    raw_low, raw_high = raw.ci or (None, None)
-    ceiling_low, ceiling_high = ceiling.ci or (None, None)
-    model, benchmark = receipt.model, receipt.benchmark
-    not_run = not_run_reason(receipt)
-    row = Row(
-        receipt=check_receipt(receipt.id),
-        created=moment(receipt.created),
-        model=check_identifier(model.identifier, "the model", max_length["model"] or 0),
-        benchmark=check_identifier(benchmark.identifier, "the benchmark", max_length["benchmark"] or 0),
-        version=version,
-        parent=benchmark.parent,
-        control=benchmark.control,
-        state=NOT_RUN if not_run else receipt.state,
-        reason=not_run or text(receipt.reason),
-        value=number(score.value),
-        error=number(score.error),
-        low=number(low),
-        high=number(high),
-        level=number(score.ci_level),
-        estimates=text(score.ci_estimates, max_length["estimates"]),
-        error_reason=text(score.finding or score.error_reason or score.ci_reason, max_length["error_reason"]),
-        undetermined=text(receipt.undetermined, max_length["undetermined"]),
-        scale=text(score.scale, max_length["scale"]),
-        unclamped=number(score.unclamped),
-        raw=number(raw.value),
-        raw_error=number(raw.error),
-        raw_low=number(raw_low),
-        raw_high=number(raw_high),
-        ceiling=number(ceiling.value),
-        ceiling_error=number(ceiling.error),
-        ceiling_low=number(ceiling_low),
-        ceiling_high=number(ceiling_high),
-        ceiling_level=number(ceiling.ci_level),
-        ceiling_meaning=text(ceiling.meaning, max_length["ceiling_meaning"]),
-        ceiling_estimates=text(ceiling.ci_estimates, max_length["ceiling_estimates"]),
-        ceiling_reason=text(ceiling.error_reason or ceiling.ci_reason, max_length["ceiling_reason"]),
-        lower_bound=number(ceiling.lower_bound),
-        seconds=number(receipt.timings.total),
-        model_plugin=text(model.plugin and model.plugin.name, max_length["model_plugin"]),
-        benchmark_plugin=text(benchmark.plugin and benchmark.plugin.name, max_length["benchmark_plugin"]),
-        bibtex=text(benchmark.bibtex) if len(benchmark.bibtex or "") < LONGEST_TEXT else "",
+    row, not_run = row_from({column.name: column.read(receipt) for column in _READ}), not_run_reason(receipt)
+    finding = text(receipt.score.finding, limits()["error_reason"]) if receipt.score else ""
+    bibtex = receipt.benchmark.bibtex or ""
+    return row._replace(
+        state=NOT_RUN if not_run else row.state,
+        reason=not_run or row.reason,
+        error_reason=finding or row.error_reason,
+        bibtex=text(bibtex) if len(bibtex) < LONGEST_TEXT else "",
         document=plain,
-        domain=receipt.domain,
     )
-    if problem := too_large(row):
-        raise ValueError(problem)
-    return row
 
 
 def _misplaced(row: Row, benchmark: Benchmark, domain_of_model: str) -> str:
@@ -439,7 +415,7 @@ def domains_of_models(names: Collection[str]) -> dict[str, str]:
     return {name: domain for part in chunks(set(names)) for name, domain in rows.filter(identifier__in=part)}
 
 
-_unchanged_columns = itemgetter(*(Row._fields.index(name) for name in SCORE_COLUMNS[: SCORE_COLUMNS.index("model")]))
+_OF_SCORE = {field.name for field in Score._meta.concrete_fields}.intersection(Row._fields) - {"model", "benchmark"}
 
 
 def known_receipts(ids: Collection[str]) -> set[str]:
@@ -459,7 +435,7 @@ class Writer:
     def __init__(self, by: User | None, visibility: str) -> None:
         self._by = by
         self._visibility = visibility
-        self.tally = Tally()
+        self.report = IngestReport()
 
     @contextmanager
     def ingesting(self, source: str) -> Iterator[None]:
@@ -469,15 +445,13 @@ class Writer:
         try:
             yield
         finally:
-            report = self.tally.report()
-            record.added, record.known, record.finished = report.added, report.known, timezone.now()
+            record.added, record.known, record.finished = self.report.added, self.report.known, timezone.now()
             record.problems = [
                 {"where": problem.path, "message": problem.message, "remedy": problem.remedy}
-                for problem in report.problems
+                for problem in self.report.problems
             ]
-            record.save(
-                update_fields=["added", "known", "finished", "problems"]
-            )  # not `by`, which is null if the account has been deleted meanwhile
+            # not `by`, which is null if the account has been deleted meanwhile
+            record.save(update_fields=["added", "known", "finished", "problems"])
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write those of these rows that are new."""
@@ -493,15 +467,15 @@ class Writer:
             problems = {row.receipt: _misplaced(row, benchmarks[row.benchmark], domains[row.model]) for row in new}
             for receipt, problem in problems.items():
                 if problem:
-                    self.tally.add_problem(receipt, problem)
+                    self.report.add_problem(receipt, problem)
             new = [row for row in new if not problems[row.receipt]]
             models = self.models({row.model: row.model_plugin for row in new}, domains)
             written = self._insert(new, models, benchmarks)
             keep_versions(benchmarks, written)
             if n_new:
                 revision.bump()  # in the same transaction, so that caches are invalidated even if the process is killed
-        self.tally.added += len(written)
-        self.tally.known += len(rows) - n_new
+        self.report.added += len(written)
+        self.report.known += len(rows) - n_new
 
     def models(self, plugins: Mapping[str, str], domains: Mapping[str, str]) -> dict[str, int]:
         """Return the primary keys of models, given with plugins and domains; new ones have the writer's visibility."""
@@ -509,16 +483,20 @@ class Writer:
 
     def _insert(self, rows: list[Row], models: Mapping[str, int], benchmarks: Mapping[str, Benchmark]) -> list[Row]:
         """Insert scores and return them; those that the database refuses are reported."""
-        values = [
-            (*_unchanged_columns(row), models[row.model], benchmarks[row.benchmark].pk, row.created, row.document)
+        scores = [
+            Score(
+                model_id=models[row.model],
+                benchmark_id=benchmarks[row.benchmark].pk,
+                **{name: getattr(row, name) for name in _OF_SCORE},
+            )
             for row in rows
         ]
         try:
             with transaction.atomic():
-                insert_scores(values)
+                insert_scores(scores)
         except (DataError, IntegrityError) as error:
             if len(rows) == 1:
-                self.tally.add_problem(rows[0].receipt, f"the database refused it: {error}")
+                self.report.add_problem(rows[0].receipt, f"the database refused it: {error}")
                 return []
             return [row for row in rows if self._insert([row], models, benchmarks)]
         return rows

@@ -40,7 +40,7 @@ def test_they_are_stored_with_their_benchmark_and_models(store, write):
         make_assessment("recovery", recovery(missed=True), models=("pixels", "gabor")),
     )
     report = ingest_store(store.address)
-    assert (report.added, report.assessments, report.problems) == (0, 3, ())
+    assert (report.added, report.assessments, report.problems) == (0, 3, [])
     rows = {row.part: row for row in StoredAssessment.objects.all()}
     assert {row.identifier for row in rows.values()} == {one.id for one in written}
     assert {part: row.outcome for part, row in rows.items()} == {

@@ -71,7 +71,7 @@ def test_what_plugins_say_is_kept(db):
 def test_what_plugins_say_of_versions_is_kept_and_edited_texts_stay(db):
     sync_catalogue(known())
     about = replace(BENCHMARK, changes=("3: Other splits.", "4: Trials without a fixation are left out."))
-    assert sync_catalogue(known(benchmark=about)).changed == ("MajajHong2015.IT-pls",)
+    assert sync_catalogue(known(benchmark=about)).changed == ["MajajHong2015.IT-pls"]
     version = BenchmarkVersion.objects.get()
     assert version.changes == "Trials without a fixation are left out."
     assert sync_catalogue(known(benchmark=about)) == CatalogueReport()
@@ -98,7 +98,7 @@ def test_what_plugins_say_anew_is_taken(db):
     before = revision.current()
     newer = BenchmarkMetadata(title="Other textures", data=DataMetadata(access="private"))
     report = sync_catalogue(known(benchmark=newer))
-    assert report == CatalogueReport(changed=("MajajHong2015.IT-pls",))
+    assert report == CatalogueReport(changed=["MajajHong2015.IT-pls"])
     benchmark = Benchmark.objects.get(is_mean=False)
     assert (benchmark.title, benchmark.access, benchmark.species) == ("Other textures", "private", "macaque")
     assert revision.current() > before
@@ -119,7 +119,7 @@ def test_what_was_edited_stays(db, owner):
 def test_what_was_made_by_hand_is_only_filled(db, owner):
     VisionModel.objects.create(identifier="net", owner=owner, visibility="private", family="mine")
     report = sync_catalogue(known())
-    assert report.changed == ("net",)
+    assert report.changed == ["net"]
     model = VisionModel.objects.get()
     assert (model.family, model.architecture, model.visibility) == ("mine", "convolutional network", "private")
 

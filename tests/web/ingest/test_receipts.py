@@ -210,12 +210,12 @@ def test_what_no_database_takes_is_replaced(db, document):
 def test_what_the_database_refuses_is_named(db, receipt, monkeypatch):
     from brainscore_web.leaderboard.ingest import rows
 
-    insert, place = rows.insert_scores, rows.SCORE_COLUMNS.index("value")
+    insert = rows.insert_scores
 
-    def refusing(values):
-        if any(row[place] == 0.25 for row in values):
+    def refusing(scores):
+        if any(score.value == 0.25 for score in scores):
             raise DataError("no number")
-        insert(values)
+        insert(scores)
 
     monkeypatch.setattr(rows, "insert_scores", refusing)
     report = ingest(receipt("good"), receipt("bad", value=0.25), receipt("fine"))
