@@ -12,7 +12,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from brainscore_web.api.authentication import caller_of
-from brainscore_web.api.responses import Problem, page_of, problem_responses, refuse_unknown_parameters
+from brainscore_web.api.responses import Problem, operation, page_of, refuse_unknown_parameters
 from brainscore_web.api.schemas import BenchmarkCard, BenchmarkEntry, ModelCard, ModelEntry, OfDomain, Page, Profile
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, LayerProfile, VisionModel
 
@@ -51,7 +51,7 @@ class BenchmarksAsked(Paged, OfDomain):
     access: Literal["public", "private"] | None = Field(None, description="Access to stimuli and measurements.")
 
 
-@router.get("models", response={200: Page[ModelEntry], **problem_responses()}, tags=["models"], summary="List models")
+@router.get("models", **operation("models", "List models", Page[ModelEntry]))
 def list_models(request: HttpRequest, query: Query[ModelsAsked]) -> dict[str, Any]:
     """List the models that you may see, by identifier."""
     refuse_unknown_parameters(request, ModelsAsked)
@@ -69,12 +69,7 @@ def list_models(request: HttpRequest, query: Query[ModelsAsked]) -> dict[str, An
     return page_of(request, list(rows), models.count(), query.limit, query.offset)
 
 
-@router.get(
-    "models/{path:identifier}",
-    response={200: ModelCard, **problem_responses(404)},
-    tags=["models"],
-    summary="Show a model",
-)
+@router.get("models/{path:identifier}", **operation("models", "Show a model", ModelCard, 404))
 def show_model(request: HttpRequest, identifier: str) -> dict[str, Any]:
     """Show a model; one that you may not see gives 404."""
     refuse_unknown_parameters(request)
@@ -86,12 +81,7 @@ def show_model(request: HttpRequest, identifier: str) -> dict[str, Any]:
     return {**rows[0], "profiles": list(profiles.values(*Profile.model_fields))}
 
 
-@router.get(
-    "benchmarks",
-    response={200: Page[BenchmarkEntry], **problem_responses()},
-    tags=["benchmarks"],
-    summary="List benchmarks",
-)
+@router.get("benchmarks", **operation("benchmarks", "List benchmarks", Page[BenchmarkEntry]))
 def list_benchmarks(request: HttpRequest, query: Query[BenchmarksAsked]) -> dict[str, Any]:
     """List means and benchmarks in the order of the tree, each followed by the nodes below it.
 
@@ -136,12 +126,7 @@ def benchmarks_in_order() -> list[dict[str, Any]]:
     return [*ordered, *({**row, "parent": None, "depth": 0} for row in rows if row["identifier"] not in reached)]
 
 
-@router.get(
-    "benchmarks/{path:identifier}",
-    response={200: BenchmarkCard, **problem_responses(404)},
-    tags=["benchmarks"],
-    summary="Show a benchmark",
-)
+@router.get("benchmarks/{path:identifier}", **operation("benchmarks", "Show a benchmark", BenchmarkCard, 404))
 def show_benchmark(request: HttpRequest, identifier: str) -> dict[str, Any]:
     """Show a benchmark or a mean, with all its versions and their ceilings."""
     refuse_unknown_parameters(request)

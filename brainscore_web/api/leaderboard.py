@@ -6,18 +6,18 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from ninja import Query, Router, Schema
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, create_model
 
 from brainscore_core.errors import UnknownIdentifier
 from brainscore_web.api.authentication import caller_of
-from brainscore_web.api.responses import Problem, problem_responses, refuse_unknown_parameters
+from brainscore_web.api.responses import Problem, operation, refuse_unknown_parameters
 from brainscore_web.api.schemas import BoardAnswer, DomainAsked
 from brainscore_web.api.scores import AssessmentsAsked, ScoresAsked, rows_of, scores, write_assessments, write_scores
 from brainscore_web.leaderboard import export, http
@@ -26,80 +26,29 @@ from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.exposure import EXPOSURES, VERIFICATIONS
 from brainscore_web.leaderboard.revision import Cache
 from brainscore_web.leaderboard.snapshot import SnapshotKey, snapshot_for
-from brainscore_web.leaderboard.state import BoardState
+from brainscore_web.leaderboard.state import KINDS, PARAMETERS, BoardState
 
 
 def _many(description: str) -> Any:
     return Field([], description=f"{description} Repeat it for several values.")
 
 
-def _one_of(*choices: str, description: str) -> Any:
-    return Field("", description=description, json_schema_extra={"enum": ["", *choices]})
+def _field(name: str, kind: Any, description: str) -> tuple[Any, Any]:
+    """Return the type and the description of a parameter of the page, which only `BoardState` validates."""
+    if tuple[str, ...] in (kind, *get_args(kind)):
+        return list[str], _many(description)
+    choices = ("0", "1") if kind is bool else get_args(kind) if get_origin(kind) is Literal else ()
+    more: dict[str, Any] = {"enum": list(dict.fromkeys(("", *choices)))} if choices else {}
+    if name == "page":
+        more = {"pattern": r"^[0-9]{0,12}$"}
+    return str, Field("", description=description, json_schema_extra=more or None)
 
 
-_NUMBER = "such as 25000000, 25e6 or 25M"
-_AMOUNT: Any = {"pattern": r"^[0-9]{0,12}$"}
+_FIELDS: Any = {name: _field(name, kind, PARAMETERS[name].about) for name, kind in KINDS.items()}
 
 
-class BoardAsked(Schema):
+class BoardAsked(create_model("_BoardAsked", __base__=Schema, **_FIELDS)):  # type: ignore[misc] # a computed class
     """The requested leaderboard, with the parameters of its page; empty values are ignored."""
-
-    q: str = Field("", description="Search for models: words, with AND, OR, NOT and parentheses.")
-    models: list[str] = _many("Only these models.")
-    mine: str = _one_of("0", "1", description="1: only models of the token's owner.")
-    family: list[str] = _many("Models of this family.")
-    architecture: list[str] = _many("Models of this architecture.")
-    training: list[str] = _many("Models trained on this.")
-    parameters_min: str = Field("", description=f"Minimum number of parameters, {_NUMBER}.")
-    parameters_max: str = Field("", description=f"Maximum number of parameters, {_NUMBER}.")
-    size_min: str = Field("", description="Minimum size of the weights in MB.")
-    size_max: str = Field("", description="Maximum size of the weights in MB.")
-    runnable: str = _one_of("0", "1", description="1: only models that can be loaded from published code and weights.")
-    unscored: str = _one_of("0", "1", description="1: also models without a score on any of the benchmarks.")
-    states: str = _one_of("0", "1", description="1: all states of models that were scored during their training.")
-    include: list[str] = _many("Benchmarks, or nodes for all benchmarks below.")
-    exclude: list[str] = _many("Benchmarks, or nodes for all benchmarks below; takes precedence over include.")
-    region: list[str] = _many("Benchmarks of this region.")
-    species: list[str] = _many("Benchmarks of this species.")
-    task: list[str] = _many("Benchmarks with this task.")
-    stimuli: list[str] = _many("Benchmarks with this kind of stimuli.")
-    metric: list[str] = _many("Benchmarks with this metric.")
-    stimuli_min: str = Field("", description="Minimum number of stimuli.")
-    stimuli_max: str = Field("", description="Maximum number of stimuli.")
-    ceiling_min: str = Field("", description="Benchmarks with at least this ceiling.")
-    common: str = _one_of(
-        "all",
-        "most",
-        description="Benchmarks on which all of the models were scored, or those that the most complete ones share.",
-    )
-    coverage: str = Field(
-        "", description="Percentage of the benchmarks on which a model must have been scored to be ranked; default 50."
-    )
-    access: str = _one_of("public", description="public: benchmarks whose stimuli and measurements are public.")
-    validity: str = _one_of(
-        "assessed",
-        "no-finding",
-        "recovered",
-        description="Benchmarks that are assessed, whose audit has no finding, or whose recovery finds each candidate.",
-    )
-    exposure: str = _one_of(
-        "clean",
-        "not-trained",
-        "known",
-        description="Scores whose stimuli the model was not trained on (clean), or is not known to have been trained "
-        "on (not-trained), or for which it is known (known). The others count in no mean.",
-    )
-    values: str = _one_of("ceiled", "raw", description="Scores relative to the ceiling (the default), or raw.")
-    over: str = _one_of(
-        "all",
-        "scored",
-        description="In means, missing scores count as 0 (all, the default) or are left out (scored).",
-    )
-    at: str = Field("", description="As of the end of this day (UTC), such as 2026-03-31.")
-    sort: str = Field("", description="A node, rank (the default) or model; a leading - reverses the order.")
-    open: list[str] = _many("Nodes whose children the page shows.")
-    show: list[str] = _many("Columns about models that the page shows: scored, parameters, published.")
-    page: str = Field("", description="Used by the page; ignored here.", json_schema_extra=_AMOUNT)
 
 
 class BoardPart(Schema):
@@ -219,9 +168,7 @@ _contents: Cache[tuple[SnapshotKey, str, tuple[str, ...], tuple[int, ...], int, 
 )  # up to several MB each
 
 
-@router.get(
-    "leaderboard", response={200: BoardAnswer, **problem_responses(404)}, tags=["leaderboard"], summary="Leaderboard"
-)
+@router.get("leaderboard", **operation("leaderboard", "Leaderboard", BoardAnswer, 404))
 def show_leaderboard(
     request: HttpRequest, query: Query[BoardAsked], part: Query[BoardPart], of: Query[DomainAsked]
 ) -> HttpResponse:
@@ -241,7 +188,7 @@ def show_leaderboard(
         body = _contents.get((snapshot.key, *key), lambda: content(board, nodes, part.limit, part.offset))
         return HttpResponse(body, content_type="application/json; charset=utf-8")
 
-    return http.answer(request, http.conditional(snapshot, "api", *key, only_snapshot=True), make)
+    return http.answer(request, http.conditional(snapshot, "api", *key), make)
 
 
 MEDIA_TYPES = {
@@ -265,16 +212,13 @@ class FormAsked(Schema):
     )
 
 
-def _files(*forms: str) -> dict[str, list[str]]:
-    return {"x-media-types": [MEDIA_TYPES[form] for form in forms]}
+def _media(*forms: str) -> list[str]:
+    return [MEDIA_TYPES[form] for form in forms]
 
 
 @router.get(
     "exports/leaderboard.{format}",
-    response={200: bytes, **problem_responses(404)},
-    tags=["exports"],
-    summary="Leaderboard as a file",
-    openapi_extra=_files("csv", "parquet", "bib"),
+    **operation("exports", "Leaderboard as a file", bytes, 404, media=_media("csv", "parquet", "bib")),
 )
 def export_leaderboard(
     request: HttpRequest,
@@ -303,17 +247,12 @@ def export_leaderboard(
 
     if format == "bib":  # citations are not part of the snapshot
         return make()
-    return http.answer(
-        request, http.conditional(snapshot, "api", format, form, state.query(), only_snapshot=True), make
-    )
+    return http.answer(request, http.conditional(snapshot, "api", format, form, state.query()), make)
 
 
 @router.get(
     "exports/scores.{format}",
-    response={200: bytes, **problem_responses(404, 503)},
-    tags=["exports"],
-    summary="Scores as a file",
-    openapi_extra=_files("csv", "parquet"),
+    **operation("exports", "Scores as a file", bytes, 404, 503, media=_media("csv", "parquet")),
 )
 def export_scores(
     request: HttpRequest,
@@ -331,10 +270,7 @@ def export_scores(
 
 @router.get(
     "exports/assessments.{format}",
-    response={200: bytes, **problem_responses(400, 404, 503)},
-    tags=["exports"],
-    summary="Assessments as a file",
-    openapi_extra=_files("csv", "parquet"),
+    **operation("exports", "Assessments as a file", bytes, 400, 404, 503, media=_media("csv", "parquet")),
 )
 def export_assessments(
     request: HttpRequest,

@@ -14,15 +14,13 @@ from brainscore_core.errors import UserError
 from brainscore_core.questions.question import LONGEST, Question
 from brainscore_web.accounts.callers import has_confirmed_email
 from brainscore_web.api.authentication import Access, caller_of
-from brainscore_web.api.responses import Problem, problem_responses, refuse_unknown_parameters
+from brainscore_web.api.responses import Problem, operation, refuse_unknown_parameters
 from brainscore_web.leaderboard.ingest.assessments import MOST_MODELS
 from brainscore_web.leaderboard.models import Benchmark
 from brainscore_web.questions.answering import TooMany, ask_question
 from brainscore_web.questions.models import AskedQuestion
 
 router = Router()
-
-_OPENAPI = {"x-token-needed": True}
 
 
 class QuestionAsked(Schema):
@@ -61,11 +59,7 @@ class QuestionState(Schema):
 
 @router.post(
     "questions",
-    auth=Access(scope="submit"),
-    response={201: QuestionState, **problem_responses(403, 404)},
-    tags=["benchmarks"],
-    summary="Ask about scores",
-    openapi_extra=_OPENAPI,
+    **operation("benchmarks", "Ask about scores", QuestionState, 403, 404, auth=Access(scope="submit"), status=201),
 )
 def create_question(request: HttpRequest, asked: QuestionAsked) -> Status[dict[str, Any]]:
     """Ask a question about the scores of a benchmark, answered by a worker without running models.
@@ -89,11 +83,7 @@ def create_question(request: HttpRequest, asked: QuestionAsked) -> Status[dict[s
 
 @router.get(
     "questions/{uuid:question}",
-    auth=Access(required=True),
-    response={200: QuestionState, **problem_responses(403, 404)},
-    tags=["benchmarks"],
-    summary="Show a question",
-    openapi_extra=_OPENAPI,
+    **operation("benchmarks", "Show a question", QuestionState, 403, 404, auth=Access(required=True)),
 )
 def show_question(request: HttpRequest, question: uuid.UUID) -> dict[str, Any]:
     """Show the state of one of your questions."""

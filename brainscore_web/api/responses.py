@@ -69,6 +69,44 @@ def problem_responses(*statuses: int) -> dict[int, type[ProblemAnswer]]:
     return dict.fromkeys(sorted({400, 401, 405, 429, *statuses}), ProblemAnswer)
 
 
+def operation(
+    tag: str,
+    summary: str,
+    answer: Any,
+    *statuses: int,
+    auth: Any = None,
+    status: int = 200,
+    media: Sequence[str] = (),
+    **extra: Any,
+) -> dict[str, Any]:
+    """Return the options of an operation.
+
+    Parameters
+    ----------
+    tag, summary : str
+        Its group, and its title.
+    answer : type
+        The schema of the response.
+    *statuses : int
+        Statuses of error responses, besides those of all operations.
+    auth : Access, optional
+        What the token that it requires must have; by default none is required.
+    status : int
+        The status of the response.
+    media : sequence of str
+        Types of the files that are sent, rather than JSON.
+    **extra : object
+        Further fields of its description.
+    """
+    return {
+        "response": {status: answer, **problem_responses(*statuses)},
+        "tags": [tag],
+        "summary": summary,
+        "openapi_extra": {"x-token-needed": auth is not None, "x-media-types": media, **extra},
+        **({} if auth is None else {"auth": auth}),
+    }
+
+
 def answer_problems(api: NinjaAPI) -> None:
     """Turn errors of users in operations into problems; internal errors stay errors."""
 

@@ -6,9 +6,9 @@ import hashlib
 import itertools
 import json
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
+from io import BytesIO
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import numpy as np
@@ -19,28 +19,28 @@ from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
 from brainscore_core.formatting import harmless, size_text
+from brainscore_core.receipts.assessment import Part
+from brainscore_core.results.assessments import ASSESSMENT_COLUMNS, assessment_rows
+from brainscore_core.results.export import write_rows
 from brainscore_web.api.authentication import Access, caller_of
-from brainscore_web.api.responses import Problem, problem_responses, refuse_unknown_parameters, url_with
-from brainscore_web.api.schemas import Me, OfDomain, Posted, ScorePage
+from brainscore_web.api.responses import Problem, operation, refuse_unknown_parameters, url_with
+from brainscore_web.api.schemas import AssessmentPage, Me, OfDomain, Posted, ScoreEntry, ScorePage
 from brainscore_web.leaderboard.cards.receipts import public_document
-from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel, Visitor
-from brainscore_web.leaderboard.reasons import withheld_reason
+from brainscore_web.leaderboard.clean import objects_in
+from brainscore_web.leaderboard.models import (
+    Benchmark,
+    Score,
+    StoredAssessment,
+    StoredAssessmentQuerySet,
+    VisionModel,
+    Visitor,
+    benchmarks_at_or_below,
+)
+from brainscore_web.leaderboard.reasons import withheld_assessment, withheld_reason
 from brainscore_web.leaderboard.snapshot import STATES, receipts_in_order
 
 if TYPE_CHECKING:
     import pyarrow
-
-
-from collections.abc import Mapping
-from io import BytesIO
-
-from brainscore_core.receipts.assessment import Part
-from brainscore_core.results.assessments import ASSESSMENT_COLUMNS, assessment_rows
-from brainscore_core.results.export import write_rows
-from brainscore_web.api.schemas import AssessmentPage
-from brainscore_web.leaderboard.clean import objects_in
-from brainscore_web.leaderboard.models import StoredAssessment, StoredAssessmentQuerySet
-from brainscore_web.leaderboard.reasons import withheld_assessment
 
 COLUMNS = (
     "receipt", "version", "state", "reason", "value", "error", "low", "high", "level", "estimates", "error_reason",
@@ -165,39 +165,14 @@ def model_keys(visitor: Visitor, wanted: Iterable[str]) -> list[int]:
 
 def benchmark_keys(wanted: Iterable[str]) -> list[int]:
     """Return the primary keys of benchmarks and of all below means; 404 for those that do not exist."""
-    children: defaultdict[int | None, list[int]] = defaultdict(list)
-    keys: dict[str, int] = {}
-    for identifier, pk, parent in Benchmark.objects.order_by().values_list("identifier", "pk", "parent_id"):
-        keys[identifier] = pk
-        children[parent].append(pk)
-    below: set[int] = set()
+    below = benchmarks_at_or_below(set(wanted))
     for identifier in wanted:
-        if identifier not in keys:
+        if identifier not in below.values():
             raise Problem(404, f"there is no benchmark {identifier!r}", "see /api/v1/benchmarks")
-        waiting = [keys[identifier]]
-        while waiting:
-            pk = waiting.pop()
-            if pk not in below:
-                below.add(pk)
-                waiting += children[pk]
     return sorted(below)
 
 
 _ROWS = 5000
-_TEXTS = frozenset(
-    {
-        *FIELDS[:2],
-        "domain",
-        "receipt",
-        "version",
-        "state",
-        "reason",
-        "estimates",
-        "error_reason",
-        "undetermined",
-        "scale",
-    }
-)
 
 
 def write_scores(rows: Iterator[tuple[Any, ...]], form: Literal["csv", "parquet"]) -> tuple[IO[bytes], str]:
@@ -222,9 +197,13 @@ def write_scores(rows: Iterator[tuple[Any, ...]], form: Literal["csv", "parquet"
 def _schema() -> pyarrow.Schema:
     import pyarrow
 
-    kinds = {"created": pyarrow.timestamp("us", tz="UTC"), "counts": pyarrow.bool_()}
-    kinds |= dict.fromkeys(_TEXTS, pyarrow.string())
-    return pyarrow.schema([(name, kinds.get(name, pyarrow.float64())) for name in FIELDS])
+    kinds: dict[Any, Any] = {
+        datetime: pyarrow.timestamp("us", tz="UTC"),
+        bool: pyarrow.bool_(),
+        float | None: pyarrow.float64(),
+    }
+    types = {name: field.annotation for name, field in ScoreEntry.model_fields.items()}
+    return pyarrow.schema([(name, kinds.get(types[name], pyarrow.string())) for name in FIELDS])
 
 
 def _batches(
@@ -277,7 +256,7 @@ class ReceiptsPosted(Schema):
     )
 
 
-@router.get("scores", response={200: ScorePage, **problem_responses(404)}, tags=["scores"], summary="List scores")
+@router.get("scores", **operation("scores", "List scores", ScorePage, 404))
 def list_scores(request: HttpRequest, query: Query[ScoresPaged]) -> dict[str, Any]:
     """List the scores that count, or all with `history`, oldest receipt first.
 
@@ -296,12 +275,7 @@ def list_scores(request: HttpRequest, query: Query[ScoresPaged]) -> dict[str, An
     }
 
 
-@router.get(
-    "receipts/{receipt}",
-    response={200: dict[str, Any], **problem_responses(404)},
-    tags=["scores"],
-    summary="Show a receipt",
-)
+@router.get("receipts/{receipt}", **operation("scores", "Show a receipt", dict[str, Any], 404))
 def show_receipt(request: HttpRequest, receipt: str) -> dict[str, Any]:
     """Show a receipt: all details of one score.
 
@@ -319,11 +293,9 @@ def show_receipt(request: HttpRequest, receipt: str) -> dict[str, Any]:
 
 @router.post(
     "receipts",
-    auth=Access(scope="receipts:write"),
-    response={200: Posted, **problem_responses(403, 413, 415)},
-    tags=["scores"],
-    summary="Post receipts",
-    openapi_extra={"requestBody": _BODY, "x-token-needed": True},
+    **operation(
+        "scores", "Post receipts", Posted, 403, 413, 415, auth=Access(scope="receipts:write"), requestBody=_BODY
+    ),
 )
 def post_receipts(request: HttpRequest, query: Query[ReceiptsPosted]) -> dict[str, Any]:
     """Post one receipt, or a list of receipts; known ones are not changed.
@@ -365,14 +337,7 @@ def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is not valid JSON")
 
 
-@router.get(
-    "me",
-    auth=Access(required=True),
-    response={200: Me, **problem_responses()},
-    tags=["you"],
-    summary="Show your account",
-    openapi_extra={"x-token-needed": True},
-)
+@router.get("me", **operation("you", "Show your account", Me, auth=Access(required=True)))
 def show_me(request: HttpRequest) -> dict[str, Any]:
     """Show whose token this is, and what it may do."""
     refuse_unknown_parameters(request)
@@ -430,12 +395,7 @@ def assessments(visitor: Visitor, query: AssessmentsAsked) -> StoredAssessmentQu
     return rows.order_by("identifier")
 
 
-@router.get(
-    "assessments",
-    response={200: AssessmentPage, **problem_responses(404)},
-    tags=["benchmarks"],
-    summary="List assessments",
-)
+@router.get("assessments", **operation("benchmarks", "List assessments", AssessmentPage, 404))
 def list_assessments(request: HttpRequest, query: Query[AssessmentsPaged]) -> dict[str, Any]:
     """List assessments of benchmarks, oldest first: of each benchmark, part and choice of models the newest.
 

@@ -17,7 +17,7 @@ from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import has_confirmed_email
 from brainscore_web.accounts.models import User, owned_by
 from brainscore_web.api.authentication import Access, caller_of
-from brainscore_web.api.responses import Problem, page_of, problem_responses, refuse_unknown_parameters
+from brainscore_web.api.responses import Problem, operation, page_of, refuse_unknown_parameters
 from brainscore_web.api.schemas import Page, SubmissionCard, SubmissionEntry
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline
@@ -68,11 +68,19 @@ class ArchiveAsked(Schema):
 
 @router.post(
     "submissions",
-    auth=_WRITES,
-    response={201: SubmissionCard, **problem_responses(403, 409, 413, 415, 503)},
-    tags=["submissions"],
-    summary="Submit plugins",
-    openapi_extra={**_body(**_OF_NEW), "x-token-needed": True},
+    **operation(
+        "submissions",
+        "Submit plugins",
+        SubmissionCard,
+        403,
+        409,
+        413,
+        415,
+        503,
+        auth=_WRITES,
+        status=201,
+        **_body(**_OF_NEW),
+    ),
 )
 def create_submission(request: HttpRequest) -> Status[dict[str, Any]]:
     """Submit models, benchmarks, data or metrics: a ZIP file, a commit of a Git repository, or a pull request.
@@ -101,11 +109,20 @@ def create_submission(request: HttpRequest) -> Status[dict[str, Any]]:
 
 @router.post(
     "submissions/{uuid:submission}/revisions",
-    auth=_WRITES,
-    response={201: SubmissionCard, **problem_responses(403, 404, 409, 413, 415, 503)},
-    tags=["submissions"],
-    summary="Send a revision",
-    openapi_extra={**_body(), "x-token-needed": True},
+    **operation(
+        "submissions",
+        "Send a revision",
+        SubmissionCard,
+        403,
+        404,
+        409,
+        413,
+        415,
+        503,
+        auth=_WRITES,
+        status=201,
+        **_body(),
+    ),
 )
 def create_revision(request: HttpRequest, submission: uuid.UUID) -> Status[dict[str, Any]]:
     """Send a new revision of a submission, with all its files."""
@@ -121,14 +138,7 @@ def create_revision(request: HttpRequest, submission: uuid.UUID) -> Status[dict[
     return Status(201, _card(request, row))
 
 
-@router.get(
-    "submissions",
-    auth=_READS,
-    response={200: Page[SubmissionEntry], **problem_responses(403)},
-    tags=["submissions"],
-    summary="List submissions",
-    openapi_extra={"x-token-needed": True},
-)
+@router.get("submissions", **operation("submissions", "List submissions", Page[SubmissionEntry], 403, auth=_READS))
 def list_submissions(request: HttpRequest, query: Query[SubmissionsPaged]) -> dict[str, Any]:
     """List your submissions, newest first."""
     refuse_unknown_parameters(request, SubmissionsPaged)
@@ -149,11 +159,7 @@ def list_submissions(request: HttpRequest, query: Query[SubmissionsPaged]) -> di
 
 @router.get(
     "submissions/{uuid:submission}",
-    auth=_READS,
-    response={200: SubmissionCard, **problem_responses(403, 404)},
-    tags=["submissions"],
-    summary="Show a submission",
-    openapi_extra={"x-token-needed": True},
+    **operation("submissions", "Show a submission", SubmissionCard, 403, 404, auth=_READS),
 )
 def show_submission(request: HttpRequest, submission: uuid.UUID) -> dict[str, Any]:
     """Show a submission with its revisions, their findings and their progress."""
@@ -163,11 +169,7 @@ def show_submission(request: HttpRequest, submission: uuid.UUID) -> dict[str, An
 
 @router.post(
     "submissions/{uuid:submission}/withdraw",
-    auth=_WRITES,
-    response={200: SubmissionCard, **problem_responses(403, 404, 409)},
-    tags=["submissions"],
-    summary="Withdraw a submission",
-    openapi_extra={"x-token-needed": True},
+    **operation("submissions", "Withdraw a submission", SubmissionCard, 403, 404, 409, auth=_WRITES),
 )
 def withdraw_submission(request: HttpRequest, submission: uuid.UUID) -> dict[str, Any]:
     """Withdraw a submission that is not published yet."""
@@ -184,11 +186,7 @@ def withdraw_submission(request: HttpRequest, submission: uuid.UUID) -> dict[str
 
 @router.get(
     "submissions/{uuid:submission}/archive",
-    auth=_READS,
-    response={200: bytes, **problem_responses(403, 404)},
-    tags=["submissions"],
-    summary="Files of a submission",
-    openapi_extra={"x-token-needed": True, "x-media-types": ["application/zip"]},
+    **operation("submissions", "Files of a submission", bytes, 403, 404, auth=_READS, media=["application/zip"]),
 )
 def submission_archive(request: HttpRequest, submission: uuid.UUID, query: Query[ArchiveAsked]) -> HttpResponse:
     """Download the files of a revision as a ZIP file."""

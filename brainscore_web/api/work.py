@@ -15,7 +15,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.formatting import size_text
 from brainscore_core.results.backend import StoreError
 from brainscore_web.api.authentication import Access, caller_of
-from brainscore_web.api.responses import Problem, problem_responses, refuse_unknown_parameters
+from brainscore_web.api.responses import Problem, operation, refuse_unknown_parameters
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.scoring import remote
 from brainscore_web.scoring.models import Job, RemoteWorker
@@ -24,7 +24,6 @@ router = Router()
 
 _log = logging.getLogger(__name__)
 _WORKS = Access(scope="jobs:run")
-_TAGS = ["workers"]
 _MOST_EXCLUDED = 2000
 
 
@@ -102,14 +101,8 @@ class ResultState(Schema):
     result: str
 
 
-def _options(summary: str, *statuses: int, answer: Any = None, **extra: Any) -> dict[str, Any]:
-    return {
-        "auth": _WORKS,
-        "response": {200: answer or LeaseState, **problem_responses(403, *statuses)},
-        "tags": _TAGS,
-        "summary": summary,
-        "openapi_extra": {"x-token-needed": True, **extra},
-    }
+def _options(summary: str, *statuses: int, answer: Any = LeaseState, **extra: Any) -> dict[str, Any]:
+    return operation("workers", summary, answer, 403, *statuses, auth=_WORKS, **extra)
 
 
 @router.post("work", **_options("Take a pair", 409, answer=Work))
@@ -163,7 +156,7 @@ def release_work(request: HttpRequest, job: int, asked: ReleaseAsked) -> dict[st
 
 @router.get(
     "work/{int:job}/plugins",
-    **_options("Submitted plugins", 404, answer=bytes, **{"x-media-types": ["application/zip"]}),
+    **_options("Submitted plugins", 404, answer=bytes, media=["application/zip"]),
 )
 def work_plugins(request: HttpRequest, job: int, named: Query[LeaseNamed]) -> FileResponse:
     """Download the submitted plugins that a pair needs, as a ZIP file."""
@@ -175,7 +168,7 @@ def work_plugins(request: HttpRequest, job: int, named: Query[LeaseNamed]) -> Fi
 
 @router.get(
     "work/{int:job}/files",
-    **_options("A declared file", 404, answer=bytes, **{"x-media-types": ["application/octet-stream"]}),
+    **_options("A declared file", 404, answer=bytes, media=["application/octet-stream"]),
 )
 def work_file(request: HttpRequest, job: int, asked: Query[FileAsked]) -> FileResponse:
     """Download a file that a submitted model declares, such as its weights."""

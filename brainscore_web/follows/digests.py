@@ -14,9 +14,9 @@ from django.utils import timezone
 from brainscore_core.plurals import counted
 from brainscore_web.accounts.models import User
 from brainscore_web.follows.models import Follow, Notifications
-from brainscore_web.follows.updates import benchmarks_at_or_below, newest_keys, score_updates, version_updates
+from brainscore_web.follows.updates import newest_keys, score_updates, version_updates
 from brainscore_web.jobs.outbox import queue_email
-from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel, benchmarks_at_or_below
 from brainscore_web.pages.models import News
 
 _SALT = "follows: unsubscribe"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -19,11 +19,11 @@ from django.views.decorators.http import require_safe
 
 from brainscore_core.domains import Domain
 from brainscore_core.errors import UserError
-from brainscore_web.follows.updates import Update, benchmarks_at_or_below, score_updates, version_updates
+from brainscore_web.follows.updates import Update, score_updates, version_updates
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.filters import active_filters, chosen_benchmarks
 from brainscore_web.leaderboard.http import etag, public_answer, user_errors
-from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel, benchmarks_at_or_below
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import COVERAGE, BoardState
 from brainscore_web.pages.documents import render_text, state_of
@@ -46,11 +46,23 @@ class _Atom(Atom1Feed):
         return {**super().root_attributes(), "xml:base": str(self.feed["link"])}
 
 
-class _NewsFeed(Feed):
+class _Feed(Feed):
+    """A feed without templates, whose items have a title, a text and a time."""
+
     feed_type = _Atom
+    author_name = "Brain-Score"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Return nothing, since there are no templates."""
+        return {}
+
+    def item_title(self, item: Any) -> str:
+        return _clean(item.title)
+
+
+class _NewsFeed(_Feed):
     title = "Brain-Score: what is new"
     subtitle = "News of models, benchmarks and the platform."
-    author_name = "Brain-Score"
 
     def link(self) -> str:
         """Return the URL of the page with all news."""
@@ -59,13 +71,6 @@ class _NewsFeed(Feed):
     def items(self) -> list[News]:
         """Return the latest published news, also to administrators."""
         return list(News.objects.published()[:_MOST])
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Return nothing, since there are no templates."""
-        return {}
-
-    def item_title(self, item: Any) -> str:
-        return _clean(item.title)
 
     def item_description(self, item: Any) -> str:
         return _clean(render_text(item).body)
@@ -91,6 +96,7 @@ class _Selection(NamedTuple):
     benchmark: Benchmark | None
     state: BoardState
     address: str  # of the feed, with its query
+    heading: str  # what it reports
     updates: Sequence[Update] = ()
 
     @property
@@ -110,19 +116,11 @@ class _Selection(NamedTuple):
         return reverse("cards:benchmark" if self.model is None else "cards:model", args=[self.domain, row.identifier])
 
 
-class _UpdatesFeed(Feed):
-    """A feed of updates; subclasses say of which."""
-
-    feed_type = _Atom
-    author_name = "Brain-Score"
-    heading = ""
-
-    def updates(self, selection: _Selection) -> list[Update]:
-        """Return the newest updates of a selection."""
-        raise NotImplementedError
+class _UpdatesFeed(_Feed):
+    """A feed of the updates that a view has read."""
 
     def items(self, selection: _Selection) -> Sequence[Update]:
-        """Return the updates that the view has read."""
+        """Return the updates."""
         return selection.updates
 
     def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> _Selection:
@@ -131,7 +129,7 @@ class _UpdatesFeed(Feed):
 
     def title(self, selection: _Selection) -> str:
         """Return the title of the feed."""
-        return _clean(f"Brain-Score: {self.heading}, {selection.text}")
+        return _clean(f"Brain-Score: {selection.heading}, {selection.text}")
 
     def link(self, selection: _Selection) -> str:
         """Return the URL of the page that shows the same."""
@@ -140,13 +138,6 @@ class _UpdatesFeed(Feed):
     def feed_url(self, selection: _Selection) -> str:
         """Return the URL of the feed."""
         return selection.address
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Return nothing, since there are no templates."""
-        return {}
-
-    def item_title(self, item: Any) -> str:
-        return _clean(item.title)
 
     def item_description(self, item: Any) -> str:
         return format_html("<p>{}</p>", _clean(item.text)) if item.text else ""
@@ -166,19 +157,16 @@ class _UpdatesFeed(Feed):
         return f"tag:brain-score.org,{item.time:%Y-%m-%d}:{item.key}"
 
 
-class _ScoresFeed(_UpdatesFeed):
-    heading = "new scores"
-
-    def updates(self, selection: _Selection) -> list[Update]:
-        """Return the newest public scores."""
-        scores = Score.objects.visible_to(_ANYONE).filter(model__domain=selection.domain.name)
-        if selection.model is not None:
-            scores = scores.filter(model=selection.model)
-        if selection.benchmark is not None:
-            scores = scores.filter(benchmark__in=benchmarks_at_or_below([selection.benchmark.pk]))
-        if selection.state != BoardState():
-            scores = scores.filter(pk__in=_newest_scores(selection))
-        return score_updates(scores, _MOST)
+def _score_updates(selection: _Selection) -> list[Update]:
+    """Return the newest public scores."""
+    scores = Score.objects.visible_to(_ANYONE).filter(model__domain=selection.domain.name)
+    if selection.model is not None:
+        scores = scores.filter(model=selection.model)
+    if selection.benchmark is not None:
+        scores = scores.filter(benchmark__in=benchmarks_at_or_below([selection.benchmark.pk]))
+    if selection.state != BoardState():
+        scores = scores.filter(pk__in=_newest_scores(selection))
+    return score_updates(scores, _MOST)
 
 
 def _newest_scores(selection: _Selection) -> list[int]:
@@ -191,22 +179,19 @@ def _newest_scores(selection: _Selection) -> list[int]:
     return np.unique(scores[shown])[::-1][:_MOST].tolist()
 
 
-class _BenchmarksFeed(_UpdatesFeed):
-    heading = "new benchmarks and versions"
-
-    def updates(self, selection: _Selection) -> list[Update]:
-        """Return the newest benchmarks and their newest versions."""
-        versions = BenchmarkVersion.objects.filter(benchmark__domain=selection.domain.name)
-        if selection.benchmark is not None:
-            versions = versions.filter(benchmark__in=benchmarks_at_or_below([selection.benchmark.pk]))
-        if selection.state != BoardState():
-            snapshot = snapshot_for(_ANYONE, selection.domain.name)
-            chosen = [snapshot.benchmarks[column].identifier for column in chosen_benchmarks(snapshot, selection.state)]
-            versions = versions.filter(benchmark__identifier__in=chosen)
-        return version_updates(versions, _MOST)
+def _version_updates(selection: _Selection) -> list[Update]:
+    """Return the newest benchmarks and their newest versions."""
+    versions = BenchmarkVersion.objects.filter(benchmark__domain=selection.domain.name)
+    if selection.benchmark is not None:
+        versions = versions.filter(benchmark__in=benchmarks_at_or_below([selection.benchmark.pk]))
+    if selection.state != BoardState():
+        snapshot = snapshot_for(_ANYONE, selection.domain.name)
+        chosen = [snapshot.benchmarks[column].identifier for column in chosen_benchmarks(snapshot, selection.state)]
+        versions = versions.filter(benchmark__identifier__in=chosen)
+    return version_updates(versions, _MOST)
 
 
-_news, _scores, _benchmarks = _NewsFeed(), _ScoresFeed(), _BenchmarksFeed()
+_news, _feed = _NewsFeed(), _UpdatesFeed()
 
 
 @require_safe
@@ -219,17 +204,23 @@ def news(request: HttpRequest) -> HttpResponse:
 @require_safe
 def scores(request: HttpRequest, domain: Domain) -> HttpResponse:
     """New scores of a domain, of ``model``, on ``benchmark``, which may be a mean, or of a view of the leaderboard."""
-    return _updates(request, _scores, domain, "model", "benchmark")
+    return _updates(request, domain, "new scores", _score_updates, "model", "benchmark")
 
 
 @require_safe
 def benchmarks(request: HttpRequest, domain: Domain) -> HttpResponse:
     """New benchmarks and versions of a domain, of ``benchmark`` (or a mean), or of a view of the leaderboard."""
-    return _updates(request, _benchmarks, domain, "benchmark")
+    return _updates(request, domain, "new benchmarks and versions", _version_updates, "benchmark")
 
 
 @user_errors
-def _updates(request: HttpRequest, feed: _UpdatesFeed, domain: Domain, *names: str) -> HttpResponse:
+def _updates(
+    request: HttpRequest,
+    domain: Domain,
+    heading: str,
+    updates_of: Callable[[_Selection], list[Update]],
+    *names: str,
+) -> HttpResponse:
     if len(request.GET) > 1 and not set(names).isdisjoint(request.GET):
         raise Http404(f"this feed can be limited by one of: {', '.join(names)}")
     selection = _Selection(
@@ -238,9 +229,10 @@ def _updates(request: HttpRequest, feed: _UpdatesFeed, domain: Domain, *names: s
         benchmark=_row(Benchmark.objects.all(), request, domain, "benchmark"),
         state=_filters(request, names),
         address=request.get_full_path(),
+        heading=heading,
     )
-    tag = etag(feed.heading, selection.path, request.build_absolute_uri(), updates := feed.updates(selection))
-    return public_answer(request, tag, lambda: feed(request, selection=selection._replace(updates=updates)))
+    tag = etag(heading, selection.path, request.build_absolute_uri(), updates := updates_of(selection))
+    return public_answer(request, tag, lambda: _feed(request, selection=selection._replace(updates=updates)))
 
 
 def _filters(request: HttpRequest, names: Sequence[str]) -> BoardState:

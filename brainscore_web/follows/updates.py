@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from brainscore_web.leaderboard.cards.formatting import estimate
 from brainscore_web.leaderboard.exposure import verification_codes, verification_of_score
-from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score
+from brainscore_web.leaderboard.models import BenchmarkVersion, Score
 
 
 class Update(NamedTuple):
@@ -24,21 +24,6 @@ class Update(NamedTuple):
     path: str  # URL of its page
     time: datetime
     key: str  # identifies it for ever
-
-
-def benchmarks_at_or_below(roots: Collection[int]) -> set[int]:
-    """Return the primary keys of these benchmarks and means, and of all below them."""
-    children: dict[int | None, list[int]] = {}
-    for pk, parent in Benchmark.objects.order_by().values_list("pk", "parent_id"):
-        children.setdefault(parent, []).append(pk)
-    reached: set[int] = set()
-    waiting = list(roots)
-    while waiting:
-        pk = waiting.pop()
-        if pk not in reached:
-            reached.add(pk)
-            waiting += children.get(pk, ())
-    return reached
 
 
 def score_updates(scores: QuerySet[Score], most: int) -> list[Update]:

@@ -175,6 +175,15 @@ class Board:
         """Return the index of a node; -1 if it is not on this board."""
         return self.places.get(identifier, -1)
 
+    def row_of(self, identifier: str) -> int:
+        """Return the index of a model; -1 if it is not on this board."""
+        return next((row for row, model in enumerate(self.models) if model.identifier == identifier), -1)
+
+    def numbers(self, row: int, place: int) -> tuple[float, float, float, float]:
+        """Return the value of a model at a node, its standard error, and the limits of its interval."""
+        at = row, place
+        return float(self.values[at]), float(self.errors[at]), float(self.low[at]), float(self.high[at])
+
     def condition(self, place: int) -> str:
         """Return for which few subjects or groups alone values, differences and ranks at a node hold; empty if none."""
         node, benchmarks = self.nodes[place], self.snapshot.benchmarks
@@ -282,10 +291,8 @@ def board_for(snapshot: Snapshot, state: BoardState, owned: Sequence[str] = ()) 
     return _with_state(_boards.get((snapshot.key, content), make), state)
 
 
-_BY_MODEL = (
-    "rows", "values", "errors", "low", "high", "states", "n_scored", "n_all", "exposure",
-    "verification", "shade", "ranked_by", "rank", "best", "worst", "tested",
-)  # fmt: skip
+_OF_CELLS = ("values", "errors", "low", "high", "states", "n_scored", "n_all", "ranked_by")
+_BY_MODEL = ("rows", *_OF_CELLS, "exposure", "verification", "shade", "rank", "best", "worst", "tested")
 
 
 def _with_rows(board: Board, at: NDArray[np.intp], **others: Any) -> Board:
@@ -294,10 +301,11 @@ def _with_rows(board: Board, at: NDArray[np.intp], **others: Any) -> Board:
     for name in ("models", "unranked", "groups"):
         whole = getattr(board, name)
         changes[name] = tuple(whole[row] for row in at.tolist())
-    for array in changes.values():
+    changed = replace(board, **changes)
+    for array in vars(changed).values():
         if isinstance(array, np.ndarray):
             array.setflags(write=False)
-    return replace(board, **changes)
+    return changed
 
 
 def _with_models(board: Board, state: BoardState) -> Board:
@@ -352,37 +360,27 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         rows = rows[(scored if passing is None else scored & passing).any(axis=1)]
     arrays = _Arrays(snapshot, state, rows, columns)
     ranks = arrays.ranks()
-    order = arrays.order(ranks.rank)
-    unranked = arrays.reasons(state, ranks.rank)
-    letters = group_texts(ranks)
     node_best, node_median = _best_and_median(arrays.values)
     board = Board(
         state=state,
         snapshot=snapshot,
-        models=tuple(snapshot.models[row] for row in rows[order].tolist()),
-        rows=rows[order],
+        models=tuple(snapshot.models[row] for row in rows.tolist()),
+        rows=rows,
+        **{name: getattr(arrays, name) for name in _OF_CELLS},
         nodes=arrays.nodes,
-        values=arrays.values[order],
-        errors=arrays.errors[order],
-        low=arrays.low[order],
-        high=arrays.high[order],
-        states=arrays.states[order],
-        n_scored=arrays.n_scored[order],
-        n_all=arrays.n_all[order],
-        exposure=arrays.exposure()[order],
-        verification=arrays.verification()[order],
-        shade=_shades(arrays.values)[order],
-        ranked_by=arrays.ranked_by[order],
-        rank=np.maximum(ranks.rank, 0)[order],
-        best=(np.maximum(ranks.best, 0) * ranks.tested.any())[order],
-        worst=(np.maximum(ranks.worst, 0) * ranks.tested.any())[order],
-        tested=ranks.tested[order],
-        unranked=tuple(unranked[row] for row in order.tolist()),
+        exposure=arrays.of_nodes(snapshot.exposure),
+        verification=np.maximum(arrays.of_nodes(snapshot.verification), 0),
+        shade=_shades(arrays.values),
+        rank=np.maximum(ranks.rank, 0),
+        best=np.maximum(ranks.best, 0) * ranks.tested.any(),
+        worst=np.maximum(ranks.worst, 0) * ranks.tested.any(),
+        tested=ranks.tested,
+        unranked=tuple(arrays.reasons(ranks.rank)),
         rank_nodes=arrays.rank_nodes,
         not_counting=arrays.not_counting,
         n_unlisted=0,
         common=common,
-        groups=tuple(letters[row] for row in order.tolist()),
+        groups=tuple(group_texts(ranks)),
         node_best=node_best,
         node_median=node_median,
         node_ceiling=arrays.ceilings(),
@@ -390,10 +388,8 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         unfiltered=None,
         places=arrays.place,
     )
-    for array in vars(board).values():
-        if isinstance(array, np.ndarray):
-            array.setflags(write=False)
-    return _sorted(_with_state(_with_models(board, state), state))
+    ordered = _with_rows(board, arrays.order(ranks.rank))
+    return _sorted(_with_state(_with_models(ordered, state), state))
 
 
 def _common(snapshot: Snapshot, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> tuple[Common, Common]:
@@ -417,7 +413,8 @@ class _Arrays:
     def __init__(
         self, snapshot: Snapshot, state: BoardState, rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> None:
-        self._snapshot, self._state, self._rows = snapshot, state, rows
+        self._snapshot, self._state, self._rows, self._columns = snapshot, state, rows, columns
+        block = np.ix_(rows, columns)
         self.benchmarks = benchmarks = [snapshot.benchmarks[column] for column in columns.tolist()]
         tree = snapshot.tree.pruned(row.identifier for row in benchmarks if row.in_tree)
         self.nodes = board_nodes(tree, list(zip(columns.tolist(), benchmarks, strict=True)), snapshot.tree)
@@ -425,13 +422,10 @@ class _Arrays:
         self.has_mean = bool(len(tree))
 
         self.at = [self.place[row.identifier] for row in benchmarks]
-        arrays = [getattr(snapshot, name)[np.ix_(rows, columns)] for name in _NAMES[state.values]]
-        leaf_states = snapshot.state[np.ix_(rows, columns)]
-        without = (leaf_states == _SCORED) & ~np.isfinite(arrays[0])
-        leaf_states[without] = _UNDEFINED
-        self._leaf_exposure = snapshot.exposure[np.ix_(rows, columns)]
-        self._leaf_verification = snapshot.verification[np.ix_(rows, columns)]
-        passing = self._passing = kept(self._leaf_exposure, state.exposure)
+        arrays = [getattr(snapshot, name)[block] for name in _NAMES[state.values]]
+        leaf_states = snapshot.state[block]
+        leaf_states[(leaf_states == _SCORED) & ~np.isfinite(arrays[0])] = _UNDEFINED
+        passing = self._passing = kept(snapshot.exposure[block], state.exposure)
         if passing is not None:
             leaf_states[~passing] = _LEFT_OUT
             arrays = [np.where(passing, array, np.nan) for array in arrays]
@@ -444,7 +438,7 @@ class _Arrays:
         self.n_scored[:, self.at], self.n_all[:, self.at] = leaf_states == _SCORED, leaf_states != _LEFT_OUT
         if self.has_mean:
             in_tree = [number for number, row in enumerate(benchmarks) if row.in_tree]  # in the tree's order
-            self._columns = columns[in_tree].tolist()
+            self._in_tree = columns[in_tree].tolist()
             self._influences = influences_on(snapshot, state, rows, columns[in_tree])
             if passing is not None:
                 passing = passing[:, in_tree]
@@ -473,14 +467,12 @@ class _Arrays:
             array[:, self.at] = of_leaves
         self._fill_means()
         self._first_mean = self.values[:, 0].copy() if self.has_mean else np.full(len(rows), np.nan)
-        self._rank_by(state, tree, columns, arrays)
+        self._rank_by(tree, arrays)
         if state.values == "ceiled":
-            self._hide(snapshot.undetermined[np.ix_(rows, columns)])
+            self._hide(snapshot.undetermined[block])
 
     def _fill_means(self) -> None:
-        below: dict[int, list[int]] = {}
-        for place, node in enumerate(self.nodes):
-            below.setdefault(node.parent, []).append(place)
+        below = children_of(self.nodes)
         for place in range(len(self.nodes) - 1, -1, -1):  # children before their parents
             node = self.nodes[place]
             if node.kind == "mean":
@@ -494,27 +486,23 @@ class _Arrays:
                 self.n_scored[:, place] = self.n_scored[:, below[place]].sum(axis=1)
                 self.n_all[:, place] = self.n_all[:, below[place]].sum(axis=1)
 
-    def _rank_by(self, state: BoardState, tree: Tree, columns: NDArray[np.intp], arrays: Sequence[Floats]) -> None:
+    def _rank_by(self, tree: Tree, arrays: Sequence[Floats]) -> None:
         """Set the values that ranks are by, and the nodes of the benchmarks that count in ranks."""
+        state, columns = self._state, self._columns
         self.ranked_by = self.values.copy()
         self.rank_nodes: tuple[BoardNode, ...] = ()
         means = [place for place, node in enumerate(self.nodes) if node.kind == "mean"]
         counts = np.ones(len(self.benchmarks), dtype=bool)
         for root in (place for place in means if self.nodes[place].parent < 0):
-            below = set(mean_parts(self.nodes, root)[0].tolist())
-            of_root = np.array([column in below for column in columns.tolist()], dtype=bool)
+            of_root = np.isin(columns, mean_parts(self.nodes, root)[0])
             ranked = covered(self.n_scored[:, root], self.n_all[:, root], state.coverage)
             states = self.states[:, np.array(self.at, dtype=np.intp)[of_root]]
             counts[of_root] = counting_benchmarks(states, ranked, state.coverage)
-        self.not_counting = tuple(
-            row.identifier for row, counted in zip(self.benchmarks, counts, strict=True) if not counted
-        )
+        self.not_counting = tuple(self.benchmarks[number].identifier for number in np.flatnonzero(~counts))
         if self.not_counting:
-            rest = tree.pruned(
-                row.identifier for row, count in zip(self.benchmarks, counts, strict=True) if row.in_tree and count
-            )
             counting = [number for number, row in enumerate(self.benchmarks) if row.in_tree and counts[number]]
             pairs = [(int(columns[number]), self.benchmarks[number]) for number in counting]
+            rest = tree.pruned(row.identifier for _, row in pairs)
             self.rank_nodes = board_nodes(rest, pairs)
             passing = None if self._passing is None else self._passing[:, counting]
             averaged = averages_of_kept(rest, arrays[0][:, counting], arrays[1][:, counting], passing, over=state.over)
@@ -528,18 +516,19 @@ class _Arrays:
                 array[too_few, place] = np.nan
             self.states[too_few & (self.n_scored[:, place] > 0), place] = _TOO_FEW
 
-    def reasons(self, state: BoardState, rank: Counts) -> list[str]:
+    def reasons(self, rank: Counts) -> list[str]:
         """Return for each model why it has no rank."""
         if not self.has_mean:
             return [""] * len(rank)
-        below = set(mean_parts(self.nodes, 0)[0].tolist())
-        leaves = [place for place, node in enumerate(self.nodes) if node.column in below]
+        columns, coverage = mean_parts(self.nodes, 0)[0], self._state.coverage
+        leaves = [place for place, node in enumerate(self.nodes) if node.column in columns]
+        enough = covered(self.n_scored[:, 0], self.n_all[:, 0], coverage)
 
         def reason(row: int) -> str:
-            n_scored, n_all = int(self.n_scored[row, 0]), int(self.n_all[row, 0])
-            if covered(self.n_scored[row, :1], self.n_all[row, :1], state.coverage)[0]:
+            if enough[row]:
                 return "scored only on benchmarks that do not count in ranks yet"
-            return reason_unranked(n_scored, n_all, state.coverage, [STATES[code] for code in self.states[row, leaves]])
+            states = [STATES[code] for code in self.states[row, leaves]]
+            return reason_unranked(int(self.n_scored[row, 0]), int(self.n_all[row, 0]), coverage, states)
 
         return ["" if place > 0 else reason(row) for row, place in enumerate(rank.tolist())]
 
@@ -551,27 +540,20 @@ class _Arrays:
         for array in (self.values, self.errors, self.low, self.high, self.ranked_by):
             array[at] = np.nan
 
-    def exposure(self) -> NDArray[np.int8]:
-        return self._of_nodes(self._leaf_exposure)
-
-    def verification(self) -> NDArray[np.int8]:
-        return np.maximum(self._of_nodes(self._leaf_verification), 0)
-
-    def _of_nodes(self, of_leaves: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return codes of all nodes: of a mean, the largest of its scores; -1 without a value."""
+    def of_nodes(self, of_scores: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return codes of all nodes from those of a snapshot: of a mean, the largest; -1 without a value."""
         scored = self.n_scored[:, self.at] > 0
-        codes = np.where(scored, of_leaves, -1).astype(np.int8)
-        parents = [node.parent for node in self.nodes]
+        codes = np.where(scored, of_scores[np.ix_(self._rows, self._columns)], -1).astype(np.int8)
         leaves = {at: codes[:, number] for number, at in enumerate(self.at)}
-        exposure = exposure_of_nodes(parents, leaves, len(self.values))
-        exposure[~np.isfinite(self.values)] = -1
-        return exposure
+        of_nodes = exposure_of_nodes([node.parent for node in self.nodes], leaves, len(self.values))
+        of_nodes[~np.isfinite(self.values)] = -1
+        return of_nodes
 
     def ranks(self) -> Ranks:
         if not self.has_mean:
             return rank_means(np.full(len(self.values), np.nan), [[] for _ in self.values], [], [])
         columns, weights = ranking_parts(self.nodes, self.rank_nodes, 0)
-        places = [self._columns.index(column) for column in columns.tolist()]
+        places = [self._in_tree.index(column) for column in columns.tolist()]
         return _ranks_of(
             self._snapshot, self._state, self._rows, columns, weights, self.ranked_by[:, 0],
             lambda: [[of[place] for place in places] for of in self._influences],
@@ -597,9 +579,7 @@ def _with_state(board: Board, state: BoardState) -> Board:
     scored: list[bool] = np.any(board.n_scored, axis=0).tolist()
     valued: list[bool] = np.any(np.isfinite(board.values), axis=0).tolist()
     every = state.empty or not any(scored)  # of a board without scores, all columns are listed
-    below: dict[int, list[str]] = {}
-    for node in board.nodes:
-        below.setdefault(node.parent, []).append(node.kind)
+    below = {place: [board.nodes[at].kind for at in children] for place, children in children_of(board.nodes).items()}
     nodes = tuple(
         replace(
             node,
@@ -715,11 +695,17 @@ def with_open_nodes(nodes: Sequence[BoardNode], names: frozenset[str]) -> tuple[
     return tuple(result)
 
 
+def children_of(nodes: Sequence[Node]) -> dict[int, list[int]]:
+    """Return the indices of the children of nodes, by the index of the parent; of roots, by -1."""
+    children: dict[int, list[int]] = {}
+    for place, node in enumerate(nodes):
+        children.setdefault(node.parent, []).append(place)
+    return children
+
+
 def mean_parts(nodes: Sequence[BoardNode], place: int) -> tuple[NDArray[np.intp], Floats]:
     """Return the columns of the benchmarks at or below a node, and their weights in its mean over all of them."""
-    below: dict[int, list[int]] = {}
-    for at, node in enumerate(nodes):
-        below.setdefault(node.parent, []).append(at)
+    below = children_of(nodes)
     columns: list[int] = []
     weights: list[float] = []
     waiting = [(place, 1.0)]

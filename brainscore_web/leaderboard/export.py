@@ -9,6 +9,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import harmless
@@ -109,9 +110,26 @@ Form = Literal["wide", "long"]
 FORMS: tuple[Form, ...] = ("wide", "long")
 """One row per model, or one row per model and node."""
 
-_EXPOSURES = np.array([*EXPOSURES, None], dtype=object)  # -1, without a score, is the last
+_NAMES = {
+    "state": np.array(STATES, dtype=object),
+    "exposure": np.array([*EXPOSURES, None], dtype=object),  # -1, without a score, is the last
+    "verification": np.array([name or None for name in VERIFICATIONS], dtype=object),
+}
 
-_VERIFICATIONS = np.array([name or None for name in VERIFICATIONS], dtype=object)
+
+def cells_of(board: Board) -> dict[str, NDArray[Any]]:
+    """Return what the cells of a board contain, as arrays of models × nodes: numbers, and names as objects."""
+    codes = {"state": board.states, "exposure": board.exposure, "verification": board.verification}
+    return {
+        "value": board.values,
+        "error": board.errors,
+        "low": board.low,
+        "high": board.high,
+        **{name: _NAMES[name][array] for name, array in codes.items()},
+        "n_scored": board.n_scored,
+        "n_all": board.n_all,
+    }
+
 
 _MODEL = ("identifier", "title", "architecture", "family", "parameters", "size_mb", "training_data", "runnable")
 
@@ -204,50 +222,35 @@ def _type(name: str, column: Any) -> pyarrow.DataType:
 
 def _wide(board: Board) -> dict[str, Any]:
     columns = _model_columns(board)
-    names = np.array(STATES, dtype=object)
+    cells = cells_of(board)
+    counts = {name: cells.pop(name) for name in ("n_scored", "n_all")}
     for place, node in enumerate(board.nodes):
         if node.kind == "heading":
             continue
         name = node.identifier
         columns[name] = board.values[:, place]
-        columns[f"{name}:error"] = board.errors[:, place]
-        columns[f"{name}:low"] = board.low[:, place]
-        columns[f"{name}:high"] = board.high[:, place]
-        columns[f"{name}:state"] = names[board.states[:, place]]
-        columns[f"{name}:exposure"] = _EXPOSURES[board.exposure[:, place]]
-        columns[f"{name}:verification"] = _VERIFICATIONS[board.verification[:, place]]
-        columns[f"{name}:condition"] = np.repeat(
-            np.array([board.condition(place) or None], dtype=object), len(board.models)
-        )
+        columns |= {f"{name}:{cell}": array[:, place] for cell, array in cells.items() if cell != "value"}
+        columns[f"{name}:condition"] = np.full(len(board.models), board.condition(place) or None, dtype=object)
         if node.kind == "mean":
-            columns[f"{name}:n_scored"] = board.n_scored[:, place]
-            columns[f"{name}:n_all"] = board.n_all[:, place]
+            columns |= {f"{name}:{cell}": array[:, place] for cell, array in counts.items()}
     return columns
 
 
 def _long(board: Board) -> dict[str, Any]:
     places = [place for place, node in enumerate(board.nodes) if node.kind != "heading"]
     nodes, n_models = [board.nodes[place] for place in places], len(board.models)
-    versions = [board.snapshot.benchmarks[node.column].version if node.column >= 0 else "" for node in nodes]
-    names = np.array(STATES, dtype=object)
-    conditions = [board.condition(place) or None for place in places]
-    columns: dict[str, Any] = {
-        "model": np.repeat(np.array([model.identifier for model in board.models], dtype=object), len(nodes)),
-        "node": np.tile(np.array([node.identifier for node in nodes], dtype=object), n_models),
-        "kind": np.tile(np.array([node.kind for node in nodes], dtype=object), n_models),
-        "version": np.tile(np.array(versions, dtype=object), n_models),
-        "value": board.values[:, places].ravel(),
-        "error": board.errors[:, places].ravel(),
-        "low": board.low[:, places].ravel(),
-        "high": board.high[:, places].ravel(),
-        "state": names[board.states[:, places]].ravel(),
-        "exposure": _EXPOSURES[board.exposure[:, places]].ravel(),
-        "verification": _VERIFICATIONS[board.verification[:, places]].ravel(),
-        "condition": np.tile(np.array(conditions, dtype=object), n_models),
-        "n_scored": board.n_scored[:, places].ravel(),
-        "n_all": board.n_all[:, places].ravel(),
+    of_nodes = {
+        "node": [node.identifier for node in nodes],
+        "kind": [node.kind for node in nodes],
+        "version": [board.snapshot.benchmarks[node.column].version if node.column >= 0 else "" for node in nodes],
+        "condition": [board.condition(place) or None for place in places],
     }
-    return columns
+    tiled = {name: np.tile(np.array(column, dtype=object), n_models) for name, column in of_nodes.items()}
+    condition = tiled.pop("condition")
+    cells = {name: array[:, places].ravel() for name, array in cells_of(board).items()}
+    counts = {name: cells.pop(name) for name in ("n_scored", "n_all")}
+    models = np.array([model.identifier for model in board.models], dtype=object)
+    return {"model": np.repeat(models, len(nodes)), **tiled, **cells, "condition": condition, **counts}
 
 
 def _model_columns(board: Board) -> dict[str, Any]:

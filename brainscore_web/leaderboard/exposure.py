@@ -67,15 +67,12 @@ def mark_html(state: Exposure, reason: str = "") -> SafeString:
     ''
     """
     mark = MARKS[state]
-    if not mark.sign:
-        return SafeString("")
-    return format_html(
-        ' <span class="exposure" title="{}"><span aria-hidden="true">{}</span>'
-        '<span class="hidden-text"> {}</span></span>',
-        f"{mark.text}: {reason}" if reason else mark.text,
-        mark.sign,
-        mark.text,
-    )
+    return _mark_html("exposure", mark, f"{mark.text}: {reason}" if reason else mark.text)
+
+
+def _mark_html(kind: str, mark: Mark, title: str) -> SafeString:
+    html = ' <span class="{}" title="{}"><span aria-hidden="true">{}</span><span class="hidden-text"> {}</span></span>'
+    return format_html(html, kind, title, mark.sign, mark.text) if mark.sign else SafeString("")
 
 
 def exposure_matrix(models: Sequence[Training], benchmarks: Sequence[tuple[str, ...] | None]) -> NDArray[np.int8]:
@@ -224,16 +221,9 @@ def verification_mark(code: int, *, of_mean: bool = False) -> SafeString:
     >>> verification_mark(0)
     ''
     """
-    if code <= 0:
-        return SafeString("")
-    mark = VERIFICATION_MARKS[VERIFICATIONS[code]]
-    return format_html(
-        ' <span class="unverified" title="{}"><span aria-hidden="true">{}</span>'
-        '<span class="hidden-text"> {}</span></span>',
-        f"{mark.text}: {'some of its scores were ' if of_mean else ''}{mark.meaning}",
-        mark.sign,
-        mark.text,
-    )
+    mark = VERIFICATION_MARKS[VERIFICATIONS[max(code, 0)]]
+    title = f"{mark.text}: {'some of its scores were ' if of_mean else ''}{mark.meaning}"
+    return _mark_html("unverified", mark, title)
 
 
 def _results():  # type: ignore[no-untyped-def] # a manager of a model that this app does not import

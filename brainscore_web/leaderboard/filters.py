@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
 
 import numpy as np
 from django.utils.html import format_html, format_html_join
@@ -24,7 +25,7 @@ from brainscore_core.results.tree import Tree
 from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.models import StoredAssessment
 from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow, Snapshot
-from brainscore_web.leaderboard.state import BoardState
+from brainscore_web.leaderboard.state import DEFAULTS, PARAMETERS, BoardState, parameters_of
 
 
 class Option(NamedTuple):
@@ -41,33 +42,6 @@ class Facet(NamedTuple):
     name: str
     title: str
     options: tuple[Option, ...]
-
-
-_LABELS = {
-    "q": "search",
-    "training": "training data",
-    "parameters_min": "parameters from",
-    "parameters_max": "parameters to",
-    "size_min": "size in MB from",
-    "size_max": "size in MB to",
-    "models": "model",
-    "mine": "my models",
-    "unscored": "with models without a score",
-    "states": "with all states of training",
-    "stimuli_min": "number of stimuli from",
-    "stimuli_max": "number of stimuli to",
-    "common": "benchmarks in common",
-    "coverage": "minimum coverage of ranked models in %",
-    "include": "only",
-    "exclude": "without",
-    "ceiling_min": "ceiling from",
-    "access": "data",
-    "validity": "validity",
-    "exposure": "training on the stimuli",
-    "over": "means over",
-    "at": "as of",
-}
-_NOT_FILTERS = frozenset({"sort", "open", "show", "empty", "errors", "page"})
 
 
 class ActiveFilter(NamedTuple):
@@ -94,15 +68,33 @@ def active_filters(state: BoardState) -> tuple[ActiveFilter, ...]:
     [('parameters from', '25,000,000'), ('region', 'IT'), ('region', 'V4')]
     """
     active = []
-    for name, default in vars(BoardState()).items():
-        given = getattr(state, name)
-        if given == default or name in _NOT_FILTERS:
+    for name, parameter in PARAMETERS.items():
+        given, default = getattr(state, name), DEFAULTS[name]
+        if given == default or parameter.of == "view":
             continue
         for item in given if isinstance(given, tuple) else (given,):
             rest: Any = tuple(other for other in given if other != item) if isinstance(given, tuple) else default
             text = "" if item is True else f"{item:,.10g}" if isinstance(item, float) else str(item)
-            active.append(ActiveFilter(name, _LABELS.get(name, name), text, state.changed(**{name: rest})))
+            active.append(ActiveFilter(name, parameter.label, text, state.changed(**{name: rest})))
     return tuple(active)
+
+
+class Link(NamedTuple):
+    """A link to the leaderboard in another state: its text and query."""
+
+    text: str
+    query: str
+
+
+def chips(state: BoardState, search_text: str = "") -> list[Link]:
+    """Return a link for each active filter that removes it; `search_text` is a search that is not part of the state."""
+    pairs = [("q", search_text)] if search_text else []
+    search_query = urlencode(pairs, quote_via=quote, safe="")
+    links = [
+        Link(active.text, "&".join(filter(None, (active.without.query(), search_query))))
+        for active in active_filters(state)
+    ]
+    return [*(Link(f"search: {text}", state.changed().query()) for _, text in pairs), *links]
 
 
 def model_facets(snapshot: Snapshot, state: BoardState) -> tuple[Facet, ...]:
@@ -204,10 +196,7 @@ def _branch(tree: Tree, identifier: str, line: Callable[[str, str], SafeString],
 _TEXTS = ("identifier", "title", "architecture", "family", "training_data")
 
 
-MODEL_FILTERS = (
-    "q", "models", "mine", "family", "architecture", "training", "parameters_min", "parameters_max", "size_min",
-    "size_max", "runnable",
-)  # fmt: skip
+MODEL_FILTERS = parameters_of("models")
 """Attributes of `BoardState` that filter models."""
 
 
@@ -216,12 +205,11 @@ def without_model_filters(models: Sequence[ModelRow], state: BoardState) -> Boar
 
     A board lists one state of a model that was scored during its training, unless a chosen one is another.
     """
-    defaults = vars(BoardState())
     names = set(state.models)
     others = bool(names) and not names.isdisjoint(
         {model.identifier for model in models}.difference(states_of_models(model.identifier for model in models))
     )
-    return replace(state, **{name: defaults[name] for name in MODEL_FILTERS}, states=state.states or others)
+    return replace(state, **{name: DEFAULTS[name] for name in MODEL_FILTERS}, states=state.states or others)
 
 
 def chosen_models(models: Sequence[ModelRow], state: BoardState) -> list[int]:

@@ -26,10 +26,9 @@ from brainscore_web.leaderboard.snapshot import Snapshot
 View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 
-def conditional(snapshot: Snapshot, *parts: object, only_snapshot: bool = False) -> str:
-    """Make the ETag of a response."""
-    state = snapshot.digest if only_snapshot else f"{snapshot.revision}"
-    return etag(state, snapshot.audience, snapshot.at, *parts)
+def conditional(snapshot: Snapshot, *parts: object) -> str:
+    """Make the ETag of a response that depends on a snapshot and further values."""
+    return etag(snapshot.digest, *parts)
 
 
 def etag(*parts: object) -> str:

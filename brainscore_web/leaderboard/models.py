@@ -72,14 +72,6 @@ def _shows_data(visitor: Visitor, benchmark: str) -> Case:
     return Case(When(pk__isnull=False, then=condition), default=Value(False), output_field=models.BooleanField())
 
 
-def _check_identifier(row: VisionModel | Benchmark) -> None:
-    limit = row._meta.get_field("identifier").max_length or 0
-    try:
-        check_identifier(row.identifier, "the identifier", limit)
-    except ValueError as error:
-        raise ValidationError({"identifier": str(error)}) from error
-
-
 def domain_choices() -> list[tuple[str, str]]:
     """Return the domains as choices of a form."""
     return [(name, name.capitalize()) for name in DOMAINS]
@@ -88,6 +80,47 @@ def domain_choices() -> list[tuple[str, str]]:
 def domain_field() -> models.CharField[str, str]:
     """Return the column of the name of a domain of `brainscore_core.domains`."""
     return models.CharField(max_length=20, choices=domain_choices, default=FIRST, db_default=FIRST)
+
+
+class _Synchronised(models.Model):
+    """A row of which receipts or the catalogue state some values; values that were edited stay."""
+
+    synced = models.JSONField(
+        default=dict,
+        blank=True,
+        editable=False,
+        help_text="What was read last from receipts or the catalogue; what differs from it was edited, and stays.",
+    )
+
+    class Meta:
+        """A base of tables."""
+
+        abstract = True
+
+
+class _Catalogued(_Synchronised):
+    """A model or a benchmark. Identifiers are unique across domains."""
+
+    identifier = models.CharField(max_length=200, unique=True)
+    domain = domain_field()
+    lab = lab_field()
+    bibtex = models.TextField(blank=True)
+    source = models.URLField(max_length=500, blank=True)
+    plugin = models.CharField(max_length=200, blank=True, help_text="Folder of its code.")
+    details = models.JSONField(default=dict, blank=True, help_text="What else the catalogue says.")
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        """A base of tables."""
+
+        abstract = True
+
+    def clean(self) -> None:
+        """Refuse identifiers that cannot be part of a URL."""
+        try:
+            check_identifier(self.identifier, "the identifier", 200)
+        except ValueError as error:
+            raise ValidationError({"identifier": str(error)}) from error
 
 
 class VisionModelQuerySet(models.QuerySet["VisionModel"]):
@@ -116,15 +149,12 @@ _ERASED: dict[str, Any] = {
 }  # fmt: skip
 
 
-class VisionModel(models.Model):
+class VisionModel(_Catalogued):
     """A model of any domain. Identifiers are unique across domains."""
 
-    identifier = models.CharField(max_length=200, unique=True)
-    domain = domain_field()
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="models"
     )
-    lab = lab_field()
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
     title = models.CharField(max_length=200, blank=True, help_text="Shown instead of the identifier.")
     architecture = models.CharField(max_length=200, blank=True)
@@ -140,17 +170,6 @@ class VisionModel(models.Model):
     )
     runnable = models.BooleanField(default=True, help_text="Whether it can be loaded with what is published.")
     regions = models.JSONField(default=dict, blank=True, help_text="Layers of regions: {region: [layer, …]}.")
-    source = models.URLField(max_length=500, blank=True)
-    bibtex = models.TextField(blank=True)
-    plugin = models.CharField(max_length=200, blank=True, help_text="Folder of its code.")
-    details = models.JSONField(default=dict, blank=True, help_text="What else the catalogue says.")
-    synced = models.JSONField(
-        default=dict,
-        blank=True,
-        editable=False,
-        help_text="What was read last from receipts or the catalogue; what differs from it was edited, and stays.",
-    )
-    created = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = VisionModelQuerySet.as_manager()
 
@@ -166,7 +185,7 @@ class VisionModel(models.Model):
 
     def clean(self) -> None:
         """Refuse identifiers that cannot be part of a URL, and models that are fine-tuned from each other."""
-        _check_identifier(self)
+        super().clean()
         names = self.trained_on
         if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
             raise ValidationError({"trained_on": 'It is a list of names, such as ["Places365"], [] or empty.'})
@@ -180,15 +199,13 @@ class VisionModel(models.Model):
             current = above.get(current, "")
 
 
-class Benchmark(models.Model):
+class Benchmark(_Catalogued):
     """A benchmark, or a mean of the nodes below it. Together they form the tree.
 
     Scores of benchmarks are always public; `access` is the access to stimuli and measurements. Identifiers are unique
     across domains.
     """
 
-    identifier = models.CharField(max_length=200, unique=True)
-    domain = domain_field()
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="children")
     is_mean = models.BooleanField(default=False, help_text="A node whose value is the mean of those below it.")
     order = models.IntegerField(default=999, help_text="Siblings stand in this order, then by identifier.")
@@ -204,7 +221,6 @@ class Benchmark(models.Model):
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="benchmarks"
     )
-    lab = lab_field()
     credit = models.CharField(max_length=500, blank=True, help_text="Who contributed the benchmark.")
     description = models.TextField(blank=True)
     region = models.CharField(max_length=50, blank=True)
@@ -219,17 +235,6 @@ class Benchmark(models.Model):
     n_subjects = models.IntegerField(null=True, blank=True)
     n_neuroids = models.IntegerField(null=True, blank=True)
     metric = models.CharField(max_length=200, blank=True)
-    source = models.URLField(max_length=500, blank=True)
-    bibtex = models.TextField(blank=True)
-    plugin = models.CharField(max_length=200, blank=True, help_text="Folder of its code.")
-    details = models.JSONField(default=dict, blank=True, help_text="What else the catalogue says.")
-    synced = models.JSONField(
-        default=dict,
-        blank=True,
-        editable=False,
-        help_text="What was read last from receipts or the catalogue; what differs from it was edited, and stays.",
-    )
-    created = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         """In the tree's order among siblings."""
@@ -241,7 +246,7 @@ class Benchmark(models.Model):
 
     def clean(self) -> None:
         """Refuse identifiers that cannot be part of a URL, and parents that break the tree."""
-        _check_identifier(self)
+        super().clean()
         if not self.is_mean and self.pk is not None and self.children.exists():
             raise ValidationError({"is_mean": "It has children, which only a mean can have."})
         if self.parent_id is None:
@@ -278,7 +283,24 @@ def with_contributors(rows: models.QuerySet[Contributed]) -> dict[int, Contribut
     return {row.pk: row for row in contributed.only(*of_owner, "lab__name", "lab__slug")}
 
 
-class BenchmarkVersion(models.Model):
+def benchmarks_at_or_below(roots: Collection[int | str]) -> dict[int, str]:
+    """Return these benchmarks and means, given by primary keys or identifiers, and all below: identifiers by key."""
+    names: dict[int, str] = {}
+    children: dict[int | None, list[int]] = {}
+    for pk, identifier, parent in Benchmark.objects.order_by().values_list("pk", "identifier", "parent_id"):
+        names[pk] = identifier
+        children.setdefault(parent, []).append(pk)
+    reached: dict[int, str] = {}
+    waiting = [pk for pk, identifier in names.items() if pk in roots or identifier in roots]
+    while waiting:
+        pk = waiting.pop()
+        if pk not in reached:
+            reached[pk] = names[pk]
+            waiting += children.get(pk, ())
+    return reached
+
+
+class BenchmarkVersion(_Synchronised):
     """One version of a benchmark, with its ceiling."""
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="versions")
@@ -299,12 +321,6 @@ class BenchmarkVersion(models.Model):
         help_text="For which few subjects or groups alone scores hold, by the newest receipt; empty: for new ones.",
     )
     changes = models.TextField(blank=True, help_text="What changed since the version before.")
-    synced = models.JSONField(
-        default=dict,
-        blank=True,
-        editable=False,
-        help_text="What was read last from receipts or the catalogue; what differs from it was edited, and stays.",
-    )
 
     class Meta:
         """Newest first."""

@@ -19,8 +19,8 @@ from brainscore_core.metrics import ABOVE_CEILING
 from brainscore_core.plurals import counted
 from brainscore_core.populations import population
 from brainscore_core.results.board import fewest_scores
-from brainscore_core.training_data import MARKS, compare
-from brainscore_web.leaderboard.board import STATES, Board, BoardNode, mean_parts
+from brainscore_core.training_data import MARKS, Mark, compare
+from brainscore_web.leaderboard.board import STATES, Board, BoardNode, children_of, mean_parts
 from brainscore_web.leaderboard.cards.formatting import estimate, limits
 from brainscore_web.leaderboard.descriptions import BADGES, plain_name
 from brainscore_web.leaderboard.exposure import (
@@ -31,12 +31,11 @@ from brainscore_web.leaderboard.exposure import (
     VERIFICATIONS,
     verification_of_score,
 )
-from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, tree_checkboxes
+from brainscore_web.leaderboard.filters import benchmark_facets, chips, model_facets, tree_checkboxes
 from brainscore_web.leaderboard.models import Score, Visitor
 from brainscore_web.leaderboard.payload import (
     NEW_DAYS,
     badge_on,
-    chips,
     counts_text,
     n_filters,
     new_benchmarks,
@@ -90,20 +89,9 @@ def card_links(board: Board, row: int, place: int, receipt: str | None) -> list[
 
 
 _FIELDS = (
-    "receipt",
-    "version",
-    "created",
-    "level",
-    "state",
-    "reason",
-    "error_reason",
-    "value",
-    "error",
-    "low",
-    "high",
-    "estimates",
-    "undetermined",
-)
+    "receipt", "version", "created", "level", "state", "reason", "error_reason", "value", "error", "low", "high",
+    "estimates", "undetermined",
+)  # fmt: skip
 
 
 class Facts(NamedTuple):
@@ -269,7 +257,7 @@ def _finding(score: Mapping[str, Any]) -> str:
 
 
 def _value(board: Board, row: int, place: int, score: Mapping[str, Any]) -> str:
-    value, error, low, high = (float(part[row, place]) for part in (board.values, board.errors, board.low, board.high))
+    value, error, low, high = board.numbers(row, place)
     kind = "raw" if board.state.values == "raw" else "ceiled"
     text = estimate_text(
         value,
@@ -311,10 +299,8 @@ class Heads(NamedTuple):
 
 def heads_of(nodes: Sequence[BoardNode]) -> Heads:
     """Lay out the headers of the listed nodes; an open mean has its own column beside those of its children."""
-    children: dict[int, list[int]] = {}
-    for place, node in enumerate(nodes):
-        if node.listed:
-            children.setdefault(node.parent, []).append(place)
+    children = {parent: listed for parent, places in children_of(nodes).items()
+                if (listed := [place for place in places if nodes[place].listed])}  # fmt: skip
     columns: list[int] = []
     heads: list[Head] = []
 
@@ -389,29 +375,16 @@ _NO_VALUE = [
     )
     for state in STATES
 ]
-_MARKS = [
-    format_html(
-        '<span class="exposure"><span aria-hidden="true">{}</span><span class="said"> {}</span></span>',
-        MARKS[name].sign,
-        MARKS[name].text,
-    )
-    if MARKS[name].sign
-    else SafeString("")
-    for name in EXPOSURES
-]
-"""Marks of scores, in the order of `EXPOSURES`."""
 
-_DOUBTS = [
-    format_html(
-        '<span class="unverified"><span aria-hidden="true">{}</span><span class="said"> {}</span></span>',
-        VERIFICATION_MARKS[name].sign,
-        VERIFICATION_MARKS[name].text,
-    )
-    if name
-    else SafeString("")
-    for name in VERIFICATIONS
-]
-"""Marks of scores, in the order of `VERIFICATIONS`."""
+
+def _mark(kind: str, mark: Mark) -> SafeString:
+    html = '<span class="{}"><span aria-hidden="true">{}</span><span class="said"> {}</span></span>'
+    return format_html(html, kind, mark.sign, mark.text) if mark.sign else SafeString("")
+
+
+_MARKS = [_mark("exposure", MARKS[name]) for name in EXPOSURES]
+_DOUBTS = [_mark("unverified", VERIFICATION_MARKS[name]) for name in VERIFICATIONS]
+"""Marks of scores, in the order of `EXPOSURES` and of `VERIFICATIONS`."""
 
 _BREAKS = re.compile(r"(?<=[._\-/])|(?<=[a-z])(?=\d{3})")
 _VOID = SafeString('<td class="void"></td>')
@@ -603,7 +576,7 @@ def _cell(board: Board, row: int, place: int, errors: bool, common: str, first: 
 
 def _interval(board: Board, row: int, place: int, text: str, drawn: bool) -> str:
     """Return an interval as text; if it has both limits, also as a line on the range of the column's intervals."""
-    value, low, high = (float(array[row, place]) for array in (board.values, board.low, board.high))
+    value, _, low, high = board.numbers(row, place)
     if not drawn or not math.isfinite(low + high):
         return f' <span class="interval">{text}</span>'
     lowest, highest = float(np.nanmin(board.low[:, place])), float(np.nanmax(board.high[:, place]))

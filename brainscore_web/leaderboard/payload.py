@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import fields
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -16,38 +15,8 @@ from brainscore_core.formatting import number_text, range_text
 from brainscore_core.plurals import counted
 from brainscore_web.leaderboard.board import SHADES, STATES, Board, BoardNode
 from brainscore_web.leaderboard.descriptions import Badge, badge_of, plain_name
-from brainscore_web.leaderboard.filters import active_filters, chosen_benchmarks, chosen_models
-from brainscore_web.leaderboard.state import COVERAGE, BoardState
-
-_OF_MODELS = {
-    "q": "the search",
-    "models": "the choice of models",
-    "mine": "“my models”",
-    "family": "the family",
-    "architecture": "the architecture",
-    "training": "the training data",
-    "parameters_min": "the minimum number of parameters",
-    "parameters_max": "the maximum number of parameters",
-    "size_min": "the minimum size",
-    "size_max": "the maximum size",
-    "runnable": "“runnable”",
-}
-_OF_BENCHMARKS = {
-    "include": "“only”",
-    "exclude": "“without”",
-    "region": "the region",
-    "species": "the species",
-    "task": "the task",
-    "stimuli": "the stimuli",
-    "metric": "the metric",
-    "stimuli_min": "the minimum number of stimuli",
-    "stimuli_max": "the maximum number of stimuli",
-    "ceiling_min": "the minimum ceiling",
-    "access": "“public data only”",
-    "validity": "the validity",
-}
-_OF_SCORES = {"exposure": "“training on the stimuli”"}
-_DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(BoardState)}
+from brainscore_web.leaderboard.filters import Link, chips, chosen_benchmarks, chosen_models
+from brainscore_web.leaderboard.state import COVERAGE, DEFAULTS, PARAMETERS, BoardState, parameters_of
 
 
 def counts_text(board: Board) -> str:
@@ -65,7 +34,7 @@ def counts_text(board: Board) -> str:
 
 def n_filters(state: BoardState) -> int:
     """Return the number of active filters, not counting the search."""
-    return len(_active(state, {**_OF_MODELS, **_OF_BENCHMARKS, **_OF_SCORES}).keys() - {"q"})
+    return sum(len(_active(state, subject).keys() - {"q"}) for subject in ("models", "benchmarks", "scores"))
 
 
 def why_empty(board: Board) -> list[str]:
@@ -80,22 +49,19 @@ def why_empty(board: Board) -> list[str]:
     if not board.models and board.nodes and chosen_models(snapshot.models, state):
         return ["No model that passes the filters has a score on one of these benchmarks."]
     if not board.models:
-        without = {
-            text: len(chosen_models(snapshot.models, state.changed(**{name: _DEFAULTS[name]})))
-            for name, text in _active(state, _OF_MODELS).items()
+        n_models = {
+            text: len(chosen_models(snapshot.models, other)) for text, other in _active(state, "models").values()
         }
-        texts.append(f"No model passes.{_suggestion(without, 'model')}")
+        texts.append(f"No model passes.{_suggestion(n_models, 'model')}")
     if not board.nodes:
         if not snapshot.benchmarks:
             return [*texts, "There are no benchmarks."]
         if state.exposure and (n := len(chosen_benchmarks(snapshot, state))):
-            suggestion = f"without {_OF_SCORES['exposure']}, {counted(n, 'benchmark')} would"
-            return [*texts, f"No score passes. {suggestion.capitalize()}."]
-        without = {
-            text: len(chosen_benchmarks(snapshot, state.changed(**{name: _DEFAULTS[name]})))
-            for name, text in _active(state, _OF_BENCHMARKS).items()
+            return [*texts, f"No score passes.{_suggestion({PARAMETERS['exposure'].phrase: n}, 'benchmark')}"]
+        n_benchmarks = {
+            text: len(chosen_benchmarks(snapshot, other)) for text, other in _active(state, "benchmarks").values()
         }
-        texts.append(f"No benchmark passes.{_suggestion(without, 'benchmark')}")
+        texts.append(f"No benchmark passes.{_suggestion(n_benchmarks, 'benchmark')}")
     if board.models and board.nodes and board.root >= 0 and not board.rank.any():
         texts.append(
             "No model was scored on enough benchmarks for a rank. Open a column with + to see its scores, or set in "
@@ -104,23 +70,16 @@ def why_empty(board: Board) -> list[str]:
     return texts
 
 
-class Shortcut(NamedTuple):
-    """A link to the same models on other benchmarks, or with another coverage: its text and query."""
-
-    text: str
-    query: str
-
-
-def shortcuts(board: Board) -> list[Shortcut]:
+def shortcuts(board: Board) -> list[Link]:
     """Return links to other columns, to the benchmarks that models have in common, and to the ranks of all models."""
     state, links = board.state, []
     if board.n_listed < board.n_benchmarks:
         text = f"Show all {board.n_benchmarks} benchmarks, also those without a score"
-        links.append(Shortcut(text, state.changed(empty=True).query()))
+        links.append(Link(text, state.changed(empty=True).query()))
     elif state.empty:
-        links.append(Shortcut("Show only benchmarks with scores", state.changed(empty=False).query()))
+        links.append(Link("Show only benchmarks with scores", state.changed(empty=False).query()))
     if state.common or state.coverage != COVERAGE:
-        links.append(Shortcut("Back to the default coverage", state.changed(common="", coverage=COVERAGE).query()))
+        links.append(Link("Back to the default coverage", state.changed(common="", coverage=COVERAGE).query()))
         return links
     if board.root < 0 or (board.n_scored[:, 0] == board.n_all[:, 0]).all():
         return links
@@ -128,19 +87,14 @@ def shortcuts(board: Board) -> list[Shortcut]:
     if everyone.n_benchmarks and everyone.n_models > 1:
         number = counted(everyone.n_benchmarks, "benchmark")
         text = f"Compare on what all have: {number}"
-        links.append(Shortcut(text, state.changed(common="all", coverage=100.0).query()))
+        links.append(Link(text, state.changed(common="all", coverage=100.0).query()))
     if 1 < most.n_models < everyone.n_models:
         number = counted(most.n_benchmarks, "benchmark")
         text = f"Compare the {most.n_models} most complete models on what they have in common: {number}"
-        links.append(Shortcut(text, state.changed(common="most", coverage=100.0).query()))
+        links.append(Link(text, state.changed(common="most", coverage=100.0).query()))
     if any(board.unranked):
-        links.append(Shortcut("Rank all models", state.changed(coverage=0.0).query()))
+        links.append(Link("Rank all models", state.changed(coverage=0.0).query()))
     return links
-
-
-def chips(state: BoardState) -> list[Shortcut]:
-    """Return a link for each active filter that removes it."""
-    return [Shortcut(active.text, active.without.query()) for active in active_filters(state)]
 
 
 class Preset(NamedTuple):
@@ -188,8 +142,10 @@ def presets(board: Board, *, signed_in: bool) -> list[Preset]:
     ]
 
 
-def _active(state: BoardState, filters: dict[str, Any]) -> dict[str, str]:
-    return {name: text for name, text in filters.items() if getattr(state, name) != _DEFAULTS[name]}
+def _active(state: BoardState, subject: str) -> dict[str, tuple[str, BoardState]]:
+    """Return the active filters of models, benchmarks or scores: what they are in words, and the state without them."""
+    names = [name for name in parameters_of(subject) if getattr(state, name) != DEFAULTS[name]]
+    return {name: (PARAMETERS[name].phrase, state.changed(**{name: DEFAULTS[name]})) for name in names}
 
 
 def _suggestion(without: dict[str, int], noun: str) -> str:

@@ -71,8 +71,16 @@ def _problem(query: QueryDict, error: UserError) -> dict[str, str]:
     }
 
 
-def _json(content: Any) -> bytes:
-    return json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+def _json_answer(
+    request: HttpRequest, query: _BoardRequest, make: Callable[[], dict[str, Any]], *parts: object
+) -> HttpResponse:
+    """Respond with JSON that depends on the board and these values."""
+
+    def response() -> HttpResponse:
+        text = json.dumps(make(), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return HttpResponse(text.encode(), content_type="application/json")
+
+    return answer(request, conditional(query.snapshot, query.owned, *parts), response)
 
 
 @require_safe
@@ -92,7 +100,7 @@ def page(request: HttpRequest, domain: Domain) -> HttpResponse:
     try:
         query = _board_request(request, domain, "picks")
         # the login link contains the full path
-        tag = conditional(query.snapshot, "page", today, request.get_full_path(), query.owned, only_snapshot=True)
+        tag = conditional(query.snapshot, "page", today, request.get_full_path(), query.owned)
         return answer(request, tag, make)
     except UserError as error:
         try:
@@ -113,15 +121,8 @@ def page(request: HttpRequest, domain: Domain) -> HttpResponse:
 def data(request: HttpRequest, domain: Domain) -> HttpResponse:
     """Models, nodes and the shown columns as JSON."""
     query, today = _board_request(request, domain), timezone.now().date()
-    tag = conditional(
-        query.snapshot,
-        "data",
-        today,
-        query.state.changed(page=1, errors=False).query(),
-        query.owned,
-        only_snapshot=True,
-    )
-    return answer(request, tag, lambda: _json_response(_json(board_data(query.board, today))))
+    state = query.state.changed(page=1, errors=False).query()
+    return _json_answer(request, query, lambda: board_data(query.board, today), "data", today, state)
 
 
 @require_safe
@@ -131,27 +132,19 @@ def columns(request: HttpRequest, domain: Domain) -> HttpResponse:
     """The columns of the children of the nodes in ``node``, as JSON."""
     query = _board_request(request, domain, "node")
     nodes = sorted(set(request.GET.getlist("node")))
-    tag = conditional(query.snapshot, "columns", query.state.query(), query.owned, *nodes, only_snapshot=True)
-    return answer(request, tag, lambda: _json_response(_json(columns_below(query.board, nodes))))
+    return _json_answer(
+        request, query, lambda: columns_below(query.board, nodes), "columns", query.state.query(), *nodes
+    )
 
 
-class _Cell(NamedTuple):
-    """The requested cell: indices of its model and node, and their identifiers."""
-
-    row: int
-    place: int
-    model: str
-    node: str
-
-
-def _requested_cell(request: HttpRequest, board: Board) -> _Cell:
+def _requested_cell(request: HttpRequest, board: Board) -> tuple[int, int]:
+    """Return the indices of the requested model and node."""
     model, node = request.GET.get("model", ""), request.GET.get("node", "")
-    row = next((row for row, shown in enumerate(board.models) if shown.identifier == model), -1)
-    place = board.place(node)
+    row, place = board.row_of(model), board.place(node)
     if row < 0 or place < 0:
         name, value = ("model", model) if row < 0 else ("node", node)
         raise UnknownIdentifier(f"{name}: {value[:80]!r} is not on this board", remedy="reload the leaderboard")
-    return _Cell(row, place, model, node)
+    return row, place
 
 
 @require_safe
@@ -159,16 +152,16 @@ def _requested_cell(request: HttpRequest, board: Board) -> _Cell:
 def cell(request: HttpRequest, domain: Domain) -> HttpResponse:
     """Details of the cell of ``model`` and ``node``, as JSON."""
     query = _board_request(request, domain, "model", "node")
-    at = _requested_cell(request, query.board)
-    tag = conditional(query.snapshot, "cell", query.state.query(), query.owned, *at, only_snapshot=True)
+    row, place = _requested_cell(request, query.board)
 
-    def make() -> HttpResponse:
-        facts = cell_facts(query.board, at.row, at.place, request.user)
-        page = reverse("leaderboard:score", args=[domain]) + score_query(query.state, at.model, at.node)
-        links = [*card_links(query.board, at.row, at.place, facts.receipt), ("Link to these details", page)]
-        return _json_response(_json({"title": facts.title, "facts": facts.texts, "links": links}))
+    def make() -> dict[str, Any]:
+        facts = cell_facts(query.board, row, place, request.user)
+        query_of_page = score_query(query.state, request.GET["model"], request.GET["node"])
+        page = reverse("leaderboard:score", args=[domain]) + query_of_page
+        links = [*card_links(query.board, row, place, facts.receipt), ("Link to these details", page)]
+        return {"title": facts.title, "facts": facts.texts, "links": links}
 
-    return answer(request, tag, make)
+    return _json_answer(request, query, make, "cell", query.state.query(), row, place)
 
 
 @require_safe
@@ -176,18 +169,16 @@ def cell(request: HttpRequest, domain: Domain) -> HttpResponse:
 def score(request: HttpRequest, domain: Domain) -> HttpResponse:
     """Details of the cell of ``model`` and ``node``, as a page."""
     query = _board_request(request, domain, "model", "node")
-    at = _requested_cell(request, query.board)
-    tag = conditional(
-        query.snapshot, "score", request.get_full_path(), query.owned, *at, only_snapshot=True
-    )  # the login link contains the full path
+    row, place = _requested_cell(request, query.board)
 
     def make() -> HttpResponse:
-        facts = cell_facts(query.board, at.row, at.place, request.user)
-        links = card_links(query.board, at.row, at.place, facts.receipt)
+        facts = cell_facts(query.board, row, place, request.user)
+        links = card_links(query.board, row, place, facts.receipt)
         context = {"facts": facts, "links": links, "query": query.state.query(), "notes": query.board.notes}
         return render(request, "leaderboard/score.html", context)
 
-    return answer(request, tag, make)
+    # the login link contains the full path
+    return answer(request, conditional(query.snapshot, "score", request.get_full_path(), query.owned), make)
 
 
 @require_safe
@@ -198,9 +189,7 @@ def export(request: HttpRequest, domain: Domain, kind: str) -> HttpResponse:
     form = request.GET.get("form", "wide")
     # citations are not part of a snapshot
     content = exports.bibtex(query.board) if kind == "bib" else ""
-    tag = conditional(
-        query.snapshot, "export", kind, form, query.state.query(), query.owned, content, only_snapshot=True
-    )
+    tag = conditional(query.snapshot, "export", kind, form, query.state.query(), query.owned, content)
 
     def make() -> HttpResponse:
         exported = content or getattr(exports, kind)(query.board, form=form)
@@ -210,7 +199,3 @@ def export(request: HttpRequest, domain: Domain, kind: str) -> HttpResponse:
         return response
 
     return answer(request, tag, make)
-
-
-def _json_response(content: bytes) -> HttpResponse:
-    return HttpResponse(content, content_type="application/json")

@@ -181,47 +181,48 @@ def rendered(name: str, text: str) -> Document:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False, "highlight": _highlighted}).enable("table")
+    parser.add_render_rule("table_open", _table_open)
+    parser.add_render_rule("table_close", _table_close)
     tokens = parser.parse(_DOCSTRING.sub(r"- `\1`: `python -m pydoc \1`\n", _COMMENT.sub("", text)))
     sections: list[Section] = []
     title = name
-    tokens_shown: list[Token] = []
     used: set[str] = set()
-    tables = 0
-    position = 0
-    while position < len(tokens):
-        token = tokens[position]
-        if token.type == "heading_open":
-            words = tokens[position + 1].content.replace("`", "")
-            if token.tag == "h1":
-                title = words
-                position += 3
-                continue
-            anchor = _anchor(words, used)
-            token.attrSet("id", anchor)
-            if token.tag == "h2":
-                sections.append(Section(anchor, words))
-        if token.type in ("table_open", "table_close"):
-            tables += token.type == "table_open"
-            tokens_shown.append(_scrolling(token, f"Table {tables}"))
-            if token.type == "table_open":
-                tokens_shown.append(token)
-            else:
-                tokens_shown.insert(-1, token)
-            position += 1
+    body: list[Token] = []
+    inside_title = False
+    for token, content in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.tag == "h1":
+            inside_title = token.nesting == 1
+            title = title if content is None or not inside_title else content.content.replace("`", "")
             continue
+        if inside_title:
+            continue
+        if token.type == "heading_open" and content is not None:
+            words = content.content.replace("`", "")
+            token.attrSet("id", _anchor(words, used))
+            if token.tag == "h2":
+                sections.append(Section(str(token.attrs["id"]), words))
         for child in token.children or ():
-            if child.type == "link_open":
-                child.attrSet("href", _address(str(child.attrs["href"]), name))
-            elif child.type == "image":
-                child.attrSet("src", _address(str(child.attrs["src"]), name))
-        if token.type == "th_open" and not tokens[position + 1].content:
-            token.tag = tokens[position + 2].tag = "td"  # not a heading
+            for link in {"href", "src"} & child.attrs.keys():
+                child.attrSet(link, _address(str(child.attrs[link]), name))
         if token.type in ("th_open", "td_open") and "style" in token.attrs:  # forbidden by the security policy
             token.attrSet("class", f"to-{str(token.attrs.pop('style')).rpartition(':')[2]}")
-        tokens_shown.append(token)
-        position += 1
-    body = parser.renderer.render(tokens_shown, parser.options, {})
-    return Document(name, title, mark_safe(body), tuple(sections), _summary(tokens))  # noqa: S308 # raw HTML was escaped
+        body.append(token)
+    for opening, content, closing in zip(body, body[1:], body[2:], strict=False):
+        if opening.type == "th_open" and not content.content:
+            opening.tag = closing.tag = "td"  # not a heading
+    html_body = parser.renderer.render(body, parser.options, {})
+    return Document(name, title, mark_safe(html_body), tuple(sections), _summary(tokens))  # noqa: S308 # raw HTML was escaped
+
+
+def _table_open(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: dict[str, int]) -> str:
+    """Open a frame in which a wide table scrolls, with a name for screen readers."""
+    number = env["tables"] = env.get("tables", 0) + 1
+    frame = f'<div class="wide" tabindex="0" role="region" aria-label="Table {number}">'
+    return f"{frame}\n{renderer.renderToken(tokens, at, options, env)}"
+
+
+def _table_close(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: dict[str, int]) -> str:
+    return f"{renderer.renderToken(tokens, at, options, env)}</div>\n"
 
 
 def _summary(tokens: Sequence[Token]) -> str:
@@ -269,17 +270,6 @@ def _address(target: str, name: str) -> str:
         name = page.removesuffix(".md")
         return f"/tutorials/{fragment}" if name == "index" else f"/tutorials/{name}/{fragment}"
     return f"/tutorials/files/{page}{fragment}"
-
-
-def _scrolling(of: Token, name: str) -> Token:
-    """Return a frame in which a wide table scrolls, with a name for screen readers."""
-    from markdown_it.token import Token
-
-    opening = of.type == "table_open"
-    frame = Token("frame_open" if opening else "frame_close", "div", 1 if opening else -1, block=True)
-    if opening:
-        frame.attrs = {"class": "wide", "tabindex": "0", "role": "region", "aria-label": name}
-    return frame
 
 
 def _highlighted(code: str, language: str, _attributes: str) -> str:

@@ -78,9 +78,7 @@ def _front_of(board: Board) -> dict[str, Any]:
 
 def _leader(board: Board, row: int, node: int) -> dict[str, Any]:
     model = board.models[row]
-    value, error, low, high = (
-        float(column[row, node]) for column in (board.values, board.errors, board.low, board.high)
-    )
+    value, error, low, high = board.numbers(row, node)
     return {
         "identifier": model.identifier,
         "title": model.title or model.identifier,

@@ -66,7 +66,7 @@ def home(request: HttpRequest) -> HttpResponse:
     first, *others = snapshots
     parts = (state_of(written, *news), *(snapshot.digest for snapshot in others))
     recent = ([score.row.pk for score in scores], [(plugin.title, plugin.published) for plugin in plugins])
-    return answer(request, conditional(first, "home", *parts, recent, only_snapshot=True), make)
+    return answer(request, conditional(first, "home", *parts, recent), make)
 
 
 @require_safe

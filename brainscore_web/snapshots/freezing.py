@@ -30,10 +30,9 @@ from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard import export
 from brainscore_web.leaderboard.board import Board, board_for
 from brainscore_web.leaderboard.cards.receipts import receipt_file
-from brainscore_web.leaderboard.exposure import EXPOSURES, VERIFICATIONS
 from brainscore_web.leaderboard.models import Score, Visibility, Visitor, chunks
 from brainscore_web.leaderboard.page import heads_of
-from brainscore_web.leaderboard.snapshot import STATES, snapshot_for
+from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.snapshots.citing import archive_of
 from brainscore_web.snapshots.models import KEY_LENGTH, FrozenView
@@ -159,12 +158,9 @@ def document_of(board: Board, *, title: str, authors: Sequence[str], now: dateti
     state, shown = board.state, set(heads_of(board.nodes).columns)
     receipts, hashes = _receipts(board, places)
     ranks = {"rank": board.rank, "rank_best": board.best, "rank_worst": board.worst}
-    codes = {
-        "states": (STATES, board.states),
-        "exposure": ((*EXPOSURES, None), board.exposure),  # -1, without a score, is the last
-        "verification": (tuple(name or None for name in VERIFICATIONS), board.verification),
-    }
-    numbers = {"values": board.values, "errors": board.errors, "low": board.low, "high": board.high}
+    names = {"scored": "n_scored", "of": "n_all", "values": "value", "errors": "error", "low": "low", "high": "high",
+             "states": "state", "exposure": "exposure", "verification": "verification"}  # fmt: skip
+    cells = export.cells_of(board)
     return {
         "schema": SCHEMA,
         "site": settings.ADDRESS,
@@ -188,10 +184,7 @@ def document_of(board: Board, *, title: str, authors: Sequence[str], now: dateti
                 **{name: int(values[row]) or None for name, values in ranks.items()},
                 "groups": board.groups[row],
                 "unranked": board.unranked[row],
-                "scored": [int(n) for n in board.n_scored[row, places]],
-                "of": [int(n) for n in board.n_all[row, places]],
-                **{name: _finite(values[row, places]) for name, values in numbers.items()},
-                **{name: [names[code] for code in array[row, places]] for name, (names, array) in codes.items()},
+                **{name: _finite(cells[cell][row, places]) for name, cell in names.items()},
                 "receipts": receipts[row],
                 "receipts_sha256": hashes[row],
             }
@@ -234,5 +227,5 @@ def _receipts(board: Board, places: Sequence[int]) -> tuple[list[list[str | None
     return [[names.get(key) for key in row] for row in listed], [[hashes.get(key) for key in row] for row in listed]
 
 
-def _finite(values: NDArray[np.float64]) -> list[float | None]:
-    return [value if np.isfinite(value) else None for value in values.tolist()]
+def _finite(values: NDArray[Any]) -> list[Any]:
+    return [None if value != value else value for value in values.tolist()]  # NaN differs from itself

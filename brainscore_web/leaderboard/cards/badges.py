@@ -66,12 +66,11 @@ def model_badge(board: Board, identifier: str, node: str = "") -> SafeString:
     Http404
         If the model or the node is not on the board.
     """
-    row = next((row for row, model in enumerate(board.models) if model.identifier == identifier), -1)
-    place = board.place(node) if node else board.root
+    row, place = board.row_of(identifier), board.place(node) if node else board.root
     if row < 0 or place < 0 or board.nodes[place].kind == "heading":
         raise Http404("no public score for a badge")
     title = board.nodes[place].title
-    value = estimate(*(float(array[row, place]) for array in (board.values, board.errors, board.low, board.high)))
+    value = estimate(*board.numbers(row, place))
     n_scored, n_all = int(board.n_scored[row, place]), int(board.n_all[row, place])
     coverage = f", {n_scored} of {n_all} scored" if board.nodes[place].kind == "mean" else ""
     return badge(f"Brain-Score · {identifier}", f"{title} {value}{coverage}", board.condition(place))

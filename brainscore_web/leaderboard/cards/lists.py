@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
-from urllib.parse import quote
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from brainscore_core.formatting import count_text
 from brainscore_web.leaderboard.board import Board, range_text
 from brainscore_web.leaderboard.cards.formatting import estimate, megabytes, number
 from brainscore_web.leaderboard.descriptions import data_access
-from brainscore_web.leaderboard.filters import active_filters, chosen_models
+from brainscore_web.leaderboard.filters import chosen_models
 from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
@@ -21,14 +20,6 @@ PAGE = 50
 """Number of models on one page."""
 
 _TEXTS = ("identifier", "title", "region", "species", "task", "stimuli", "metric")
-
-
-class Chip(NamedTuple):
-    """An active filter, and the query without it."""
-
-    name: str
-    value: str
-    without: str
 
 
 def benchmark_lines(board: Board, text: str = "") -> tuple[dict[str, Any], ...]:
@@ -66,19 +57,6 @@ def benchmark_lines(board: Board, text: str = "") -> tuple[dict[str, Any], ...]:
     )
 
 
-def chips(state: BoardState, text: str = "") -> tuple[Chip, ...]:
-    """Return the active filters, each with the query without it; `text` is a search that is not part of `state`."""
-    suffix = f"q={quote(text, safe='')}" if text else ""
-    search = [Chip("search", text, state.changed().query())] if text else []
-    return (
-        *search,
-        *(
-            Chip(active.label, active.value, "&".join(filter(None, (active.without.query(), suffix))))
-            for active in active_filters(state)
-        ),
-    )
-
-
 def model_list(board: Board, state: BoardState) -> dict[str, Any]:
     """Return the requested page of models, in the order of the board."""
     roots = [at for at, node in enumerate(board.nodes) if node.kind == "mean" and node.depth == 0]
@@ -91,10 +69,7 @@ def model_list(board: Board, state: BoardState) -> dict[str, Any]:
             "size": megabytes(model.size_mb),
             "rank": str(board.rank[row]) if board.rank[row] else "",
             "places": range_text(board.best[row], board.worst[row]) if board.best[row] != board.worst[row] else "",
-            "scores": tuple(
-                estimate(*(float(part[row, at]) for part in (board.values, board.errors, board.low, board.high)))
-                for at in roots
-            ),
+            "scores": tuple(estimate(*board.numbers(row, at)) for at in roots),
             "coverage": f"{board.n_scored[row, roots[0]]} of {board.n_all[row, roots[0]]}" if roots else "",
         }
         for row, model in enumerate(board.models)

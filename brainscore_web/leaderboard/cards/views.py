@@ -16,6 +16,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from brainscore_core.domains import Domain
@@ -36,21 +37,20 @@ from brainscore_web.leaderboard.cards.benchmark import (
 )
 from brainscore_web.leaderboard.cards.facts import citation_of, code_link, discussion_link
 from brainscore_web.leaderboard.cards.formatting import STATES, axis_of, bins, estimate, histogram
-from brainscore_web.leaderboard.cards.history import CAUSES, history_lines, means_chart, means_lines, newest, rank_steps
-from brainscore_web.leaderboard.cards.lists import benchmark_lines, chips, model_list, sorts, unscored
+from brainscore_web.leaderboard.cards.history import CAUSES, history_lines, means_chart, newest, rank_steps
+from brainscore_web.leaderboard.cards.lists import benchmark_lines, model_list, sorts, unscored
 from brainscore_web.leaderboard.cards.model import (
     find_model,
     model_card,
     model_data,
     near_models,
-    profile_chart,
     rank_days,
     training_of,
 )
 from brainscore_web.leaderboard.cards.questions import load_questions, questions_of
 from brainscore_web.leaderboard.cards.receipts import receipt_card, receipt_file
 from brainscore_web.leaderboard.cards.validity import load_validity
-from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
+from brainscore_web.leaderboard.filters import benchmark_facets, chips, model_facets
 from brainscore_web.leaderboard.http import answer, cached_for_visitors, conditional, public_answer, user_errors
 from brainscore_web.leaderboard.models import (
     Benchmark,
@@ -98,6 +98,7 @@ RESCORED_SHOWN = 12
 """Number of benchmarks with more than one result on a model's card unless all are requested."""
 
 _EVERYTHING = BoardState(unscored=True)
+_not_shared = cache_control(private=True, no_cache=True)  # what a visitor sees depends on their rights
 
 
 @require_safe
@@ -113,7 +114,7 @@ def model(request: HttpRequest, domain: Domain, identifier: str) -> HttpResponse
     if row.domain != domain.name:
         return redirect("cards:model", row.domain, identifier)
     if request.GET.get("download") == "bibtex":
-        return _bibtex(request, row.bibtex, identifier)
+        return _bibtex(row.bibtex, identifier)
     data = model_data(row, request.user)
     training = training_of(snapshot, identifier, _addresses(domain)["model"])
     unlisted = training is not None and identifier != training["listed"]
@@ -132,23 +133,19 @@ def model(request: HttpRequest, domain: Domain, identifier: str) -> HttpResponse
             "discussion": discussion_link(row),
             "axis": card["axis"].texts,
             "means_chart": means_chart(card["means"]),
-            "means_lines": means_lines(card["means"]),
-            "profiles": [(profile, profile_chart(profile)) for profile in card["profiles"]],
             "history": history_lines(
                 card["rescored"] if opened.get("history") == "all" else newest(card["rescored"], RESCORED_SHOWN)
             ),
             "n_history": len(card["rescored"]),
             "all_toggle": _all_toggle(card),
-            "rank_steps": rank_steps(snapshot, identifier, rank_days(data)) if by_rank else None,
+            "rank_steps": rank_steps(snapshot, identifier, data.versions, rank_days(data)) if by_rank else None,
             "causes": CAUSES,
             "assumption": ASSUMPTION if any(row["places"] for row in card["headline"]) else "",
             "mine": owns(request.user, row),
         }
         return render(request, "cards/model.html", context)
 
-    tag = conditional(
-        snapshot, "model", _fields(row), _contributors_shown(row), data, source, opened.urlencode(), only_snapshot=True
-    )
+    tag = conditional(snapshot, "model", _fields(row), _contributors_shown(row), data, source, opened.urlencode())
     return answer(request, tag, make)
 
 
@@ -165,7 +162,7 @@ def benchmark(request: HttpRequest, domain: Domain, identifier: str) -> HttpResp
     if row.domain != domain.name:
         return redirect("cards:benchmark", row.domain, identifier)
     if query.get("download") == "bibtex":
-        return _bibtex(request, row.bibtex, identifier)
+        return _bibtex(row.bibtex, identifier)
     data = benchmark_data(row, request.user)
     source = code_link(domain.name, "benchmarks", row.plugin, request.user, identifier=identifier)
     most = None if query.get("models") == "all" else MODELS_SHOWN
@@ -173,9 +170,7 @@ def benchmark(request: HttpRequest, domain: Domain, identifier: str) -> HttpResp
     def make() -> HttpResponse:
         card = benchmark_card(row, board_for(snapshot, _EVERYTHING), data)
         if query.get("download") == "svg":
-            picture = HttpResponse(standalone(models_chart(card, most)), content_type="image/svg+xml")
-            picture["Content-Disposition"] = content_disposition_header(True, "models.svg")
-            return picture
+            return _download(standalone(models_chart(card, most)), "image/svg+xml", "models.svg")
         context = {
             "to": _addresses(domain),
             "card": card,
@@ -197,7 +192,7 @@ def benchmark(request: HttpRequest, domain: Domain, identifier: str) -> HttpResp
     versions = [_fields(version) for version in data.versions]
     about = (_fields(row), _contributors_shown(row), data.scores, versions, data.samples, data.shows_data)
     parts = (*about, data.packaged, data.assessments)
-    tag = conditional(snapshot, "benchmark", *parts, source, query.urlencode(), only_snapshot=True)
+    tag = conditional(snapshot, "benchmark", *parts, source, query.urlencode())
     return answer(request, tag, make)
 
 
@@ -218,27 +213,27 @@ def design(request: HttpRequest, domain: Domain, digest: str) -> HttpResponse:
 def model_badge(request: HttpRequest, domain: Domain, identifier: str) -> HttpResponse:
     """A badge with the score of a public model, at ``node`` if it is given."""
     query = _valid_query(request, {"node": None})
-    return _badge(
-        request, domain, identifier, lambda board: badges.model_badge(board, identifier, query.get("node", ""))
-    )
+    return _badge(request, domain, lambda board: badges.model_badge(board, identifier, query.get("node", "")))
 
 
 @require_safe
 def benchmark_badge(request: HttpRequest, domain: Domain, identifier: str) -> HttpResponse:
     """A badge of a benchmark or mean."""
     _valid_query(request, {})
-    return _badge(request, domain, identifier, lambda board: badges.benchmark_badge(board, identifier))
+    return _badge(request, domain, lambda board: badges.benchmark_badge(board, identifier))
 
 
-def _badge(request: HttpRequest, domain: Domain, identifier: str, draw: Callable[[Board], str]) -> HttpResponse:
+def _badge(request: HttpRequest, domain: Domain, draw: Callable[[Board], str]) -> HttpResponse:
     snapshot = snapshot_for(AnonymousUser(), domain.name)
-    tag = conditional(snapshot, "badge", request.get_full_path(), only_snapshot=True)
-    return public_answer(
-        request, tag, lambda: HttpResponse(draw(board_for(snapshot, _EVERYTHING)), content_type="image/svg+xml")
-    )
+
+    def make() -> HttpResponse:
+        return HttpResponse(draw(board_for(snapshot, _EVERYTHING)), content_type="image/svg+xml")
+
+    return public_answer(request, conditional(snapshot, "badge", request.get_full_path()), make)
 
 
 @require_safe
+@_not_shared
 def benchmark_croissant(request: HttpRequest, domain: Domain, identifier: str) -> HttpResponse:
     """Metadata of a benchmark's data in Croissant."""
     row = find_benchmark(identifier)
@@ -248,9 +243,7 @@ def benchmark_croissant(request: HttpRequest, domain: Domain, identifier: str) -
         row, request.user, request.build_absolute_uri(reverse("cards:benchmark", args=[domain, identifier]))
     )
     text = json.dumps(document, indent=2, ensure_ascii=False)
-    response = HttpResponse(text, content_type="application/ld+json")
-    response["Cache-Control"] = "private, no-cache"
-    return response
+    return HttpResponse(text, content_type="application/ld+json")
 
 
 @require_safe
@@ -279,7 +272,7 @@ def benchmarks(request: HttpRequest, domain: Domain) -> HttpResponse:
         return render(request, "cards/benchmarks.html", context)
 
     contributors = [_contributors_shown(row) for row in contributed.values()]
-    tag = conditional(snapshot, "benchmarks", state.query(), text, contributors, only_snapshot=True)
+    tag = conditional(snapshot, "benchmarks", state.query(), text, contributors)
     return answer(request, tag, make)
 
 
@@ -312,7 +305,7 @@ def models(request: HttpRequest, domain: Domain) -> HttpResponse:
         return render(request, "cards/models.html", context)
 
     contributors = [_contributors_shown(row) for row in contributed.values()]
-    tag = conditional(snapshot, "models", state.query(), others, contributors, only_snapshot=True)
+    tag = conditional(snapshot, "models", state.query(), others, contributors)
     return answer(request, tag, make)
 
 
@@ -323,6 +316,7 @@ def _contributors_shown(row: VisionModel | Benchmark) -> tuple[Any, ...]:
 
 
 @require_safe
+@_not_shared
 def receipt(request: HttpRequest, domain: Domain, receipt: str) -> HttpResponse:
     """The page of a receipt."""
     score = _receipt(request, domain, receipt)
@@ -336,9 +330,7 @@ def receipt(request: HttpRequest, domain: Domain, receipt: str) -> HttpResponse:
         "verify": f"brainscore verify {shlex.quote(card['receipt'])} --site {shlex.quote(site)}",
         "private": score.model.visibility == Visibility.PRIVATE,
     }
-    response = render(request, "cards/receipt.html", context)
-    response["Cache-Control"] = "private, no-cache"
-    return response
+    return render(request, "cards/receipt.html", context)
 
 
 @require_safe
@@ -369,16 +361,14 @@ def stimuli(request: HttpRequest, domain: Domain, receipt: str) -> HttpResponse:
 
 
 @require_safe
+@_not_shared
 def receipt_json(request: HttpRequest, domain: Domain, receipt: str) -> HttpResponse:
     """Download a receipt."""
     score = _receipt(request, domain, receipt)
     if not isinstance(score.document, dict):
         raise Http404("the document of this receipt is not available")
     content = receipt_file(score.document, shows_data=score.benchmark.shows_data_to(request.user))
-    response = HttpResponse(content, content_type="application/json")
-    response["Content-Disposition"] = content_disposition_header(True, f"{score.receipt}.json")
-    response["Cache-Control"] = "private, no-cache"
-    return response
+    return _download(content, "application/json", f"{score.receipt}.json")
 
 
 @require_safe
@@ -459,15 +449,16 @@ def _valid_query(request: HttpRequest, known: Mapping[str, tuple[str, ...] | Non
     return request.GET
 
 
-def _bibtex(request: HttpRequest, bibtex: str, identifier: str) -> HttpResponse:
-    if not bibtex.strip():
-        raise Http404("no citation is known")
+def _bibtex(bibtex: str, identifier: str) -> HttpResponse:
     citation = citation_of(bibtex, identifier)
-    assert citation is not None  # there is a text
-    response = HttpResponse(f"{citation.bibtex}\n", content_type="application/x-bibtex; charset=utf-8")
-    response["Content-Disposition"] = content_disposition_header(True, citation.filename)
-    response["Cache-Control"] = "private, no-cache"
-    return response
+    if citation is None:
+        raise Http404("no citation is known")
+    return _download(f"{citation.bibtex}\n", "application/x-bibtex; charset=utf-8", citation.filename)
+
+
+def _download(content: str | bytes, kind: str, name: str) -> HttpResponse:
+    headers = {"Content-Disposition": content_disposition_header(True, name), "Cache-Control": "private, no-cache"}
+    return HttpResponse(content, content_type=kind, headers=headers)
 
 
 def _unknown(request: HttpRequest, kind: str, identifier: str, near: list[str]) -> HttpResponse:
