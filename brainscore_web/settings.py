@@ -94,7 +94,10 @@ TEMPLATES: list[dict[str, Any]] = [
         "APP_DIRS": True,
         "OPTIONS": {
             "builtins": ["brainscore_web.pages.documents"],
-            "libraries": {"scoring": "brainscore_web.scoring.views"},
+            "libraries": {
+                "scoring": "brainscore_web.scoring.views",
+                "validity": "brainscore_web.leaderboard.cards.validity",
+            },
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

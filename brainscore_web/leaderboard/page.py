@@ -64,7 +64,8 @@ def card_patterns(domain: str) -> dict[str, str]:
 
 def score_query(state: BoardState, model: str, node: str) -> str:
     """Return the query of the page about one score of a board."""
-    return f"?{_joined(_query_of_scores(state), urlencode({'model': model, 'node': node}, quote_via=quote))}"
+    pairs = urlencode({"model": model, "node": node}, quote_via=quote)
+    return f"?{'&'.join(filter(None, (_query_of_scores(state), pairs)))}"
 
 
 def _query_of_scores(state: BoardState) -> str:
@@ -394,7 +395,6 @@ def page_context(
     board: Board,
     today: date,
     *,
-    errors: bool,
     signed_in: bool,
     choosing: bool = False,
     typed: Mapping[str, Any] | None = None,
@@ -415,7 +415,7 @@ def page_context(
     return {
         "state": state,
         "search": (typed or {}).get("q", state.q),
-        "errors": errors,
+        "errors": state.errors,
         "counts": counts_text(board),
         "chosen": n_filters(state),
         "notes": board.notes,
@@ -426,41 +426,26 @@ def page_context(
         "has_unranked": any(board.unranked),
         "facts": [(name, title, name in state.facts) for name, title in FACTS.items()],
         "is_empty": not board.models or not board.nodes,
-        "corners": [_corner(state, name, title, errors) for name, title in (("rank", "Rank"), ("model", "Model"))],
-        "fact_heads": [_corner(state, name, FACTS[name], errors) for name in state.facts],
+        "corners": [_corner(state, name, title) for name, title in (("rank", "Rank"), ("model", "Model"))],
+        "fact_heads": [_corner(state, name, FACTS[name]) for name in state.facts],
         "n_levels": len(heads.levels),
-        "levels": [[_column(board, head, errors, new) for head in level] for level in heads.levels],
-        "rows": _rows(board, heads.columns, start, errors),
+        "levels": [[_column(board, head, new) for head in level] for level in heads.levels],
+        "rows": _rows(board, heads.columns, start),
         "first": start + 1,
         "last": min(start + PAGE, len(board.models)),
         "n_models": len(board.models),
-        "before": _query(state.changed(page=number - 1), errors) if number > 1 else None,
-        "after": _query(state.changed(page=number + 1), errors) if number < pages else None,
-        "all_open": _query(
-            state.changed(open=tuple(node.identifier for node in board.nodes if node.kind != "benchmark")), errors
-        ),
-        "all_closed": _query(state.changed(open=()), errors),
+        "before": _query(state.changed(page=number - 1)) if number > 1 else None,
+        "after": _query(state.changed(page=number + 1)) if number < pages else None,
+        "all_open": _query(state.changed(open=[node.identifier for node in board.nodes if node.kind != "benchmark"])),
+        "all_closed": _query(state.changed(open=())),
         "export": f"?{export}" if export else "",
         "model_facets": model_facets(board.snapshot, state),
         "benchmark_facets": benchmark_facets(board.snapshot, state),
         "choosing": choosing,
         "picks": tree_checkboxes(board.snapshot, state) if choosing or state.include or state.exclude else "",
-        "with_picks": f"{_query(state.changed(), errors)}&picks=1",
-        "limits": [
-            (
-                "parameters",
-                "Parameters",
-                "e.g. 25M",
-                _field_value(state.parameters_min),
-                _field_value(state.parameters_max),
-            ),
-            ("size", "Weights, MB", "e.g. 100", _field_value(state.size_min), _field_value(state.size_max)),
-        ],
-        "stimuli_min": _field_value(state.stimuli_min),
-        "stimuli_max": _field_value(state.stimuli_max),
-        "coverage": "" if state.coverage == COVERAGE else _field_value(state.coverage),
-        "default_coverage": _field_value(COVERAGE),
-        "ceiling_min": _field_value(state.ceiling_min),
+        "with_picks": f"{_query(state.changed())}&picks=1",
+        "texts": state.texts,
+        "default_coverage": f"{COVERAGE:g}",
         "legend": [(state.replace(" ", "-"), sign, state) for state, sign in SIGNS.items()],
         "shades": range(10),
         "new_days": NEW_DAYS if new else None,
@@ -482,41 +467,29 @@ def _breakable(text: str) -> SafeString:
     return format_html_join(SafeString("<wbr>"), "{}", ((part,) for part in _BREAKS.split(text)))
 
 
-def _query(state: BoardState, errors: bool) -> str:
-    return f"?{_joined(state.query(), 'errors=1' if errors else '')}"
+def _query(state: BoardState) -> str:
+    return f"?{state.query()}"
 
 
-def _joined(*parts: str) -> str:
-    return "&".join(filter(None, parts))
-
-
-def _field_value(number: float | None) -> str:
-    if number is None:
-        return ""
-    return str(int(number)) if number.is_integer() else repr(number)
-
-
-def _sorting(state: BoardState, name: str, errors: bool) -> tuple[str, str, str]:
+def _sorting(state: BoardState, name: str) -> tuple[str, str, str]:
     """Return the query that sorts by a column, its current `aria-sort`, and the CSS class of its arrow."""
     reverse = state.sort == name
-    plain = state.changed(sort="rank").query()
-    key = f"{'-' if reverse else ''}{name}"
-    query = _joined(plain, "" if key == "rank" else f"sort={quote(key, safe='')}", "errors=1" if errors else "")
+    query = _query(state.changed(sort=f"-{name}" if reverse else name))
     if state.sort.removeprefix("-") != name:
-        return f"?{query}", "none", ""
+        return query, "none", ""
     rises = (name in ("rank", "model")) == reverse  # by default, the best or A comes first
-    return f"?{query}", "ascending" if rises else "descending", "up" if rises else "down"
+    return query, "ascending" if rises else "descending", "up" if rises else "down"
 
 
-def _corner(state: BoardState, name: str, title: str, errors: bool) -> dict[str, str]:
-    query, aria, arrow = _sorting(state, name, errors)
+def _corner(state: BoardState, name: str, title: str) -> dict[str, str]:
+    query, aria, arrow = _sorting(state, name)
     return {"name": name, "title": title, "sort": query, "aria": aria, "arrow": arrow}
 
 
-def _column(board: Board, head: Head, errors: bool, new: frozenset[str]) -> dict[str, Any]:
+def _column(board: Board, head: Head, new: frozenset[str]) -> dict[str, Any]:
     node = board.nodes[head.place]
     sortable = head.kind != "group" and node.kind != "heading"
-    sort, aria, arrow = _sorting(board.state, node.identifier, errors) if sortable else ("", "", "")
+    sort, aria, arrow = _sorting(board.state, node.identifier) if sortable else ("", "", "")
     badge = badge_on(board, head.place)
     words = plain_name(board.snapshot.benchmarks[node.column]) if node.column >= 0 else ""
     return {
@@ -528,7 +501,7 @@ def _column(board: Board, head: Head, errors: bool, new: frozenset[str]) -> dict
         "width": head.width,
         "height": head.height,
         "number": node.n_benchmarks,
-        "toggle": _query(board.toggled(head.place), errors) if head.kind in ("group", "closed") else "",
+        "toggle": _query(board.toggled(head.place)) if head.kind in ("group", "closed") else "",
         "sort": sort,
         "aria": aria,
         "arrow": arrow,
@@ -541,14 +514,14 @@ def _column(board: Board, head: Head, errors: bool, new: frozenset[str]) -> dict
     }
 
 
-def _rows(board: Board, columns: tuple[int, ...], start: int, errors: bool) -> SafeString:
-    linked = len(columns) <= _LINKED_COLUMNS and not errors
-    common = escape(_joined("?" + _query_of_scores(board.state), "model=").replace("?&", "?")) if linked else ""
+def _rows(board: Board, columns: tuple[int, ...], start: int) -> SafeString:
+    linked = len(columns) <= _LINKED_COLUMNS and not board.state.errors
+    common = escape("?" + "&".join(filter(None, (_query_of_scores(board.state), "model=")))) if linked else ""
     first = next((place for place in columns if board.nodes[place].kind == "mean"), -1)
     model_card = card_patterns(board.snapshot.domain)["model_card"]
     rows = []
     for row in range(start, min(start + PAGE, len(board.models))):
-        cells = "".join(_cell(board, row, place, errors, common, place == first) for place in columns)
+        cells = "".join(_cell(board, row, place, common, place == first) for place in columns)
         facts = format_html_join(
             "", '<td class="fact {}">{}</td>', ((name, fact_text(board, row, name)) for name in board.state.facts)
         )
@@ -556,7 +529,7 @@ def _rows(board: Board, columns: tuple[int, ...], start: int, errors: bool) -> S
     return format_html_join("\n", "<tr>{}{}{}{}</tr>", rows)
 
 
-def _cell(board: Board, row: int, place: int, errors: bool, common: str, first: bool) -> str:
+def _cell(board: Board, row: int, place: int, common: str, first: bool) -> str:
     if board.nodes[place].kind == "heading":
         return _VOID
     text = rounded(board.values[row, place])
@@ -567,7 +540,7 @@ def _cell(board: Board, row: int, place: int, errors: bool, common: str, first: 
     if common:
         model, node = quote(board.models[row].identifier), quote(board.nodes[place].identifier)
         link, end = f'<a href="score/{common}{model}&amp;node={node}">', "</a>"
-    inside = _interval(board, row, place, between, first) if errors or (first and between) else ""
+    inside = _interval(board, row, place, between, first) if board.state.errors or (first and between) else ""
     mark = _MARKS[board.exposure[row, place]] if board.exposure[row, place] > 0 else ""
     mark += _DOUBTS[board.verification[row, place]]
     classes = f"value{f' s{shade}' if shade >= 0 else ''}{' first' if first else ''}"

@@ -151,13 +151,12 @@ class BoardState:
 
     def __post_init__(self) -> None:
         for name, given in vars(self).copy().items():
-            if isinstance(given, tuple):
+            if isinstance(given, tuple | list):
                 object.__setattr__(self, name, tuple(sorted(set(given))))
         object.__setattr__(self, "q", self.q.strip())
         search.parse(self.q)
-        for name, kind in KINDS.items():
-            choices = get_args(kind) if get_origin(kind) is Literal else ()
-            if choices and getattr(self, name) not in choices:
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
                 raise _invalid(name, getattr(self, name), f"one of: {', '.join(filter(None, choices))}")
         for name in ("parameters", "size", "stimuli"):
             least, most = getattr(self, f"{name}_min"), getattr(self, f"{name}_max")
@@ -205,16 +204,13 @@ class BoardState:
 
     def query(self) -> str:
         """Return the query in a canonical form: only values that differ from the default, without ``?``."""
-        pairs: list[tuple[str, str]] = []
-        for name, default in DEFAULTS.items():
-            value = getattr(self, name)
-            if value == default:
-                continue
-            if isinstance(value, tuple):
-                pairs += [(name, text) for text in value or ("",)]
-            else:
-                pairs.append((name, _text(value)))
-        return urlencode(pairs, quote_via=quote, safe="")
+        return urlencode(self.texts, quote_via=quote, safe="", doseq=True)
+
+    @property
+    def texts(self) -> dict[str, str | tuple[str, ...]]:
+        """The values that differ from the default, as text."""
+        given = ((name, getattr(self, name)) for name, default in DEFAULTS.items() if getattr(self, name) != default)
+        return {name: value or ("",) if isinstance(value, tuple) else _text(value) for name, value in given}
 
     @property
     def content(self) -> BoardState:
@@ -237,6 +233,8 @@ DEFAULTS: dict[str, Any] = {each.name: each.default for each in fields(BoardStat
 
 KINDS: dict[str, Any] = get_type_hints(BoardState)
 """Types of the values."""
+
+_CHOICES = {name: get_args(kind) for name, kind in KINDS.items() if get_origin(kind) is Literal}
 
 PARAMETERS = {
     name: Parameter(about, of, label or name, phrase or f"the {label or name}")

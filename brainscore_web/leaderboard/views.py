@@ -94,7 +94,7 @@ def page(request: HttpRequest, domain: Domain) -> HttpResponse:
 
     def make() -> HttpResponse:
         signed_in, choosing = request.user.is_authenticated, "picks" in request.GET
-        context = page_context(query.board, today, errors=query.state.errors, signed_in=signed_in, choosing=choosing)
+        context = page_context(query.board, today, signed_in=signed_in, choosing=choosing)
         return render(request, "leaderboard/board.html", {**context, **card_patterns(domain.name)})
 
     try:
@@ -108,7 +108,7 @@ def page(request: HttpRequest, domain: Domain) -> HttpResponse:
         except UserError as site_error:  # the data of the site are at fault, not the request
             return error_response(request, site_error)
         signed_in = request.user.is_authenticated
-        context = page_context(board, today, errors=False, signed_in=signed_in, typed=request.GET)
+        context = page_context(board, today, signed_in=signed_in, typed=request.GET)
         context["problem"] = _problem(request.GET, error)
         response = render(request, "leaderboard/board.html", {**context, **card_patterns(domain.name)}, status=400)
         response["Cache-Control"] = "no-store"

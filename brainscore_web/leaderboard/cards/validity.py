@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from django import template
 from django.utils.safestring import SafeString
 
-from brainscore_core.formatting import count_text, p_text
+from brainscore_core.formatting import p_text
 from brainscore_core.receipts.assessment import (
     PARTS,
     Audit,
@@ -26,7 +27,6 @@ from brainscore_core.results.validity import (
     conclusions_of,
     difference_text,
     findings_of,
-    loss_text,
     outcome_text,
     pair_pictures,
     pair_texts,
@@ -58,13 +58,6 @@ class Origin:
     version: str
     code: str
     outdated: bool
-
-
-class Cell(NamedTuple):
-    """How often a candidate scored best, and the shade from 0 to 9."""
-
-    text: str
-    shade: int
 
 
 @dataclass(frozen=True)
@@ -114,7 +107,7 @@ def validity_of(benchmark: Benchmark, documents: Iterable[Mapping[str, Any]], *,
     recoveries: list[tuple[Origin, Recovery]] = []
     missing: dict[str, dict[str, Any]] = {}
     for document in documents:
-        part, reason = str(document.get("part")), _text(document.get("reason"))
+        part, reason = str(document.get("part")), text(document.get("reason")).replace(WITHHELD, "")
         origin = origin_of(benchmark, document)
         try:
             result = None if document.get("result") is None else result_of(part, _shown(document["result"]))
@@ -172,49 +165,28 @@ def origin_of(benchmark: Benchmark, document: Mapping[str, Any]) -> Origin:
 def _controls(assessed: Sequence[tuple[Origin, Controls]]) -> dict[str, Any]:
     origin, newest = assessed[0]
     rows = newest.controls[:_MOST]
-    scored = [(newest.score, newest.ci), *((row.score, row.ci) for row in rows)]
-    values = [value for score, ci in scored for value in (score, *(ci or ()))]
-    axis = axis_of([or_nan(value) for value in values])
-    model = newest.model or ""
+    axis = axis_of([or_nan(value) for of in (newest, *rows) for value in (of.score, *(of.ci or ()))])
+    tested = ((at, each, [control.surpassed for control in each.scored]) for at, each in assessed[:_MOST] if each.model)
     return {
         "origin": origin,
-        "model": model,
-        "score": _estimate(newest.score, newest.ci) if model else "",
-        "bar": bar(axis, newest.score, *_limits(newest.ci)) if model else SafeString(""),
+        "newest": newest,
+        "bar": _bar(axis, newest),
         "axis": axis.texts,
-        "lines": tuple(_control_line(row, axis) for row in rows),
-        "sentences": tuple(f"{fact} {meaning}".strip() for fact, meaning in conclusions_of(newest)),
-        "condition": text(newest.condition, 200) if model else "",
-        "models": tuple(_model_line(each.model, at, each) for at, each in assessed[:_MOST] if each.model),
+        "lines": [(row, _bar(axis, row)) for row in rows],
+        "sentences": [f"{fact} {meaning}".strip() for fact, meaning in conclusions_of(newest)],
+        "models": [
+            (
+                at,
+                each,
+                f"{sum(map(bool, surpassed))} of {len(surpassed)}" if any(x is not None for x in surpassed) else "",
+            )
+            for at, each, surpassed in tested
+        ],
     }
 
 
-def _control_line(control: ControlScore, axis: Axis) -> dict[str, Any]:
-    known = control.score is not None
-    return {
-        "name": control.name,
-        "kind": control.kind,
-        "description": _text(control.description),
-        "score": _estimate(control.score, control.ci) if known else "not scored",
-        "bar": bar(axis, control.score, *_limits(control.ci)) if known else SafeString(""),
-        "difference": difference_text(control.difference.value, control.difference.ci),
-        "p": _p(control.difference.p),
-        "reason": _text(control.reason or control.difference.reason),
-    }
-
-
-def _model_line(model: str, origin: Origin, controls: Controls) -> dict[str, Any]:
-    tested = [control.surpassed for control in controls.scored]
-    n_above = f"{sum(map(bool, tested))} of {len(tested)}"
-    best = controls.best
-    return {
-        "identifier": model,
-        "score": _estimate(controls.score, controls.ci),
-        "best": "" if best is None else best.name,
-        "difference": "" if best is None else difference_text(best.difference.value, best.difference.ci),
-        "above": n_above if any(each is not None for each in tested) else "not tested",
-        "origin": origin,
-    }
+def _bar(axis: Axis, of: Controls | ControlScore) -> SafeString:
+    return SafeString("") if of.score is None else bar(axis, of.score, *(of.ci or (None, None)))
 
 
 def _audit(assessed: Sequence[tuple[Origin, Audit]], *, pictures: bool) -> dict[str, Any]:
@@ -228,24 +200,11 @@ def _audit(assessed: Sequence[tuple[Origin, Audit]], *, pictures: bool) -> dict[
         "origin": origin,
         "outcome": newest.outcome,
         "units": f"{newest.stimuli:,} stimuli; independent units: {by}" if by else "",
-        "examined": tuple(findings_of(newest))[:_MOST],
-        "losses": tuple(map(_loss_line, list(losses.values())[:_MOST])),
-        "severities": tuple(map(loss_text, list(losses.values())[:_MOST])),
+        "examined": list(findings_of(newest))[:_MOST],
+        "losses": list(losses.values())[:_MOST],
         "pairs": pair_texts(newest.pairs),
         "pictures": pair_pictures(newest.pairs) if pictures else (),
-        "notes": _texts(newest.notes),
-    }
-
-
-def _loss_line(loss: Loss) -> dict[str, Any]:
-    return {
-        "rule": loss.rule,
-        "model": loss.model,
-        "default": _estimate(loss.default, loss.default_ci),
-        "grouped": _estimate(loss.grouped, loss.grouped_ci),
-        "loss": difference_text(loss.loss, loss.ci),
-        "p": _p(loss.p),
-        "reason": _text(loss.reason),
+        "notes": [text(note, 1000) for note in newest.notes[:_MOST]],
     }
 
 
@@ -253,61 +212,49 @@ def _recovery(origin: Origin, recovery: Recovery) -> dict[str, Any]:
     return {
         "origin": origin,
         "outcome": recovery.outcome,
-        "sentences": tuple(filter(None, (outcome_text(recovery), scope_text(recovery)))),
+        "sentences": list(filter(None, (outcome_text(recovery), scope_text(recovery)))),
         "candidates": recovery.candidates,
-        "confusions": tuple(_confusion(confusion, recovery.candidates) for confusion in recovery.confusions[:10]),
-        "mixtures": tuple(
-            (
-                mixture.generator,
-                mixture.first,
-                mixture.second,
-                f"{mixture.smallest:g}"
-                if mixture.smallest is not None
-                else ": ".join(filter(None, ("none", mixture.reason))),
-            )
-            for mixture in recovery.mixtures[:_MOST]
-        ),
-        "sizes": tuple(
-            (size.generator, count_text(size.stimuli), count_text(size.neuroids), size_text(size))
-            for size in recovery.sizes[:_MOST]
-        ),
-        "notes": _texts(recovery.notes),
+        "confusions": [(each, _confusion_rows(each, recovery.candidates)) for each in recovery.confusions[:10]],
+        "mixtures": recovery.mixtures[:_MOST],
+        "sizes": recovery.sizes[:_MOST],
+        "notes": [text(note, 1000) for note in recovery.notes[:_MOST]],
     }
 
 
-def _confusion(confusion: Confusion, candidates: Sequence[str]) -> dict[str, Any]:
-    rows = []
-    for name, counts, shares, found in zip(
-        candidates, confusion.counts, confusion.shares, confusion.found, strict=False
-    ):
-        cells = tuple(
-            Cell(str(count), round(9 * min(max(share, 0.0), 1.0)) if share == share else 0)
-            for count, share in zip(counts, shares, strict=True)
+def _confusion_rows(confusion: Confusion, candidates: Sequence[str]) -> list[tuple[str, list[tuple[int, int]], Share]]:
+    """Return for each candidate how often each one scored best, with a shade from 0 to 9, and the share of its own."""
+    columns = (candidates, confusion.counts, confusion.shares, confusion.found)
+    return [
+        (
+            name,
+            [
+                (count, round(9 * min(max(share, 0.0), 1.0)) if share == share else 0)
+                for count, share in zip(counts, shares, strict=True)
+            ],
+            found,
         )
-        rows.append((name, cells, _share(found)))
-    return {"generator": confusion.generator, "overall": _share(confusion.overall), "rows": tuple(rows)}
+        for name, counts, shares, found in zip(*columns, strict=False)
+    ]
 
 
-def _share(share: Share) -> str:
-    return "" if share.share is None else share_text(share)
+register = template.Library()
+register.filter("difference", difference_text)
+register.filter("size", size_text)
 
 
-def _limits(ci: Interval | None) -> Interval | tuple[None, None]:
-    return (None, None) if ci is None else ci
+@register.filter
+def interval(value: float | None, ci: Interval | None) -> str:
+    """Format a number with its interval; – without a number."""
+    return estimate(value, None, *(ci or (None, None)))
 
 
-def _estimate(value: float | None, ci: Interval | None) -> str:
-    return estimate(value, None, *_limits(ci))
-
-
-def _p(value: float | None) -> str:
+@register.filter
+def p(value: float | None) -> str:
+    """Format a p-value; empty without one."""
     return "" if value is None else p_text(value)
 
 
-def _texts(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(map(_text, list(texts)[:_MOST]))
-
-
-def _text(value: str | None) -> str:
-    """Return a text, cut to 1,000 characters; empty without one, and if it is withheld."""
-    return "" if value is None or value == WITHHELD else text(value, 1000)
+@register.filter
+def share(of: Share) -> str:
+    """Format a share with its interval; empty without one."""
+    return "" if of.share is None else share_text(of)

@@ -21,7 +21,7 @@ from brainscore_core.domains import domain as described
 from brainscore_core.plugins.environments import RequirementsError
 from brainscore_core.receipts.assessment import Assessment
 from brainscore_core.receipts.schema import ReceiptError
-from brainscore_core.results.validity import PairPictures
+from brainscore_core.results.validity import PairPictures, loss_text
 from brainscore_web.jobs.leases import Lease, LeaseQueue, Renewal, RetryPolicy, claim, expired_leases
 from brainscore_web.jobs.workers import wake
 from brainscore_web.leaderboard.cards.validity import validity_of
@@ -339,5 +339,5 @@ def _findings(audit: dict[str, Any]) -> Iterator[str]:
     for item in audit["examined"]:
         if item.state == "finding":
             yield f"{item.name}: {item.sentence}"
-    for sentence in audit["severities"]:
+    for sentence in map(loss_text, audit["losses"]):
         yield f"Severity: {sentence}"

@@ -68,11 +68,11 @@ def test_conclusions_follow_from_the_tests(changes, words):
 def test_every_model_beside_the_best_control():
     documents = [make_assessment("controls", controls(name), models=(name,)).to_dict() for name in ("b", "a")]
     found = as_read(validity_of(Benchmark(identifier=FIRST), documents).controls)
-    assert [(line.identifier, line.best, line.above) for line in found.models] == [
+    assert [(line.model, line.best.name, above) for _, line, above in found.models] == [
         ("b", "labels", "2 of 3"),
         ("a", "labels", "2 of 3"),
     ]
-    assert found.model == "b"  # the newest comes first
+    assert found.newest.model == "b"  # the newest comes first
 
 
 def test_audit(board, get, read):
@@ -121,7 +121,7 @@ def test_recovered_candidates():
     )
     assert found.sentences[0].startswith("Each of the 2 candidates scored best in at least 80 % of the experiments")
     assert "these 2 candidates, and for responses simulated by fitted readout and sampled units" in found.sentences[1]
-    assert [[cell.shade for cell in row[1]] for row in found.confusions[0].rows] == [[9, 0], [0, 9]]
+    assert [[shade for _, shade in cells] for _, cells, _ in found.confusions[0][1]] == [[9, 0], [0, 9]]
 
 
 @pytest.mark.parametrize("part", ["audit", "controls", "recovery"])
