@@ -6,13 +6,14 @@ import hashlib
 import logging
 import math
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from django.db import connections
 from django.db.models import Func, QuerySet, TextField
 from numpy.typing import NDArray
@@ -297,7 +298,9 @@ def load_scores() -> Scores:
     chunks = [_columns(rows, versions) for rows in _read(query)] or [_columns([], versions)]
     scores = Scores._make(np.concatenate(columns, axis=-1) for columns in zip(*chunks, strict=True))
     ordered = [pk for rows in _read(Score.objects.order_by("receipt").values_list("pk")) for (pk,) in rows]
-    scores = scores._replace(verification=verification_codes(scores.pk), receipt=indices_of(scores.pk, ordered))
+    scores = scores._replace(
+        verification=verification_codes(scores.pk), receipt=pd.Index(ordered).get_indexer(scores.pk)
+    )
     order = np.lexsort((scores.receipt, scores.created))
     return Scores._make(column[..., order] for column in scores)
 
@@ -343,48 +346,50 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
 
     If `until` is given, these are the versions at that time, and benchmarks that did not exist are omitted.
     """
-    known = _known_versions()
     no_ceiling: dict[str, Any] = dict.fromkeys(_CEILING, math.nan) | {
         "ceiling_meaning": "", "condition": "", "since": None,
     }  # fmt: skip
     current = {}
-    for pk, (counts, versions) in _counting(rows, known, until).items():
+    known = load_versions(rows)
+    for row in rows:
+        at = known[row["identifier"]].at(until)
+        if at is None:
+            continue
+        counts, versions = at
         matching = (version for version in reversed(versions) if version["version"] == counts or not counts)
         ceiling = next(matching, no_ceiling)
-        current[pk] = counts, {name: ceiling[name] for name in no_ceiling}
-        current[pk][1]["since"] = ceiling["since"].date() if ceiling["since"] else None
+        of_ceiling = {name: ceiling[name] for name in no_ceiling}
+        current[row["pk"]] = counts, of_ceiling | {"since": ceiling["since"] and ceiling["since"].date()}
     return current
 
 
 _CEILING = ("ceiling", "ceiling_error", "ceiling_low", "ceiling_high")
 
 
-@dataclass(frozen=True)
 class VersionHistory:
-    """The versions of all benchmarks over time."""
+    """The versions of a benchmark over time."""
 
-    rows: Sequence[dict[str, Any]]  # of benchmarks
-    known: Mapping[int, list[dict[str, Any]]]  # versions of each benchmark in their order, by primary key
+    def __init__(self, counts: str, created: datetime, versions: Sequence[dict[str, Any]]) -> None:
+        self.counts, self.versions = counts, versions  # the version that counts today: all if empty; all in their order
+        self.start = min([created, *(version["since"] for version in versions)])
+        names = [version["version"] for version in versions]
+        # later versions do not count
+        self._until_current = versions[: names.index(counts) + 1] if counts in names else versions
 
-    def on(self, end: datetime) -> dict[str, str]:
-        """Return the version of each benchmark that counted at a time, by identifier."""
-        names = {row["pk"]: row["identifier"] for row in self.rows}
-        return {names[pk]: version for pk, (version, _) in _counting(self.rows, self.known, end).items()}
-
-    def changes(self, names: Container[str]) -> list[datetime]:
-        """Return when versions of these benchmarks were first seen."""
-        keys = [row["pk"] for row in self.rows if row["identifier"] in names]
-        return [version["since"] for key in keys for version in self.known.get(key, ())]
-
-
-def load_versions() -> VersionHistory:
-    """Read the versions of all benchmarks, with two queries."""
-    rows = Benchmark.objects.filter(is_mean=False).order_by().values("pk", "identifier", "version", "created")
-    return VersionHistory(list(rows), _known_versions())
+    def at(self, until: datetime | None) -> tuple[str, Sequence[dict[str, Any]]] | None:
+        """Return the version that counts, and the versions up to `until`; None before the benchmark existed."""
+        if until is None:
+            return self.counts, self.versions
+        if until < self.start:
+            return None
+        versions = [version for version in self._until_current if version["since"] <= until]
+        return versions[-1]["version"] if self.counts and versions else self.counts, versions
 
 
-def _known_versions() -> dict[int, list[dict[str, Any]]]:
-    """Return the versions of each benchmark in their order, by primary key of the benchmark."""
+def load_versions(rows: Iterable[dict[str, Any]] | None = None) -> dict[str, VersionHistory]:
+    """Read the versions of the benchmarks of these rows, or of all benchmarks, by identifier."""
+    if rows is None:
+        rows = Benchmark.objects.filter(is_mean=False).order_by().values("pk", "identifier", "version", "created")
     known: dict[int, list[dict[str, Any]]] = {}
     query = BenchmarkVersion.objects.order_by("since", "version")
     for version in query.values("benchmark_id", "version", "since", "ceiling_meaning", "condition", *_CEILING):
@@ -393,25 +398,7 @@ def _known_versions() -> dict[int, list[dict[str, Any]]]:
     for versions in known.values():
         if all(version["version"].isascii() and version["version"].isdigit() for version in versions):
             versions.sort(key=lambda version: int(version["version"]))
-    return known
-
-
-def _counting(
-    rows: Sequence[dict[str, Any]], known: Mapping[int, list[dict[str, Any]]], until: datetime | None
-) -> dict[int, tuple[str, list[dict[str, Any]]]]:
-    """Return for each benchmark the version that counts, and the versions up to `until`."""
-    current = {}
-    for row in rows:
-        versions, counts = known.get(row["pk"], []), row["version"]
-        if until is not None:
-            if min([row["created"], *(version["since"] for version in versions)]) > until:
-                continue
-            names = [version["version"] for version in versions]
-            end = names.index(counts) + 1 if counts in names else len(versions)  # later versions do not count
-            versions = [version for version in versions[:end] if version["since"] <= until]
-            counts = versions[-1]["version"] if counts and versions else counts
-        current[row["pk"]] = counts, versions
-    return current
+    return {row["identifier"]: VersionHistory(row["version"], row["created"], known.get(row["pk"], [])) for row in rows}
 
 
 STATES = (*_STATE_CODES, "left out", "too few scores")
@@ -599,8 +586,8 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         len(scores.pk) if until is None else int(np.searchsorted(scores.created, _datetime64(until), side="right"))
     )
 
-    rows = indices_of(scores.model[:n_scores], [model.pk for model in models])
-    columns = indices_of(scores.benchmark[:n_scores], [benchmark.pk for benchmark in benchmarks])
+    rows = pd.Index([model.pk for model in models]).get_indexer(scores.model[:n_scores])
+    columns = pd.Index([benchmark.pk for benchmark in benchmarks]).get_indexer(scores.benchmark[:n_scores])
     has_receipt = np.zeros(len(models), dtype=bool)
     has_receipt[rows[rows >= 0]] = True
     models = [model for model, shown in zip(models, has_receipt.tolist(), strict=True) if shown]
@@ -661,16 +648,6 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         benchmark_index={benchmark.identifier: column for column, benchmark in enumerate(benchmarks)},
         **arrays,
     )
-
-
-def indices_of(keys_to_find: NDArray[np.int64], known: Sequence[int]) -> NDArray[np.intp]:
-    """Return the index of each key in `known`; -1 for a key that is not in it."""
-    if not known:
-        return np.full(len(keys_to_find), -1, dtype=np.intp)
-    keys = np.array(known, dtype=np.int64)
-    order = np.argsort(keys)
-    nearest = np.minimum(np.searchsorted(keys[order], keys_to_find), len(keys) - 1)
-    return np.where(keys[order][nearest] == keys_to_find, order[nearest], -1).astype(np.intp)
 
 
 def _datetime64(time_: datetime) -> np.datetime64:

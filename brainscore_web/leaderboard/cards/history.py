@@ -24,15 +24,7 @@ from brainscore_web.leaderboard.cards.scores import ScoreLine
 from brainscore_web.leaderboard.clean import finite, or_nan
 from brainscore_web.leaderboard.filters import counting_benchmarks
 from brainscore_web.leaderboard.models import Score, StoredInfluence
-from brainscore_web.leaderboard.snapshot import (
-    NOT_RUN,
-    NUMBERS,
-    STATES,
-    Snapshot,
-    VersionHistory,
-    indices_of,
-    scores_at,
-)
+from brainscore_web.leaderboard.snapshot import NOT_RUN, NUMBERS, STATES, Snapshot, VersionHistory, scores_at
 from brainscore_web.leaderboard.state import COVERAGE
 
 
@@ -184,9 +176,11 @@ class _Past:
         self.names, self.n_models = names, len(models)
         scores = scores_at(snapshot.revision)
         benchmarks = [snapshot.benchmarks[snapshot.benchmark_index[name]].pk for name in names]
-        row, column = indices_of(scores.model, models), indices_of(scores.benchmark, benchmarks)
-        there = np.flatnonzero((row >= 0) & (column >= 0))
-        self.rows, self.columns = row[there], column[there]
+        row = pd.Index(models).get_indexer(scores.model)
+        there = np.flatnonzero(row >= 0)
+        column = pd.Index(benchmarks).get_indexer(scores.benchmark[there])
+        there, self.columns = there[column >= 0], column[column >= 0]
+        self.rows = row[there]
         self.pk, self.created = scores.pk[there], scores.created[there]
         self.version, version_names = pd.factorize(scores.version[there])
         self.version_codes = {name: code for code, name in enumerate(version_names)}
@@ -196,12 +190,12 @@ class _Past:
             np.append(scores.numbers[NUMBERS.index(name)][there], np.nan) for name in ("value", "error")
         )
 
-    def at(self, day: date, versions: VersionHistory) -> _Day:
+    def at(self, day: date, versions: Mapping[str, VersionHistory]) -> _Day:
         """Return what counted at the end of a day, by the rule of the leaderboard."""
         end = datetime.combine(day, time.max, UTC)
-        then = versions.on(end)
-        counting = tuple(then.get(name, "") for name in self.names)
-        exists = np.array([name in then for name in self.names], dtype=bool)
+        then = [versions[name].at(end) if name in versions else None for name in self.names]
+        counting = tuple(of_benchmark[0] if of_benchmark else "" for of_benchmark in then)
+        exists = np.array([of_benchmark is not None for of_benchmark in then], dtype=bool)
         n = int(np.searchsorted(self.created, np.datetime64(end.replace(tzinfo=None), "us"), side="right"))
         codes = np.array([self.version_codes.get(version, -1) for version in counting], dtype=np.int64)
         any_version = np.array([not version for version in counting], dtype=bool)
@@ -218,7 +212,7 @@ class _Past:
 
 
 def mean_history(
-    snapshot: Snapshot, model: str, versions: VersionHistory, days: Iterable[date], nodes: Iterable[str]
+    snapshot: Snapshot, model: str, versions: Mapping[str, VersionHistory], days: Iterable[date], nodes: Iterable[str]
 ) -> dict[str, list[MeanPoint]]:
     """Return the means of one model on several days."""
     names = snapshot.tree.benchmarks
@@ -284,7 +278,9 @@ class RankStep(NamedTuple):
         return tuple(texts)
 
 
-def rank_steps(snapshot: Snapshot, model: str, versions: VersionHistory, days: Sequence[date]) -> list[RankStep]:
+def rank_steps(
+    snapshot: Snapshot, model: str, versions: Mapping[str, VersionHistory], days: Sequence[date]
+) -> list[RankStep]:
     """Return the steps between these days in which the rank changed, or a cause moved it."""
     ranks = _Ranks(snapshot, model)
     steps = [ranks.step(start, end) for start, end in pairwise(ranks.past.at(day, versions) for day in days)]

@@ -5,7 +5,7 @@ Database queries read what the visitor may see; from these data, pure functions 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from datetime import UTC, date, datetime
 from math import isnan
 from typing import Any, NamedTuple
@@ -167,10 +167,15 @@ class ModelData(NamedTuple):
     """Data of a model from the database, in addition to its row and the snapshot."""
 
     scores: Mapping[int, ScoreLine]  # all scores of the model, by primary key
-    versions: VersionHistory  # versions of all benchmarks
+    versions: Mapping[str, VersionHistory]  # of all benchmarks, by identifier
     profiles: Sequence[tuple[str, str, Any]]  # layer profiles
     angle: Any  # visual angle that the last receipt with one records
     packaged: bool  # whether the model is part of an installed package
+
+    def changes(self, names: Set[str]) -> list[datetime]:
+        """Return when versions of these benchmarks were first seen."""
+        known = self.versions.keys() & names
+        return [version["since"] for name in known for version in self.versions[name].versions]
 
 
 def find_model(identifier: str, visitor: Visitor) -> VisionModel | None:
@@ -334,7 +339,7 @@ def _means(board: Board, model: str, data: ModelData, rows: Sequence[dict[str, A
     titles = {row["identifier"]: row["title"] for row in rows if row["upper"]}
     inside = set(board.snapshot.tree.benchmarks)
     scored = [line.created for line in data.scores.values() if line.benchmark in inside]
-    days = moments(scored, data.versions.changes(inside))
+    days = moments(scored, data.changes(inside))
     history = mean_history(board.snapshot, model, data.versions, days, titles) if days else {}
     return [
         MeanHistory(node, titles[node], points)
@@ -346,8 +351,7 @@ def _means(board: Board, model: str, data: ModelData, rows: Sequence[dict[str, A
 def rank_days(data: ModelData) -> tuple[date, ...]:
     """Return the days between which steps of the rank are explained: changes of the model's means, and today."""
     today = datetime.now(UTC).date()
-    changes = [version["since"] for versions in data.versions.known.values() for version in versions]
-    days = moments((line.created for line in data.scores.values()), changes, most=RANK_DAYS)
+    days = moments((line.created for line in data.scores.values()), data.changes(data.versions.keys()), most=RANK_DAYS)
     return tuple(sorted({*(day for day in days if day < today), today}))
 
 
