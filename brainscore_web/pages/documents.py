@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from importlib import resources
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -189,7 +189,7 @@ def rendered(name: str, text: str) -> Document:
     used: set[str] = set()
     body: list[Token] = []
     inside_title = False
-    for token, content in zip(tokens, [*tokens[1:], None], strict=True):
+    for token, content in zip_longest(tokens, tokens[1:]):
         if token.tag == "h1":
             inside_title = token.nesting == 1
             title = title if content is None or not inside_title else content.content.replace("`", "")

@@ -266,7 +266,8 @@ def show(request: HttpRequest, domain: Domain, kind: str, name: str, sha256: str
         return render(request, "submissions/published.html", context)
 
     parts = (code.link, code.published, code.revision and code.revision.pk, [row.code for row in versions], only)
-    return answer(request, conditional(snapshot_for(request.user, domain.name), "code", *parts), make)
+    snapshot = snapshot_for(request.user, domain.name)
+    return answer(request, conditional(snapshot, "code", snapshot.revision, *parts), make)
 
 
 @require_safe
