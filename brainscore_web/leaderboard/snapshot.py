@@ -299,7 +299,7 @@ def load_scores() -> Scores:
     scores = Scores._make(np.concatenate(columns, axis=-1) for columns in zip(*chunks, strict=True))
     ordered = [pk for rows in _read(Score.objects.order_by("receipt").values_list("pk")) for (pk,) in rows]
     scores = scores._replace(
-        verification=verification_codes(scores.pk), receipt=pd.Index(ordered).get_indexer(scores.pk)
+        verification=verification_codes(scores.pk), receipt=pd.Index(ordered).get_indexer(pd.Index(scores.pk))
     )
     order = np.lexsort((scores.receipt, scores.created))
     return Scores._make(column[..., order] for column in scores)
@@ -586,8 +586,8 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         len(scores.pk) if until is None else int(np.searchsorted(scores.created, _datetime64(until), side="right"))
     )
 
-    rows = pd.Index([model.pk for model in models]).get_indexer(scores.model[:n_scores])
-    columns = pd.Index([benchmark.pk for benchmark in benchmarks]).get_indexer(scores.benchmark[:n_scores])
+    rows = pd.Index([model.pk for model in models]).get_indexer(pd.Index(scores.model[:n_scores]))
+    columns = pd.Index([benchmark.pk for benchmark in benchmarks]).get_indexer(pd.Index(scores.benchmark[:n_scores]))
     has_receipt = np.zeros(len(models), dtype=bool)
     has_receipt[rows[rows >= 0]] = True
     models = [model for model, shown in zip(models, has_receipt.tolist(), strict=True) if shown]

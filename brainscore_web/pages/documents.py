@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import posixpath
 import re
@@ -14,22 +15,17 @@ from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from django import template
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from brainscore_core.archives import is_portable
+from brainscore_core.formatting import count_text, number_text, size_text, time_text
 from brainscore_web.leaderboard.models import Visitor
 from brainscore_web.pages.models import HOME, PAGES_WITH_OWN_ADDRESS, News, Page, edits_texts
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
-
-
-import html
-
-from django import template
-from django.utils.html import format_html
-
-from brainscore_core.formatting import count_text, number_text, size_text, time_text
 
 
 def shipped_names() -> tuple[str, ...]:

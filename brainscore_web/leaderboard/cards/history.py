@@ -176,9 +176,9 @@ class _Past:
         self.names, self.n_models = names, len(models)
         scores = scores_at(snapshot.revision)
         benchmarks = [snapshot.benchmarks[snapshot.benchmark_index[name]].pk for name in names]
-        row = pd.Index(models).get_indexer(scores.model)
+        row = pd.Index(models).get_indexer(pd.Index(scores.model))
         there = np.flatnonzero(row >= 0)
-        column = pd.Index(benchmarks).get_indexer(scores.benchmark[there])
+        column = pd.Index(benchmarks).get_indexer(pd.Index(scores.benchmark[there]))
         there, self.columns = there[column >= 0], column[column >= 0]
         self.rows = row[there]
         self.pk, self.created = scores.pk[there], scores.created[there]

@@ -165,7 +165,8 @@ def origin_of(benchmark: Benchmark, document: Mapping[str, Any]) -> Origin:
 def _controls(assessed: Sequence[tuple[Origin, Controls]]) -> dict[str, Any]:
     origin, newest = assessed[0]
     rows = newest.controls[:_MOST]
-    axis = axis_of([or_nan(value) for of in (newest, *rows) for value in (of.score, *(of.ci or ()))])
+    shown: list[Controls | ControlScore] = [newest, *rows]
+    axis = axis_of([or_nan(value) for of in shown for value in (of.score, *(of.ci or ()))])
     tested = ((at, each, [control.surpassed for control in each.scored]) for at, each in assessed[:_MOST] if each.model)
     return {
         "origin": origin,
