@@ -6,7 +6,8 @@ import fnmatch
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Final, Literal, TypeVar, get_args
+from functools import cache
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from brainscore_core.plugins.tables import read_table
 
@@ -39,36 +40,87 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-_VALID: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
-    "text": ("a non-empty string", _is_text),
-    "count": ("a whole number ≥ 0", lambda value: _is_number(value) and isinstance(value, int) and value >= 0),
-    "positive": ("a positive number", lambda value: _is_number(value) and value > 0),
-    "texts": ("a tuple of non-empty strings", lambda value: isinstance(value, tuple) and all(map(_is_text, value))),
-    "URL": ("a URL", lambda value: str(value).startswith(("https://", "http://"))),
-    "BibTeX": (
-        "a BibTeX entry, such as @article{key, …}",
-        lambda value: _is_text(value) and value.lstrip().startswith("@") and value.count("{") == value.count("}"),
-    ),
-}
-"""Kind of value → what it is, and whether a value is of this kind."""
+def _number(text: str) -> int | float:
+    return float(text) if "." in text else int(text)
 
 
-def require(owner: Any, kind: str, *names: str) -> None:
-    """Raise ValueError if an attribute is not of a kind: text, count, positive, texts, URL or BibTeX; None is allowed.
+class ValueKind(NamedTuple):
+    """Kind of the values of a field: its description, whether a value is of it, and how a cell of a table is read."""
+
+    described: str
+    is_valid: Callable[[Any], bool]
+    read: Callable[[str], Any] = str
+
+    @classmethod
+    def texts(cls, separator: str) -> ValueKind:
+        """A tuple of texts, separated in cells; ``none`` is an empty one."""
+        return cls(
+            "a tuple of non-empty strings",
+            lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
+            lambda text: () if text == "none" else tuple(text.split(separator)),
+        )
+
+    @classmethod
+    def one_of(cls, literal: Any) -> ValueKind:
+        """One of the values of a ``Literal``."""
+        return cls(f"one of {', '.join(get_args(literal))}", get_args(literal).__contains__)
+
+    @classmethod
+    def instance(cls, of: type) -> ValueKind:
+        """An object of a class."""
+        return cls(f"a {of.__name__}", lambda value: isinstance(value, of))
+
+
+def _is_citation(value: Any) -> bool:
+    return _is_text(value) and value.lstrip().startswith("@") and value.count("{") == value.count("}")
+
+
+Text = Annotated[str | None, ValueKind("a non-empty string", _is_text)]
+Count = Annotated[int | None, ValueKind("a whole number ≥ 0", lambda n: type(n) is int and n >= 0, int)]
+Positive = Annotated[float | None, ValueKind("a positive number", lambda x: _is_number(x) and x > 0, _number)]
+Texts = Annotated[tuple[str, ...], ValueKind.texts("|")]
+OptionalTexts = Annotated[tuple[str, ...] | None, ValueKind.texts("|")]
+Url = Annotated[str | None, ValueKind("a URL", lambda value: str(value).startswith(("https://", "http://")))]
+Citation = Annotated[str | None, ValueKind("a BibTeX entry, such as @article{key, …}", _is_citation)]
+
+
+@cache
+def _kinds(metadata: type) -> dict[str, ValueKind]:
+    """Kind of each field that states one."""
+    annotations = get_type_hints(metadata, include_extras=True)
+    return {
+        name: annotation.__metadata__[-1] for name, annotation in annotations.items() if get_origin(annotation) is Annotated
+    }
+
+
+class Metadata:
+    """Base of dataclasses whose annotations state the kinds of values; None is always allowed.
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> require(SimpleNamespace(species=" "), "text", "species")
+    >>> @dataclass
+    ... class Animal(Metadata):
+    ...     species: Text
+    >>> Animal.of({"species": "macaque"})
+    Animal(species='macaque')
+    >>> Animal(" ")
     Traceback (most recent call last):
     ...
     ValueError: species is ' ', not a non-empty string
     """
-    described, is_valid = _VALID[kind]
-    for name in names:
-        value = getattr(owner, name)
-        if value is not None and not is_valid(value):
-            raise ValueError(f"{name} is {repr(value)[:80]}, not {described}")
+
+    def __post_init__(self) -> None:
+        for name, kind in _kinds(type(self)).items():
+            value = getattr(self, name)
+            if value is not None and not kind.is_valid(value):
+                raise ValueError(f"{name} is {repr(value)[:80]}, not {kind.described}")
+
+    @classmethod
+    def of(cls, cells: Mapping[str, str], **values: Any) -> Self:
+        """Read the cells of a table's row; empty ones have the default, or None."""
+        kinds = _kinds(cls)
+        read = {name: kinds[name].read(text) if name in kinds else text for name, text in cells.items() if text}
+        return cls(**{**dict.fromkeys(required_fields(cls)), **read, **values})
 
 
 T = TypeVar("T")
@@ -78,7 +130,7 @@ Kind = Literal["neural", "behavioural", "engineering"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class StimuliMetadata:
+class StimuliMetadata(Metadata):
     """Stimuli of a benchmark; None means unknown.
 
     Parameters
@@ -107,25 +159,19 @@ class StimuliMetadata:
         If a field is malformed.
     """
 
-    n: int | None = None
-    kind: str | None = None
-    datatype: str | None = "image"
-    visual_degrees: float | None = None
-    size_mb: float | None = None
-    source: str | None = None
-    taken_from: tuple[str, ...] | None = None
-    notes: tuple[str, ...] = ()
+    n: Count = None
+    kind: Text = None
+    datatype: Text = "image"
+    visual_degrees: Positive = None
+    size_mb: Positive = None
+    source: Url = None
+    taken_from: OptionalTexts = None
+    notes: Texts = ()
 
-    def __post_init__(self) -> None:
-        require(self, "count", "n")
-        require(self, "text", "kind", "datatype")
-        require(self, "positive", "visual_degrees", "size_mb")
-        require(self, "URL", "source")
-        require(self, "texts", "taken_from", "notes")
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataMetadata:
+class DataMetadata(Metadata):
     """Subjects and measurements of a benchmark; None means unknown or not applicable.
 
     Parameters
@@ -167,36 +213,26 @@ class DataMetadata:
         If a field is malformed.
     """
 
-    kind: Kind | None = None
-    species: str | None = None
-    regions: tuple[str, ...] = ()
-    task: str | None = None
-    method: str | None = None
-    n_subjects: int | None = None
-    n_neuroids: int | None = None
-    hemisphere: str | None = None
-    duration_ms: float | None = None
-    preprocessing: str | None = None
-    access: Access | None = None
-    source: str | None = None
-    licence: str | None = None
-    terms: str | None = None
-    notes: tuple[str, ...] = ()
+    kind: Annotated[Kind | None, ValueKind.one_of(Kind)] = None
+    species: Text = None
+    regions: Texts = ()
+    task: Text = None
+    method: Text = None
+    n_subjects: Count = None
+    n_neuroids: Count = None
+    hemisphere: Text = None
+    duration_ms: Positive = None
+    preprocessing: Text = None
+    access: Annotated[Access | None, ValueKind.one_of(Access)] = None
+    source: Url = None
+    licence: Text = None
+    terms: Text = None
+    notes: Texts = ()
 
-    def __post_init__(self) -> None:
-        require(self, "text", "species", "task", "method", "hemisphere", "preprocessing", "licence", "terms")
-        require(self, "texts", "regions", "notes")
-        require(self, "count", "n_subjects", "n_neuroids")
-        require(self, "positive", "duration_ms")
-        require(self, "URL", "source")
-        for name, allowed in (("kind", get_args(Kind)), ("access", get_args(Access))):
-            value = getattr(self, name)
-            if value is not None and value not in allowed:
-                raise ValueError(f"{name} is {value!r}, not one of {', '.join(allowed)}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetricMetadata:
+class MetricMetadata(Metadata):
     """Metric of a benchmark; None means unknown or not applicable.
 
     Parameters
@@ -220,21 +256,17 @@ class MetricMetadata:
         If a field is malformed.
     """
 
-    name: str | None = None
-    kind: str | None = None
-    mapping: str | None = None
-    ceiling: str | None = None
-    source: str | None = None
-    notes: tuple[str, ...] = ()
+    name: Text = None
+    kind: Text = None
+    mapping: Text = None
+    ceiling: Text = None
+    source: Url = None
+    notes: Texts = ()
 
-    def __post_init__(self) -> None:
-        require(self, "text", "name", "kind", "mapping", "ceiling")
-        require(self, "URL", "source")
-        require(self, "texts", "notes")
 
 
 @dataclass(frozen=True, kw_only=True)
-class BenchmarkMetadata:
+class BenchmarkMetadata(Metadata):
     """Metadata of a benchmark, in ``METADATA`` of its plugin's ``metadata.py`` or ``__init__.py``.
 
     ``METADATA`` is a dictionary by identifier, or by a pattern such as ``'Geirhos2021*-top1'``. Version, parent and
@@ -282,24 +314,18 @@ class BenchmarkMetadata:
     ValueError: access is 'secret', not one of public, private
     """
 
-    title: str | None = None
-    description: str | None = None
-    stimuli: StimuliMetadata = field(default_factory=StimuliMetadata)
-    data: DataMetadata = field(default_factory=DataMetadata)
-    metric: MetricMetadata = field(default_factory=MetricMetadata)
-    changes: tuple[str, ...] = ()
-    bibtex: str | None = None
-    discussion: str | None = None
-    notes: tuple[str, ...] = ()
+    title: Text = None
+    description: Text = None
+    stimuli: Annotated[StimuliMetadata, ValueKind.instance(StimuliMetadata)] = field(default_factory=StimuliMetadata)
+    data: Annotated[DataMetadata, ValueKind.instance(DataMetadata)] = field(default_factory=DataMetadata)
+    metric: Annotated[MetricMetadata, ValueKind.instance(MetricMetadata)] = field(default_factory=MetricMetadata)
+    changes: Texts = ()
+    bibtex: Citation = None
+    discussion: Url = None
+    notes: Texts = ()
 
     def __post_init__(self) -> None:
-        require(self, "text", "title", "description")
-        require(self, "URL", "discussion")
-        for name, cls in (("stimuli", StimuliMetadata), ("data", DataMetadata), ("metric", MetricMetadata)):
-            if not isinstance(getattr(self, name), cls):
-                raise ValueError(f"{name} is {getattr(self, name)!r}, not a {cls.__name__}")
-        require(self, "BibTeX", "bibtex")
-        require(self, "texts", "notes", "changes")
+        super().__post_init__()
         for text in self.changes:
             if not all(map(str.strip, text.partition(": "))):
                 raise ValueError(f"changes has {text!r}, not a version and what changed, such as '2: New trials.'")
@@ -328,9 +354,6 @@ def longest_match(identifier: str, table: Mapping[str, T]) -> T | None:
 
 METADATA_TABLE: Final = "metadata.csv"
 
-_LISTS: Final = ("changes", "notes", "regions", "taken_from")
-_NUMBERS: Final = ("duration_ms", "n", "n_neuroids", "n_subjects", "size_mb", "visual_degrees")
-
 
 def read_metadata(plugin_file: str, *, bibtex: str | Mapping[str, str] | None = None) -> dict[str, BenchmarkMetadata]:
     """Metadata of a plugin's benchmarks, from the table ``metadata.csv`` next to a file of the plugin.
@@ -343,24 +366,15 @@ def read_metadata(plugin_file: str, *, bibtex: str | Mapping[str, str] | None = 
     result = {}
     for cells in read_table(plugin_file, METADATA_TABLE):
         identifier = cells.pop("benchmark")
-        values: dict[str, dict[str, Any]] = {"": {}, "stimuli": {}, "data": {}, "metric": {}}
+        described: dict[str, dict[str, str]] = {"": {}, "stimuli": {}, "data": {}, "metric": {}}
         for column, text in cells.items():
-            if text:
-                described, _, name = column.rpartition(".")
-                values[described][name] = _value(name, text)
-        result[identifier] = BenchmarkMetadata(
-            **values[""],
-            stimuli=StimuliMetadata(**values["stimuli"]),
-            data=DataMetadata(**values["data"]),
-            metric=MetricMetadata(**values["metric"]),
+            owner, _, name = column.rpartition(".")
+            described[owner][name] = text
+        result[identifier] = BenchmarkMetadata.of(
+            described[""],
+            stimuli=StimuliMetadata.of(described["stimuli"]),
+            data=DataMetadata.of(described["data"]),
+            metric=MetricMetadata.of(described["metric"]),
             bibtex=longest_match(identifier, citations),
         )
     return result
-
-
-def _value(name: str, text: str) -> Any:
-    if name in _LISTS:
-        return () if text == "none" else tuple(text.split("|"))
-    if name in _NUMBERS:
-        return float(text) if "." in text else int(text)
-    return text

@@ -2,20 +2,30 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 from brainscore_core.benchmarks.metadata import (
     METADATA_TABLE,
-    require,
-    required_fields,
+    Citation,
+    Count,
+    Metadata,
+    Positive,
+    Text,
+    Texts,
+    Url,
+    ValueKind,
 )
 from brainscore_core.plugins.tables import read_table
 
-_FAMILY = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
+_FAMILY_NAME = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
+_FAMILY = ValueKind(
+    "one lower-case word such as 'resnet'", lambda text: isinstance(text, str) and bool(_FAMILY_NAME.fullmatch(text))
+)
+_SIZE = ValueKind("a positive whole number", lambda number: type(number) is int and number > 0, int)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelMetadata:
+class ModelMetadata(Metadata):
     """Metadata of a model; ``METADATA`` in a plugin's ``__init__.py`` maps model identifiers to such metadata.
 
     None means *unknown* or *not applicable*; `notes` can state which.
@@ -73,43 +83,32 @@ class ModelMetadata:
     0
     """
 
-    architecture: str | None
-    family: str | None = None
-    parameters: int | None
-    total_parameters: int | None = None
-    size_mb: float | None = None
-    image_size: int | None = None
-    training_data: str | None
-    trained_on: tuple[str, ...] | None = None
-    fine_tuned_from: str | None = None
-    code_licence: str | None
-    weights_licence: str | None
-    source: str | None
-    bibtex: str | None
-    discussion: str | None = None
-    twin_of: str | None = None
+    architecture: Text
+    family: Annotated[Text, _FAMILY] = None
+    parameters: Count
+    total_parameters: Count = None
+    size_mb: Positive = None
+    image_size: Annotated[int | None, _SIZE] = None
+    training_data: Text
+    trained_on: Annotated[tuple[str, ...] | None, ValueKind.texts(";")] = None
+    fine_tuned_from: Text = None
+    code_licence: Text
+    weights_licence: Text
+    source: Url
+    bibtex: Citation
+    discussion: Url = None
+    twin_of: Text = None
     runnable: bool = True
-    notes: tuple[str, ...] = ()
+    notes: Texts = ()
 
     def __post_init__(self) -> None:
-        require(self, "text", "architecture", "family", "training_data", "fine_tuned_from")
-        require(self, "text", "code_licence", "weights_licence", "twin_of")
-        if self.family is not None and _FAMILY.fullmatch(self.family) is None:
-            raise ValueError(f"family is {self.family!r}, not one lower-case word such as 'resnet'")
-        require(self, "count", "parameters", "total_parameters", "image_size")
+        super().__post_init__()
         if self.total_parameters is not None and self.total_parameters < (self.parameters or 0):
             raise ValueError(f"total_parameters is {self.total_parameters}, less than parameters ({self.parameters})")
-        require(self, "positive", "size_mb", "image_size")
-        require(self, "URL", "source", "discussion")
-        require(self, "BibTeX", "bibtex")
-        require(self, "texts", "trained_on", "notes")
         if self.twin_of is not None and (self.trained_on or self.fine_tuned_from):
             raise ValueError("twin_of is for untrained models, but trained_on or fine_tuned_from is given")
         if not self.runnable and not self.notes:
             raise ValueError("runnable is False, but notes do not say what is missing")
-
-
-_WHOLE = ("image_size", "parameters", "total_parameters")
 
 
 def read_metadata(plugin_file: str, *, bibtex: str | None) -> dict[str, ModelMetadata]:
@@ -119,22 +118,5 @@ def read_metadata(plugin_file: str, *, bibtex: str | None) -> dict[str, ModelMet
     ``|``, data sets by ``;``, and ``none`` means no data set; ``runnable`` is ``yes`` or ``no``. `bibtex` is the
     citation of all models.
     """
-    result = {}
-    for cells in read_table(plugin_file, METADATA_TABLE):
-        identifier = cells.pop("model")
-        values: dict[str, Any] = dict.fromkeys(required_fields(ModelMetadata))
-        values |= {name: _value(name, text) for name, text in cells.items() if text}
-        result[identifier] = ModelMetadata(**values | {"bibtex": bibtex})
-    return result
-
-
-def _value(name: str, text: str) -> Any:
-    if name == "notes":
-        return tuple(text.split("|"))
-    if name == "trained_on":
-        return () if text == "none" else tuple(text.split(";"))
-    if name == "runnable":
-        return text == "yes"
-    if name == "size_mb":
-        return float(text)
-    return int(text) if name in _WHOLE else text
+    rows = ((cells.pop("model"), cells) for cells in read_table(plugin_file, METADATA_TABLE))
+    return {identifier: ModelMetadata.of(cells, bibtex=bibtex) for identifier, cells in rows}
