@@ -89,7 +89,9 @@ def _kinds(metadata: type) -> dict[str, ValueKind]:
     """Kind of each field that states one."""
     annotations = get_type_hints(metadata, include_extras=True)
     return {
-        name: annotation.__metadata__[-1] for name, annotation in annotations.items() if get_origin(annotation) is Annotated
+        name: annotation.__metadata__[-1]
+        for name, annotation in annotations.items()
+        if get_origin(annotation) is Annotated
     }
 
 
@@ -169,7 +171,6 @@ class StimuliMetadata(Metadata):
     notes: Texts = ()
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class DataMetadata(Metadata):
     """Subjects and measurements of a benchmark; None means unknown or not applicable.
@@ -230,7 +231,6 @@ class DataMetadata(Metadata):
     notes: Texts = ()
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class MetricMetadata(Metadata):
     """Metric of a benchmark; None means unknown or not applicable.
@@ -262,7 +262,6 @@ class MetricMetadata(Metadata):
     ceiling: Text = None
     source: Url = None
     notes: Texts = ()
-
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,9 +50,6 @@ if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-__all__ = ["Audit", "Copies", "audit"]
-
-
 Array = NDArray[np.float64]
 
 

@@ -25,7 +25,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidA
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.assessment.baselines import (
     FEWEST,
-    LABELS,
     NO_LABELS,
     Features,
     channels_last,
@@ -38,7 +37,6 @@ from brainscore_vision.assessment.baselines import (
     other_weights,
     pixel_features,
     shuffle_groups,
-    time_codes,
     time_features,
 )
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, visual_measurements_of
@@ -46,8 +44,6 @@ from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
-
-__all__ = ["LABELS", "Control", "Controls", "Difference", "score_controls", "shuffle_groups", "time_codes"]
 
 _LEVEL: Final = 0.95
 _ROWS: Final = 16  # stimuli whose features are copied together

@@ -38,18 +38,6 @@ if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
     from brainscore_vision.assessment.simulation import Array, Rows
 
-
-__all__ = [
-    "GENERATORS",
-    "Confusion",
-    "MixturePower",
-    "Progress",
-    "Recovery",
-    "Share",
-    "SizeRecovery",
-    "recover",
-]
-
 _SAME = 1e-9  # relative difference of scores that counts as none
 _MAIN, _MIXTURE, _SIZE, _PAIRS = range(4)  # first number of the seeds of each part
 

@@ -349,14 +349,6 @@ def temporally_varying(recordings: DataAssembly) -> bool:
     return bool(different.any())
 
 
-def select_with_preserved_index(assembly: DataAssembly, coord_dict: dict[str, Any]) -> DataAssembly:
-    """Select neuroids by values of coordinates, and keep all coordinates.
-
-    `assembly`: with a dimension ``neuroid``. Result: a DataAssembly as :meth:`DataAssembly.sel` returns it.
-    """
-    return assembly.sel(coord_dict)
-
-
 def without_single_time_bin(assembly: DataAssembly) -> DataAssembly:
     """Squeeze a single time bin."""
     if "time_bin" in assembly.dims and assembly.sizes["time_bin"] == 1:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from brainscore_core.benchmarks.metadata import (
+from brainscore_core.benchmarks.metadata import (  # noqa: F401 - published import path
     METADATA_TABLE,
     Access,
     BenchmarkMetadata,
@@ -21,23 +21,6 @@ from brainscore_core.benchmarks.metadata import (
 )
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.tables import read_table
-
-__all__ = [
-    "METADATA_TABLE",
-    "TABLE",
-    "Access",
-    "BenchmarkMetadata",
-    "BenchmarkRow",
-    "DataMetadata",
-    "Kind",
-    "MetricMetadata",
-    "StimuliMetadata",
-    "described_fields",
-    "longest_match",
-    "read_metadata",
-    "required_fields",
-    "rows_of",
-]
 
 TABLE: Final = "benchmarks.csv"
 

@@ -34,7 +34,7 @@ from brainscore_vision.benchmark_helpers.aggregation import (
     neuroid_wise_explained_var,
     values_along,
 )
-from brainscore_vision.benchmark_helpers.measurements import (
+from brainscore_vision.benchmark_helpers.measurements import (  # noqa: F401 - published import path
     VisualMeasurements,
     apply_keep_attrs,
     average_repetition,
@@ -44,29 +44,12 @@ from brainscore_vision.benchmark_helpers.measurements import (
     flatten_timebins_into_neuroids,
     one_region,
     require_stimuli,
-    select_with_preserved_index,
     temporally_varying,
     timebins_from_assembly,
     without_single_time_bin,
 )
 from brainscore_vision.benchmark_helpers.screen import first_names, place_on_screen
 from brainscore_vision.model_interface import BrainModel
-
-__all__ = [
-    "NeuralBenchmark",
-    "RSABenchmark",
-    "TrainTestNeuralBenchmark",
-    "apply_keep_attrs",
-    "average_repetition",
-    "explained_variance",
-    "filter_reliable_neuroids",
-    "flatten_timebins_into_neuroids",
-    "neuroid_wise_explained_var",
-    "place_on_screen",
-    "select_with_preserved_index",
-    "temporally_varying",
-    "timebins_from_assembly",
-]
 
 
 def record(

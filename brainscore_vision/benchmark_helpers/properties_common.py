@@ -2,7 +2,7 @@
 
 Activations of a model are scaled to firing rates, and its receptive fields are mapped.
 
-The functions ``calc_…`` have the names and arguments of brainscore-vision 2.4.2.
+The functions ``calc_…`` and ``_assert_…`` have the names and arguments of brainscore-vision 2.4.2.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,55 +36,11 @@ from brainscore_vision.benchmark_helpers.stimulus_designs import (
     column,
     cycle_design,
     grating_design,
+    require_grating_order,
     single_position,
+    texture_design,
 )
-from brainscore_vision.benchmark_helpers.stimulus_designs import (
-    require_grating_order as _assert_grating_activations,
-)
-from brainscore_vision.benchmark_helpers.stimulus_designs import (
-    require_texture_order as _assert_texture_activations,
-)
-from brainscore_vision.benchmark_helpers.stimulus_designs import single_position as get_stimulus_position
 from brainscore_vision.model_interface import BrainModel
-
-__all__ = [
-    "BLANK_STIM_NAME",
-    "HIGH_INTERVAL_MAX_RESP",
-    "HIGH_INTERVAL_PERCENTILE",
-    "LOW_INTERVAL_MAX_RESP",
-    "LOW_INTERVAL_PERCENTILE",
-    "MEDIAN_MAX_RESP",
-    "MEDIAN_SPONTANEOUS",
-    "ORIENTATION_NUMBER_OF_TRIALS",
-    "ORIENTATION_STIM_NAME",
-    "RESP_THRESH",
-    "RF_DELTA",
-    "RF_NUMBER_OF_TRIALS",
-    "RF_STIM_NAME",
-    "RF_THRSH",
-    "SINGLE_MAX_RESP",
-    "FiringRates",
-    "PropertiesBenchmark",
-    "ReceptiveFields",
-    "_assert_grating_activations",
-    "_assert_texture_activations",
-    "calc_bandwidth",
-    "calc_circular_variance",
-    "calc_orthogonal_preferred_ratio",
-    "calc_size_tuning",
-    "calc_sparseness",
-    "calc_spatial_frequency_tuning",
-    "calc_texture_modulation",
-    "calc_variance",
-    "calc_variance_ratio",
-    "filter_receptive_fields",
-    "firing_rates_affine",
-    "get_firing_rates",
-    "get_stimulus_position",
-    "map_receptive_field_locations",
-    "record_from_model",
-    "require_known_rates",
-]
 
 BLANK_STIM_NAME = "Marques2020_blank"
 RF_STIM_NAME = "Marques2020_receptive_field"
@@ -280,6 +236,9 @@ def _rectified(values: ArrayLike) -> NDArray[np.float64]:
     return np.maximum(np.asarray(values, dtype=np.float64), 0)
 
 
+_assert_grating_activations, _assert_texture_activations = require_grating_order, texture_design
+
+
 def calc_circular_variance(orientation_curve: ArrayLike, orientation: ArrayLike) -> Any:
     """Circular variance; see :func:`~brainscore_vision.benchmark_helpers.neuronal_properties.circular_variance`."""
     return properties.circular_variance(orientation_curve, orientation)
@@ -375,27 +334,12 @@ def calc_sparseness(response: ArrayLike) -> Any:
     return properties.sparseness(np.ravel(response))
 
 
-def calc_variance(response: ArrayLike) -> tuple[Any, Any, Any]:
-    """Mean squares (residual, sample, family) of families × samples[ × repetitions].
-
-    See :func:`~brainscore_vision.benchmark_helpers.neuronal_properties.mean_squares`.
-    """
-    return tuple(properties.mean_squares(response, repetitions=np.ndim(response) == 3))
-
-
 def calc_variance_ratio(response: ArrayLike) -> tuple[Any, Any, Any]:
     """Variance ratio, and the shares of sample and family variance, of families × samples[ × repetitions].
 
     See :func:`~brainscore_vision.benchmark_helpers.neuronal_properties.variance_ratio`.
     """
     return tuple(properties.variance_ratio(response, repetitions=np.ndim(response) == 3))
-
-
-# 10th and 90th percentile of the recorded population
-LOW_INTERVAL_MAX_RESP = {"V1": 11.14}
-HIGH_INTERVAL_MAX_RESP = {"V1": 86.27}
-LOW_INTERVAL_PERCENTILE = 10
-HIGH_INTERVAL_PERCENTILE = 90
 
 
 class PropertiesBenchmark(BenchmarkBase):
@@ -496,7 +440,7 @@ class PropertiesBenchmark(BenchmarkBase):
         stimuli = self._assembly.stimulus_set
         candidate.start_recording(self.region, time_bins=self.timebins)
         experiment = FiringRates(candidate, self.region)
-        neuroids = experiment.near(get_stimulus_position(stimuli))
+        neuroids = experiment.near(single_position(stimuli))
         responses = experiment.rates(stimuli.identifier, self._number_of_trials, neuroids)
         baseline = experiment.rates(BLANK_STIM_NAME, self._number_of_trials, neuroids)
         model_property = self._neuronal_property(
@@ -510,60 +454,6 @@ class PropertiesBenchmark(BenchmarkBase):
         raw = self._similarity_metric(model_property, self._assembly)
         raw.attrs["model_property"] = model_property
         return bound_score(ceil_score(raw, self.ceiling))
-
-
-def map_receptive_field_locations(
-    model_identifier: str, model: BrainModel, region: str
-) -> tuple[DataAssembly, DataAssembly]:
-    """Map the receptive fields of a model whose recording was started.
-
-    `model_identifier`: unused: nothing is stored under this name. Result: `centres`: neuroid × axis; in degrees, axis
-    ``'y'`` and ``'x'``; NaN for neuroids that do not respond to gratings; `maps`: neuroid × position_y × position_x;
-    largest responses minus the response to a blank.
-    """
-    fields = FiringRates(model, region).receptive_fields()
-    centres = DataAssembly(fields.centres, coords={**fields.coords, "axis": ["y", "x"]}, dims=["neuroid", "axis"])
-    positions = {"position_y": fields.position_y, "position_x": fields.position_x}
-    return centres, DataAssembly(
-        fields.maps, coords={**fields.coords, **positions}, dims=["neuroid", "position_y", "position_x"]
-    )
-
-
-def filter_receptive_fields(
-    model_identifier: str, model: BrainModel, region: str, pos: ArrayLike, rf_delta: float = RF_DELTA
-) -> NDArray[np.intp]:
-    """Neuroids whose receptive field is centred within `rf_delta` degrees of `pos` (vertical, horizontal).
-
-    `model_identifier`, `model`, `region`: as for :func:`map_receptive_field_locations`. `pos`: in degrees from
-    fixation.
-    """
-    return FiringRates(model, region).near(pos, rf_delta)
-
-
-def firing_rates_affine(model_identifier: str, model: BrainModel, region: str) -> DataAssembly:
-    """Slope and offset that convert activations to spikes per second.
-
-    `model_identifier`, `model`, `region`: as for :func:`map_receptive_field_locations`.
-    """
-    scale = FiringRates(model, region).scale()
-    return DataAssembly([scale.slope, scale.offset], dims=["parameter"])
-
-
-def get_firing_rates(
-    model_identifier: str,
-    model: BrainModel,
-    region: str,
-    stimulus_identifier: str,
-    number_of_trials: int,
-    in_rf: ArrayLike,
-) -> DataAssembly:
-    """Responses to a stimulus set in spikes per second.
-
-    `model_identifier`, `model`, `region`: as for :func:`map_receptive_field_locations`. `stimulus_identifier`: name in
-    the stimulus set registry. `number_of_trials`: how often each stimulus is shown. `in_rf`: neuroids, as from
-    :func:`filter_receptive_fields`. Result: neuroid × presentation; never below 0.
-    """
-    return FiringRates(model, region).rates(stimulus_identifier, number_of_trials, in_rf)
 
 
 def _number_of_trials(assembly: DataAssembly, identifier: str) -> int:

@@ -22,8 +22,6 @@ from brainscore_core.supported_data_standards.brainio.images import GREY, load_f
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.stimuli.videos import decode_frames, is_video, video_properties, write_video
 
-__all__ = ["ImageConverter", "place_on_screen", "screen_home", "write_png"]
-
 _COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}  # of grey, grey and alpha, colour, colour and alpha
 _BLOCK = 0xFFFF  # longest block that a zlib stream stores as it is
 _BEGINNING = b"\x78\x01"  # of a zlib stream

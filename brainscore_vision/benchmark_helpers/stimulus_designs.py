@@ -122,11 +122,6 @@ def require_grating_order(source: Any) -> None:
     _require_sorted(source, order, GRATING_COLUMNS)
 
 
-def require_texture_order(source: Any) -> None:
-    """Raise an error for textures that are not crossed."""
-    texture_design(source)
-
-
 def single_position(source: Any) -> NDArray[np.float64]:
     """Vertical and horizontal position of all stimuli.
 

@@ -8,7 +8,6 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     apply_keep_attrs,
     filter_reliable_neuroids,
     flatten_timebins_into_neuroids,
-    select_with_preserved_index,
     temporally_varying,
     timebins_from_assembly,
 )
@@ -138,14 +137,3 @@ def test_attributes_are_kept(assembly):
     result = apply_keep_attrs(assembly, change)
     assert result.attrs == {"identifier": "Author2024", "stimulus_set": stimuli}
     np.testing.assert_array_equal(result.values, 2 * assembly.values)
-
-
-@pytest.mark.parametrize(("subject", "ids"), [("f", ["n0", "n1"]), ("n", ["n2", "n3"])])
-def test_selecting_neuroids_keeps_every_coordinate(assembly, subject, ids):
-    selected = select_with_preserved_index(assembly, {"subject": subject})
-    assert selected["neuroid_id"].values.tolist() == ids
-    assert selected["subject"].values.tolist() == [subject] * 2
-    assert selected.dims == assembly.dims
-    one = select_with_preserved_index(assembly, {"neuroid_id": ids[0]})
-    assert one["subject"].values.tolist() == [subject]
-    assert one.shape == (2, 1, 3)

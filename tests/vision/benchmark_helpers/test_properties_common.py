@@ -15,6 +15,7 @@ from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_metric, registries
 from brainscore_vision.benchmark_helpers import properties_common
 from brainscore_vision.benchmark_helpers.properties_common import PropertiesBenchmark
+from brainscore_vision.benchmark_helpers.stimulus_designs import single_position
 from brainscore_vision.metrics.distribution_similarity import NeuronalPropertyCeiling
 
 COLUMNS = ("position_y", "position_x", "contrast", "radius", "spatial_frequency", "orientation", "phase")
@@ -210,26 +211,25 @@ def test_model_properties_carry_the_neuroids():
 
 
 def test_firing_rates_have_the_recorded_medians(population):
-    near = properties_common.filter_receptive_fields("m", population, "V1", [0.5, 0.5])
+    experiment = properties_common.FiringRates(population, "V1")
+    near = experiment.near([0.5, 0.5])
     np.testing.assert_array_equal(near, np.arange(30))
-    rates = properties_common.get_firing_rates("m", population, "V1", "Marques2020_orientation", 20, near)
-    blank = properties_common.get_firing_rates("m", population, "V1", "Marques2020_blank", 20, near)
+    rates = experiment.rates("Marques2020_orientation", 20, near)
+    blank = experiment.rates("Marques2020_blank", 20, near)
     assert rates.dims == blank.dims == ("neuroid", "presentation")
     mean = rates.values.reshape(30, -1, len(PHASES)).mean(axis=2)
     assert np.median(mean.max(axis=1)) == pytest.approx(33.8)
     np.testing.assert_allclose(blank.values, 0.82)
-    slope, offset = properties_common.firing_rates_affine("m", population, "V1").values
+    slope, offset, _ = experiment.scale()
     assert offset == pytest.approx(0.82 - slope * 0.1)
     assert rates["orientation"].values[:5].tolist() == [0, 0, 0, 0, 15]
 
 
 def test_receptive_fields_are_mapped(population):
-    centres, maps = properties_common.map_receptive_field_locations("m", population, "V1")
-    np.testing.assert_allclose(centres.values, population.centres, atol=0.02)
-    assert centres["axis"].values.tolist() == ["y", "x"]
-    assert maps.dims == ("neuroid", "position_y", "position_x")
-    np.testing.assert_allclose(maps["position_x"].values, GRID)
-    peaks = [GRID[list(np.unravel_index(field.argmax(), field.shape))] for field in maps.values]
+    fields = properties_common.FiringRates(population, "V1").receptive_fields()
+    np.testing.assert_allclose(fields.centres, population.centres, atol=0.02)
+    np.testing.assert_allclose(fields.position_x, GRID)
+    peaks = [GRID[list(np.unravel_index(field.argmax(), field.shape))] for field in fields.maps]
     np.testing.assert_allclose(peaks, population.centres, atol=0.13)
 
 
@@ -302,18 +302,19 @@ def test_assemblies_that_do_not_fit_are_refused():
     with pytest.raises(UserError, match="firing rates in V4 are not known"):
         _benchmark(v4)
     model = Population([[0.5, 0.5], [0.5, 1.0]], [0, 0])
-    assert properties_common.filter_receptive_fields("m", model, "V4", [0.5, 0.5]).tolist() == [0]
+    experiment = properties_common.FiringRates(model, "V4")
+    assert experiment.near([0.5, 0.5]).tolist() == [0]
     with pytest.raises(UserError, match="firing rates in V4 are not known"):
-        properties_common.firing_rates_affine("m", model, "V4")
+        experiment.scale()
 
 
 def test_stimuli_that_do_not_fit_are_refused():
     mapping, orientation = SETS["Marques2020_receptive_field"], SETS["Marques2020_orientation"]
     with pytest.raises(UserError, match="'Marques2020_receptive_field' has 13 values of position_y"):
-        properties_common.get_stimulus_position(mapping)
+        single_position(mapping)
     with pytest.raises(UserError, match="no column 'position_y'"):
-        properties_common.get_stimulus_position(SETS["Marques2020_blank"])
-    np.testing.assert_array_equal(properties_common.get_stimulus_position(orientation), [0.5, 0.5])
+        single_position(SETS["Marques2020_blank"])
+    np.testing.assert_array_equal(single_position(orientation), [0.5, 0.5])
     for stimuli in (mapping, orientation):
         properties_common._assert_grating_activations(stimuli)
         with pytest.raises(UserError, match="not in the order of"):

@@ -2,12 +2,9 @@ import numpy as np
 import pytest
 
 from brainscore_core.metrics import Score, declare_no_error
-from brainscore_vision.benchmark_helpers.cache_contract import (
-    assert_stimulus_identifier_is_cacheable,
-    stimulus_identifier_is_cacheable,
-)
+from brainscore_vision.benchmark_helpers.cache_contract import assert_stimulus_identifier_is_cacheable
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
-from brainscore_vision.benchmark_helpers.validate_error import assert_valid_uncertainty, validate_score_uncertainty
+from brainscore_vision.benchmark_helpers.validate_error import assert_valid_uncertainty
 
 
 def score_with(value=0.5, **attrs):
@@ -36,10 +33,8 @@ def test_what_cannot_be_used(attrs, problem):
 
 
 def test_what_can_be_used():
-    assert validate_score_uncertainty(score_with(**GOOD)) == validate_score_uncertainty(
-        score_with(**GOOD | {"error_over": ["subject"]})
-    )
     assert_valid_uncertainty(score_with(**GOOD))
+    assert_valid_uncertainty(score_with(error=0.1, raw=Score(0.4), error_over=["subject"]))
     assert_valid_uncertainty(score_with(error=0.1, ci_estimates="neuroids"), require_raw=False)
 
 
@@ -63,7 +58,8 @@ def test_names_of_derived_stimuli(tmp_path, experiment):
     placed = place_on_screen(stimuli, target_visual_degrees=4, source_visual_degrees=8)
     assert placed.identifier != stimuli.identifier
     assert_stimulus_identifier_is_cacheable(placed.identifier)
-    assert stimulus_identifier_is_cacheable("Geirhos2021_edge--easy--target8.00--source3.00")
-    assert not stimulus_identifier_is_cacheable("Simulated2026_first_half")
+    assert_stimulus_identifier_is_cacheable("Geirhos2021_edge--easy--target8.00--source3.00")
+    with pytest.raises(AssertionError, match="'Simulated2026_first_half'"):
+        assert_stimulus_identifier_is_cacheable("Simulated2026_first_half")
     with pytest.raises(AssertionError, match=r"'merged'.*'<registered identifier>--<what was done>'"):
         assert_stimulus_identifier_is_cacheable("merged--test")
