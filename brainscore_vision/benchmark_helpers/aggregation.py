@@ -89,6 +89,28 @@ def mean_of_sampled(values: Score, *, units: str, error: float | None = None, no
     return attach_interval(mean, interval, units=units, estimates=f"mean over {units}{note}", error=error)
 
 
+def constant_ceiling(
+    value: float, *, error: float | None = None, meaning: str = "human-human", reason: str | None = None
+) -> Score:
+    """A ceiling that was published as a number.
+
+    `value`: the ceiling. `error`: its published error. `meaning`: ``'human-human'``, ``'reliability'`` or ``'upper
+    bound'``. `reason`: why the error is unknown, if it is.
+
+    Examples
+    --------
+    >>> constant_ceiling(0.883, error=0.078).attrs["error"]
+    0.078
+    """
+    score = Score(value)
+    score.attrs["meaning"] = meaning
+    if error is not None:
+        reason = "the ceiling was published as a number with its error alone"
+    return attach_uncertainty(
+        score, error=error, reason=reason or "the ceiling was published as a number without an error"
+    )
+
+
 def concatenate_neuroids(arrays: Sequence[Any]) -> DataAssembly | None:
     """Join arrays of several groups of neuroids; None if one has no neuroids."""
     import xarray as xr

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import Benchmark
 from brainscore_core.benchmarks.measurements import Measurements, measurements_of
 from brainscore_core.errors import UserError, spelling_hint
 from brainscore_core.metric_helpers.alignment import MetricInputError, listed
@@ -77,19 +76,6 @@ class VisualMeasurements(Measurements):
         if self.visual_degrees is not None:
             yield "stimuli span", f"{self.visual_degrees:g}°"
         yield from super().settings()
-
-
-def choices_of(
-    benchmark: Benchmark, measured: Any, visual_degrees: float | None, number_of_trials: int
-) -> VisualMeasurements:
-    """Choices that a benchmark compares in a way of its own; arguments as for :class:`VisualMeasurements`."""
-    return VisualMeasurements(
-        benchmark=benchmark.identifier,
-        measured=measured,
-        compares="choices",
-        visual_degrees=visual_degrees,
-        number_of_trials=number_of_trials,
-    )
 
 
 def visual_measurements_of(benchmark: Any) -> VisualMeasurements:
@@ -443,6 +429,19 @@ def rows_with(data: DataAssembly | StimulusSet, name: str, wanted: Any) -> NDArr
             remedy=spelling_hint(several, present) or "check the data, or the values to select",
         )
     return rows
+
+
+def presentations(assembly: DataAssembly, rows: NDArray[np.intp]) -> DataAssembly:
+    """Some presentations of an assembly; their stimulus set has their stimuli only."""
+    return with_own_stimuli(assembly.isel(presentation=rows), assembly.attrs)
+
+
+def with_own_stimuli(selected: DataAssembly, attrs: Mapping[str, Any]) -> DataAssembly:
+    """Give a selection the attributes of all presentations, with the stimuli that it still has."""
+    stimuli = attrs["stimulus_set"]
+    known = stimuli["stimulus_id"].isin(selected["stimulus_id"].values)
+    selected.attrs = {**attrs, "stimulus_set": stimuli[known].reset_index(drop=True)}
+    return selected
 
 
 @contextlib.contextmanager

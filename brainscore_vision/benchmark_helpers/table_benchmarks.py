@@ -14,19 +14,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, normalise
+from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import UserError, nearest
-from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.metrics import Score
 from brainscore_core.plugins.tables import table_row
 from brainscore_core.supported_data_standards.brainio.assemblies import (
-    BehavioralAssembly,
     DataAssembly,
     NeuroidAssembly,
 )
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
+from brainscore_vision.benchmark_helpers.choices import ChoiceBenchmark, is_number
 from brainscore_vision.benchmark_helpers.measurements import (
-    VisualMeasurements,
     average_repetition,
     filter_reliable_neuroids,
     of_region,
@@ -34,10 +32,7 @@ from brainscore_vision.benchmark_helpers.measurements import (
 )
 from brainscore_vision.benchmark_helpers.metadata import TABLE, BenchmarkRow
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, RSABenchmark, TrainTestNeuralBenchmark
-from brainscore_vision.benchmark_helpers.screen import place_on_screen
-from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.registries import load_ceiling, load_dataset, load_metric, load_stimulus_set, metric_registry
-from brainscore_vision.stimuli.labels import imagenet_synsets
+from brainscore_vision.registries import load_ceiling, load_dataset, load_metric, metric_registry
 from brainscore_vision.utils import LazyLoad
 
 Prepare = Callable[[DataAssembly, BenchmarkRow], DataAssembly]
@@ -88,7 +83,7 @@ def _check(row: BenchmarkRow, kinds: Sequence[str]) -> None:
     ceilings = ("metric", "reliability coordinate")
     named = {"metric": row.metric, "ceiling": row.ceiling}
     for column, name in named.items():
-        known = name in metric_registry or (column == "ceiling" and (name in ceilings or _is_number(name)))
+        known = name in metric_registry or (column == "ceiling" and (name in ceilings or is_number(name)))
         if not known:
             near = nearest(name, list(metric_registry), limit=3)
             raise UserError(
@@ -128,28 +123,6 @@ def first_time_bin(assembly: DataAssembly) -> DataAssembly:
         assembly = assembly.isel(time_bin=np.flatnonzero(assembly["time_bin_id"].values == 0))
         assembly.attrs = attrs
     return single_time_bin(assembly)
-
-
-def constant_ceiling(
-    value: float, *, error: float | None = None, meaning: str = "human-human", reason: str | None = None
-) -> Score:
-    """A ceiling that was published as a number.
-
-    `value`: the ceiling. `error`: its published error. `meaning`: ``'human-human'``, ``'reliability'`` or ``'upper
-    bound'``. `reason`: why the error is unknown, if it is.
-
-    Examples
-    --------
-    >>> constant_ceiling(0.883, error=0.078).attrs["error"]
-    0.078
-    """
-    score = Score(value)
-    score.attrs["meaning"] = meaning
-    if error is not None:
-        reason = "the ceiling was published as a number with its error alone"
-    return attach_uncertainty(
-        score, error=error, reason=reason or "the ceiling was published as a number without an error"
-    )
 
 
 def _recordings(row: BenchmarkRow, prepare: Prepare, position: int = 0) -> LazyLoad[DataAssembly]:
@@ -288,149 +261,7 @@ def _concatenated(parts: Sequence[DataAssembly], identifier: str) -> DataAssembl
     return joined
 
 
-class ChoiceBenchmark(BenchmarkBase):
-    """A model chooses a category for each stimulus, and is compared with people, or with the truth.
-
-    `row`: with the kind ``'label'`` (the model names stimuli with the categories in the column `truth`, or with
-    ImageNet's classes) or ``'probabilities'`` (it learns the categories from ``fitting_stimuli``). `bibtex`: citation.
-    `truth`: column of the stimulus set with the right category. It is hidden from the model for ImageNet's classes.
-    `choices`: categories to choose from; by default all values of `truth`. `as_choices`: whether the metric compares
-    choices; otherwise it takes probabilities. `translate`: function of the model's answers and the people's that
-    returns what the metric takes instead of the former.
-
-    Notes
-    -----
-    The metrics ``accuracy`` compares with the truth, all others with the people of the assembly. A ceiling that is a
-    number divides the raw score.
-    """
-
-    def __init__(
-        self,
-        row: BenchmarkRow,
-        bibtex: str | None = None,
-        *,
-        truth: str = "truth",
-        choices: Sequence[str] | str | None = None,
-        as_choices: bool = True,
-        translate: Callable[[DataAssembly, DataAssembly], DataAssembly] | None = None,
-    ) -> None:
-        self._row = row
-        self._truth = truth
-        self._choices = choices
-        self._as_choices = as_choices
-        self._translate = translate
-        self._metric: Any = LazyLoad(lambda: load_metric(row.metric))
-        self._people: LazyLoad[DataAssembly] = LazyLoad(lambda: load_dataset(row.data[0]))
-        super().__init__(
-            identifier=row.identifier,
-            version=row.version,
-            ceiling_func=self._estimate_ceiling,
-            parent=row.parent,
-            bibtex=bibtex,
-        )
-
-    def measurements(self) -> VisualMeasurements:
-        """Choices of people; without data, the right ones."""
-        row = self._row
-        return VisualMeasurements(
-            benchmark=self.identifier,
-            measured=self._people if row.data else LazyLoad(lambda: self._right(self._stimuli())),
-            compares="choices",
-            metric=self._metric,
-            number_of_trials=row.number_of_trials,
-            visual_degrees=row.visual_degrees,
-        )
-
-    def __call__(self, candidate: BrainModel) -> Score:
-        """Let `candidate` choose.
-
-        Result: in [0, 1]. A NotApplicable if the candidate cannot do the task.
-        """
-        row = self._row
-        if self._choices == "imagenet":
-            candidate.start_task(BrainModel.Task.label, "imagenet")
-        stimuli = self._stimuli()
-        target = self._right(stimuli) if row.metric == "accuracy" else self._people.content
-        if row.kind == "probabilities":
-            fitting = load_stimulus_set(row.fitting_stimuli)
-            candidate.start_task(BrainModel.Task.probabilities, self._shown(fitting, candidate))
-        elif self._choices != "imagenet":
-            candidate.start_task(BrainModel.Task.label, sorted({str(one) for one in stimuli[self._truth]}))
-        shown = self._shown(stimuli, candidate)
-        answers: DataAssembly = candidate.look_at(shown, number_of_trials=row.number_of_trials)
-        if row.kind == "probabilities" and self._as_choices:
-            answers = most_probable(answers)
-        if self._translate is not None:
-            answers = self._translate(answers, target)
-        return bound_score(normalise(self._metric(answers, target), self.ceiling))
-
-    def _stimuli(self) -> StimulusSet:
-        people = self._people.content if self._row.data else None  # missing data are noticed before the model looks
-        if self._row.stimuli:
-            return load_stimulus_set(self._row.stimuli)
-        if people is None:
-            raise UserError(f"{self.identifier!r} has neither data nor stimuli", remedy=f"name them in {TABLE}")
-        stimuli: StimulusSet = people.attrs["stimulus_set"]
-        return stimuli
-
-    def _shown(self, stimuli: StimulusSet, candidate: BrainModel) -> StimulusSet:
-        if self._choices == "imagenet":
-            hidden = stimuli.drop(columns=self._truth)
-            hidden.stimulus_paths, hidden.identifier = stimuli.stimulus_paths, stimuli.identifier
-            stimuli = hidden
-        if self._row.visual_degrees is None:
-            return stimuli
-        return place_on_screen(
-            stimuli,
-            target_visual_degrees=candidate.visual_degrees(),
-            source_visual_degrees=self._row.visual_degrees,
-        )
-
-    def _right(self, stimuli: StimulusSet) -> BehavioralAssembly:
-        return BehavioralAssembly(
-            stimuli[self._truth].to_numpy().astype(str),
-            coords={"stimulus_id": ("presentation", stimuli["stimulus_id"].to_numpy())},
-            dims=["presentation"],
-            attrs={ATTRIBUTE: "truth"} | ({"choices": imagenet_synsets()} if self._choices == "imagenet" else {}),
-        )
-
-    def _estimate_ceiling(self) -> Score:
-        if self._row.metric == "accuracy":
-            ceiling: Score = self._metric.ceiling()
-            return ceiling
-        if _is_number(self._row.ceiling):
-            return constant_ceiling(float(self._row.ceiling))
-        of_people: Score = self._metric.ceiling(self._people.content)
-        return of_people
-
-
-def most_probable(probabilities: DataAssembly) -> BehavioralAssembly:
-    """The most probable choice for each stimulus.
-
-    `probabilities`: as a model returns them for the task ``probabilities``. Result: with the presentation's
-    coordinates.
-
-    Examples
-    --------
-    >>> most_probable(BehavioralAssembly([[0.2, 0.8]], dims=["presentation", "choice"], coords={
-    ...     "stimulus_id": ("presentation", ["a"]), "choice": ("choice", ["cat", "dog"])})).values.tolist()
-    ['dog']
-    """
-    table = probabilities.transpose("presentation", "choice")
-    chosen = np.asarray(table["choice"].values)[np.asarray(table.values).argmax(axis=1)]
-    coords = {
-        str(name): ("presentation", table[name].values)
-        for name in table.coords
-        if table[name].dims == ("presentation",) and name != "presentation"
-    }
-    return BehavioralAssembly(chosen, coords=coords, dims=["presentation"])
-
-
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).isdigit()
-
-
-def _choice(row: BenchmarkRow, bibtex: str | None, prepare: Prepare, **options: Any) -> Benchmark:
+def _choices(row: BenchmarkRow, bibtex: str | None, prepare: Prepare, **options: Any) -> Benchmark:
     return ChoiceBenchmark(row, bibtex, **options)
 
 
@@ -438,6 +269,6 @@ _KINDS: dict[str, Callable[..., Benchmark]] = {
     "train-test": _train_test,
     "cross-validated": _cross_validated,
     "rsa": _rsa,
-    "label": _choice,
-    "probabilities": _choice,
+    "label": _choices,
+    "probabilities": _choices,
 }

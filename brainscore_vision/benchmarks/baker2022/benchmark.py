@@ -1,20 +1,19 @@
 """Loss of accuracy from whole to rearranged silhouettes (Baker & Elder 2022)."""
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
+from brainscore_core.benchmarks import bound_score, ceil_score
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset, load_metric
-from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, choices_of, rows_with
-from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.benchmark_helpers.choices import ChoiceExperiment
+from brainscore_vision.benchmark_helpers.measurements import rows_with
 from brainscore_vision.data.baker2022 import BIBTEX
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
 VISUAL_DEGREES: Final = 8.8
-NUMBER_OF_TRIALS: Final = 1
 
 
 class Comparison(NamedTuple):
@@ -33,7 +32,7 @@ COMPARISONS: Final = {
 """By the name that the benchmark's identifier has."""
 
 
-class Baker2022AccuracyDelta(BenchmarkBase):
+class Baker2022AccuracyDelta(ChoiceExperiment):
     """Whether a model loses as much accuracy by a distortion of silhouettes as people do.
 
     The model names each silhouette with one of nine animals; with Δ = accuracy(whole) − accuracy(distorted), the raw
@@ -57,33 +56,22 @@ class Baker2022AccuracyDelta(BenchmarkBase):
         if name not in COMPARISONS:
             raise UserError(f"Baker2022 has no comparison {name!r}", remedy=f"there are {', '.join(COMPARISONS)}")
         self._orientation, image_types = COMPARISONS[name]
-        self._metric: Any = LazyLoad(
-            lambda: load_metric("baker_accuracy_delta", image_types=image_types, halves="published")
-        )
-        self._assembly: LazyLoad[DataAssembly] = LazyLoad(lambda: load_assembly(self._orientation))
         super().__init__(
-            identifier=f"Baker2022{name}-accuracy_delta",
-            version=1,
-            ceiling_func=lambda: self._metric.ceiling(self._assembly.content),
+            f"Baker2022{name}-accuracy_delta",
+            load=lambda: load_assembly(self._orientation),
+            metric=LazyLoad(lambda: load_metric("baker_accuracy_delta", image_types=image_types, halves="published")),
+            visual_degrees=VISUAL_DEGREES,
             parent="Baker2022",
             bibtex=BIBTEX,
         )
-
-    def measurements(self) -> VisualMeasurements:
-        """Choices of people."""
-        return choices_of(self, self._assembly, VISUAL_DEGREES, NUMBER_OF_TRIALS)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` name the silhouettes."""
         assembly = self._assembly.content
         candidate.start_task(BrainModel.Task.label, sorted({str(truth) for truth in assembly["truth"].values}))
         stimuli = assembly.attrs["stimulus_set"]
-        on_screen = place_on_screen(
-            stimuli.iloc[rows_with(stimuli, "orientation", self._orientation)].reset_index(drop=True),
-            target_visual_degrees=candidate.visual_degrees(),
-            source_visual_degrees=VISUAL_DEGREES,
-        )
-        labels = candidate.look_at(on_screen, number_of_trials=NUMBER_OF_TRIALS)
+        of_orientation = stimuli.iloc[rows_with(stimuli, "orientation", self._orientation)].reset_index(drop=True)
+        labels = self._look(candidate, of_orientation)
         return bound_score(ceil_score(self._metric(labels, assembly), self.ceiling))
 
 

@@ -2,13 +2,12 @@
 
 from functools import partial
 
+from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import benchmark_registry
 from brainscore_vision.benchmark_helpers.metadata import read_metadata
-from brainscore_vision.benchmarks.bmd2024.benchmark import BMD2024AccuracyDistance
+from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
 
 METADATA = read_metadata(__file__)
 
-for _condition in ("texture_1", "texture_2", "dotted_1", "dotted_2"):
-    benchmark_registry[f"BMD2024.{_condition}Behavioral-accuracy_distance"] = partial(
-        BMD2024AccuracyDistance, _condition
-    )
+for _key in table_keys(__file__, "benchmarks.csv"):
+    benchmark_registry[_key] = partial(make_benchmark, __file__, _key, bibtex=None)

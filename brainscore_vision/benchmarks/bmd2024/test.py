@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.errors import NotApplicable, UnknownIdentifier
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_benchmark
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
-from brainscore_vision.benchmarks.bmd2024.benchmark import CONDITIONS, BMD2024AccuracyDistance
+from brainscore_vision.benchmarks.bmd2024.benchmark import BMD2024AccuracyDistance
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.testing import serve_stand_ins, small_labeller
 
@@ -54,12 +54,12 @@ def _closeness(one, other):
 
 
 def test_unknown_condition_is_refused():
-    with pytest.raises(UserError, match="'texture_3'"):
+    with pytest.raises(UnknownIdentifier, match="texture_3"):
         BMD2024AccuracyDistance("texture_3")
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize("condition", CEILINGS)
 @pytest.mark.parametrize("model", ["brightness", "small-labeller"])
 def test_equals_the_published_definition(s3_server, condition, model):
     if model == "small-labeller":
@@ -94,6 +94,6 @@ def test_equals_the_published_definition(s3_server, condition, model):
 
 
 @pytest.mark.private_access
-@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize("condition", CEILINGS)
 def test_published_ceiling(condition):
     assert float(load_benchmark(_identifier(condition)).ceiling) == pytest.approx(CEILINGS[condition], abs=0.001)

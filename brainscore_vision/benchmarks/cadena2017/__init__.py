@@ -6,7 +6,12 @@ from brainscore_core.benchmarks import Benchmark
 from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import benchmark_registry, load_ceiling, load_dataset, load_metric
-from brainscore_vision.benchmark_helpers.measurements import average_repetition, of_region, single_time_bin
+from brainscore_vision.benchmark_helpers.measurements import (
+    average_repetition,
+    of_region,
+    presentations,
+    single_time_bin,
+)
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow, read_metadata
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
 from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
@@ -54,11 +59,7 @@ def load_repetitions(identifier: str, region: str) -> DataAssembly:
 def complete_presentations(assembly: DataAssembly) -> DataAssembly:
     """Presentations in which all neuroids were recorded; the stimulus set has theirs only."""
     complete = ~np.isnan(assembly.transpose("presentation", "neuroid").values).any(axis=1)
-    kept = assembly.isel(presentation=np.flatnonzero(complete))
-    stimuli = assembly.attrs["stimulus_set"]
-    remaining = stimuli[stimuli["stimulus_id"].isin(kept["stimulus_id"].values)].reset_index(drop=True)
-    kept.attrs = {**assembly.attrs, "stimulus_set": remaining}
-    return kept
+    return presentations(assembly, np.flatnonzero(complete))
 
 
 benchmark_registry.add_table(

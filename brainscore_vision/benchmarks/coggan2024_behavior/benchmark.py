@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import BenchmarkBase, attach_ceiling, bound_score, explained_variance
+from brainscore_core.benchmarks import attach_ceiling, bound_score, explained_variance
 from brainscore_core.errors import UserError
 from brainscore_core.metric_helpers.alignment import as_table, coord_values, listed
 from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_jackknife
@@ -15,14 +15,11 @@ from brainscore_core.numerics import bootstrap_interval, mean_influence
 from brainscore_core.numerics.discrimination import masked_correlation
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
-from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision import load_dataset, load_stimulus_set
-from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, choices_of
-from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision import load_dataset
+from brainscore_vision.benchmark_helpers.choices import ChoiceExperiment
 from brainscore_vision.data.coggan2024_behavior import BIBTEX
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, matched_choices, right_choices
 from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.utils import LazyLoad
 
 Table = NDArray[np.float64]
 
@@ -117,7 +114,6 @@ def _mean(values: Table) -> float:
 
 
 VISUAL_DEGREES: Final = 10
-NUMBER_OF_TRIALS: Final = 1
 SQUARED: Final = "as published, the score is the square of raw / ceiling, with the sign of raw"
 """A remark for receipts: the rules of other benchmarks do not square the ceiling."""
 
@@ -133,7 +129,7 @@ class _Trials(NamedTuple):
     human_accuracy: NDArray[np.float64]
 
 
-class ConditionWiseAccuracySimilarity(BenchmarkBase):
+class ConditionWiseAccuracySimilarity(ChoiceExperiment):
     """Correlation of a model's and people's accuracies over 18 conditions: nine kinds of occluder, black or white.
 
     Thirty people named the object, one of eight, in 752 images each that no one else saw. The model learns the eight
@@ -151,21 +147,16 @@ class ConditionWiseAccuracySimilarity(BenchmarkBase):
     """
 
     def __init__(self) -> None:
-        self._fitting_stimuli: LazyLoad[StimulusSet] = LazyLoad(
-            lambda: load_stimulus_set("Coggan2024_behavior_fitting")
-        )
-        self._assembly: LazyLoad[DataAssembly] = LazyLoad(lambda: load_dataset("Coggan2024_behavior"))
         super().__init__(
-            identifier="tong.Coggan2024_behavior-ConditionWiseAccuracySimilarity",
-            version=1,
+            "tong.Coggan2024_behavior-ConditionWiseAccuracySimilarity",
+            load=lambda: load_dataset("Coggan2024_behavior"),
+            metric=None,
+            visual_degrees=VISUAL_DEGREES,
             ceiling_func=lambda: _ceiling(_occluded(self._assembly.content)),
             parent="behavior",
             bibtex=BIBTEX,
+            fitting_stimuli="Coggan2024_behavior_fitting",
         )
-
-    def measurements(self) -> VisualMeasurements:
-        """Choices of people."""
-        return choices_of(self, self._assembly, VISUAL_DEGREES, NUMBER_OF_TRIALS)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` learn the eight objects, and name those behind the occluders.
@@ -180,16 +171,9 @@ class ConditionWiseAccuracySimilarity(BenchmarkBase):
         NotApplicable
             If the candidate cannot give probabilities.
         """
-        degrees = candidate.visual_degrees()
-        fitting = place_on_screen(
-            self._fitting_stimuli.content, target_visual_degrees=degrees, source_visual_degrees=VISUAL_DEGREES
-        )
-        candidate.start_task(BrainModel.Task.probabilities, fitting)
+        self._learn(candidate)
         assembly = self._assembly.content
-        stimuli = place_on_screen(
-            assembly.stimulus_set, target_visual_degrees=degrees, source_visual_degrees=VISUAL_DEGREES
-        )
-        choices = _choices(candidate.look_at(stimuli, number_of_trials=NUMBER_OF_TRIALS))
+        choices = _choices(self._look(candidate, assembly.stimulus_set))
         trials = _occluded(assembly)
         correct, _, remark = right_choices(matched_choices(choices, trials.stimulus), trials.truth)
         means, subjects = mean_by_condition(

@@ -12,10 +12,11 @@ from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, load_dataset, load_metric, load_stimulus_set
+from brainscore_vision.benchmark_helpers.aggregation import constant_ceiling
+from brainscore_vision.benchmark_helpers.choices import most_probable, on_screen
 from brainscore_vision.benchmark_helpers.measurements import rows_with
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow, read_metadata
-from brainscore_vision.benchmark_helpers.screen import place_on_screen
-from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, make_benchmark, most_probable
+from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, matched_choices, right_choices
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
@@ -87,11 +88,7 @@ class SearchAsymmetry(BenchmarkBase):
         """The stimuli on the model's screen; those with an even number contain an oddball."""
         labelled = stimuli.assign(image_label=np.where(stimuli["image_number"] % 2 == 0, "oddball", "same"))
         labelled.stimulus_paths, labelled.identifier = stimuli.stimulus_paths, stimuli.identifier
-        return place_on_screen(
-            labelled,
-            target_visual_degrees=candidate.visual_degrees(),
-            source_visual_degrees=self._row.visual_degrees,
-        )
+        return on_screen(labelled, candidate, self._row.visual_degrees)
 
 
 def asymmetry(trials: pd.DataFrame, lapse_rate: float) -> float:

@@ -4,16 +4,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
-from brainscore_core.errors import UserError, spelling_hint
-from brainscore_core.metric_helpers.alignment import listed
+from brainscore_core.benchmarks import bound_score, normalise
+from brainscore_core.errors import UserError
+from brainscore_core.metric_helpers.alignment import listed, spelling_hint
 from brainscore_core.metrics import Score
 from brainscore_core.provenance import remark
-from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly, walk_coords
-from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
-from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, choices_of
-from brainscore_vision.benchmark_helpers.naming_task import label, only_shown, say_coverage
+from brainscore_vision.benchmark_helpers.choices import NamingBenchmark, note_coverage, truth_of
+from brainscore_vision.benchmark_helpers.measurements import presentations
 from brainscore_vision.data.geirhos2021 import BIBTEX
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
@@ -78,11 +77,7 @@ def scored(assembly: DataAssembly, excluded: tuple[str | float, ...]) -> DataAss
     ]
     if 2 * len(missing) > len(excluded):
         remark(f"conditions to leave out are not in the trials: {listed(missing)}; these have {listed(names)}")
-    selected = assembly[{"presentation": ~np.isin(conditions, left_out)}]
-    stimuli = assembly.attrs["stimulus_set"]
-    remaining = stimuli[stimuli["stimulus_id"].isin(np.unique(selected["stimulus_id"].values))].reset_index(drop=True)
-    selected.attrs = {**assembly.attrs, "stimulus_set": remaining}
-    return selected
+    return presentations(assembly, np.flatnonzero(~np.isin(conditions, left_out)))
 
 
 def cast_coordinate_type(assembly: DataAssembly, coordinate: str, newtype: type) -> DataAssembly:
@@ -97,11 +92,8 @@ def cast_coordinate_type(assembly: DataAssembly, coordinate: str, newtype: type)
     >>> str(cast_coordinate_type(trials, "condition", str)["condition"].values[0])
     '0.5'
     """
-    coords = {
-        name: (dims, np.asarray(values).astype(newtype) if name == coordinate else values)
-        for name, dims, values in walk_coords(assembly)
-    }
-    result = type(assembly)(assembly.values, coords=coords, dims=assembly.dims, name=assembly.name)
+    values = assembly[coordinate]
+    result = assembly.assign_coords({coordinate: (values.dims, values.values.astype(newtype))})
     result.attrs = dict(assembly.attrs)
     return result
 
@@ -128,11 +120,10 @@ DATASETS: Final = [
 """Names of the 17 tests."""
 
 VISUAL_DEGREES: Final = 3
-NUMBER_OF_TRIALS: Final = 1
 ACCURACY_NUMBER_OF_TRIALS: Final = 10
 
 
-class Geirhos2021ErrorConsistency(BenchmarkBase):
+class Geirhos2021ErrorConsistency(NamingBenchmark):
     """Cohen's kappa between what a model and what people get right, averaged over conditions and observers.
 
     The model names each image with one of the test's 16 categories (4–10 observers did the same). Undistorted images
@@ -155,43 +146,15 @@ class Geirhos2021ErrorConsistency(BenchmarkBase):
     """
 
     def __init__(self, test: str) -> None:
-        self._test = test
-        self._metric = LazyLoad(lambda: load_metric("error_consistency"))
-        self._assembly: LazyLoad[DataAssembly] = LazyLoad(lambda: load_assembly(test))
         super().__init__(
-            identifier=f"Geirhos2021{test.replace('-', '')}-error_consistency",
-            version=1,
-            ceiling_func=lambda: self._metric.ceiling(self._assembly.content),
+            f"Geirhos2021{test.replace('-', '')}-error_consistency",
+            metric=LazyLoad(lambda: load_metric("error_consistency")),
             parent="Geirhos2021",
-            bibtex=BIBTEX,
+            **_experiment(test),
         )
 
-    def measurements(self) -> VisualMeasurements:
-        """Choices of people."""
-        return choices_of(self, self._assembly, VISUAL_DEGREES, NUMBER_OF_TRIALS)
 
-    def __call__(self, candidate: BrainModel) -> Score:
-        """Let `candidate` name the images.
-
-        Result: kappa / ceiling, in [0, 1]; ``attrs['raw']`` is kappa. A DataUnavailable if it needs images that cannot
-        be had from here; the message says where to obtain them.
-        """
-        assembly = self._assembly.content
-        labels, shown = label(
-            candidate,
-            assembly,
-            load_stimuli=lambda: load_stimulus_set(f"Geirhos2021_{self._test}"),
-            visual_degrees=VISUAL_DEGREES,
-            number_of_trials=NUMBER_OF_TRIALS,
-        )
-        people = only_shown(assembly, shown)
-        raw = self._metric(labels, people)
-        ceiling = self.ceiling if people is assembly else self._metric.ceiling(people)
-        score = bound_score(normalise(raw, ceiling))
-        return say_coverage(score, shown, assembly)
-
-
-class Geirhos2021Accuracy(BenchmarkBase):
+class Geirhos2021Accuracy(NamingBenchmark):
     """Share of images that a model names rightly: the engineering benchmark of a test.
 
     The images are those of :class:`Geirhos2021ErrorConsistency`, ten presentations each, shown as they are: they fill
@@ -205,42 +168,33 @@ class Geirhos2021Accuracy(BenchmarkBase):
     """
 
     def __init__(self, test: str) -> None:
-        self._test = test
-        self._metric: Any = LazyLoad(lambda: load_metric("accuracy"))
-        self._assembly: LazyLoad[DataAssembly] = LazyLoad(lambda: load_assembly(test))
         super().__init__(
-            identifier=f"Geirhos2021{test.replace('-', '')}-top1",
-            version=1,
+            f"Geirhos2021{test.replace('-', '')}-top1",
+            metric=LazyLoad(lambda: load_metric("accuracy")),
             ceiling_func=lambda: self._metric.ceiling(),
+            number_of_trials=ACCURACY_NUMBER_OF_TRIALS,
             parent="Geirhos2021-top1",
-            bibtex=BIBTEX,
+            **_experiment(test),
         )
-
-    def measurements(self) -> VisualMeasurements:
-        """The right names of the images."""
-        return choices_of(self, self._assembly, VISUAL_DEGREES, ACCURACY_NUMBER_OF_TRIALS)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` name the images.
 
         A DataUnavailable if it needs images that are not available here; the message says where to obtain them.
         """
-        assembly = self._assembly.content
-        labels, shown = label(
-            candidate,
-            assembly,
-            load_stimuli=lambda: load_stimulus_set(f"Geirhos2021_{self._test}"),
-            visual_degrees=None,
-            number_of_trials=ACCURACY_NUMBER_OF_TRIALS,
-        )
-        truth = BehavioralAssembly(
-            shown["truth"].to_numpy().astype(str),
-            coords={"stimulus_id": ("presentation", shown["stimulus_id"].to_numpy().astype(str))},
-            dims=["presentation"],
-            attrs={ATTRIBUTE: "truth", "choices": np.unique(assembly["truth"].values.astype(str))},
-        )
-        score = bound_score(normalise(self._metric(labels, truth), self.ceiling))
-        return say_coverage(score, shown, assembly)
+        labels, shown = self._labels(candidate, visual_degrees=None)
+        people = self._assembly.content
+        truth = truth_of(shown, "truth", choices=np.unique(people["truth"].values.astype(str)))
+        return note_coverage(bound_score(normalise(self._metric(labels, truth), self.ceiling)), shown, people)
+
+
+def _experiment(test: str) -> dict[str, Any]:
+    return {
+        "load": lambda: load_assembly(test),
+        "load_stimuli": lambda: load_stimulus_set(f"Geirhos2021_{test}"),
+        "visual_degrees": VISUAL_DEGREES,
+        "bibtex": BIBTEX,
+    }
 
 
 def load_assembly(test: str) -> DataAssembly:

@@ -6,21 +6,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score
+from brainscore_core.benchmarks import bound_score
 from brainscore_core.errors import UserError
 from brainscore_core.metric_helpers.alignment import coord_values
-from brainscore_core.metrics import Score, declare_no_error
+from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
-from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, choices_of
-from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.benchmark_helpers.aggregation import constant_ceiling
+from brainscore_vision.benchmark_helpers.choices import ChoiceExperiment, on_screen
 from brainscore_vision.data.hebart2023 import BIBTEX
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
 VISUAL_DEGREES: Final = 8
-NUMBER_OF_TRIALS: Final = 1
 CEILING: Final = 0.6767
 """Share of people who make the most frequent choice, mean over the triplets that were asked many times."""
 
@@ -36,7 +35,7 @@ class Triplets(NamedTuple):
     """triplets × 3, in `names`."""
 
 
-class Hebart2023Match(BenchmarkBase):
+class Hebart2023Match(ChoiceExperiment):
     """Share of triplets of which a model takes the same image for the odd one as people.
 
     453,642 triplets of 1,854 images. The model sees each image once and answers for all triplets.
@@ -52,14 +51,14 @@ class Hebart2023Match(BenchmarkBase):
     """
 
     def __init__(self) -> None:
-        self._metric = load_metric("odd_one_out")
-        self._assembly: LazyLoad[DataAssembly] = LazyLoad(lambda: load_dataset("Hebart2023"))
         self._stimuli: LazyLoad[StimulusSet] = LazyLoad(lambda: load_stimulus_set("Hebart2023"))
         self._number_of_triplets: int | None = None
         super().__init__(
-            identifier="Hebart2023-match",
-            version=1,
-            ceiling_func=_ceiling,
+            "Hebart2023-match",
+            load=lambda: load_dataset("Hebart2023"),
+            metric=load_metric("odd_one_out"),
+            visual_degrees=VISUAL_DEGREES,
+            ceiling_func=lambda: constant_ceiling(CEILING, reason="published as a number"),
             parent="behavior_vision",
             bibtex=BIBTEX,
         )
@@ -70,10 +69,6 @@ class Hebart2023Match(BenchmarkBase):
             raise UserError(f"the number of triplets is {n}", remedy="give at least 1")
         self._number_of_triplets = n
 
-    def measurements(self) -> VisualMeasurements:
-        """Choices of people."""
-        return choices_of(self, self._assembly, VISUAL_DEGREES, NUMBER_OF_TRIALS)
-
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` find the odd image of each triplet.
 
@@ -81,12 +76,8 @@ class Hebart2023Match(BenchmarkBase):
         """
         candidate.start_task(BrainModel.Task.odd_one_out)
         triplets = triplets_of(self._assembly.content, self._number_of_triplets)
-        images = place_on_screen(
-            shown_images(self._stimuli.content, triplets.names),
-            target_visual_degrees=candidate.visual_degrees(),
-            source_visual_degrees=VISUAL_DEGREES,
-        )
-        choices = candidate.look_at(in_rows_of_three(images, triplets.rows), number_of_trials=NUMBER_OF_TRIALS)
+        images = on_screen(shown_images(self._stimuli.content, triplets.names), candidate, VISUAL_DEGREES)
+        choices = candidate.look_at(in_rows_of_three(images, triplets.rows), number_of_trials=self._number_of_trials)
         raw = self._metric(choices, _target(triplets))
         score = bound_score(self._metric.ceil_score(raw, self.ceiling))
         total = self._assembly.content.sizes["presentation"]
@@ -136,9 +127,3 @@ def _target(triplets: Triplets) -> BehavioralAssembly:
     names = triplets.names[triplets.rows]
     coords = {name: ("presentation", names[:, place]) for place, name in enumerate(_IMAGES)}
     return BehavioralAssembly(names[:, -1], coords=coords, dims=["presentation"])
-
-
-def _ceiling() -> Score:
-    ceiling = declare_no_error(Score(CEILING), "published as a number")
-    ceiling.attrs["meaning"] = "human-human"
-    return ceiling

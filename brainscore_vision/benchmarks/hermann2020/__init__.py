@@ -11,8 +11,8 @@ from brainscore_core.supported_data_standards.brainio.assemblies import Behavior
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision import benchmark_registry, load_dataset, load_metric, load_stimulus_set
+from brainscore_vision.benchmark_helpers.choices import label, note_coverage
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow, read_metadata
-from brainscore_vision.benchmark_helpers.naming_task import label, say_coverage
 from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, check_labels, matched_choices
 from brainscore_vision.model_interface import BrainModel
@@ -77,7 +77,7 @@ class CueConflict(BenchmarkBase):
         target = _assembly(conflicts, conflicts[shape].to_numpy())
         target.attrs |= {"choices": categories, ATTRIBUTE: "truth"}
         raw = attach_remarks(self._metric(_assembly(conflicts, chosen), target), remark)
-        return say_coverage(bound_score(normalise(raw, self.ceiling)), shown, experiment)
+        return note_coverage(bound_score(normalise(raw, self.ceiling)), shown, experiment)
 
 
 def _assembly(stimuli: StimulusSet, values: Any) -> BehavioralAssembly:

@@ -12,16 +12,17 @@ from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, load_ceiling, load_stimulus_set
-from brainscore_vision.benchmark_helpers.aggregation import mean_of_sampled
+from brainscore_vision.benchmark_helpers.aggregation import constant_ceiling, mean_of_sampled
 from brainscore_vision.benchmark_helpers.measurements import (
     VisualMeasurements,
     average_repetition,
     of_region,
     rows_with,
+    with_own_stimuli,
 )
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow, read_metadata
 from brainscore_vision.benchmark_helpers.neural_common import record
-from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, first_time_bin, make_benchmark
+from brainscore_vision.benchmark_helpers.table_benchmarks import first_time_bin, make_benchmark
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -78,10 +79,7 @@ def reliable_of_styles(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembl
     selected = assembly.isel(
         presentation=kept, neuroid=np.flatnonzero(recorded & (consistency > row.threshold))
     ).dropna("presentation", how="all")
-    stimuli = assembly.attrs["stimulus_set"]
-    remaining = stimuli[stimuli["stimulus_id"].isin(selected["stimulus_id"].values)].reset_index(drop=True)
-    selected.attrs = {**assembly.attrs, "stimulus_set": remaining}
-    return selected
+    return with_own_stimuli(selected, assembly.attrs)
 
 
 def keep_backgrounds_apart(

@@ -6,20 +6,13 @@ from typing import Final
 
 import pandas as pd
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
 from brainscore_core.errors import DataUnavailable
-from brainscore_core.metrics import Score
 from brainscore_core.provenance import note
-from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
-from brainscore_vision import load_metric
-from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, choices_of
+from brainscore_vision.benchmark_helpers.choices import ChoiceBenchmark
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.data.imagenetslim15000 import BIBTEX
 from brainscore_vision.data_sources.tables import fetch_sources, read_sources
-from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.stimuli.labels import imagenet_synsets
-from brainscore_vision.utils import LazyLoad
 
 IMAGES_VARIABLE: Final = "BRAINSCORE_IMAGENET2012"
 """Environment variable that names the folder of the images."""
@@ -80,7 +73,7 @@ def _files_below(folder: Path, wanted: set[str]) -> dict[str, Path]:
 NUMBER_OF_TRIALS: Final = 10
 
 
-class Imagenet2012(BenchmarkBase):
+class Imagenet2012(ChoiceBenchmark):
     """Share of the 50,000 validation images that a model names with their class, one of 1,000.
 
     An engineering benchmark: it measures no people or animals. The images are shown as they are, not at a visual angle.
@@ -97,34 +90,15 @@ class Imagenet2012(BenchmarkBase):
     """
 
     def __init__(self) -> None:
-        self._metric = load_metric("accuracy")
-        self._stimulus_set: LazyLoad[StimulusSet] = LazyLoad(lambda: load_images(read_table()))
-        super().__init__(
+        row = BenchmarkRow(
+            benchmark="ImageNet-top1",
             identifier="ImageNet-top1",
-            version=1,
-            ceiling_func=self._metric.ceiling,
+            kind="label",
             parent="ImageNet",
-            bibtex=BIBTEX,
+            metric="accuracy",
+            ceiling="metric",
+            number_of_trials=NUMBER_OF_TRIALS,
         )
-
-    def measurements(self) -> VisualMeasurements:
-        """The right names of the images, which have no visual angle."""
-        return choices_of(self, self._stimulus_set, None, NUMBER_OF_TRIALS)
-
-    def __call__(self, candidate: BrainModel) -> Score:
-        """Let `candidate` name the images.
-
-        A DataUnavailable if images are not at hand; the message says where to obtain them.
-        """
-        candidate.start_task(BrainModel.Task.label, "imagenet")
-        stimuli = self._stimulus_set.content
-        classes = BehavioralAssembly(
-            stimuli["synset"].to_numpy(dtype=object),
-            coords={"stimulus_id": ("presentation", stimuli["stimulus_id"].to_numpy(dtype=object))},
-            dims=["presentation"],
-            attrs={ATTRIBUTE: "truth", "choices": imagenet_synsets()},
+        super().__init__(
+            row, BIBTEX, truth="synset", choices="imagenet", load_stimuli=lambda: load_images(read_table())
         )
-        shown = stimuli.drop(columns="synset")
-        shown.stimulus_paths, shown.identifier = stimuli.stimulus_paths, stimuli.identifier
-        choices = candidate.look_at(shown, number_of_trials=NUMBER_OF_TRIALS)
-        return bound_score(normalise(self._metric(choices, classes), self.ceiling))

@@ -10,6 +10,7 @@ from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset, load_metric
+from brainscore_vision.benchmark_helpers.aggregation import constant_ceiling
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, require_coords
 from brainscore_vision.benchmark_helpers.neural_common import temporally_varying
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
@@ -20,6 +21,7 @@ VISUAL_DEGREES: Final = 8
 NUMBER_OF_TRIALS: Final = 44
 TIME_BINS: Final = [(start, start + 10) for start in range(70, 250, 10)]
 CEILING: Final = 0.79
+_NO_ERROR = "the authors computed it offline and published no error"
 _STATIC = "its recordings do not change over time, so that every image is solved at the same time"
 BIBTEX = read_citation(__file__)
 
@@ -42,7 +44,11 @@ class DicarloKar2019OST(BenchmarkBase):
 
     def __init__(self) -> None:
         super().__init__(
-            identifier="Kar2019-ost", version=2, ceiling_func=_published_ceiling, parent="IT", bibtex=BIBTEX
+            identifier="Kar2019-ost",
+            version=2,
+            ceiling_func=lambda: constant_ceiling(CEILING, meaning="upper bound", reason=_NO_ERROR),
+            parent="IT",
+            bibtex=BIBTEX,
         )
         self._assembly = LazyLoad(load_assembly)
         self._similarity_metric = load_metric("ost")
@@ -110,9 +116,3 @@ def load_assembly() -> DataAssembly:
     stimuli["truth"] = stimuli["image_label"]
     assembly.attrs["stimulus_set"] = stimuli
     return assembly
-
-
-def _published_ceiling() -> Score:
-    ceiling = declare_no_error(Score(CEILING), "the authors computed it offline and published no error")
-    ceiling.attrs["meaning"] = "upper bound"
-    return ceiling

@@ -14,7 +14,7 @@ from brainscore_core.plugins import MissingRequirementError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_dataset, load_metric
-from brainscore_vision.benchmark_helpers.aggregation import mean_of_sampled
+from brainscore_vision.benchmark_helpers.aggregation import constant_ceiling, mean_of_sampled
 from brainscore_vision.benchmark_helpers.measurements import (
     VisualMeasurements,
     average_repetition,
@@ -24,7 +24,6 @@ from brainscore_vision.benchmark_helpers.measurements import (
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.benchmark_helpers.multi_subject import MultiSubjectNeuralBenchmark
 from brainscore_vision.benchmark_helpers.neural_common import RSABenchmark, TrainTestNeuralBenchmark, record
-from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 

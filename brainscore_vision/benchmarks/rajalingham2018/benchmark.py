@@ -2,16 +2,13 @@
 
 from typing import Final, Literal, cast
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score
+from brainscore_core.benchmarks import bound_score
 from brainscore_core.metrics import Score
 from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
-from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision import load_dataset, load_metric, load_stimulus_set
-from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, choices_of
-from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision import load_dataset, load_metric
+from brainscore_vision.benchmark_helpers.choices import ChoiceExperiment
 from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.utils import LazyLoad
 
 BIBTEX = read_citation(__file__)
 
@@ -21,7 +18,7 @@ NUMBER_OF_TRIALS: Final = 2
 Access = Literal["public", "private"]
 
 
-class Rajalingham2018I2n(BenchmarkBase):
+class Rajalingham2018I2n(ChoiceExperiment):
     """Correlation of image-level confusions, d′ of each image and distractor less the mean of its object's images.
 
     People saw an image, then chose between its object and one of 23 others. The model learns the 24 objects from the
@@ -42,36 +39,27 @@ class Rajalingham2018I2n(BenchmarkBase):
     """
 
     def __init__(self, access: Access = "private") -> None:
-        self._metric = load_metric("i2n")
-        self._fitting_stimuli: LazyLoad[StimulusSet] = LazyLoad(lambda: load_stimulus_set("objectome.public"))
-        self._assembly: LazyLoad[BehavioralAssembly] = LazyLoad(lambda: load_assembly(access))
         super().__init__(
-            identifier="Rajalingham2018-i2n",
+            "Rajalingham2018-i2n",
+            load=lambda: load_assembly(access),
+            metric=load_metric("i2n"),
+            visual_degrees=VISUAL_DEGREES,
+            number_of_trials=NUMBER_OF_TRIALS,
             version=2,
             ceiling_func=lambda: self._metric.ceiling(self._assembly.content, skipna=access == "public"),
             parent="behavior",
             bibtex=BIBTEX,
+            fitting_stimuli="objectome.public",
         )
-
-    def measurements(self) -> VisualMeasurements:
-        """Choices of people."""
-        return choices_of(self, self._assembly, VISUAL_DEGREES, NUMBER_OF_TRIALS)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` learn the objects, and name those of the test images.
 
-        Result: a Score in [0, 1]; ``attrs['raw']`` is the correlation.
+        Result: i2n / √ceiling, in [0, 1]; ``attrs['raw']`` is i2n. A NotApplicable if `candidate` cannot do the task.
         """
-        degrees = candidate.visual_degrees()
-        fitting = place_on_screen(
-            self._fitting_stimuli.content, target_visual_degrees=degrees, source_visual_degrees=VISUAL_DEGREES
-        )
-        candidate.start_task(BrainModel.Task.probabilities, fitting)
+        self._learn(candidate)
         assembly = self._assembly.content
-        stimuli = place_on_screen(
-            assembly.stimulus_set, target_visual_degrees=degrees, source_visual_degrees=VISUAL_DEGREES
-        )
-        probabilities = candidate.look_at(stimuli, number_of_trials=NUMBER_OF_TRIALS)
+        probabilities = self._look(candidate, assembly.stimulus_set)
         return bound_score(self._metric.ceil_score(self._metric(probabilities, assembly), self.ceiling))
 
 

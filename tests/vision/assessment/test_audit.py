@@ -19,7 +19,7 @@ from brainscore_vision import load_benchmark, load_metric
 from brainscore_vision.assessment.audit import audit
 from brainscore_vision.assessment.dependence import split_findings
 from brainscore_vision.assessment.duplicates import contours, find_duplicates, merge_groups, small_pixels
-from brainscore_vision.benchmark_helpers.measurements import choices_of
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
 from brainscore_vision.benchmark_helpers.multi_subject import MultiSubjectNeuralBenchmark
 from brainscore_vision.benchmark_helpers.neural_common import (
     NeuralBenchmark,
@@ -516,7 +516,13 @@ class TestResult:
             stimuli = None
 
             def measurements(self):
-                return None if self.stimuli is None else choices_of(self, self.stimuli, 8, 1)
+                return (
+                    None
+                    if self.stimuli is None
+                    else VisualMeasurements(
+                        benchmark=self.identifier, measured=self.stimuli, compares="choices", visual_degrees=8
+                    )
+                )
 
             def __call__(self, candidate):
                 raise NotImplementedError

@@ -22,7 +22,7 @@ from brainscore_vision.assessment.controls import (
     shuffle_groups,
     time_codes,
 )
-from brainscore_vision.benchmark_helpers.measurements import choices_of
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, TrainTestNeuralBenchmark
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
 from brainscore_vision.testing.pictures import write_pictures
@@ -558,7 +558,9 @@ class _Behavior(BenchmarkBase):
         self._stimuli = stimuli
 
     def measurements(self):
-        return choices_of(self, self._stimuli, 8, 1)
+        return VisualMeasurements(
+            benchmark=self.identifier, measured=self._stimuli, compares="choices", visual_degrees=8
+        )
 
     def __call__(self, candidate):
         candidate.start_task("label", ["cat", "dog"])

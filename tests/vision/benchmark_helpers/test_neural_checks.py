@@ -7,7 +7,7 @@ from brainscore_core.metric_helpers.alignment import MetricInputError
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_ceiling, load_metric
-from brainscore_vision.benchmark_helpers.measurements import choices_of
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
 from brainscore_vision.benchmark_helpers.multi_subject import MultiSubjectNeuralBenchmark
 from brainscore_vision.benchmark_helpers.neural_checks import neural_findings
 from brainscore_vision.benchmark_helpers.neural_common import (
@@ -69,7 +69,12 @@ def test_what_is_no_neural_benchmark_is_let_be():
 
     class Behaviour(Silent):
         def measurements(self):
-            return choices_of(self, DataAssembly([1.0], dims=["presentation"]), 8, 1)
+            return VisualMeasurements(
+                benchmark=self.identifier,
+                measured=DataAssembly([1.0], dims=["presentation"]),
+                compares="choices",
+                visual_degrees=8,
+            )
 
     assert neural_findings(Behaviour("Author2024-accuracy", lambda: 1, 1)) == []
     with pytest.raises(UserError, match="'Author2024-sum' does not say what it measures"):
