@@ -13,11 +13,12 @@ from brainscore_core.metric_helpers.alignment import MetricInputError, listed
 from brainscore_core.metric_helpers.uncertainty import (
     attach_influence,
     attach_interval,
+    attach_left_out,
     attach_neuroid_interval,
     over_splits,
 )
 from brainscore_core.metrics import Score, Uncertainty, amend_uncertainty, attach_uncertainty, unclamped_value
-from brainscore_core.numerics import bootstrap_interval, mean_influence
+from brainscore_core.numerics import bootstrap_interval, jackknife_interval, mean_influence
 from brainscore_core.plurals import counted, singular
 from brainscore_core.populations import population, these
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
@@ -87,6 +88,63 @@ def mean_of_sampled(values: Score, *, units: str, error: float | None = None, no
         (dim,) = values.dims
         attach_influence(mean, mean_influence(numbers), units=str(dim), ids=values[dim].values)
     return attach_interval(mean, interval, units=units, estimates=f"mean over {units}{note}", error=error)
+
+
+def mean_over_subjects(
+    values: NDArray[np.float64], subjects: Sequence[str], *, shown: str, reason: str | None = None
+) -> Score:
+    """Mean similarity of a model to subjects (t interval), with the values of each in ``attrs['raw']``.
+
+    `shown`: the stimuli for which the interval holds, such as ``'24 stimuli'``. `reason`: why there is no interval.
+    """
+    score = Score(values.mean())
+    each = Score(values, coords={"subject": ("subject", list(subjects))}, dims=["subject"])
+    score.attrs.update({Score.RAW_VALUES_KEY: each, "scale": "similarity"})
+    attach_influence(score, mean_influence(values), units="subjects", ids=subjects)
+    interval = bootstrap_interval(values, "mean", method="t", units="subjects")
+    if reason is not None:
+        interval = interval._replace(reason=reason)
+    return attach_interval(score, interval, units=f"subjects for these {shown}", estimates="mean correlation")
+
+
+def agreement_of_subjects(
+    values: NDArray[np.float64],
+    compare: Callable[[NDArray[np.float64], NDArray[np.float64]], float],
+    subjects: Any,
+    *,
+    scale: str = "similarity",
+    shown: str = "stimuli",
+    estimates: str = "correlation of a subject with the others",
+) -> Score:
+    """Mean similarity of each subject's values (a row) to the mean of all others', as a ceiling.
+
+    Missing values are left out of means, and subjects whose similarity is undefined, too. ``error`` and ``ci`` are from
+    the jackknife over subjects.
+    """
+
+    def with_others(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        known = ~np.isnan(rows)
+        filled = np.where(known, rows, 0.0)
+        others = known.sum(axis=0) - known
+        with np.errstate(invalid="ignore"):
+            means = np.where(others > 0, (filled.sum(axis=0) - filled) / np.maximum(others, 1), np.nan)
+        return np.array([compare(*pair) for pair in zip(rows, means, strict=True)])
+
+    def mean(each: NDArray[np.float64]) -> float:
+        return float(np.mean(each[~np.isnan(each)])) if not np.isnan(each).all() else math.nan
+
+    each, n = with_others(values), len(values)
+    score = Score(mean(each))
+    score.attrs = {
+        Score.RAW_VALUES_KEY: Score(each, coords={"subject": ("subject", subjects)}, dims=["subject"]),
+        "scale": scale,
+        "meaning": "human-human",
+        "undefined": int(np.isnan(each).sum()),
+    }
+    left_out = [mean(with_others(np.delete(values, row, axis=0))) for row in range(n)] if n > 2 else []
+    attach_left_out(score, left_out, subjects=subjects)
+    interval = jackknife_interval(float(score), left_out, units="subjects")
+    return attach_interval(score, interval, units=f"subjects for these {shown}", estimates=estimates)
 
 
 def constant_ceiling(

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -18,7 +19,14 @@ from brainscore_core.benchmarks import (
 )
 from brainscore_core.errors import UserError
 from brainscore_core.lazy import LazyLoad, content_of
-from brainscore_core.metric_helpers.alignment import MetricInputError, coord_values, listed, match_rows
+from brainscore_core.metric_helpers.alignment import (
+    MetricInputError,
+    as_table,
+    coord_values,
+    finite_values,
+    listed,
+    match_rows,
+)
 from brainscore_core.metric_helpers.geometry import RDM, RDMSimilarity
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.plurals import plural
@@ -143,6 +151,20 @@ def _check_stimuli(recordings: xr.DataArray, stimulus_ids: Sequence[Any], *, wha
     )
 
 
+def patterns(recordings: DataAssembly, stimulus_ids: Sequence[Any]) -> NDArray[Any]:
+    """Responses of a model, stimuli × neuroids, in the order of the stimuli that it was shown once each."""
+    table = as_table(recordings, ("presentation", "neuroid"), role="recordings")
+    names = pd.Index(coord_values(table, "stimulus_id", role="recordings").astype(str))
+    rows = names.get_indexer(list(map(str, stimulus_ids))) if names.is_unique else np.array([-1])
+    if len(names) != len(rows) or (rows < 0).any():
+        raise UserError(
+            f"the model's recordings are of {len(names)} presentations of {names.nunique()} stimuli, but "
+            f"{len(stimulus_ids)} stimuli were shown, once each",
+            remedy="look_at must return one presentation for each stimulus, with its stimulus_id",
+        )
+    return np.asarray(finite_values(table, role="recordings")[rows])
+
+
 def _model_name(candidate: Any) -> str:
     return repr(getattr(candidate, "identifier", type(candidate).__name__))
 
@@ -256,6 +278,23 @@ class NeuralBenchmark(BenchmarkBase):
     def compare(self, recordings: DataAssembly, target: DataAssembly) -> Score:
         """Compare recordings of a model with the measured ones; the score is not yet related to the ceiling."""
         return self._similarity_metric(recordings, target)
+
+
+def benchmark_of_repetitions(
+    load: Callable[[], DataAssembly], metric: Metric, ceiling: Callable[[DataAssembly], Score], **options: Any
+) -> NeuralBenchmark:
+    """A NeuralBenchmark of the averages over repetitions, which are loaded when they are first needed.
+
+    `load`: returns single repetitions. `ceiling`: of these. `options`: further arguments of :class:`NeuralBenchmark`.
+    """
+    repetitions = LazyLoad(load)
+    return NeuralBenchmark(
+        assembly=LazyLoad(lambda: average_repetition(repetitions.content)),  # type: ignore[arg-type] # stands for one
+        similarity_metric=metric,
+        ceiling_func=lambda: ceiling(repetitions.content),
+        repetitions=repetitions,
+        **options,
+    )
 
 
 def _integers(time_bins: Sequence[tuple[int, int]] | None) -> tuple[tuple[int, int], ...] | None:

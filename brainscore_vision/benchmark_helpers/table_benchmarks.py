@@ -21,6 +21,7 @@ from brainscore_core.plugins.tables import table_row
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     DataAssembly,
     NeuroidAssembly,
+    walk_coords,
 )
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.choices import ChoiceBenchmark, is_number
@@ -31,7 +32,11 @@ from brainscore_vision.benchmark_helpers.measurements import (
     single_time_bin,
 )
 from brainscore_vision.benchmark_helpers.metadata import TABLE, BenchmarkRow
-from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, RSABenchmark, TrainTestNeuralBenchmark
+from brainscore_vision.benchmark_helpers.neural_common import (
+    RSABenchmark,
+    TrainTestNeuralBenchmark,
+    benchmark_of_repetitions,
+)
 from brainscore_vision.registries import load_ceiling, load_dataset, load_metric, metric_registry
 from brainscore_vision.utils import LazyLoad
 
@@ -133,11 +138,11 @@ def _averaged(recordings: LazyLoad[DataAssembly]) -> Any:
     return LazyLoad(lambda: average_repetition(recordings.content))
 
 
-def _ceiling_of(row: BenchmarkRow, recordings: LazyLoad[DataAssembly]) -> Callable[[], Score]:
-    """The row's ceiling, from recordings with their repetitions."""
+def _ceiling_of(row: BenchmarkRow) -> Callable[[DataAssembly], Score]:
+    """The row's ceiling, of recordings with their repetitions."""
     if row.ceiling == "reliability coordinate":
-        return lambda: _median_reliability(recordings.content, row.reliability)
-    return lambda: load_ceiling(row.ceiling)(recordings.content)
+        return lambda recordings: _median_reliability(recordings, row.reliability)
+    return lambda recordings: load_ceiling(row.ceiling)(recordings)
 
 
 def _train_test(
@@ -155,7 +160,7 @@ def _train_test(
         train_assembly=_averaged(train),
         test_assembly=_averaged(test),
         similarity_metric=load_metric(row.metric, **metric_options),
-        ceiling_func=_ceiling_of(row, test),
+        ceiling_func=lambda: _ceiling_of(row)(test.content),
         repetitions=test,
         visual_degrees=_degrees(row),
         number_of_trials=row.number_of_trials,
@@ -169,16 +174,13 @@ def _train_test(
 def _cross_validated(
     row: BenchmarkRow, bibtex: str | None, prepare: Prepare, *, splitting: Mapping[str, Any] | None = None
 ) -> Benchmark:
-    recordings = _recordings(row, prepare)
-    return NeuralBenchmark(
+    splits = {"stratification_coord": row.stratification, **(splitting or {})}
+    return benchmark_of_repetitions(
+        lambda: prepare(load_dataset(row.data[0]), row),
+        load_metric(row.metric, crossvalidation_kwargs=splits),
+        _ceiling_of(row),
         identifier=row.identifier,
         version=row.version,
-        assembly=_averaged(recordings),
-        similarity_metric=load_metric(
-            row.metric, crossvalidation_kwargs={"stratification_coord": row.stratification, **(splitting or {})}
-        ),
-        ceiling_func=_ceiling_of(row, recordings),
-        repetitions=recordings,
         visual_degrees=_degrees(row),
         number_of_trials=row.number_of_trials,
         parent=row.parent,
@@ -234,31 +236,25 @@ def _median_reliability(recordings: DataAssembly, coord: str) -> Score:
 def _concatenated(parts: Sequence[DataAssembly], identifier: str) -> DataAssembly:
     """Presentations of several assemblies of the same neuroids, with their stimuli."""
     first = parts[0]
-    names = ["stimulus_id"]
     if any(not np.array_equal(part["neuroid_id"].values, first["neuroid_id"].values) for part in parts):
         raise UserError(
             f"the assemblies of {identifier!r} are of different neuroids", remedy="check their coordinate 'neuroid_id'"
         )
     sets = [part.attrs["stimulus_set"] for part in parts]
-    table = pd.concat([pd.DataFrame(one) for one in sets], ignore_index=True)
-    stimuli = StimulusSet(table.drop_duplicates("stimulus_id").reset_index(drop=True))
-    stimuli.stimulus_paths = {name: path for one in sets for name, path in one.stimulus_paths.items()}
-    stimuli.identifier = identifier
+    table = pd.concat([pd.DataFrame(stimuli) for stimuli in sets], ignore_index=True)
+    joined_set = StimulusSet(table.drop_duplicates("stimulus_id").reset_index(drop=True))
+    joined_set.stimulus_paths = {name: path for stimuli in sets for name, path in stimuli.stimulus_paths.items()}
+    joined_set.identifier = identifier
     coords: dict[str, Any] = {
-        name: ("presentation", np.concatenate([part[name].values for part in parts])) for name in names
+        "stimulus_id": ("presentation", np.concatenate([part["stimulus_id"].values for part in parts])),
+        **{name: (dims, values) for name, dims, values in walk_coords(first) if dims in (("neuroid",), ())},
     }
-    coords |= {
-        str(name): ("neuroid", first[name].values) for name in first.coords if first[name].dims == ("neuroid",)
-    } | {str(name): first[name].item() for name in first.coords if not first[name].dims}
-    coords.pop("neuroid", None)
-    values = np.concatenate([part.transpose("presentation", "neuroid").values for part in parts])
-    joined = NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
-    joined.attrs = {
-        "identifier": identifier,
-        "stimulus_set": stimuli,
-        "stimulus_set_identifier": identifier,
-    }
-    return joined
+    return NeuroidAssembly(
+        np.concatenate([part.transpose("presentation", "neuroid").values for part in parts]),
+        coords=coords,
+        dims=["presentation", "neuroid"],
+        attrs={"identifier": identifier, "stimulus_set": joined_set, "stimulus_set_identifier": identifier},
+    )
 
 
 def _choices(row: BenchmarkRow, bibtex: str | None, prepare: Prepare, **options: Any) -> Benchmark:

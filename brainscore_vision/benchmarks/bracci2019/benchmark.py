@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
 from brainscore_core.errors import UserError
-from brainscore_core.metric_helpers.uncertainty import attach_jackknife
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
+from brainscore_vision.benchmark_helpers.aggregation import agreement_of_subjects
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, describe, require_coords
 from brainscore_vision.benchmark_helpers.neural_common import record
 from brainscore_vision.data.bracci2019 import BIBTEX
@@ -100,7 +100,7 @@ def between_subjects(assembly: DataAssembly) -> Score:
     `assembly`: presentation × neuroid, with ``subject`` on ``neuroid``. Result: a Score with ``raw`` (subject);
     ``error`` and ``ci`` from the jackknife over subjects.
     """
-    from brainscore_core.numerics import rdm
+    from brainscore_core.numerics import compare_rdms, rdm
 
     of_neuroids = np.asarray(assembly["subject"].values)
     subjects = np.unique(of_neuroids)
@@ -111,27 +111,7 @@ def between_subjects(assembly: DataAssembly) -> Score:
         )
     values = np.asarray(assembly.transpose("presentation", "neuroid").values, dtype=np.float64)
     rdms = np.stack([rdm(values[:, of_neuroids == subject]) for subject in subjects])
-    each = _with_others(rdms)
-    score = Score(each.mean())
-    score.attrs = {
-        Score.RAW_VALUES_KEY: Score(each, coords={"subject": ("subject", subjects)}, dims=["subject"]),
-        "scale": "similarity",
-        "meaning": "human-human",
-    }
-    return attach_jackknife(
-        score,
-        lambda: [_with_others(np.delete(rdms, i, axis=0)).mean() for i in range(len(rdms))],
-        subjects=subjects,
-        units="subjects for these stimuli",
-        estimates="correlation of a subject with the others",
-    )
-
-
-def _with_others(rdms: _Array) -> _Array:
-    from brainscore_core.numerics import compare_rdms
-
-    total = rdms.sum(axis=0)
-    return np.array([compare_rdms(one, (total - one) / (len(rdms) - 1)).value for one in rdms])
+    return agreement_of_subjects(rdms, lambda own, others: compare_rdms(own, others).value, subjects)
 
 
 def _centred(assembly: DataAssembly, roi: int) -> DataAssembly:

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import attach_ceiling, bound_score, explained_variance
 from brainscore_core.errors import UserError
 from brainscore_core.metric_helpers.alignment import as_table, coord_values, listed
-from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_jackknife
+from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval
 from brainscore_core.metrics import Score, Uncertainty
 from brainscore_core.numerics import bootstrap_interval, mean_influence
 from brainscore_core.numerics.discrimination import masked_correlation
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_vision import load_dataset
+from brainscore_vision.benchmark_helpers.aggregation import agreement_of_subjects
 from brainscore_vision.benchmark_helpers.choices import ChoiceExperiment
 from brainscore_vision.data.coggan2024_behavior import BIBTEX
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, matched_choices, right_choices
@@ -60,7 +61,12 @@ def similarity(people: Table, model: Table, *, subjects: NDArray[Any]) -> Score:
     """
     values = np.array([masked_correlation(*pair).value for pair in zip(people, model, strict=True)])
     defined = values[~np.isnan(values)]
-    score = _score(values, subjects)
+    score = Score(defined.mean() if defined.size else np.nan)
+    score.attrs.update(
+        raw=Score(values, coords={"subject": ("subject", subjects)}, dims=["subject"]),
+        scale="correlation",
+        undefined=len(values) - len(defined),
+    )
     attach_influence(score, mean_influence(values), units="subjects", ids=subjects)
     interval = bootstrap_interval(defined, "mean", units="subjects")
     if not defined.size:
@@ -78,39 +84,14 @@ def consistency(people: Table, *, subjects: NDArray[Any]) -> Score:
     ----------
     .. [1] Nili et al. 2014, https://doi.org/10.1371/journal.pcbi.1003553
     """
-    values = _with_others(people)
-    score = _score(values, subjects)
-    score.attrs["meaning"] = "human-human"
-    return attach_jackknife(
-        score,
-        lambda: [_mean(_with_others(np.delete(people, i, axis=0))) for i in range(len(people))],
-        subjects=subjects,
+    return agreement_of_subjects(
+        people,
+        lambda own, others: masked_correlation(own, others).value,
+        subjects,
+        scale="correlation",
+        shown="images",
         estimates="mean correlation of a subject with the others",
     )
-
-
-def _with_others(people: Table) -> Table:
-    answered = ~np.isnan(people)
-    filled = np.where(answered, people, 0.0)
-    n_others = answered.sum(axis=0) - answered
-    with np.errstate(invalid="ignore"):
-        means = np.where(n_others > 0, (filled.sum(axis=0) - filled) / np.maximum(n_others, 1), np.nan)
-    return np.array([masked_correlation(*pair).value for pair in zip(people, means, strict=True)])
-
-
-def _score(values: Table, subjects: NDArray[Any]) -> Score:
-    score = Score(_mean(values))
-    score.attrs.update(
-        raw=Score(values, coords={"subject": ("subject", subjects)}, dims=["subject"]),
-        scale="correlation",
-        undefined=int(np.isnan(values).sum()),
-    )
-    return score
-
-
-def _mean(values: Table) -> float:
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if defined.size else float("nan")
 
 
 VISUAL_DEGREES: Final = 10

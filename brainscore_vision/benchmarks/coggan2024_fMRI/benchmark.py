@@ -1,20 +1,19 @@
 """Similarity of occluded objects in models and in human V1, V2, V4 and IT (Coggan & Tong 2024)."""
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_core.metric_helpers.alignment import as_table, coord_values, finite_values
-from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval, attach_jackknife
 from brainscore_core.metrics import Score, Uncertainty
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset
+from brainscore_vision.benchmark_helpers.aggregation import agreement_of_subjects, mean_over_subjects
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, describe, require_coords
-from brainscore_vision.benchmark_helpers.neural_common import record
+from brainscore_vision.benchmark_helpers.neural_common import patterns, record
 from brainscore_vision.data.coggan2024_fMRI import BIBTEX
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
@@ -85,8 +84,11 @@ class Coggan2024_fMRI_Benchmark(BenchmarkBase):  # noqa: N801 -- the published n
         """
         assembly = self._assembly.content
         (recordings,) = record(candidate, self.measurements(), [assembly.stimulus_set])
-        of_model = similarities(_patterns(recordings, [str(one) for one in assembly["stimulus_id"].values]))
-        raw = _mean_correlation(of_model, *self._of_subjects())
+        responses = np.asarray(patterns(recordings, assembly["stimulus_id"].values), dtype=np.float64)
+        (of_model,) = _off_diagonal(similarities(responses)[np.newaxis])
+        matrices, subjects = self._of_subjects()
+        values = np.array([_correlation(of_model, of_subject) for of_subject in _off_diagonal(matrices)])
+        raw = mean_over_subjects(values, subjects, shown="24 stimuli")
         note("remark", text=SQUARED)
         return bound_score(_squared(ceil_score(raw, self.ceiling)))
 
@@ -109,26 +111,6 @@ class Coggan2024_fMRI_Benchmark(BenchmarkBase):  # noqa: N801 -- the published n
             )
         matrices = np.moveaxis(assembly.values, assembly.dims.index("neuroid"), 0)[of_region]
         return np.asarray(matrices, dtype=np.float64), [str(one) for one in assembly["subject"].values[of_region]]
-
-
-def Coggan2024_V1() -> Coggan2024_fMRI_Benchmark:  # noqa: N802 -- the published name
-    """``tong.Coggan2024_fMRI.V1-rdm``."""
-    return Coggan2024_fMRI_Benchmark("V1")
-
-
-def Coggan2024_V2() -> Coggan2024_fMRI_Benchmark:  # noqa: N802 -- the published name
-    """``tong.Coggan2024_fMRI.V2-rdm``."""
-    return Coggan2024_fMRI_Benchmark("V2")
-
-
-def Coggan2024_V4() -> Coggan2024_fMRI_Benchmark:  # noqa: N802 -- the published name
-    """``tong.Coggan2024_fMRI.V4-rdm``."""
-    return Coggan2024_fMRI_Benchmark("V4")
-
-
-def Coggan2024_IT() -> Coggan2024_fMRI_Benchmark:  # noqa: N802 -- the published name
-    """``tong.Coggan2024_fMRI.IT-rdm``."""
-    return Coggan2024_fMRI_Benchmark("IT")
 
 
 def similarities(patterns: _Array) -> _Array:
@@ -177,39 +159,11 @@ def between_subjects(matrices: _Array, subjects: list[str]) -> Score:
     `matrices`: similarities. `subjects`: their names. Result: with ``raw`` (subject); ``error`` and ``ci`` from the
     jackknife over subjects.
     """
-    pairs = _off_diagonal(matrices)
-    values = _with_others(pairs)
-    score = Score(values.mean())
-    score.attrs = {
-        Score.RAW_VALUES_KEY: Score(values, coords={"subject": ("subject", subjects)}, dims=["subject"]),
-        "scale": "similarity",
-        "meaning": "human-human",
-    }
-    return attach_jackknife(
-        score,
-        lambda: [_with_others(np.delete(pairs, i, axis=0)).mean() for i in range(len(pairs))],
-        subjects=subjects,
-        units="subjects for these stimuli",
-        estimates="correlation of a subject with the others",
-    )
+    return agreement_of_subjects(_off_diagonal(matrices), _correlation, subjects)
 
 
-def _with_others(pairs: _Array) -> _Array:
-    total = pairs.sum(axis=0)
-    return np.array([np.corrcoef(one, (total - one) / (len(pairs) - 1))[0, 1] for one in pairs])
-
-
-def _mean_correlation(of_model: _Array, matrices: _Array, subjects: list[str]) -> Score:
-    from brainscore_core.numerics import bootstrap_interval, mean_influence
-
-    (mine,) = _off_diagonal(of_model[np.newaxis])
-    values = np.array([np.corrcoef(mine, one)[0, 1] for one in _off_diagonal(matrices)])
-    score = Score(values.mean())
-    each = Score(values, coords={"subject": ("subject", subjects)}, dims=["subject"])
-    score.attrs.update({Score.RAW_VALUES_KEY: each, "scale": "similarity"})
-    attach_influence(score, mean_influence(values), units="subjects", ids=subjects)
-    interval = bootstrap_interval(values, "mean", method="t", units="subjects")
-    return attach_interval(score, interval, units="subjects for these 24 stimuli", estimates="mean correlation")
+def _correlation(first: _Array, second: _Array) -> float:
+    return float(np.corrcoef(first, second)[0, 1])
 
 
 def _off_diagonal(matrices: _Array) -> _Array:
@@ -223,21 +177,6 @@ def _squared(ratio: Score) -> Score:
     def squared(value: float) -> float:
         return float(np.copysign(value**2, value))
 
-    result = Score(squared(float(ratio)))
-    result.attrs = {key: ratio.attrs[key] for key in ("raw", "ceiling", "scale") if key in ratio.attrs}
+    result = Score(squared(float(ratio)), attrs={key: ratio.attrs[key] for key in ("raw", "ceiling", "scale")})
     result.attrs["uncertainty"] = Uncertainty.of(ratio).mapped(squared, 2 * abs(float(ratio)))
     return result
-
-
-def _patterns(recordings: Any, stimulus_ids: list[str]) -> _Array:
-    """Responses of the model, in the order of the measurements."""
-    table = as_table(recordings, ("presentation", "neuroid"), role="recordings")
-    values = np.asarray(finite_values(table, role="recordings"), dtype=np.float64)
-    names = [str(one) for one in coord_values(table, "stimulus_id", role="recordings")]
-    if sorted(names) != sorted(stimulus_ids):
-        raise UserError(
-            f"the model's recordings are of {len(names)} presentations of {len(set(names))} stimuli, but "
-            f"{len(stimulus_ids)} stimuli were shown, once each",
-            remedy="look_at must return one presentation for each stimulus, with its stimulus_id",
-        )
-    return values[[names.index(one) for one in stimulus_ids]]

@@ -4,12 +4,11 @@ from functools import partial
 
 from brainscore_vision import benchmark_registry
 from brainscore_vision.benchmark_helpers.metadata import read_metadata
-from brainscore_vision.benchmarks.freemanziemba2013.benchmarks.benchmark import private_benchmark
-from brainscore_vision.benchmarks.freemanziemba2013.benchmarks.public_benchmarks import public_benchmark
+from brainscore_vision.benchmarks.freemanziemba2013.benchmarks.benchmark import pls_benchmark
 from brainscore_vision.data.freemanziemba2013 import BIBTEX
 
 METADATA = read_metadata(__file__, bibtex=BIBTEX)
 
 for _region in ("V1", "V2"):
-    benchmark_registry[f"FreemanZiemba2013.{_region}-pls"] = partial(private_benchmark, _region)
-    benchmark_registry[f"FreemanZiemba2013public.{_region}-pls"] = partial(public_benchmark, _region)
+    benchmark_registry[f"FreemanZiemba2013.{_region}-pls"] = partial(pls_benchmark, _region, "private")
+    benchmark_registry[f"FreemanZiemba2013public.{_region}-pls"] = partial(pls_benchmark, _region, "public")

@@ -21,7 +21,7 @@ from brainscore_vision.benchmark_helpers.measurements import (
     with_own_stimuli,
 )
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow, read_metadata
-from brainscore_vision.benchmark_helpers.neural_common import record
+from brainscore_vision.benchmark_helpers.neural_common import patterns, record
 from brainscore_vision.benchmark_helpers.table_benchmarks import first_time_bin, make_benchmark
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
@@ -138,9 +138,7 @@ class Readout(BenchmarkBase):
         """
         stimuli = load_stimulus_set(self._row.stimuli)
         (recordings,) = record(candidate, self.measurements(), [stimuli])
-        recordings = recordings.transpose("presentation", "neuroid")
-        position = {name: row for row, name in enumerate(recordings["stimulus_id"].values)}
-        responses = recordings.values[[position[name] for name in stimuli["stimulus_id"]]]
+        responses = patterns(recordings, stimuli["stimulus_id"])
         accuracies = np.array(
             [_accuracies(responses, stimuli, np.random.RandomState(split)) for split in range(self.n_splits)]
         )

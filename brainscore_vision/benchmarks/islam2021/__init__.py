@@ -7,7 +7,6 @@ import numpy as np
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
 from brainscore_core.errors import UserError
-from brainscore_core.metric_helpers.alignment import require_same
 from brainscore_core.metrics import Score
 from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
@@ -16,6 +15,7 @@ from brainscore_vision import benchmark_registry, load_metric, load_stimulus_set
 from brainscore_vision.benchmark_helpers.aggregation import constant_ceiling
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, without_single_time_bin
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow, read_metadata
+from brainscore_vision.benchmark_helpers.neural_common import patterns
 from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
@@ -70,28 +70,19 @@ class Dimensionality(BenchmarkBase):
         recordings: Any = without_single_time_bin(
             candidate.look_at(stimuli, number_of_trials=self._row.number_of_trials)
         )
-        recordings = recordings.transpose("presentation", "neuroid")
-        require_same(
-            recordings["stimulus_id"].values,
-            stimuli["stimulus_id"].values,
-            roles=("the recordings", "the stimulus set"),
-            what="stimuli",
-            remedy="return a recording of each stimulus",
-        )
-        position = {name: row for row, name in enumerate(recordings["stimulus_id"].values)}
-        rows = np.array([position[name] for name in stimuli["stimulus_id"]])
+        responses = patterns(recordings, stimuli["stimulus_id"])
         factors, partners = draw_pairs(stimuli)
         pair = [
             NeuroidAssembly(
-                recordings.values[chosen],
+                responses[chosen],
                 coords={
                     "factor": ("presentation", factors),
                     "pair_id": ("presentation", np.arange(len(factors))),
-                    "neuroid_id": ("neuroid", np.arange(recordings.sizes["neuroid"])),
+                    "neuroid_id": ("neuroid", np.arange(responses.shape[1])),
                 },
                 dims=["presentation", "neuroid"],
             )
-            for chosen in (rows, rows[partners])
+            for chosen in (slice(None), partners)
         ]
         return bound_score(normalise(self._metric(*pair), self.ceiling))
 

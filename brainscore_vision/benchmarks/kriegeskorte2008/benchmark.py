@@ -1,20 +1,19 @@
 """Whether the same objects are similar to a model as to human and to monkey IT (Kriegeskorte et al. 2008)."""
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
-from brainscore_core.errors import UserError
-from brainscore_core.metric_helpers.alignment import as_table, coord_values, finite_values
 from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.numerics import compare_rdms, rdm
 from brainscore_core.numerics.dissimilarity import condensed, expanded
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset
+from brainscore_vision.benchmark_helpers.aggregation import mean_over_subjects
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
-from brainscore_vision.benchmark_helpers.neural_common import record
+from brainscore_vision.benchmark_helpers.neural_common import patterns, record
 from brainscore_vision.data.kriegeskorte2008 import BIBTEX
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
@@ -143,7 +142,7 @@ def _matrices(assembly: DataAssembly) -> DataAssembly:
 
 def _mean_similarity(recordings: DataAssembly, matrices: DataAssembly) -> Score:
     """Mean over RDMs of their correlation with that of a model's recordings."""
-    of_model = rdm(_patterns(recordings, matrices["stimulus_id"].values.tolist()))
+    of_model = rdm(patterns(recordings, matrices["stimulus_id"].values.tolist()))
     return Score(np.mean([compare_rdms(of_model, condensed(matrix)).value for matrix in matrices.values]))
 
 
@@ -156,7 +155,7 @@ def model_rdm(candidate: BrainModel, measurements: VisualMeasurements, assembly:
     """
     stimuli = assembly.attrs["stimulus_set"]
     (recordings,) = record(candidate, measurements, [stimuli])
-    return rdm(_patterns(recordings, list(stimuli["stimulus_id"])))
+    return rdm(patterns(recordings, list(stimuli["stimulus_id"])))
 
 
 def subject_rdms(assembly: DataAssembly) -> tuple[list[str], np.ndarray]:
@@ -170,38 +169,14 @@ def subject_rdms(assembly: DataAssembly) -> tuple[list[str], np.ndarray]:
     return subjects, np.stack([values[of_rows == subject].mean(axis=0) for subject in subjects])
 
 
-def _patterns(recordings: Any, stimulus_ids: list[str]) -> np.ndarray:
-    table = as_table(recordings, ("presentation", "neuroid"), role="recordings")
-    values = finite_values(table, role="recordings")
-    names = coord_values(table, "stimulus_id", role="recordings").astype(str)
-    rows = {str(name): row for row, name in enumerate(names)}
-    missing = [name for name in stimulus_ids if name not in rows]
-    if missing or len(rows) != len(names):
-        raise UserError(
-            f"the model's recordings are of {len(rows)} stimuli in {len(names)} presentations, but "
-            f"{len(stimulus_ids)} were shown once each" + (f"; {missing[0]!r} is missing" if missing else ""),
-            remedy="look_at must return one presentation for each stimulus, with its stimulus_id",
-        )
-    return values[[rows[name] for name in stimulus_ids]]
-
-
 def _mean_correlation(dissimilarities: np.ndarray, rdms: np.ndarray, subjects: list[str]) -> Score:
-    from brainscore_core.numerics import bootstrap_interval, compare_rdms, mean_influence
-
-    compared = [compare_rdms(dissimilarities, rdm) for rdm in rdms]
+    compared = [compare_rdms(dissimilarities, of_subject) for of_subject in rdms]
     values = np.array([similarity.value for similarity in compared])
-    score = Score(values.mean())
-    each = Score(values, coords={"subject": ("subject", subjects)}, dims=["subject"])
-    score.attrs.update(scale=_SCALE, raw=each)
-    attach_influence(score, mean_influence(values), units="subjects", ids=subjects)
-    interval = bootstrap_interval(values, "mean", method="t", units="subjects")
-    if compared[0].reason is not None:
-        interval = interval._replace(reason=_of_the_model(compared[0].reason))
-    return attach_interval(score, interval, units="subjects for these 92 objects", estimates="mean correlation")
+    return mean_over_subjects(values, subjects, shown="92 objects", reason=_of_the_model(compared[0].reason))
 
 
 def _correlation(dissimilarities: np.ndarray, measured: np.ndarray, stimulus_ids: list[str]) -> Score:
-    from brainscore_core.numerics import compare_rdms, influence_interval
+    from brainscore_core.numerics import influence_interval
 
     similarity = compare_rdms(dissimilarities, measured)
     score = Score(similarity.value)
@@ -213,8 +188,8 @@ def _correlation(dissimilarities: np.ndarray, measured: np.ndarray, stimulus_ids
     return attach_interval(score, interval, units="objects for these 2 monkeys", estimates="correlation of the RDMs")
 
 
-def _of_the_model(reason: str) -> str:
-    return reason.replace("the first RDM", "the RDM of the model")
+def _of_the_model(reason: str | None) -> str | None:
+    return None if reason is None else reason.replace("the first RDM", "the RDM of the model")
 
 
 def _noise_ceiling(assembly: DataAssembly) -> Score:

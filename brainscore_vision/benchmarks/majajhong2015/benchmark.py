@@ -12,8 +12,11 @@ from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_ceiling, load_dataset, load_metric
 from brainscore_vision.benchmark_helpers.measurements import of_region, require_coords, single_time_bin
-from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, average_repetition
-from brainscore_vision.utils import LazyLoad
+from brainscore_vision.benchmark_helpers.neural_common import (
+    NeuralBenchmark,
+    average_repetition,
+    benchmark_of_repetitions,
+)
 
 _Transform = Callable[[NDArray[Any]], NDArray[Any]]
 
@@ -135,17 +138,14 @@ def temporal_benchmark(region: str, access: str, *, time_interval: int) -> Neura
 def _benchmark(
     region: str, access: str, metric: Metric, ceiling: Ceiling, *, time_interval: int | None = None
 ) -> NeuralBenchmark:
-    options: dict[str, Any] = {"region": region, "access": access, "time_interval": time_interval}
-    repetitions = LazyLoad(lambda: load_assembly(average_repetitions=False, **options))
-    return NeuralBenchmark(
+    return benchmark_of_repetitions(
+        lambda: load_assembly(average_repetitions=False, region=region, access=access, time_interval=time_interval),
+        metric,
+        ceiling,
         identifier=f"MajajHong2015.{region}{'.public' if access == 'public' else ''}-pls",
         version=VERSION,
-        assembly=LazyLoad(lambda: average_repetition(repetitions.content)),  # type: ignore[arg-type] # stands for it
-        similarity_metric=metric,
         visual_degrees=VISUAL_DEGREES,
         number_of_trials=NUMBER_OF_TRIALS,
-        ceiling_func=lambda: ceiling(repetitions.content),
-        repetitions=repetitions,
         parent=region,
         bibtex=BIBTEX,
     )
@@ -169,16 +169,6 @@ def MajajHongV4PublicBenchmark() -> NeuralBenchmark:  # noqa: N802 -- the publis
 def MajajHongITPublicBenchmark() -> NeuralBenchmark:  # noqa: N802 -- the published name
     """``MajajHong2015public.IT-pls``."""
     return pls_benchmark("IT", "public")
-
-
-def MajajHongV4TemporalPublicBenchmark(time_interval: int = 10) -> NeuralBenchmark:  # noqa: N802 -- the published name
-    """``MajajHong2015public.V4-temporal-pls``."""
-    return temporal_benchmark("V4", "public", time_interval=time_interval)
-
-
-def MajajHongITTemporalPublicBenchmark(time_interval: int = 10) -> NeuralBenchmark:  # noqa: N802 -- the published name
-    """``MajajHong2015public.IT-temporal-pls``."""
-    return temporal_benchmark("IT", "public", time_interval=time_interval)
 
 
 def load_assembly(

@@ -8,21 +8,12 @@ from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_ceiling, load_dataset, load_metric
 from brainscore_vision.benchmark_helpers.measurements import describe, of_region, require_coords
-from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, average_repetition
+from brainscore_vision.benchmark_helpers.neural_common import (
+    NeuralBenchmark,
+    average_repetition,
+    benchmark_of_repetitions,
+)
 from brainscore_vision.data.freemanziemba2013 import BIBTEX
-from brainscore_vision.utils import LazyLoad
-
-__all__ = [
-    "BIBTEX",
-    "NUMBER_OF_TRIALS",
-    "TIME_WINDOW",
-    "VISUAL_DEGREES",
-    "MovshonFreemanZiemba2013V1PLS",
-    "MovshonFreemanZiemba2013V2PLS",
-    "load_assembly",
-    "pls_benchmark",
-    "private_benchmark",
-]
 
 VISUAL_DEGREES: Final = 4
 NUMBER_OF_TRIALS: Final = 20
@@ -30,41 +21,24 @@ TIME_WINDOW: Final = (50, 200)
 """Milliseconds after onset."""
 
 
-def private_benchmark(region: str) -> NeuralBenchmark:
-    """``FreemanZiemba2013.<region>-pls``, region V1 or V2."""
-    return pls_benchmark(
-        region, access="private", identifier=f"FreemanZiemba2013.{region}-pls", version=3, parent=region
-    )
-
-
-def pls_benchmark(region: str, *, access: str, identifier: str, version: int, parent: str | None) -> NeuralBenchmark:
+def pls_benchmark(region: str, access: str) -> NeuralBenchmark:
     """Predict mean rates 50–200 ms after onset by PLS regression; the ceiling is their reliability.
 
-    `region`: ``'V1'`` or ``'V2'``. `access`: ``'public'`` or ``'private'``.
+    `region`: ``'V1'`` or ``'V2'``. `access`: ``'private'``, or ``'public'`` for the data on which models can be tried
+    without being submitted.
     """
-    repetitions = LazyLoad(lambda: load_assembly(average_repetitions=False, region=region, access=access))
-    return NeuralBenchmark(
-        identifier=identifier,
-        version=version,
-        assembly=LazyLoad(lambda: average_repetition(repetitions.content)),  # type: ignore[arg-type] # stands for it
-        similarity_metric=load_metric("pls", crossvalidation_kwargs={"stratification_coord": "texture_type"}),
+    public = access == "public"
+    return benchmark_of_repetitions(
+        lambda: load_assembly(average_repetitions=False, region=region, access=access),
+        load_metric("pls", crossvalidation_kwargs={"stratification_coord": "texture_type"}),
+        load_ceiling("internal_consistency"),
+        identifier=f"FreemanZiemba2013.{region}{'.public' if public else ''}-pls",
+        version=1 if public else 3,
         visual_degrees=VISUAL_DEGREES,
         number_of_trials=NUMBER_OF_TRIALS,
-        ceiling_func=lambda: load_ceiling("internal_consistency")(repetitions.content),
-        repetitions=repetitions,
-        parent=parent,
+        parent=None if public else region,
         bibtex=BIBTEX,
     )
-
-
-def MovshonFreemanZiemba2013V1PLS() -> NeuralBenchmark:  # noqa: N802 -- the published name
-    """``FreemanZiemba2013.V1-pls``."""
-    return private_benchmark("V1")
-
-
-def MovshonFreemanZiemba2013V2PLS() -> NeuralBenchmark:  # noqa: N802 -- the published name
-    """``FreemanZiemba2013.V2-pls``."""
-    return private_benchmark("V2")
 
 
 def load_assembly(average_repetitions: bool, region: str, access: str = "private") -> DataAssembly:
