@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -141,7 +142,6 @@ class ReadingTimesBenchmark(BenchmarkBase):
         text_coord: str | None = None,
     ) -> None:
         self._load_data = load_data
-        self._data: DataAssembly | None = None
         self._coords = (subject_coord, word_coord, text_coord)
         self.metric = load_metric("pearsonr")
         super().__init__(
@@ -161,12 +161,10 @@ class ReadingTimesBenchmark(BenchmarkBase):
             relate=ceiling_normalize,
         )
 
-    @property
+    @cached_property
     def data(self) -> DataAssembly:
         """Reading times of all words, word × person."""
-        if self._data is None:
-            self._data = self._load_data()
-        return self._data
+        return self._load_data()
 
     def compared(self) -> NDArray[np.bool_]:
         """Which words are compared: all of them."""

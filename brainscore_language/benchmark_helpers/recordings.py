@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,30 +119,27 @@ class RecordingBenchmark(BenchmarkBase):
         subject_coord: str | None = None,
     ) -> None:
         self._load_data = load_data
-        self._data: DataAssembly | None = None
         self.metric = metric
         self._text_coord = text_coord
         self._recording_type = recording_type
         self._copied = tuple(copied)
         self._subject_coord = subject_coord
         self._without_ceiling = estimate_ceiling is None
-        ceiling: dict[str, Any] = {"ceiling": None}
-        if estimate_ceiling is not None:
-            estimate = estimate_ceiling
-            ceiling = {"ceiling_func": lambda: estimate(self.data, self.metric)}
-        super().__init__(identifier=identifier, version=version, parent=parent, bibtex=bibtex, **ceiling)
+        about: dict[str, Any] = {"version": version, "parent": parent, "bibtex": bibtex}
+        if estimate_ceiling is None:
+            super().__init__(identifier, ceiling=None, **about)
+        else:
+            super().__init__(identifier, lambda: estimate_ceiling(self.data, self.metric), **about)
 
-    @property
+    @cached_property
     def data(self) -> DataAssembly:
         """The recordings; their subjects are in the coordinate ``subject``, too."""
-        if self._data is None:
-            data = self._load_data()
-            if self._subject_coord is not None:
-                attrs = data.attrs
-                data = data.assign_coords(subject=("neuroid", data[self._subject_coord].values))
-                data.attrs = attrs
-            self._data = data
-        return self._data
+        data = self._load_data()
+        if self._subject_coord is not None:
+            attrs = data.attrs
+            data = data.assign_coords(subject=("neuroid", data[self._subject_coord].values))
+            data.attrs = attrs
+        return data
 
     @cached_property
     def baselines(self) -> dict[str, float]:
@@ -206,52 +203,37 @@ def mean_predictivity(results: Sequence[Predictivity], value: float) -> Predicti
     )
 
 
-class SubjectsBenchmark(RecordingBenchmark):
-    """Recordings of several subjects, whose ceiling is extrapolated to infinitely many; a subclass names the data.
+def benchmark_of_subjects(
+    name: str,
+    metric: str,
+    splits: Mapping[str, Any] | None = None,
+    suffix: str = "",
+    *,
+    version: int,
+    bibtex: str,
+    data_set: str,
+    text_coord: str,
+    subject_coord: str,
+    recording_type: str = ArtificialSubject.RecordingType.fMRI,
+) -> RecordingBenchmark:
+    """Recordings of several subjects, whose ceiling is extrapolated to infinitely many.
 
-    Parameters
-    ----------
-    metric : str
-        Key of `metric_registry`.
-    cross_validation_kwargs : dict, optional
-        Cross-validation of the metric.
-    identifier_suffix : str
-        End of the identifier.
-
-    Attributes
-    ----------
-    data_set : str
-        Key of `data_registry`.
-    name, citation, number
-        Begin of the identifier, BibTeX entry and version.
-    text_coord, recording_type, subject_coord
-        As for :class:`RecordingBenchmark`.
+    `metric`: its name, which is in the identifier, followed by `suffix`. `splits`: its cross-validation. `data_set`:
+    the recordings. `text_coord` and `subject_coord`: coordinates of texts and of subjects.
     """
-
-    data_set: ClassVar[str]
-    name: ClassVar[str]
-    citation: ClassVar[str]
-    number: ClassVar[int]
-    text_coord: ClassVar[str]
-    recording_type: ClassVar[str]
-    subject_coord: ClassVar[str]
-
-    def __init__(
-        self, metric: str, cross_validation_kwargs: Mapping[str, Any] | None = None, identifier_suffix: str = ""
-    ) -> None:
-        super().__init__(
-            f"{self.name}-{metric.removesuffix('_pearsonr')}{identifier_suffix}",
-            version=self.number,
-            parent="neural_language",
-            bibtex=self.citation,
-            load_data=lambda: load_dataset(self.data_set),
-            metric=load_metric(metric, crossvalidation_kwargs=cross_validation_kwargs),
-            text_coord=self.text_coord,
-            recording_type=self.recording_type,
-            copied=("stimulus_id", self.text_coord),
-            estimate_ceiling=ExtrapolationCeiling(subject_column=self.subject_coord),
-            subject_coord=self.subject_coord,
-        )
+    return RecordingBenchmark(
+        f"{name}-{metric.removesuffix('_pearsonr')}{suffix}",
+        version=version,
+        parent="neural_language",
+        bibtex=bibtex,
+        load_data=lambda: load_dataset(data_set),
+        metric=load_metric(metric, crossvalidation_kwargs=splits),
+        text_coord=text_coord,
+        recording_type=recording_type,
+        copied=("stimulus_id", text_coord),
+        estimate_ceiling=ExtrapolationCeiling(subject_column=subject_coord),
+        subject_coord=subject_coord,
+    )
 
 
 def baseline_features(assembly: DataAssembly, *, text_coord: str) -> dict[str, NDArray[np.float64]]:

@@ -117,7 +117,7 @@ def test_sentences_of_an_experiment_have_a_stored_ceiling(subject, monkeypatch):
 
     monkeypatch.setattr(module, "load_from_s3", load)
     benchmark = load_benchmark("Pereira2018.243sentences-linear-shuffle")
-    benchmark._data = recordings()
+    benchmark.data = recordings()
     score = benchmark(subject)
     assert float(score) == 1
     assert float(score.raw) > 0.5
@@ -197,7 +197,7 @@ def test_published_correlation_of_reading_times():
     words = ["a" * length for length in people.integers(1, 9, 300)]
     lengths = np.array([len(word) for word in words])
     benchmark = load_benchmark("Futrell2018-pearsonr")
-    benchmark._data = NeuroidAssembly(
+    benchmark.data = NeuroidAssembly(
         lengths[:, None] + people.standard_normal((300, 20)),
         coords={
             "word": ("presentation", words),

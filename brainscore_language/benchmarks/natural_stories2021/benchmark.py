@@ -8,6 +8,7 @@ intervals are over stories.
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -50,7 +51,6 @@ def reliability(times: pd.DataFrame) -> float:
 class _NaturalStories(BenchmarkBase):
     def __init__(self, metric: str, *, listed: bool) -> None:
         self._data = "NaturalStories2021" + (".listed" if listed else "")
-        self._table: pd.DataFrame | None = None
         super().__init__(
             identifier=f"{self._data}-{metric}",
             ceiling_func=self._estimate_ceiling,
@@ -64,13 +64,12 @@ class _NaturalStories(BenchmarkBase):
         measured = LazyLoad(lambda: load_dataset(self._data))
         return Measurements(benchmark=self.identifier, measured=measured, compares="reading times")
 
+    @cached_property
     def _words(self) -> pd.DataFrame:
-        if self._table is None:
-            assembly = load_dataset(self._data)
-            names = ["word", "story_id", "word_id", "word_within_sentence_id", *PREDICTORS, "readings", "sd"]
-            table = pd.DataFrame({name: assembly[name].values for name in names} | {"rt": assembly.values})
-            self._table = table.rename(columns={"readings": "n", "story_id": "story"})
-        return self._table
+        assembly = load_dataset(self._data)
+        names = ["word", "story_id", "word_id", "word_within_sentence_id", *PREDICTORS, "readings", "sd"]
+        table = pd.DataFrame({name: assembly[name].values for name in names} | {"rt": assembly.values})
+        return table.rename(columns={"readings": "n", "story_id": "story"})
 
     def _compared(self, table: pd.DataFrame) -> pd.DataFrame:
         """Words with a time that are not the first of a sentence."""
@@ -82,13 +81,13 @@ class _NaturalStories(BenchmarkBase):
         return self._compared(table.assign(**lagged)).dropna(subset=list(lagged))
 
     def _estimate_ceiling(self) -> Score:
-        table = self._compared(self._words())
+        table = self._compared(self._words)
         return _over_stories(table, reliability, "reliability of mean reading times", meaning="reliability")
 
     def __call__(self, candidate: ArtificialSubject) -> Score:
         """Let a subject read the stories, and compare its times."""
         candidate.start_behavioral_task(ArtificialSubject.Task.reading_times)
-        table = self._words()
+        table = self._words
         stories = [story.word.tolist() for _, story in table.groupby("story", sort=False)]
         answers = [reading_times(candidate, words) for words in track(stories, "reading", len(stories), unit="stories")]
         table = table.assign(answer=np.concatenate(answers))

@@ -4,7 +4,7 @@ Ceilings were estimated once, by extrapolation over subjects, and are stored bes
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from brainscore_core.metrics import Score
 from brainscore_core.plugins.tables import read_table
@@ -15,27 +15,21 @@ from brainscore_language.data.pereira2018 import BIBTEX
 from brainscore_language.utils.s3 import load_from_s3
 
 
-class _Pereira2018Experiment(RecordingBenchmark):
-    def __init__(
-        self,
-        experiment: str,
-        metric: str,
-        crossvalidation_kwargs: Mapping[str, Any] | None = None,
-        atlas: str = "language",
-        identifier_suffix: str = "",
-    ) -> None:
-        kind = metric.removesuffix("_pearsonr")
-        super().__init__(
-            f"Pereira2018.{experiment}sentences-{kind}{identifier_suffix}",
-            version=1,
-            parent="Pereira2018-linear",
-            bibtex=BIBTEX,
-            load_data=lambda: load_experiment(experiment, atlas),
-            metric=load_metric(metric, crossvalidation_kwargs=crossvalidation_kwargs),
-            text_coord="passage_label",
-            copied=("stimulus_id", "passage_index", "story"),
-            estimate_ceiling=lambda data, metric: stored_ceiling(f"{experiment}sentences-{kind}"),
-        )
+def _benchmark(
+    experiment: str, metric: str, crossvalidation_kwargs: Mapping[str, Any], suffix: str = ""
+) -> RecordingBenchmark:
+    kind = metric.removesuffix("_pearsonr")
+    return RecordingBenchmark(
+        f"Pereira2018.{experiment}sentences-{kind}{suffix}",
+        version=1,
+        parent="Pereira2018-linear",
+        bibtex=BIBTEX,
+        load_data=lambda: load_experiment(experiment),
+        metric=load_metric(metric, crossvalidation_kwargs=crossvalidation_kwargs),
+        text_coord="passage_label",
+        copied=("stimulus_id", "passage_index", "story"),
+        estimate_ceiling=lambda data, metric: stored_ceiling(f"{experiment}sentences-{kind}"),
+    )
 
 
 def load_experiment(experiment: str, atlas: str = "language") -> DataAssembly:
@@ -65,31 +59,25 @@ def stored_ceiling(name: str) -> Score:
     return ceiling
 
 
-def _ridge(experiment: str) -> _Pereira2018Experiment:
-    options = {"split_coord": "story", "kfold": "group", "random_state": 1234}
-    return _Pereira2018Experiment(experiment, "ridge_pearsonr", options)
+_RIDGE: Final = {"split_coord": "story", "kfold": "group", "random_state": 1234}
+_SHUFFLE: Final = {"splits": 10, "train_size": 0.9, "kfold": False, "random_state": 1}
 
 
-def _linear_shuffle(experiment: str) -> _Pereira2018Experiment:
-    options = {"splits": 10, "train_size": 0.9, "kfold": False, "random_state": 1}
-    return _Pereira2018Experiment(experiment, "linear_pearsonr", options, identifier_suffix="-shuffle")
-
-
-def Pereira2018_243sentences_ridge() -> _Pereira2018Experiment:  # noqa: N802 - published name
+def Pereira2018_243sentences_ridge() -> RecordingBenchmark:  # noqa: N802 - published name
     """Ridge regression; whole categories of passages are predicted from others."""
-    return _ridge("243")
+    return _benchmark("243", "ridge_pearsonr", _RIDGE)
 
 
-def Pereira2018_384sentences_ridge() -> _Pereira2018Experiment:  # noqa: N802 - published name
+def Pereira2018_384sentences_ridge() -> RecordingBenchmark:  # noqa: N802 - published name
     """Ridge regression; whole categories of passages are predicted from others."""
-    return _ridge("384")
+    return _benchmark("384", "ridge_pearsonr", _RIDGE)
 
 
-def Pereira2018_243sentences_linear_shuffle() -> _Pereira2018Experiment:  # noqa: N802 - published name
+def Pereira2018_243sentences_linear_shuffle() -> RecordingBenchmark:  # noqa: N802 - published name
     """Least squares; random tenths of the sentences are predicted, whose passages were seen."""
-    return _linear_shuffle("243")
+    return _benchmark("243", "linear_pearsonr", _SHUFFLE, "-shuffle")
 
 
-def Pereira2018_384sentences_linear_shuffle() -> _Pereira2018Experiment:  # noqa: N802 - published name
+def Pereira2018_384sentences_linear_shuffle() -> RecordingBenchmark:  # noqa: N802 - published name
     """Least squares; random tenths of the sentences are predicted, whose passages were seen."""
-    return _linear_shuffle("384")
+    return _benchmark("384", "linear_pearsonr", _SHUFFLE, "-shuffle")
