@@ -80,7 +80,10 @@ def _measurement_rows(measurements: Measurements) -> Iterator[tuple[str, str]]:
 
 def benchmark_plot(benchmark: BenchmarkBase, results: str | os.PathLike[str] | None) -> Plot:
     """Draw the data, the ceiling, and baseline models if they were assessed."""
-    data_panels = [panel for panel in map(_data_panel, _data(benchmark)) if panel is not None]
+    measurements = measurements_or_none(benchmark)
+    loaded = [] if measurements is None else map(content_of, measurements.parts)
+    of_data = (_data_panel(part) for part in loaded if isinstance(part, DataAssembly))
+    data_panels = [panel for panel in of_data if panel is not None]
     try:
         ceiling = benchmark.ceiling
     except NotImplementedError:
@@ -109,13 +112,6 @@ def benchmark_plot(benchmark: BenchmarkBase, results: str | os.PathLike[str] | N
         data_panels.append(Panel(chart=chart, heading="Ceiling and baseline models", notes=notes))
     title = f"{benchmark.identifier}: data, ceiling and baseline models"
     return Plot(panels([[data_panel] for data_panel in data_panels], title=title), benchmark.identifier)
-
-
-def _data(benchmark: BenchmarkBase) -> list[DataAssembly]:
-    """Assemblies of a benchmark, which are loaded."""
-    measurements = measurements_or_none(benchmark)
-    parts = [] if measurements is None else map(content_of, measurements.parts)
-    return [part for part in parts if isinstance(part, DataAssembly)]
 
 
 def _data_panel(assembly: DataAssembly) -> Panel | None:

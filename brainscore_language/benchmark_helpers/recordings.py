@@ -206,8 +206,8 @@ def mean_predictivity(results: Sequence[Predictivity], value: float) -> Predicti
 def benchmark_of_subjects(
     name: str,
     metric: str,
-    splits: Mapping[str, Any] | None = None,
-    suffix: str = "",
+    cross_validation_kwargs: Mapping[str, Any] | None = None,
+    identifier_suffix: str = "",
     *,
     version: int,
     bibtex: str,
@@ -218,16 +218,16 @@ def benchmark_of_subjects(
 ) -> RecordingBenchmark:
     """Recordings of several subjects, whose ceiling is extrapolated to infinitely many.
 
-    `metric`: its name, which is in the identifier, followed by `suffix`. `splits`: its cross-validation. `data_set`:
-    the recordings. `text_coord` and `subject_coord`: coordinates of texts and of subjects.
+    `metric`: its name, which is in the identifier, followed by `identifier_suffix`. `cross_validation_kwargs`: of the
+    metric. `data_set`: the recordings. `text_coord` and `subject_coord`: coordinates of texts and of subjects.
     """
     return RecordingBenchmark(
-        f"{name}-{metric.removesuffix('_pearsonr')}{suffix}",
+        f"{name}-{metric.removesuffix('_pearsonr')}{identifier_suffix}",
         version=version,
         parent="neural_language",
         bibtex=bibtex,
         load_data=lambda: load_dataset(data_set),
-        metric=load_metric(metric, crossvalidation_kwargs=splits),
+        metric=load_metric(metric, crossvalidation_kwargs=cross_validation_kwargs),
         text_coord=text_coord,
         recording_type=recording_type,
         copied=("stimulus_id", text_coord),

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from tempfile import TemporaryFile
@@ -457,32 +457,20 @@ class _Scoring:
         p = comparison.p
         if p is not None:
             p = p / 2 if comparison.difference > 0 else 1 - p / 2
-        return replace(
-            control,
-            difference=Difference(
-                value=comparison.difference,
-                ci=comparison.ci,
-                p=p,
-                units=comparison.units,
-                condition=comparison.condition,
-                reason=comparison.reason,
-                notes=comparison.notes,
-            ),
-        )
+        shared = {name: getattr(comparison, name) for name in ("ci", "units", "condition", "reason", "notes")}
+        return replace(control, difference=Difference(value=comparison.difference, p=p, **shared))
 
-    def _twins(self, model: Any, name: str) -> list[Control]:
-        twins: list[Control] = []
+    def _twins(self, model: Any, name: str) -> Iterator[Control]:
+        described = f"{name if model is not None else 'the model'} with initial weights"
         for seed in self._seeds:
-            control = f"untrained, seed {seed}"
-            description = f"{name} with initial weights" if model is not None else "the model with initial weights"
             try:
                 if model is None:
                     raise UserError("no model was given")
                 network = network_of(model, name)
                 weights = initial_weights(network, name, seed)
             except UserError as error:
-                missing = Control(name="untrained", kind="baseline", description=description, reason=error.message)
-                return [missing]
+                yield Control(name="untrained", kind="baseline", description=described, reason=error.message)
+                return
             recorder = self._recorder(model)
             with other_weights(network, weights):
                 try:
@@ -491,26 +479,25 @@ class _Scoring:
                 except RuntimeError:  # its layers rely on the usual order in memory
                     recorder = self._recorder(model)
                     score = _attempt(self._benchmark, recorder)
+            scales = ""
             if recorder.scale is not None and self._scale is not None:
-                description += (
+                scales = (
                     f"; total standard deviation of its features {recorder.scale:.2g}, of the model's {self._scale:.2g}"
                 )
-            twins.append(self._control(control, "baseline", description, score, recorder))
-        return twins
+            yield self._control(f"untrained, seed {seed}", "baseline", described + scales, score, recorder)
 
     def _shuffled(self, labels: Mapping[str, pd.Series], source: "_Recorder | None") -> Control:
-        name: str = "shuffled groups"
-        kind: Kind = "artefact check"
         of = "the Gabor filters" if source is None else self._model_name
-        description = f"features of {of}, those of each group given to another"
+        about: Any = {"name": "shuffled groups", "kind": "artefact check"}
         if not labels:
-            return Control(name=name, kind=kind, description=description, reason=NO_LABELS)
+            description = f"features of {of}, those of each group given to another"
+            return Control(**about, description=description, reason=NO_LABELS)
         coordinate, groups = next(iter(labels.items()))
-        description = f"features of {of}, those of each {coordinate} given to another"
         shown = _FeatureModel("gabor", gabor_features, self._degrees) if source is None else source.replay()
-        candidate = self._recorder(_Shuffled(shown, groups, seed=self._seeds[0]))
+        candidate = _Recorder(shown, scale=self._scale, shuffled=groups, seed=self._seeds[0])
         score = _attempt(self._benchmark, candidate)
-        return self._control(name, kind, description, score, candidate)
+        description = f"features of {of}, those of each {coordinate} given to another"
+        return self._control(**about, description=description, score=score, recorded=candidate)
 
 
 class _FeatureModel(BrainModel):
@@ -567,9 +554,12 @@ class _Recorder(BrainModel):
     multiplied. The attribute ``scale`` is that of the features as recorded; None before.
     """
 
-    def __init__(self, model: Any, *, scale: float | None = None) -> None:
+    def __init__(
+        self, model: Any, *, scale: float | None = None, shuffled: "pd.Series | None" = None, seed: int = 0
+    ) -> None:
         self._model = model
         self._wanted = scale
+        self._groups, self._seed = shuffled, seed
         self._factor = 1.0
         self.scale: float | None = None
         self.shown: list[StimulusSet] = []
@@ -610,6 +600,10 @@ class _Recorder(BrainModel):
         """Show the stimuli to the model."""
         self.shown.append(stimuli)
         recorded = self._model.look_at(stimuli, *args, **kwargs)
+        if self._groups is not None:
+            rows = shuffle_groups(self._groups.loc[recorded["stimulus_id"].values].to_numpy(), seed=self._seed)
+            axis = recorded.get_axis_num("presentation")
+            recorded = recorded.copy(data=_taken(recorded.values, rows, axis=axis))
         if self.scale is None and getattr(recorded, "dims", ())[:1] == ("presentation",):
             self.scale = _total_deviation(recorded.values)
             if self._wanted and self.scale and math.isfinite(self._wanted / self.scale):
@@ -625,40 +619,6 @@ class _Recorder(BrainModel):
 
         sets = {str(stimuli.identifier): recorded for stimuli, recorded in zip(self.shown, self._recorded, strict=True)}
         return PrecomputedFeatures(sets, visual_degrees=self.visual_degrees(), identifier=self.identifier)
-
-
-class _Shuffled(BrainModel):
-    """A model whose responses to each group of stimuli are exchanged for those to another group."""
-
-    def __init__(self, model: BrainModel, groups: pd.Series, *, seed: int) -> None:
-        self._model = model
-        self._groups = groups
-        self._seed = seed
-
-    @property
-    def identifier(self) -> str:
-        """Name of the model."""
-        return f"{self._model.identifier}, shuffled groups"
-
-    def visual_degrees(self) -> float:
-        """Visual angle of the model's input, in degrees."""
-        return float(self._model.visual_degrees())
-
-    def start_task(self, task: str, fitting_stimuli: Any = None) -> None:
-        """Pass the task on."""
-        self._model.start_task(task, fitting_stimuli)
-
-    def start_recording(self, *args: Any, **kwargs: Any) -> None:
-        """Pass the region on."""
-        self._model.start_recording(*args, **kwargs)
-
-    def look_at(self, stimuli: StimulusSet, *args: Any, **kwargs: Any) -> Any:
-        """Responses of the model to stimuli of other groups."""
-        recorded = self._model.look_at(stimuli, *args, **kwargs)
-        axis = recorded.get_axis_num("presentation")
-        groups = self._groups.loc[recorded["stimulus_id"].values].to_numpy()
-        rows = shuffle_groups(groups, seed=self._seed)
-        return recorded.copy(data=_taken(recorded.values, rows, axis=axis))
 
 
 def _taken(values: NDArray[Any], rows: NDArray[np.intp], *, axis: int) -> NDArray[Any]:

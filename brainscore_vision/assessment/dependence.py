@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -146,24 +146,14 @@ def stimulus_table(parts: Parts) -> tuple[pd.DataFrame, Duplicates]:
     duplicates = find_duplicates(distinct, paths)
     row = pd.Index(distinct).get_indexer(table["stimulus_id"])
     pixels = None if duplicates.pixels is None else duplicates.pixels[row]
-    return table, Duplicates(
-        duplicates.equal[row],
-        duplicates.alike[row],
-        duplicates.n_equal,
-        duplicates.n_near,
-        duplicates.pairs,
-        pixels,
-        duplicates.reason,
-    )
+    of_rows = replace(duplicates, equal=duplicates.equal[row], alike=duplicates.alike[row], pixels=pixels)
+    return table, of_rows
 
 
 def groups_of(table: pd.DataFrame, duplicates: Duplicates) -> dict[str, Codes]:
     """Group of each stimulus, by what groups it; only what groups any."""
-    groups = {"equal files": duplicates.equal, "near-duplicates": duplicates.alike}
-    if not duplicates.n_equal:
-        groups.pop("equal files")
-    if not duplicates.n_near:
-        groups.pop("near-duplicates")
+    of_pictures = {"equal files": duplicates.equal, "near-duplicates": duplicates.alike}
+    groups = {kind: codes for kind, codes in of_pictures.items() if duplicates.pair_numbers[kind]}
     for name in ORIGINS:
         if name in table:
             codes, values = pd.factorize(table[name], use_na_sentinel=True)
@@ -280,10 +270,9 @@ def find_dependence(parts: Parts, seed: int) -> tuple[tuple[SerialTest, ...], Or
                 for name, (value, p) in zip(("autocorrelation", "drift"), values, strict=True)
                 if not math.isnan(p)
             ]
-    adjusted = corrected([test.p for test in tests])
     notes = [] if tests or not parts.neural else ["dependence over time was not tested: no coordinate tells the order"]
-    together = zip(tests, adjusted, strict=True)
-    return tuple(SerialTest(**asdict(test) | {"p_corrected": float(p)}) for test, p in together), order, notes
+    adjusted = zip(tests, corrected([test.p for test in tests]), strict=True)
+    return tuple(replace(test, p_corrected=float(p)) for test, p in adjusted), order, notes
 
 
 def _crossed(assembly: DataAssembly, names: Sequence[str]) -> Codes:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import UserError
@@ -114,18 +115,19 @@ def find_duplicates(
     digests = _in_threads(_digest, files)
     contents = [f"{number} has no file" if digest is None else digest for number, digest in enumerate(digests)]
     equal = _numbered(contents)
-    of_equal = _pairs_within(equal)
+    first_equal = _first_of_group(equal)
+    repeated = np.flatnonzero(first_equal != np.arange(len(files))).tolist()
 
     def pair(a: int, b: int, similarity: float, same: bool) -> Pair:
         return Pair(str(stimulus_ids[a]), str(stimulus_ids[b]), similarity, same, str(files[a]), str(files[b]))
 
-    pairs = [pair(a, b, 1.0, True) for a, b in of_equal[:LISTED]]
+    pairs = [pair(first_equal[row], row, 1.0, True) for row in repeated[:LISTED]]
     first = np.unique(equal, return_index=True)[1]
     grey, readable, reason = _read([files[row] for row in first], paths)
     shown = first[readable]
     if not len(shown):
         reason = reason or "the stimuli have no files"
-        return Duplicates(equal, equal, len(of_equal), 0, tuple(pairs), None, reason)
+        return Duplicates(equal, equal, len(repeated), 0, tuple(pairs), None, reason)
     small, outlines = small_pixels(grey), contours(grey)
 
     @lru_cache(_KEPT)
@@ -136,10 +138,10 @@ def find_duplicates(
     pairs += [pair(shown[a], shown[b], similarity, False) for a, b, similarity in nearest]
     of_distinct_groups = np.arange(len(first)) + len(shown)
     of_distinct_groups[equal[shown]] = groups
-    alike = _numbered(of_distinct_groups[equal].tolist())
+    alike = _numbered(of_distinct_groups[equal])
     pixels = np.full((len(first), _PIXELS**2), np.nan, dtype=np.float32)
     pixels[equal[shown]] = pooled(grey, _PIXELS)
-    return Duplicates(equal, alike, len(of_equal), number, tuple(pairs), pixels[equal], reason)
+    return Duplicates(equal, alike, len(repeated), number, tuple(pairs), pixels[equal], reason)
 
 
 def small_pixels(grey: ArrayLike) -> Array:
@@ -174,34 +176,18 @@ def merge_groups(first: ArrayLike, second: ArrayLike) -> Codes:
     >>> merge_groups([0, 0, 1, 2, 3], [0, 1, 1, 2, 3]).tolist()
     [0, 0, 0, 1, 2]
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    a, b = _numbered(np.asarray(first).tolist()), _numbered(np.asarray(second).tolist())
-    if not len(a):
-        return a
-    n = int(a.max()) + int(b.max()) + 2
-    edges = coo_array((np.ones(len(a)), (a, b + a.max() + 1)), shape=(n, n))
-    labels = connected_components(edges, directed=False)[1]
-    return _numbered(labels[a].tolist())
+    groups, others = (_numbered(values) for values in (first, second))
+    return _numbered(_connected(groups, np.arange(len(groups)), _first_of_group(others)))
 
 
-def _numbered(values: Sequence[Any]) -> Codes:
+def _numbered(values: ArrayLike) -> Codes:
     """Groups of equal values, numbered as they occur."""
-    numbers: dict[Any, int] = {}
-    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.intp)
+    return np.asarray(pd.factorize(np.asarray(values, dtype=object))[0], dtype=np.intp)
 
 
-def _pairs_within(codes: Codes) -> list[tuple[int, int]]:
-    """The first entry of each group with each later one."""
-    first: dict[int, int] = {}
-    pairs = []
-    for row, code in enumerate(codes.tolist()):
-        if code in first:
-            pairs.append((first[code], row))
-        else:
-            first[code] = row
-    return pairs
+def _first_of_group(codes: Codes) -> Codes:
+    """The first entry of the group of each entry."""
+    return np.unique(codes, return_index=True)[1][codes]
 
 
 def _digest(path: Path | None) -> str | None:
@@ -223,17 +209,12 @@ def _in_threads(function: Any, values: Sequence[Any]) -> list[Any]:
 def _read(files: Sequence[Path | None], paths: Mapping[str, str | Path]) -> tuple[Array, Codes, str | None]:
     """Pictures of the files that can be read, their rows, and the first error with the number of such files."""
     known = [row for row, file in enumerate(files) if file is not None]
-    grey = np.empty((len(known), _SIZE, _SIZE), dtype=np.float32)
-    readable: list[int] = []
-    errors: list[ImageError] = []
-    for start in range(0, len(known), _READ):
-        rows = known[start : start + _READ]
-        for row, picture in zip(rows, _in_threads(_grey, [files[row] for row in rows]), strict=True):
-            if isinstance(picture, ImageError):
-                errors.append(picture)
-            else:
-                grey[len(readable)] = picture
-                readable.append(row)
+    pictures = dict(zip(known, _in_threads(_grey, [files[row] for row in known]), strict=True))
+    errors = [picture for picture in pictures.values() if isinstance(picture, ImageError)]
+    readable = [row for row, picture in pictures.items() if not isinstance(picture, ImageError)]
+    grey = np.empty((len(readable), _SIZE, _SIZE), dtype=np.float32)
+    for number, row in enumerate(readable):
+        grey[number] = pictures[row]
     reason = None
     if errors:
         try:
@@ -242,7 +223,7 @@ def _read(files: Sequence[Path | None], paths: Mapping[str, str | Path]) -> tupl
         except ImageError as error:
             more = f", and {len(errors) - 1} more" if len(errors) > 1 else ""
             reason = f"{error.message}{more}"
-    return grey[: len(readable)], np.array(readable, dtype=np.intp), reason
+    return grey, np.array(readable, dtype=np.intp), reason
 
 
 def _grey(path: Path) -> NDArray[np.uint8] | ImageError:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dctn, idctn
+from scipy.linalg import expm
 from scipy.ndimage import gaussian_filter
 
 SIMILARITY = 0.93
@@ -187,11 +188,6 @@ def _without_margins(grey: Array) -> Array:
     return grey
 
 
-def _halved(pictures: Array) -> Array:
-    size = pictures.shape[1] // 2
-    return pooled(pictures, size).reshape(-1, size, size)
-
-
 def _band_passed(grey: Array, centre: float) -> Array:
     """Pictures of half the size without low and high frequencies, with equal contrast everywhere."""
     cycles = np.hypot(*np.meshgrid(np.arange(_SIZE) / 2, np.arange(_SIZE) / 2))
@@ -199,7 +195,8 @@ def _band_passed(grey: Array, centre: float) -> Array:
     result = np.empty((len(grey), _SIZE // 2, _SIZE // 2), dtype=np.float32)
     for start in range(0, len(grey), _BLOCK):
         spectrum = dctn(grey[start : start + _BLOCK], axes=(1, 2), norm="ortho")
-        band = _halved(idctn(spectrum * transfer, axes=(1, 2), norm="ortho"))
+        band = pooled(idctn(spectrum * transfer, axes=(1, 2), norm="ortho"), _SIZE // 2)
+        band = band.reshape(-1, _SIZE // 2, _SIZE // 2)
         contrast = np.sqrt(gaussian_filter(band**2, (0, 3, 3)) + _FAINT_BAND**2)
         result[start : start + _BLOCK] = band / contrast
     return result
@@ -379,11 +376,8 @@ def least_change(pictures: Array) -> Array:
 
 
 def _finite(generators: Array) -> Array:
-    """Movements from their generators: the matrix exponentials."""
-    step = np.eye(3) + generators / 2**10
-    for _ in range(10):
-        step = step @ step
-    return np.asarray(step[:, :2], dtype=np.float32)
+    """Movements from their generators."""
+    return np.asarray(expm(generators)[:, :2], dtype=np.float32)
 
 
 def _aligned(pictures: Array, one: Rows, other: Rows, matrices: Array, *, steps: int) -> Array:

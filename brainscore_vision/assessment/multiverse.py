@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -605,7 +605,7 @@ def _source(values: Array, target: DataAssembly) -> NeuroidAssembly:
 
 def _copied(analyses: Sequence[Analysis], rule: str, other: str) -> list[Analysis]:
     """Analyses of the same layer under another rule."""
-    return [Analysis(**asdict(analysis) | {"layer": other}) for analysis in analyses if analysis.layer == rule]
+    return [replace(analysis, layer=other) for analysis in analyses if analysis.layer == rule]
 
 
 def _differing_in(wide: pd.DataFrame, choice: str, first: str, second: str) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -374,11 +374,9 @@ class _Run:
 def _power(
     kind: str, first: Candidate, second: Candidate, weights: Sequence[float], found: list[Share]
 ) -> MixturePower:
-    smallest = None
-    for weight, share in sorted(zip(weights, found, strict=True), key=lambda pair: -pair[0]):
-        if share.share is None or share.share < POWER:
-            break
-        smallest = weight
+    largest_first = sorted(zip(weights, found, strict=True), key=lambda pair: -pair[0])
+    powerful = takewhile(lambda pair: (pair[1].share or 0) >= POWER, largest_first)
+    smallest = min((weight for weight, _ in powerful), default=None)
     return MixturePower(
         generator=kind,
         first=first.name,

@@ -120,23 +120,15 @@ def blocks_of_time(table: pd.DataFrame, order: Order) -> Codes:
 def _unrelated(table: pd.DataFrame, codes: Codes, place: Codes | None, rng: np.random.Generator) -> Array:
     """Features that identify the group of a stimulus, or vary slowly over time."""
     if place is not None:
-        return _slow(place, rng)
+        from scipy.ndimage import gaussian_filter1d
+
+        noise = rng.standard_normal((int(place.max()) + 1, _FEATURES))
+        return np.asarray(gaussian_filter1d(noise, _SMOOTHED, axis=0)[place] * 2 * math.sqrt(_SMOOTHED))
     features = rng.standard_normal((int(codes.max()) + 1, _FEATURES))[codes]
-    return _per_stimulus(table, features + _OF_GROUP * rng.standard_normal(features.shape))
-
-
-def _slow(place: Codes, rng: np.random.Generator) -> Array:
-    from scipy.ndimage import gaussian_filter1d
-
-    noise = rng.standard_normal((int(place.max()) + 1, _FEATURES))
-    return np.asarray(gaussian_filter1d(noise, _SMOOTHED, axis=0)[place] * 2 * math.sqrt(_SMOOTHED))
-
-
-def _per_stimulus(table: pd.DataFrame, features: Array) -> Array:
-    """The same features for the same stimulus, also if it is in training and test recordings."""
-    first = ~table["stimulus_id"].duplicated()
-    stimuli = pd.Index(table.loc[first, "stimulus_id"])
-    return features[np.flatnonzero(first)[stimuli.get_indexer(table["stimulus_id"])]]
+    features = features + _OF_GROUP * rng.standard_normal(features.shape)
+    # the same for the same stimulus, also if it is in training and test recordings
+    distinct, first = np.unique(table["stimulus_id"].to_numpy(), return_index=True)
+    return np.asarray(features[first[np.searchsorted(distinct, table["stimulus_id"].to_numpy())]])
 
 
 def _as_recordings(parts: Parts, table: pd.DataFrame, features: Array) -> list[DataAssembly]:

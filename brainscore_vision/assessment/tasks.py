@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -198,9 +197,10 @@ def run_task(
     An error becomes the state of the assessment. An interrupt leaves nothing behind. If another process has stored a
     current assessment in the meantime, it is returned; `known` is the id of one that is computed again nevertheless.
     """
-    with _claimed(task, store) as claimed:
-        if not claimed:
-            return None
+    claim = store.claim(task.benchmark, task.part, task.models, owner="assess")
+    if claim is None:
+        return None
+    with claim:
         stored = current(task, store)
         if stored is not None and stored.id != known:
             return stored
@@ -216,15 +216,13 @@ def run_task(
                 outcome = {"state": "assessed", "result": _fields(task, result), "text": result.text()}
             except NotApplicable as error:
                 outcome = {"state": "not applicable", "reason": scrub_text(error.reason)}
-            except (DataUnavailable, FetchError) as error:
-                described, reason = describe_error(error)
-                outcome = {"state": "failed", "reason": reason, "error": described}
-            except UserError as error:
-                reason = f"{error.message} ({error.remedy})" if error.remedy else error.message
-                outcome = {"state": "not applicable", "reason": scrub_text(reason)}
             except Exception as error:  # noqa: BLE001 - any error of a model or metric is an outcome
-                described, reason = describe_error(error)
-                outcome = {"state": "failed", "reason": reason, "error": described}
+                if isinstance(error, UserError) and not isinstance(error, DataUnavailable | FetchError):
+                    reason = f"{error.message} ({error.remedy})" if error.remedy else error.message
+                    outcome = {"state": "not applicable", "reason": scrub_text(reason)}
+                else:
+                    described, reason = describe_error(error)
+                    outcome = {"state": "failed", "reason": reason, "error": described}
         version = version if version is None or isinstance(version, int | str) else str(version)
         return store.write(
             Assessment(
@@ -239,16 +237,6 @@ def run_task(
                 **outcome,
             )
         )
-
-
-@contextmanager
-def _claimed(task: Task, store: AssessmentStore) -> Iterator[bool]:
-    claim = store.claim(task.benchmark, task.part, task.models, owner="assess")
-    if claim is None:
-        yield False
-        return
-    with claim:
-        yield True
 
 
 def _compute(task: Task, benchmark: Any, on_event: Callable[[Started], Any] | None) -> Any:

@@ -175,12 +175,7 @@ def concatenate_neuroids(arrays: Sequence[Any]) -> DataAssembly | None:
 
     if any("neuroid" not in getattr(array, "dims", ()) for array in arrays):
         return None
-    plain = []
-    for array in arrays:
-        array = array.copy(deep=False)
-        array.attrs = {}
-        plain.append(array)
-    return xr.concat(plain, dim="neuroid")
+    return xr.concat(arrays, dim="neuroid", combine_attrs="drop")
 
 
 def neuroid_wise_explained_var(score: Score, ceiling: Score, aggregate_func: Callable[..., Any] = np.mean) -> Score:

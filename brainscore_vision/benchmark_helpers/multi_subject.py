@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import Benchmark, BenchmarkBase, attach_ceiling, bound_score
 from brainscore_core.benchmarks.measurements import Measurements
@@ -71,7 +70,7 @@ class _MeanBenchmark(BenchmarkBase):
         raws = values_along([Score(_child_raw_scalar(part_score)) for part_score in scores], self._labels, self._dim)
         raw = self._mean_of(raws)
         raw.attrs[Score.RAW_VALUES_KEY] = raws
-        if all("scale" in _attrs(part_score.attrs.get("raw")) for part_score in scores):
+        if all("scale" in getattr(part_score.attrs.get("raw"), "attrs", {}) for part_score in scores):
             raw.attrs["scale"] = scores[0].attrs["raw"].attrs["scale"]
         if self._ceiling is None:
             self._ceiling = self._mean(ceilings)
@@ -102,7 +101,9 @@ class _MeanBenchmark(BenchmarkBase):
         values = values_along(scores, self._labels, self._dim)
         mean = self._mean_of(values)
         mean.attrs[f"raw_{self._units}"] = values
-        mean.attrs[f"sem_{self._units}"] = _standard_error(values.values)
+        mean.attrs[f"sem_{self._units}"] = (
+            float(np.std(values.values, ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
+        )
         meanings = {score.attrs.get("meaning") for score in scores}
         if len(meanings) == 1 and None not in meanings:
             mean.attrs["meaning"] = meanings.pop()
@@ -293,11 +294,3 @@ def _child_raw_scalar(child_score: Score) -> float:
     """Raw value of a part's score as a number: the mean of several values; NaN if there is none."""
     raw = child_score.attrs.get(Score.RAW_VALUES_KEY)
     return float("nan") if raw is None else float(np.mean(np.asarray(getattr(raw, "values", raw), dtype=np.float64)))
-
-
-def _standard_error(values: NDArray[np.float64]) -> float:
-    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
-
-
-def _attrs(raw: Any) -> dict[str, Any]:
-    return getattr(raw, "attrs", {})

@@ -119,7 +119,11 @@ def require_grating_order(source: Any) -> None:
         conditions = {name: table[name] for name in _CYCLE_COLUMNS}
         ranks = condition_ranks(np.arange(number), conditions)  # the n-th time that the condition occurs
         order = factorial({"cycle": ranks, **conditions}, what=_name(source)).order
-    _require_sorted(source, order, GRATING_COLUMNS)
+    if not np.array_equal(order.ravel(), np.arange(order.size)):
+        raise UserError(
+            f"{_name(source)} is not in the order of {', '.join(GRATING_COLUMNS)}, the last fastest",
+            remedy=f"sort it: .sortby({list(GRATING_COLUMNS)!r})",
+        )
 
 
 def single_position(source: Any) -> NDArray[np.float64]:
@@ -137,14 +141,6 @@ def single_position(source: Any) -> NDArray[np.float64]:
             )
         position.append(float(values[0]))
     return np.array(position)
-
-
-def _require_sorted(source: Any, order: NDArray[np.intp], columns: Sequence[str]) -> None:
-    if not np.array_equal(order.ravel(), np.arange(order.size)):
-        raise UserError(
-            f"{_name(source)} is not in the order of {', '.join(columns)}, the last fastest",
-            remedy=f"sort it: .sortby({list(columns)!r})",
-        )
 
 
 def _name(source: Any) -> str:

@@ -5,7 +5,7 @@ from functools import partial
 from brainscore_language.benchmark_helpers.recordings import RecordingBenchmark, benchmark_of_subjects
 from brainscore_language.data.blank2014 import BIBTEX
 
-_blank2014 = partial(
+Blank2014 = partial(
     benchmark_of_subjects,
     "Blank2014",
     version=1,
@@ -18,10 +18,10 @@ _blank2014 = partial(
 
 def Blank2014_ridge() -> RecordingBenchmark:  # noqa: N802 - published name
     """Ridge regression; each story is predicted from the others."""
-    return _blank2014("ridge_pearsonr", {"splits": 8, "split_coord": "story", "kfold": "group", "random_state": 1234})
+    return Blank2014("ridge_pearsonr", {"splits": 8, "split_coord": "story", "kfold": "group", "random_state": 1234})
 
 
 def Blank2014_linear_shuffle() -> RecordingBenchmark:  # noqa: N802 - published name
     """Least squares; random tenths of the scans are predicted, whose neighbours were seen."""
     options = {"splits": 10, "train_size": 0.9, "kfold": False, "random_state": 1}
-    return _blank2014("linear_pearsonr", options, "-shuffle")
+    return Blank2014("linear_pearsonr", options, "-shuffle")

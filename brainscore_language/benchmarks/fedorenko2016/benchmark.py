@@ -6,7 +6,7 @@ from brainscore_language.artificial_subject import ArtificialSubject
 from brainscore_language.benchmark_helpers.recordings import RecordingBenchmark, benchmark_of_subjects
 from brainscore_language.data.fedorenko2016 import BIBTEX
 
-_fedorenko2016 = partial(
+Fedorenko2016 = partial(
     benchmark_of_subjects,
     "Fedorenko2016",
     version=3,
@@ -21,10 +21,10 @@ _fedorenko2016 = partial(
 def Fedorenko2016_ridge() -> RecordingBenchmark:  # noqa: N802 - published name
     """Ridge regression; whole sentences are predicted from others."""
     options = {"splits": 10, "split_coord": "sentence_id", "kfold": "group", "random_state": 1234}
-    return _fedorenko2016("ridge_pearsonr", options)
+    return Fedorenko2016("ridge_pearsonr", options)
 
 
 def Fedorenko2016_linear_shuffle() -> RecordingBenchmark:  # noqa: N802 - published name
     """Least squares; random tenths of the words are predicted, whose sentences were seen."""
     options = {"splits": 10, "train_size": 0.9, "kfold": False, "random_state": 1}
-    return _fedorenko2016("linear_pearsonr", options, "-shuffle")
+    return Fedorenko2016("linear_pearsonr", options, "-shuffle")

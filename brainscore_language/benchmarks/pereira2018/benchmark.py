@@ -15,16 +15,20 @@ from brainscore_language.data.pereira2018 import BIBTEX
 from brainscore_language.utils.s3 import load_from_s3
 
 
-def _benchmark(
-    experiment: str, metric: str, crossvalidation_kwargs: Mapping[str, Any], suffix: str = ""
+def _Pereira2018Experiment(  # noqa: N802 - published name
+    experiment: str,
+    metric: str,
+    crossvalidation_kwargs: Mapping[str, Any] | None = None,
+    atlas: str = "language",
+    identifier_suffix: str = "",
 ) -> RecordingBenchmark:
     kind = metric.removesuffix("_pearsonr")
     return RecordingBenchmark(
-        f"Pereira2018.{experiment}sentences-{kind}{suffix}",
+        f"Pereira2018.{experiment}sentences-{kind}{identifier_suffix}",
         version=1,
         parent="Pereira2018-linear",
         bibtex=BIBTEX,
-        load_data=lambda: load_experiment(experiment),
+        load_data=lambda: load_experiment(experiment, atlas),
         metric=load_metric(metric, crossvalidation_kwargs=crossvalidation_kwargs),
         text_coord="passage_label",
         copied=("stimulus_id", "passage_index", "story"),
@@ -65,19 +69,19 @@ _SHUFFLE: Final = {"splits": 10, "train_size": 0.9, "kfold": False, "random_stat
 
 def Pereira2018_243sentences_ridge() -> RecordingBenchmark:  # noqa: N802 - published name
     """Ridge regression; whole categories of passages are predicted from others."""
-    return _benchmark("243", "ridge_pearsonr", _RIDGE)
+    return _Pereira2018Experiment("243", "ridge_pearsonr", _RIDGE)
 
 
 def Pereira2018_384sentences_ridge() -> RecordingBenchmark:  # noqa: N802 - published name
     """Ridge regression; whole categories of passages are predicted from others."""
-    return _benchmark("384", "ridge_pearsonr", _RIDGE)
+    return _Pereira2018Experiment("384", "ridge_pearsonr", _RIDGE)
 
 
 def Pereira2018_243sentences_linear_shuffle() -> RecordingBenchmark:  # noqa: N802 - published name
     """Least squares; random tenths of the sentences are predicted, whose passages were seen."""
-    return _benchmark("243", "linear_pearsonr", _SHUFFLE, "-shuffle")
+    return _Pereira2018Experiment("243", "linear_pearsonr", _SHUFFLE, identifier_suffix="-shuffle")
 
 
 def Pereira2018_384sentences_linear_shuffle() -> RecordingBenchmark:  # noqa: N802 - published name
     """Least squares; random tenths of the sentences are predicted, whose passages were seen."""
-    return _benchmark("384", "linear_pearsonr", _SHUFFLE, "-shuffle")
+    return _Pereira2018Experiment("384", "linear_pearsonr", _SHUFFLE, identifier_suffix="-shuffle")
