@@ -1,5 +1,6 @@
 """Whether models err on the same images as people, and how often they are right (Geirhos et al. 2021)."""
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -8,6 +9,7 @@ from brainscore_core.benchmarks import bound_score, normalise
 from brainscore_core.errors import UserError
 from brainscore_core.metric_helpers.alignment import listed, spelling_hint
 from brainscore_core.metrics import Score
+from brainscore_core.plugins.tables import read_table
 from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
@@ -17,20 +19,15 @@ from brainscore_vision.data.geirhos2021 import BIBTEX
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
-EXCLUDED: Final[dict[str, tuple[str | float, ...]]] = {
-    "colour": ("cr",),
-    "contrast": ("c100", "c03", "c01"),
-    "eidolonI": ("1-10-10", "64-10-10", "128-10-10"),
-    "eidolonII": ("1-3-10", "32-3-10", "64-3-10", "128-3-10"),
-    "eidolonIII": ("1-0-10", "16-0-10", "32-0-10", "64-0-10", "128-0-10"),
-    "false-colour": ("true",),
-    "high-pass": ("inf", 0.55, 0.45, 0.4),
-    "low-pass": (0, 15, 40),
-    "phase-scrambling": (0, 150, 180),
-    "power-equalisation": (0,),
-    "rotation": (0,),
-    "uniform-noise": (0.0, 0.6, 0.9),
-}
+_ROWS: Final = read_table(__file__, "tests.csv")
+
+TESTS: Final = {row["name"]: row["test"] for row in _ROWS}
+"""Names of the 17 tests, by their names in the benchmarks' identifiers."""
+
+DATASETS: Final = list(TESTS.values())
+"""Names of the 17 tests."""
+
+EXCLUDED: Final = {row["test"]: tuple(row["excluded"].split(";")) for row in _ROWS if row["excluded"]}
 """Undistorted images, and those on which people are near chance, by test (Geirhos et al. 2021)."""
 
 _ALSO_CALLED: Final = {"False-Colour": "true"}  # the Brain-Score platform's names of the authors' conditions
@@ -48,11 +45,14 @@ def is_excluded(condition: str, excluded: tuple[str | float, ...]) -> bool:
     (True, False, True)
     """
     condition = _ALSO_CALLED.get(condition, condition)
+    return any(condition == value or _number(condition) == _number(value) for value in excluded)
+
+
+def _number(text: str | float) -> float:
     try:
-        number = float(condition)
+        return float(text)
     except ValueError:
-        return condition in excluded
-    return condition in excluded or any(not isinstance(value, str) and number == value for value in excluded)
+        return math.nan
 
 
 def scored(assembly: DataAssembly, excluded: tuple[str | float, ...]) -> DataAssembly:
@@ -97,27 +97,6 @@ def cast_coordinate_type(assembly: DataAssembly, coordinate: str, newtype: type)
     result.attrs = dict(assembly.attrs)
     return result
 
-
-DATASETS: Final = [
-    "colour",
-    "contrast",
-    "cue-conflict",
-    "edge",
-    "eidolonI",
-    "eidolonII",
-    "eidolonIII",
-    "false-colour",
-    "high-pass",
-    "low-pass",
-    "phase-scrambling",
-    "power-equalisation",
-    "rotation",
-    "silhouette",
-    "sketch",
-    "stylized",
-    "uniform-noise",
-]
-"""Names of the 17 tests."""
 
 VISUAL_DEGREES: Final = 3
 ACCURACY_NUMBER_OF_TRIALS: Final = 10
