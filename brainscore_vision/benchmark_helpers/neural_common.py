@@ -1,5 +1,6 @@
 """Neural benchmarks: one set of stimuli, fixed training and test stimuli, or similarity analysis."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -151,25 +152,49 @@ def _check_stimuli(recordings: xr.DataArray, stimulus_ids: Sequence[Any], *, wha
     )
 
 
+def rows_in_order(recordings: DataAssembly, stimulus_ids: Sequence[Any]) -> NDArray[np.intp]:
+    """Rows of a model's recordings in the order of the stimuli that it was shown once each."""
+    returned = pd.Index(coord_values(recordings, "stimulus_id", role="recordings").astype(str))
+    shown = list(map(str, stimulus_ids))
+    missing = [name for name in shown if name not in returned]
+    if missing or not returned.is_unique or len(returned) != len(shown):
+        raise UserError(
+            f"the model's recordings are of {len(returned)} presentations of {returned.nunique()} stimuli, but "
+            f"{len(shown)} stimuli were shown, once each" + (f"; {missing[0]!r} is missing" if missing else ""),
+            remedy="look_at must return one presentation for each stimulus, with its stimulus_id",
+        )
+    return np.asarray(returned.get_indexer(shown), dtype=np.intp)
+
+
 def patterns(recordings: DataAssembly, stimulus_ids: Sequence[Any]) -> NDArray[Any]:
     """Responses of a model, stimuli × neuroids, in the order of the stimuli that it was shown once each."""
     table = as_table(recordings, ("presentation", "neuroid"), role="recordings")
-    names = pd.Index(coord_values(table, "stimulus_id", role="recordings").astype(str))
-    rows = names.get_indexer(list(map(str, stimulus_ids))) if names.is_unique else np.array([-1])
-    if len(names) != len(rows) or (rows < 0).any():
-        raise UserError(
-            f"the model's recordings are of {len(names)} presentations of {names.nunique()} stimuli, but "
-            f"{len(stimulus_ids)} stimuli were shown, once each",
-            remedy="look_at must return one presentation for each stimulus, with its stimulus_id",
-        )
-    return np.asarray(finite_values(table, role="recordings")[rows])
+    return np.asarray(finite_values(table, role="recordings")[rows_in_order(table, stimulus_ids)])
 
 
 def _model_name(candidate: Any) -> str:
     return repr(getattr(candidate, "identifier", type(candidate).__name__))
 
 
-class NeuralBenchmark(BenchmarkBase):
+class RecordingBenchmark(BenchmarkBase):
+    """A benchmark that records from a region, and says in ``measurements()`` from which one, and when."""
+
+    @abstractmethod
+    def measurements(self) -> VisualMeasurements:
+        """What is measured."""
+
+    @property
+    def region(self) -> str:
+        """The recorded region."""
+        return self.measurements().recorded_region
+
+    @property
+    def timebins(self) -> list[tuple[float, float]]:
+        """Time bins that are recorded, in milliseconds after stimulus onset."""
+        return self.measurements().recorded_time_bins
+
+
+class NeuralBenchmark(RecordingBenchmark):
     """Shows the stimuli of a neural experiment to a model, records from the same region, and compares.
 
     Parameters
@@ -251,16 +276,6 @@ class NeuralBenchmark(BenchmarkBase):
             visual_degrees=self._visual_degrees,
         )
 
-    @property
-    def region(self) -> str:
-        """The recorded region."""
-        return self.measurements().recorded_region
-
-    @property
-    def timebins(self) -> list[tuple[float, float]]:
-        """Time bins that are recorded, in milliseconds after stimulus onset."""
-        return self.measurements().recorded_time_bins
-
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate` and compare.
 
@@ -309,7 +324,7 @@ def relate_to_ceiling(raw: Score, ceiling: Score) -> Score:
     return explained_variance(raw, ceiling) if note_undeclared(raw, ceiling) else normalise(raw, ceiling)
 
 
-class TrainTestNeuralBenchmark(BenchmarkBase):
+class TrainTestNeuralBenchmark(RecordingBenchmark):
     """A neural benchmark with separate training and test stimuli.
 
     Parameters
@@ -409,11 +424,6 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
             )
         return train
 
-    @property
-    def timebins(self) -> list[tuple[float, float]]:
-        """Time bins that are recorded, in milliseconds after stimulus onset."""
-        return self.measurements().recorded_time_bins
-
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate` while it looks at training and test stimuli, and compare.
 
@@ -499,7 +509,7 @@ def groups_of_neuroids(
     return {value: np.flatnonzero(labels == value) for value in np.unique(labels).tolist()}
 
 
-class RSABenchmark(BenchmarkBase):
+class RSABenchmark(RecordingBenchmark):
     """Compares the dissimilarities of stimuli in a model with those in each subject, and averages over subjects.
 
     Nothing is fitted, so all stimuli are in one assembly. The raw score is the mean over subjects of the
@@ -561,7 +571,7 @@ class RSABenchmark(BenchmarkBase):
     ) -> None:
         self._assembly = assembly
         self._repetitions = repetitions
-        self.region = region
+        self._region = region
         self._visual_degrees = visual_degrees
         self._number_of_trials = number_of_trials
         self._ceiler = ceiler
@@ -582,15 +592,10 @@ class RSABenchmark(BenchmarkBase):
             measured=self._assembly,
             relate=ceil_score,
             repetitions=self._repetitions,
-            region=self.region,
+            region=self._region,
             number_of_trials=self._number_of_trials,
             visual_degrees=self._visual_degrees,
         )
-
-    @property
-    def timebins(self) -> list[tuple[float, float]]:
-        """Time bins that are recorded, in milliseconds after stimulus onset."""
-        return self.measurements().recorded_time_bins
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate` and compare with each subject.

@@ -20,10 +20,9 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     PropertyAssembly,
     walk_coords,
 )
-from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers import neuronal_properties as properties
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, one_region
-from brainscore_vision.benchmark_helpers.neural_common import average_repetition
+from brainscore_vision.benchmark_helpers.neural_common import average_repetition, rows_in_order
 from brainscore_vision.benchmark_helpers.neuronal_properties import (
     RateScale,
     rate_scale,
@@ -90,11 +89,13 @@ class FiringRates:
         if self._fields is None:
             blank = record_from_model(self._model, BLANK_STIM_NAME, RF_NUMBER_OF_TRIALS)
             recordings = record_from_model(self._model, RF_STIM_NAME, RF_NUMBER_OF_TRIALS)
-            design = _mapping_design(recordings)
+            crossed = [name for name in GRATING_COLUMNS if len(np.unique(column(recordings, name))) > 1]
+            design = grating_design(recordings, (*_GRID_AXES, *(name for name in crossed if name not in _GRID_AXES)))
             y, x = design.levels["position_y"], design.levels["position_x"]
             maps = receptive_field_maps(recordings.values, blank.values[0], design.order)
             centres = receptive_field_centres(maps, y, x, threshold=RF_THRSH)
-            self._fields = ReceptiveFields(centres, maps, y, x, _neuroid_coords(recordings))
+            coords = {name: (dims, values) for name, dims, values in walk_coords(recordings) if dims == ("neuroid",)}
+            self._fields = ReceptiveFields(centres, maps, y, x, coords)
         return self._fields
 
     def near(self, position: ArrayLike, delta: float = RF_DELTA) -> NDArray[np.intp]:
@@ -188,26 +189,9 @@ def record_from_model(model: BrainModel, stimulus_identifier: str, number_of_tri
             )
         recordings = recordings.isel(time_bin=0, drop=True)
     recordings = average_repetition(recordings).transpose("presentation", "neuroid")
-    return _in_order(recordings, stimuli, model.identifier)
-
-
-def _in_order(recordings: DataAssembly, stimuli: StimulusSet, model: str) -> NeuroidAssembly:
-    expected = stimuli["stimulus_id"].astype(str).tolist()
-    if "stimulus_id" not in recordings.coords:
-        raise UserError(
-            f"the recordings of {model!r} have no coordinate 'stimulus_id'", remedy="look_at must return it"
-        )
-    returned = [str(name) for name in recordings["stimulus_id"].values]
-    if returned != expected:
-        row_of = {name: row for row, name in enumerate(returned)}
-        missing = [name for name in expected if name not in row_of]
-        if missing or len(row_of) != len(returned) or len(returned) != len(expected):
-            raise UserError(
-                f"{model!r} returned {len(returned)} presentations of {len(row_of)} stimuli; {len(expected)} were shown"
-                + (f"; {missing[0]!r} is missing" if missing else ""),
-                remedy="look_at must return one presentation for each stimulus, with its stimulus_id",
-            )
-        recordings = recordings.isel(presentation=[row_of[name] for name in expected])
+    rows = rows_in_order(recordings, stimuli["stimulus_id"])
+    if not np.array_equal(rows, np.arange(len(rows))):
+        recordings = recordings.isel(presentation=rows)
     columns = {
         str(name): ("presentation", stimuli[name].to_numpy())
         for name in stimuli.columns
@@ -216,20 +200,8 @@ def _in_order(recordings: DataAssembly, stimuli: StimulusSet, model: str) -> Neu
     return recordings.assign_coords(columns) if columns else recordings  # type: ignore[return-value] # as it was made
 
 
-def _mapping_design(recordings: Any) -> Any:
-    """Design of gratings at a grid of positions, crossed with all other varying parameters."""
-    several = [
-        name for name in GRATING_COLUMNS if name not in _GRID_AXES and len(np.unique(column(recordings, name))) > 1
-    ]
-    return grating_design(recordings, (*_GRID_AXES, *several))
-
-
 def _key(stimulus_identifier: str, number_of_trials: int, neuroids: NDArray[np.intp]) -> tuple[str, int, bytes]:
     return stimulus_identifier, number_of_trials, neuroids.tobytes()
-
-
-def _neuroid_coords(recordings: DataAssembly) -> dict[str, Any]:
-    return {name: (dims, values) for name, dims, values in walk_coords(recordings) if dims == ("neuroid",)}
 
 
 def _rectified(values: ArrayLike) -> NDArray[np.float64]:

@@ -5,14 +5,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
+from brainscore_core.benchmarks import bound_score, ceil_score
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
 from brainscore_vision.benchmark_helpers.aggregation import agreement_of_subjects
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, describe, require_coords
-from brainscore_vision.benchmark_helpers.neural_common import record
+from brainscore_vision.benchmark_helpers.neural_common import RecordingBenchmark, record
 from brainscore_vision.data.bracci2019 import BIBTEX
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
@@ -34,7 +34,7 @@ class _Region(NamedTuple):
 _REGIONS: Final = {"V1": _Region(0, "V1"), "posteriorVTC": _Region(1, "IT"), "anteriorVTC": _Region(2, "IT")}
 
 
-class Bracci2019RSA(BenchmarkBase):
+class Bracci2019RSA(RecordingBenchmark):
     """Spearman correlation between the dissimilarities of 27 stimuli in a model's region and in people's.
 
     Each voxel is centred over stimuli, voxels of the same number are averaged over subjects, and the dissimilarities
@@ -62,8 +62,7 @@ class Bracci2019RSA(BenchmarkBase):
     def __init__(self, region: str) -> None:
         if region not in _REGIONS:
             raise UserError(f"Bracci2019 has no region {region!r}", remedy=f"there are {', '.join(_REGIONS)}")
-        self._roi, self.region = _REGIONS[region]
-        self.timebins = [TIME_BIN]
+        self._roi, self._region = _REGIONS[region]
         self._metric = LazyLoad(lambda: load_metric("rdm"))
         self._assembly: LazyLoad[DataAssembly] = LazyLoad(lambda: _centred(load_dataset(_DATA), self._roi))
         super().__init__(
@@ -81,7 +80,7 @@ class Bracci2019RSA(BenchmarkBase):
             measured=self._assembly,
             compares="averages of subjects",
             relate=ceil_score,
-            region=self.region,
+            region=self._region,
             time_bins=(TIME_BIN,),
             number_of_trials=NUMBER_OF_TRIALS,
             visual_degrees=VISUAL_DEGREES,

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
+from brainscore_core.benchmarks import bound_score, ceil_score
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.metrics import Score, Uncertainty
 from brainscore_core.provenance import note
@@ -13,7 +13,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision import load_dataset
 from brainscore_vision.benchmark_helpers.aggregation import agreement_of_subjects, mean_over_subjects
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, describe, require_coords
-from brainscore_vision.benchmark_helpers.neural_common import patterns, record
+from brainscore_vision.benchmark_helpers.neural_common import RecordingBenchmark, patterns, record
 from brainscore_vision.data.coggan2024_fMRI import BIBTEX
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
@@ -29,7 +29,7 @@ LEAST_MEAN: Final = 3.1
 _Array = NDArray[np.float64]
 
 
-class Coggan2024_fMRI_Benchmark(BenchmarkBase):  # noqa: N801 -- the published name
+class Coggan2024_fMRI_Benchmark(RecordingBenchmark):  # noqa: N801 -- the published name
     """Compares the similarity of 24 stimuli (8 objects, 3 occlusions) in a region of a model and of 9 people.
 
     The measurements are matrices of similarities (Pearson correlations between response patterns), one a subject and
@@ -52,8 +52,7 @@ class Coggan2024_fMRI_Benchmark(BenchmarkBase):  # noqa: N801 -- the published n
     """
 
     def __init__(self, region: str) -> None:
-        self.region = region
-        self.timebins = [TIME_BIN]
+        self._region = region
         self._assembly: LazyLoad[DataAssembly] = LazyLoad(lambda: load_dataset("Coggan2024_fMRI"))
         super().__init__(
             identifier=f"tong.Coggan2024_fMRI.{region}-rdm",
@@ -69,7 +68,7 @@ class Coggan2024_fMRI_Benchmark(BenchmarkBase):  # noqa: N801 -- the published n
             benchmark=self.identifier,
             measured=self._assembly,
             compares="matrices",
-            region=self.region,
+            region=self._region,
             time_bins=(TIME_BIN,),
             number_of_trials=NUMBER_OF_TRIALS,
             visual_degrees=VISUAL_DEGREES,
@@ -103,10 +102,10 @@ class Coggan2024_fMRI_Benchmark(BenchmarkBase):  # noqa: N801 -- the published n
                 remedy="matrices of similarities are presentation × presentation × neuroid, with one neuroid a "
                 "subject and region",
             )
-        of_region = np.flatnonzero(assembly["region"].values == self.region)
+        of_region = np.flatnonzero(assembly["region"].values == self._region)
         if not len(of_region):
             raise UserError(
-                f"{describe(assembly)} has no matrix whose coordinate 'region' is {self.region!r}",
+                f"{describe(assembly)} has no matrix whose coordinate 'region' is {self._region!r}",
                 remedy=f"there are {', '.join(sorted(set(map(str, assembly['region'].values))))}",
             )
         matrices = np.moveaxis(assembly.values, assembly.dims.index("neuroid"), 0)[of_region]

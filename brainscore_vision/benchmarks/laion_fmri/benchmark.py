@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, normalise
+from brainscore_core.benchmarks import Benchmark, bound_score, normalise
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score, amend_uncertainty
 from brainscore_core.plugins import MissingRequirementError
@@ -23,7 +23,12 @@ from brainscore_vision.benchmark_helpers.measurements import (
 )
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow
 from brainscore_vision.benchmark_helpers.multi_subject import MultiSubjectNeuralBenchmark
-from brainscore_vision.benchmark_helpers.neural_common import RSABenchmark, TrainTestNeuralBenchmark, record
+from brainscore_vision.benchmark_helpers.neural_common import (
+    RecordingBenchmark,
+    RSABenchmark,
+    TrainTestNeuralBenchmark,
+    record,
+)
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -75,7 +80,7 @@ def subjects_compared(row: BenchmarkRow, bibtex: str) -> Benchmark:
     return MultiSubjectNeuralBenchmark(row.identifier, SUBJECTS, of_subject)
 
 
-class Alignment(BenchmarkBase):
+class Alignment(RecordingBenchmark):
     """Mean over subjects of the alignment (unbiased linear CKA) of a model with each; the ceiling is that of pairs.
 
     Parameters
@@ -88,8 +93,6 @@ class Alignment(BenchmarkBase):
 
     def __init__(self, row: BenchmarkRow, bibtex: str) -> None:
         self._row = row
-        self.region = row.region
-        self.timebins = [TIME_BIN]
         self._metric = load_metric(row.metric)
         self._subjects = {subject: _side(row, subject, "both") for subject in SUBJECTS}
         super().__init__(
@@ -106,7 +109,7 @@ class Alignment(BenchmarkBase):
             benchmark=self.identifier,
             measured=self._subjects[SUBJECTS[0]],
             compares="recordings of single subjects",
-            region=self.region,
+            region=self._row.region,
             time_bins=(TIME_BIN,),
             number_of_trials=self._row.number_of_trials,
             visual_degrees=float(self._row.visual_degrees or 0),
