@@ -69,8 +69,9 @@ def attainable(benchmark: Benchmark, *, simulations: int = 10, seed: int = 0) ->
         raise ValueError(f"simulations is {simulations}; at least 3 are needed to tell how much they vary")
     with stage(f"attainable score on {benchmark.identifier}"):
         what = f"what a perfect model would reach on {benchmark.identifier!r}"
-        target = averaged_recordings(benchmark, what=what)
-        moments = moments_of_recordings(benchmark, target, what=what)
+        measurements = comparison_of(benchmark, what)
+        target = as_recorded(measurements.averaged())
+        moments = moments_of_repetitions(benchmark.identifier, measurements.single_repetitions(), target)
         reliability = float(np.median(moments.reliability))
         if not reliability >= LEAST_RELIABILITY:
             result = attach_uncertainty(
@@ -82,8 +83,8 @@ def attainable(benchmark: Benchmark, *, simulations: int = 10, seed: int = 0) ->
         known, estimated = [], []
         for _ in track(range(simulations), "simulating a perfect model", simulations, unit="experiments"):
             expected, measured, again = moments.simulate(rng)
-            known.append(_score(benchmark, target, expected, measured))
-            estimated.append(_score(benchmark, target, *again.simulate(rng)[:2]))
+            known.append(_score(measurements, benchmark, target, expected, measured))
+            estimated.append(_score(measurements, benchmark, target, *again.simulate(rng)[:2]))
         differences = np.subtract(estimated, known)
         bias = float(differences.mean())
         value = float(np.mean(known)) - bias
@@ -104,27 +105,12 @@ def attainable(benchmark: Benchmark, *, simulations: int = 10, seed: int = 0) ->
         )
 
 
-def averaged_recordings(benchmark: Any, *, what: str) -> DataAssembly:
-    """Averaged recordings that a benchmark compares with.
-
-    Presentation × neuroid. A UserError, which says that `what` cannot be simulated, if the benchmark does not compare
-    averaged recordings of one set of stimuli by a metric, or has several time bins.
-    """
-    return _as_table(comparison_of(benchmark, what).averaged())
-
-
-def moments_of_recordings(benchmark: Any, target: DataAssembly, *, what: str) -> ResponseMoments:
-    """Moments of the repetitions whose averages are `target`, with stimuli in its order.
-
-    `target` is a result of :func:`averaged_recordings`. A UserError if single repetitions are unknown or incomplete, or
-    of other neuroids or stimuli.
-    """
-    return moments_of_repetitions(benchmark.identifier, comparison_of(benchmark, what).single_repetitions(), target)
-
-
 def moments_of_repetitions(name: str, repetitions: DataAssembly, target: DataAssembly) -> ResponseMoments:
-    """As :func:`moments_of_recordings`, of given repetitions of the benchmark with this name."""
-    repeated = _as_table(repetitions)
+    """Moments of repetitions whose averages are `target` (:func:`as_recorded`), with stimuli in its order.
+
+    `name` is that of the benchmark. A UserError if repetitions are incomplete, or of other neuroids or stimuli.
+    """
+    repeated = as_recorded(repetitions)
     ours, theirs = (coord_values(part, "neuroid_id", role="recordings", dim="neuroid") for part in (target, repeated))
     if not np.array_equal(ours, theirs):
         raise UserError(
@@ -160,14 +146,16 @@ def comparison_of(benchmark: Benchmark, what: str) -> VisualMeasurements:
     return measurements
 
 
-def _as_table(assembly: DataAssembly) -> DataAssembly:
+def as_recorded(assembly: DataAssembly) -> DataAssembly:
+    """Recordings as presentation × neuroid; a UserError if they have several time bins."""
     return as_table(without_single_time_bin(assembly), ("presentation", "neuroid"), role="recordings")
 
 
-def _score(benchmark: Any, target: DataAssembly, expected: Any, measured: Any) -> float:
+def _score(
+    measurements: VisualMeasurements, benchmark: Any, target: DataAssembly, expected: Any, measured: Any
+) -> float:
     with warnings.catch_warnings(), errors_naming_data(target, benchmark.identifier):
         warnings.simplefilter("ignore")
-        measurements = comparison_of(benchmark, "")
-        compare: Any = measurements.metric
-        raw = compare(target.copy(data=expected), target.copy(data=measured))
+        assert measurements.metric is not None
+        raw = measurements.metric(target.copy(data=expected), target.copy(data=measured))
     return float(measurements.relate(raw, benchmark.ceiling))

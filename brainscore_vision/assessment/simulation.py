@@ -25,12 +25,11 @@ from brainscore_core.metric_helpers.alignment import (
 from brainscore_core.metrics import STIMULUS_GROUPS, Metric
 from brainscore_core.numerics import ResponseMoments, RidgeCV
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
-from brainscore_vision.assessment.attainable import averaged_recordings, moments_of_recordings, moments_of_repetitions
+from brainscore_vision.assessment.attainable import as_recorded, comparison_of, moments_of_repetitions
 from brainscore_vision.benchmark_helpers.measurements import (
     VisualMeasurements,
     errors_naming_data,
     visual_measurements_of,
-    without_single_time_bin,
 )
 from brainscore_vision.benchmark_helpers.neural_common import compare_trained, groups_of_neuroids, record
 from brainscore_vision.model_interface import BrainModel
@@ -216,19 +215,15 @@ class Experiment:
                     "recordings do not tell",
                     remedy="compare the recordings with the metric 'rdm' in a NeuralBenchmark",
                 )
-            target = averaged_recordings(benchmark, what=purpose)
+            target = as_recorded(comparison_of(benchmark, purpose).averaged())
         with errors_naming_data(target, benchmark.identifier):
             finite_values(target, role="recordings")
         n, m = target.shape
         if reliability is not None:
             return cls(benchmark, target, target, np.full(m, reliability), np.eye(m), np.ones(n), training)
         try:
-            if training is None:
-                moments = moments_of_recordings(benchmark, target, what=purpose)
-            else:
-                repeated = measurements.single_repetitions()
-                tested = target.isel(presentation=np.flatnonzero(~training))
-                moments = moments_of_repetitions(benchmark.identifier, repeated, tested)
+            tested = target if training is None else target.isel(presentation=np.flatnonzero(~training))
+            moments = moments_of_repetitions(benchmark.identifier, measurements.single_repetitions(), tested)
         except UserError as error:
             error.message, error.remedy = f"{purpose}: {error.message}", f"{error.remedy}; or state reliability=…"
             raise
@@ -422,10 +417,7 @@ def _standardised(values: Array) -> Array:
 
 def _joined(measurements: VisualMeasurements, what: str) -> tuple[NeuroidAssembly, NDArray[np.bool_]]:
     """Recordings for training and testing in one assembly, and which of them are for training."""
-    assemblies = [
-        as_table(without_single_time_bin(assembly), ("presentation", "neuroid"), role="recordings")
-        for assembly in (measurements.training, measurements.measured)
-    ]
+    assemblies = [as_recorded(assembly) for assembly in (measurements.training, measurements.measured)]
     groups_of_neuroids(measurements, assemblies[::-1])  # an error if their neuroids differ
     train, test = (set(assembly["stimulus_id"].values.tolist()) for assembly in assemblies)
     if train & test:
