@@ -40,6 +40,7 @@ from brainscore_vision.assessment.baselines import (
     time_features,
 )
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, visual_measurements_of
+from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures, ReplayingModel
 from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
@@ -500,24 +501,14 @@ class _Scoring:
         return self._control(**about, description=description, score=score, recorded=candidate)
 
 
-class _FeatureModel(BrainModel):
+class _FeatureModel(ReplayingModel):
     """A model whose recordings of any region are a function of the stimuli."""
 
     def __init__(self, identifier: str, features: Features, visual_degrees: float) -> None:
-        self._identifier = identifier
+        super().__init__(identifier, visual_degrees)
         self._features = features
-        self._visual_degrees = visual_degrees
         self._time_bins: Sequence[tuple[int, int]] | None = None
         self.number: int | None = None
-
-    @property
-    def identifier(self) -> str:
-        """Name of the features."""
-        return self._identifier
-
-    def visual_degrees(self) -> float:
-        """Visual angle of the stimuli, in degrees."""
-        return self._visual_degrees
 
     def start_task(self, task: str, fitting_stimuli: Any = None) -> None:
         """Not applicable, except `passive`."""
@@ -615,8 +606,6 @@ class _Recorder(BrainModel):
 
     def replay(self) -> BrainModel:
         """A model that repeats the recordings, without the model."""
-        from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
-
         sets = {str(stimuli.identifier): recorded for stimuli, recorded in zip(self.shown, self._recorded, strict=True)}
         return PrecomputedFeatures(sets, visual_degrees=self.visual_degrees(), identifier=self.identifier)
 

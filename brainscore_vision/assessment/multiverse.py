@@ -121,28 +121,22 @@ class Multiverse:
         wide = self.scores.reset_index()
         rows = []
         for choice in CHOICES:
-            values = list(dict.fromkeys(wide[choice]))
-            for first, second in combinations(values, 2):
+            for first, second in combinations(dict.fromkeys(wide[choice]), 2):
                 pairs = _differing_in(wide, choice, first, second)
-                if len(pairs):
-                    rows += list(self._flips_of(pairs, choice, first, second))
+                at_reference = self._near_reference(pairs, choice, first, second)
+                for models in combinations(self.models, 2):
+                    before, after = (
+                        np.sign(pairs[f"{models[0]}{side}"].to_numpy() - pairs[f"{models[1]}{side}"].to_numpy())
+                        for side in ("_first", "_second")
+                    )
+                    compared = np.abs(before * after) == 1
+                    if compared.any():
+                        flipped, here = compared & (before != after), compared & at_reference
+                        reference = bool(flipped[here].any()) if here.any() else None
+                        rows.append(
+                            _Flip(choice, first, second, *models, int(compared.sum()), int(flipped.sum()), reference)
+                        )
         return pd.DataFrame(rows, columns=list(_Flip._fields))
-
-    def _flips_of(self, pairs: pd.DataFrame, choice: str, first: str, second: str) -> "Iterator[_Flip]":
-        at_reference = self._near_reference(pairs, choice, first, second)
-        for first_model, second_model in combinations(self.models, 2):
-            before, after = (
-                np.sign(pairs[f"{first_model}{side}"].to_numpy() - pairs[f"{second_model}{side}"].to_numpy())
-                for side in ("_first", "_second")
-            )
-            compared = np.abs(before * after) == 1
-            flipped = compared & (before != after)
-            if compared.any():
-                here = compared & at_reference
-                reference = bool(flipped[here].any()) if here.any() else None
-                yield _Flip(
-                    choice, first, second, first_model, second_model, int(compared.sum()), int(flipped.sum()), reference
-                )
 
     def _near_reference(self, pairs: pd.DataFrame, choice: str, first: str, second: str) -> NDArray[np.bool_]:
         """Which pairs of analyses differ from the reference only in this choice, on one side."""
@@ -311,22 +305,21 @@ def multiverse(
     for name, model in track(subjects.items(), f"analyses on {loaded.identifier}", len(subjects), unit="models"):
         of_layers, problem = _layers_of(model, name, loaded, recordings, layers)
         of_models[name] = []
-        known_layers: dict[str, str] = {}
+        computed: dict[str, list[Analysis]] = {}  # by names of layers, which several rules may select
         for rule in layers:
             of_rule = of_layers.get(rule)
-            if of_rule is not None and of_rule.layers is not None and of_rule.layers in known_layers:
-                of_models[name] += _copied(of_models[name], known_layers[of_rule.layers], rule)
-                continue
-            features = None if of_rule is None else Features(of_rule.values, seed)
-            if of_rule is not None:
-                used.append(rule)
-                known_layers |= {} if of_rule.layers is None else {of_rule.layers: rule}
-            combined = list(product(scalings, reductions))
-            for scaling, reduction in track(combined, f"features of {name}", len(combined), unit="transformations"):
-                of_layer = None if of_rule is None else of_rule.layers
-                choices = {"scaling": scaling, "reduction": reduction, "layer": rule, "layers": of_layer}
+            key = rule if of_rule is None or of_rule.layers is None else of_rule.layers
+            if key not in computed:
+                features = None if of_rule is None else Features(of_rule.values, seed)
+                used += [] if of_rule is None else [rule]
+                combined = list(product(scalings, reductions))
                 reason = problem or f"{name!r} has no {rule} layer"
-                of_models[name] += _analyses(name, recordings, features, choices, normalisations, reason)
+                computed[key] = []
+                for scaling, reduction in track(combined, f"features of {name}", len(combined), unit="transformations"):
+                    of_layer = None if of_rule is None else of_rule.layers
+                    choices = {"scaling": scaling, "reduction": reduction, "layer": rule, "layers": of_layer}
+                    computed[key] += _analyses(name, recordings, features, choices, normalisations, reason)
+            of_models[name] += [replace(analysis, layer=rule) for analysis in computed[key]]
     used_rules = [rule for rule in layers if rule in used] or list(layers[:1])
     analyses = [analysis for name in subjects for analysis in of_models[name] if analysis.layer in used_rules]
     metric, split = next(iter(recordings.metrics))
@@ -601,11 +594,6 @@ def _analyses(
 def _source(values: Array, target: DataAssembly) -> NeuroidAssembly:
     coords = coords_for_dim(target, "presentation") | {"neuroid_id": ("neuroid", np.arange(values.shape[1]))}
     return NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
-
-
-def _copied(analyses: Sequence[Analysis], rule: str, other: str) -> list[Analysis]:
-    """Analyses of the same layer under another rule."""
-    return [replace(analysis, layer=other) for analysis in analyses if analysis.layer == rule]
 
 
 def _differing_in(wide: pd.DataFrame, choice: str, first: str, second: str) -> pd.DataFrame:

@@ -20,7 +20,24 @@ from brainscore_vision.benchmark_helpers.screen import first_names, identifier_b
 from brainscore_vision.model_interface import BrainModel
 
 
-class PrecomputedFeatures(BrainModel):
+class ReplayingModel(BrainModel):
+    """Base of models that answer without a network; `visual_degrees` is the visual angle that their input spans."""
+
+    def __init__(self, identifier: str, visual_degrees: float) -> None:
+        self._identifier = identifier
+        self._visual_degrees = visual_degrees
+
+    @property
+    def identifier(self) -> str:
+        """Name of the model."""
+        return self._identifier
+
+    def visual_degrees(self) -> float:
+        """Visual angle that the model's input spans, in degrees."""
+        return self._visual_degrees
+
+
+class PrecomputedFeatures(ReplayingModel):
     """A model that replays precomputed features.
 
     Parameters
@@ -58,9 +75,8 @@ class PrecomputedFeatures(BrainModel):
         *,
         identifier: str = "precomputed-features",
     ) -> None:
+        super().__init__(identifier, visual_degrees)
         self._features = features
-        self._visual_degrees = visual_degrees
-        self._identifier = identifier
         self._wanted: str | None = None
         self._region: str | None = None
         assemblies = features.values() if isinstance(features, Mapping) else [features]
@@ -70,15 +86,6 @@ class PrecomputedFeatures(BrainModel):
                     f"the features have the dimensions {assembly.dims} and the coordinates {list(assembly.coords)}",
                     remedy="features need a dimension 'presentation' with the coordinate 'stimulus_id'",
                 )
-
-    @property
-    def identifier(self) -> str:
-        """Name of the model."""
-        return self._identifier
-
-    def visual_degrees(self) -> float:
-        """Visual angle that the model's input spans, in degrees."""
-        return self._visual_degrees
 
     def start_task(self, task: str, fitting_stimuli: StimulusSet | Sequence[str] | str | None = None) -> None:
         """Replay behavior from now on; see :meth:`BrainModel.start_task`."""
@@ -140,7 +147,7 @@ class PrecomputedFeatures(BrainModel):
         )
 
 
-class RecordedDecisions(BrainModel):
+class RecordedDecisions(ReplayingModel):
     """A model that replays recorded choices.
 
     Parameters
@@ -170,8 +177,7 @@ class RecordedDecisions(BrainModel):
         visual_degrees: float,
         task: str = BrainModel.Task.label,
     ) -> None:
-        self._identifier = identifier
-        self._visual_degrees = visual_degrees
+        super().__init__(identifier, visual_degrees)
         self._task = str(task)
         self._started = False
         if isinstance(decisions, Mapping):
@@ -183,15 +189,6 @@ class RecordedDecisions(BrainModel):
                     remedy="pass one choice per presentation, with the coordinate 'stimulus_id'",
                 )
             self._ids, self._choices = decisions["stimulus_id"].values.tolist(), decisions.values.ravel()
-
-    @property
-    def identifier(self) -> str:
-        """Name of the model."""
-        return self._identifier
-
-    def visual_degrees(self) -> float:
-        """Visual angle that the model's input spans, in degrees."""
-        return self._visual_degrees
 
     def start_task(self, task: str, fitting_stimuli: StimulusSet | Sequence[str] | str | None = None) -> None:
         """Replay the choices, if they are of this `task`; see :meth:`BrainModel.start_task`."""
