@@ -193,24 +193,12 @@ def _loss_of_unrelated(
         return Loss(rule, model, reason="a score is undefined")
     relative = [[_relative(score, parts.benchmark) for score in pair] for pair in drawn]
     ceiled = [None if None in side else float(np.mean(side)) for side in zip(*relative, strict=True)]
-    default, grouped, loss = (
-        student_test(float(side.mean()), float(side.var(ddof=1)) / _DRAWS, _DRAWS - 1)
-        for side in (values[:, 0], values[:, 1], values[:, 0] - values[:, 1])
-    )
-    return Loss(
-        rule,
-        model,
-        default=default.difference,
-        grouped=grouped.difference,
-        default_ci=_limits(default.low, default.high),
-        grouped_ci=_limits(grouped.low, grouped.high),
-        score=ceiled[0],
-        grouped_score=ceiled[1],
-        loss=loss.difference,
-        ci=_limits(loss.low, loss.high),
-        p=_number(loss.p),
-        reason=loss.reason,
-    )
+    numbers: dict[str, Any] = {}
+    for name, side in (("default", values[:, 0]), ("grouped", values[:, 1]), ("loss", values[:, 0] - values[:, 1])):
+        test = student_test(float(side.mean()), float(side.var(ddof=1)) / _DRAWS, _DRAWS - 1)
+        numbers |= {name: test.difference, "ci" if name == "loss" else f"{name}_ci": _limits(test.low, test.high)}
+    scores = {"score": ceiled[0], "grouped_score": ceiled[1]}
+    return Loss(rule, model, **numbers, **scores, p=_number(test.p), reason=test.reason)
 
 
 def _both(

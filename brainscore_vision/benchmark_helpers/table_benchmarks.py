@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from brainscore_core.benchmarks import Benchmark
+from brainscore_core.benchmarks import Benchmark, BenchmarkBase
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.metrics import Score
 from brainscore_core.plugins.tables import table_row
@@ -24,8 +24,10 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     walk_coords,
 )
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.benchmark_helpers.aggregation import constant_ceiling
 from brainscore_vision.benchmark_helpers.choices import ChoiceBenchmark, is_number
 from brainscore_vision.benchmark_helpers.measurements import (
+    VisualMeasurements,
     average_repetition,
     filter_reliable_neuroids,
     of_region,
@@ -71,6 +73,30 @@ def make_benchmark(
         file = Path(plugin_file).parent / TABLE
         error.message = f"row {benchmark!r} of {file}: {error.message}"
         raise  # with its type: data that cannot be fetched are not a fault of the row
+
+
+class RowBenchmark(BenchmarkBase):
+    """A benchmark of a plugin's own kind, which is a row of its table; by default, its ceiling is 1."""
+
+    def __init__(self, row: BenchmarkRow, bibtex: str, ceiling_func: Callable[[], Score] | None = None) -> None:
+        self._row = row
+        super().__init__(row.identifier, ceiling_func or _one, row.version, row.parent, bibtex)
+
+    def _measurements(self, measured: Any, compares: str, time_bin: tuple[int, int]) -> VisualMeasurements:
+        """Measurements of the row's region in one time bin."""
+        return VisualMeasurements(
+            benchmark=self.identifier,
+            measured=measured,
+            compares=compares,
+            region=self._row.region,
+            time_bins=(time_bin,),
+            number_of_trials=self._row.number_of_trials,
+            visual_degrees=self._row.visual_degrees,
+        )
+
+
+def _one() -> Score:
+    return constant_ceiling(1, meaning="upper bound", reason="an upper bound by definition")
 
 
 def _check(row: BenchmarkRow, kinds: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
+from brainscore_core.benchmarks import bound_score, normalise
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.plugins.tables import read_citation
@@ -16,7 +16,7 @@ from brainscore_vision.benchmark_helpers.aggregation import constant_ceiling
 from brainscore_vision.benchmark_helpers.choices import most_probable, on_screen
 from brainscore_vision.benchmark_helpers.measurements import rows_with
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow, read_metadata
-from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
+from brainscore_vision.benchmark_helpers.table_benchmarks import RowBenchmark, make_benchmark
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, matched_choices, right_choices
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
@@ -28,7 +28,7 @@ DISTRACTORS: Final = (1.0, 5.0, 11.0)
 SCALE: Final = 0.75
 
 
-class SearchAsymmetry(BenchmarkBase):
+class SearchAsymmetry(RowBenchmark):
     """Compare how much harder it is to find A among Bs than B among As, for a model and for people.
 
     The model learns from training images whether there is an oddball, then judges 48 images: in the first block the
@@ -45,16 +45,11 @@ class SearchAsymmetry(BenchmarkBase):
     """
 
     def __init__(self, row: BenchmarkRow, bibtex: str) -> None:
-        self._row = row
         self._lapse_rate = float(row.further["lapse_rate"])
         self._metric: Any = LazyLoad(lambda: load_metric(row.metric, scale=SCALE))
         self._people: LazyLoad[DataAssembly] = LazyLoad(lambda: load_dataset(row.data[0]))
         super().__init__(
-            identifier=row.identifier,
-            version=row.version,
-            ceiling_func=lambda: constant_ceiling(float(row.ceiling), error=float(row.further["ceiling_error"])),
-            parent=row.parent,
-            bibtex=bibtex,
+            row, bibtex, lambda: constant_ceiling(float(row.ceiling), error=float(row.further["ceiling_error"]))
         )
 
     def __call__(self, candidate: BrainModel) -> Score:

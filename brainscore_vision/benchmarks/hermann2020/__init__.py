@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
+from brainscore_core.benchmarks import bound_score, normalise
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
@@ -13,7 +13,7 @@ from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATT
 from brainscore_vision import benchmark_registry, load_dataset, load_metric, load_stimulus_set
 from brainscore_vision.benchmark_helpers.choices import label, note_coverage
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow, read_metadata
-from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
+from brainscore_vision.benchmark_helpers.table_benchmarks import RowBenchmark, make_benchmark
 from brainscore_vision.metric_helpers.behaviour import attach_remarks, check_labels, matched_choices
 from brainscore_vision.model_interface import BrainModel
 
@@ -24,7 +24,7 @@ _CUES: Final = (("shape", "texture"), ("original_image_category", "conflict_imag
 """Columns with the categories of the two cues: of the authors' files, and of the Brain-Score platform's."""
 
 
-class CueConflict(BenchmarkBase):
+class CueConflict(RowBenchmark):
     """A model names pictures with the shape of one object and the texture of another.
 
     ``Hermann2020cueconflict-shape_match`` is the share of shapes among all choices, ``-shape_bias`` that among choices
@@ -42,15 +42,8 @@ class CueConflict(BenchmarkBase):
     """
 
     def __init__(self, row: BenchmarkRow, bibtex: str) -> None:
-        self._row = row
         self._metric: Any = load_metric(row.metric)
-        super().__init__(
-            identifier=row.identifier,
-            version=row.version,
-            ceiling_func=self._metric.ceiling,
-            parent=row.parent,
-            bibtex=bibtex,
-        )
+        super().__init__(row, bibtex, self._metric.ceiling)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Let `candidate` name the pictures."""

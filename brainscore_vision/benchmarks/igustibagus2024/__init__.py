@@ -6,13 +6,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, normalise
+from brainscore_core.benchmarks import Benchmark, bound_score, normalise
 from brainscore_core.metrics import Score
 from brainscore_core.plugins.tables import read_citation, table_keys
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, load_ceiling, load_stimulus_set
-from brainscore_vision.benchmark_helpers.aggregation import constant_ceiling, mean_of_sampled
+from brainscore_vision.benchmark_helpers.aggregation import mean_of_sampled
 from brainscore_vision.benchmark_helpers.measurements import (
     VisualMeasurements,
     average_repetition,
@@ -22,7 +22,7 @@ from brainscore_vision.benchmark_helpers.measurements import (
 )
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow, read_metadata
 from brainscore_vision.benchmark_helpers.neural_common import patterns, record
-from brainscore_vision.benchmark_helpers.table_benchmarks import first_time_bin, make_benchmark
+from brainscore_vision.benchmark_helpers.table_benchmarks import RowBenchmark, first_time_bin, make_benchmark
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -95,7 +95,7 @@ def keep_backgrounds_apart(
     return train[~np.isin(background[train], tested[tested != 0])], test
 
 
-class Readout(BenchmarkBase):
+class Readout(RowBenchmark):
     """Accuracy of a linear readout of IT that learns ten objects on photographs, in 13 styles of pictures.
 
     The readout (ridge classifier on standardised responses) is trained on all photographs but 30 and tested on these
@@ -109,27 +109,9 @@ class Readout(BenchmarkBase):
 
     n_splits = 1000
 
-    def __init__(self, row: BenchmarkRow, bibtex: str) -> None:
-        self._row = row
-        super().__init__(
-            identifier=row.identifier,
-            version=row.version,
-            ceiling_func=lambda: constant_ceiling(1, meaning="upper bound", reason="an upper bound by definition"),
-            parent=row.parent,
-            bibtex=bibtex,
-        )
-
     def measurements(self) -> VisualMeasurements:
         """Stimuli, without measurements."""
-        return VisualMeasurements(
-            benchmark=self.identifier,
-            measured=LazyLoad(lambda: load_stimulus_set(self._row.stimuli)),
-            compares="labels",
-            region=self._row.region,
-            time_bins=(TIME_BIN,),
-            number_of_trials=self._row.number_of_trials,
-            visual_degrees=self._row.visual_degrees,
-        )
+        return self._measurements(LazyLoad(lambda: load_stimulus_set(self._row.stimuli)), "labels", TIME_BIN)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate`, and train and test readouts.

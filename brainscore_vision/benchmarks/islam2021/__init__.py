@@ -5,18 +5,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
+from brainscore_core.benchmarks import bound_score, normalise
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.plugins.tables import read_citation
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import benchmark_registry, load_metric, load_stimulus_set
-from brainscore_vision.benchmark_helpers.aggregation import constant_ceiling
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, without_single_time_bin
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkRow, read_metadata
 from brainscore_vision.benchmark_helpers.neural_common import patterns
-from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
+from brainscore_vision.benchmark_helpers.table_benchmarks import RowBenchmark, make_benchmark
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -28,7 +27,7 @@ SEED: Final = 1751
 """Of the pairs, which are the same for all models, as published."""
 
 
-class Dimensionality(BenchmarkBase):
+class Dimensionality(RowBenchmark):
     """Share of a region's dimensions that covary over pairs of stimuli of the same shape, or of the same texture.
 
     An engineering benchmark without measurements. The stimuli are shown as they are, not at a visual angle.
@@ -41,27 +40,12 @@ class Dimensionality(BenchmarkBase):
     """
 
     def __init__(self, row: BenchmarkRow, bibtex: str) -> None:
-        self._row = row
+        super().__init__(row, bibtex)
         self._metric = load_metric(row.metric, factor=row.further["factor"])
-        super().__init__(
-            identifier=row.identifier,
-            version=row.version,
-            ceiling_func=lambda: constant_ceiling(1, meaning="upper bound", reason="an upper bound by definition"),
-            parent=row.parent,
-            bibtex=bibtex,
-        )
 
     def measurements(self) -> VisualMeasurements:
         """Stimuli, which are shown as they are, without measurements."""
-        return VisualMeasurements(
-            benchmark=self.identifier,
-            measured=LazyLoad(lambda: load_stimulus_set(self._row.stimuli)),
-            compares="pairs of stimuli",
-            region=self._row.region,
-            time_bins=(TIME_BIN,),
-            number_of_trials=self._row.number_of_trials,
-            visual_degrees=None,
-        )
+        return self._measurements(LazyLoad(lambda: load_stimulus_set(self._row.stimuli)), "pairs of stimuli", TIME_BIN)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate` and estimate the share."""

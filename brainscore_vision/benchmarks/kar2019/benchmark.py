@@ -52,9 +52,6 @@ class DicarloKar2019OST(BenchmarkBase):
         )
         self._assembly = LazyLoad(load_assembly)
         self._similarity_metric = load_metric("ost")
-        self._visual_degrees = VISUAL_DEGREES
-        self._number_of_trials = NUMBER_OF_TRIALS
-        self._time_bins = TIME_BINS
 
     def measurements(self) -> VisualMeasurements:
         """Times at which objects can be read out."""
@@ -65,9 +62,9 @@ class DicarloKar2019OST(BenchmarkBase):
             metric=self._similarity_metric,
             relate=ceil_score,
             region=BrainModel.RecordingTarget.IT,
-            time_bins=tuple(self._time_bins),
-            number_of_trials=self._number_of_trials,
-            visual_degrees=self._visual_degrees,
+            time_bins=tuple(TIME_BINS),
+            number_of_trials=NUMBER_OF_TRIALS,
+            visual_degrees=VISUAL_DEGREES,
         )
 
     def __call__(self, candidate: BrainModel) -> Score:
@@ -77,20 +74,20 @@ class DicarloKar2019OST(BenchmarkBase):
         without dynamics, or which solves too few images.
         """
         assembly: DataAssembly = self._assembly.content
-        candidate.start_recording(BrainModel.RecordingTarget.IT, time_bins=self._time_bins)
+        candidate.start_recording(BrainModel.RecordingTarget.IT, time_bins=TIME_BINS)
         stimulus_set = place_on_screen(
             assembly.stimulus_set,
             target_visual_degrees=candidate.visual_degrees(),
-            source_visual_degrees=self._visual_degrees,
+            source_visual_degrees=VISUAL_DEGREES,
         )
         # recordings over time are large: one image tells whether they are of any use
         first = stimulus_set[:1].copy()
         first.identifier = None  # lest a model that goes by names takes these recordings for those of all images
-        if not temporally_varying(candidate.look_at(first, number_of_trials=self._number_of_trials)):
+        if not temporally_varying(candidate.look_at(first, number_of_trials=NUMBER_OF_TRIALS)):
             score = ceil_score(declare_no_error(Score(np.nan), _STATIC), self.ceiling)
             score.attrs["reason"] = _STATIC
             return score
-        recordings = candidate.look_at(stimulus_set, number_of_trials=self._number_of_trials)
+        recordings = candidate.look_at(stimulus_set, number_of_trials=NUMBER_OF_TRIALS)
         return bound_score(ceil_score(self._similarity_metric(recordings, assembly), self.ceiling))
 
 

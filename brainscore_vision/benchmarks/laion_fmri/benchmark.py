@@ -29,6 +29,7 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     TrainTestNeuralBenchmark,
     record,
 )
+from brainscore_vision.benchmark_helpers.table_benchmarks import RowBenchmark
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -80,7 +81,7 @@ def subjects_compared(row: BenchmarkRow, bibtex: str) -> Benchmark:
     return MultiSubjectNeuralBenchmark(row.identifier, SUBJECTS, of_subject)
 
 
-class Alignment(RecordingBenchmark):
+class Alignment(RowBenchmark, RecordingBenchmark):
     """Mean over subjects of the alignment (unbiased linear CKA) of a model with each; the ceiling is that of pairs.
 
     Parameters
@@ -92,28 +93,13 @@ class Alignment(RecordingBenchmark):
     """
 
     def __init__(self, row: BenchmarkRow, bibtex: str) -> None:
-        self._row = row
         self._metric = load_metric(row.metric)
         self._subjects = {subject: _side(row, subject, "both") for subject in SUBJECTS}
-        super().__init__(
-            identifier=row.identifier,
-            version=row.version,
-            ceiling_func=self._pairs,
-            parent=row.parent,
-            bibtex=bibtex,
-        )
+        super().__init__(row, bibtex, self._pairs)
 
     def measurements(self) -> VisualMeasurements:
         """Recordings of the first subject, which represents the others."""
-        return VisualMeasurements(
-            benchmark=self.identifier,
-            measured=self._subjects[SUBJECTS[0]],
-            compares="recordings of single subjects",
-            region=self._row.region,
-            time_bins=(TIME_BIN,),
-            number_of_trials=self._row.number_of_trials,
-            visual_degrees=float(self._row.visual_degrees or 0),
-        )
+        return self._measurements(self._subjects[SUBJECTS[0]], "recordings of single subjects", TIME_BIN)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate` and compare with each subject.
