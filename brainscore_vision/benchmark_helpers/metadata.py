@@ -81,6 +81,13 @@ class BenchmarkRow:
                     ) from error
         return cls(**values, further={name: text for name, text in cells.items() if name not in field_names})
 
+    def about(self, bibtex: str | None) -> dict[str, Any]:
+        """Arguments that all benchmarks of recordings have; a UserError without a visual angle."""
+        if self.visual_degrees is None:
+            raise UserError("it has no visual_degrees", remedy="add them to the row")
+        names = ("identifier", "version", "visual_degrees", "number_of_trials", "parent")
+        return {name: getattr(self, name) for name in names} | {"bibtex": bibtex}
+
 
 def rows_of(plugin_file: str) -> list[BenchmarkRow]:
     """All rows of the table of benchmarks in the folder of a plugin's file, in the order of the table."""

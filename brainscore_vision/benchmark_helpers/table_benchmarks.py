@@ -181,18 +181,13 @@ def _train_test(
 ) -> Benchmark:
     train, test = (_recordings(row, prepare, position) for position in (0, 1))
     return TrainTestNeuralBenchmark(
-        identifier=row.identifier,
-        version=row.version,
         train_assembly=_averaged(train),
         test_assembly=_averaged(test),
         similarity_metric=load_metric(row.metric, **metric_options),
         ceiling_func=lambda: _ceiling_of(row)(test.content),
         repetitions=test,
-        visual_degrees=_degrees(row),
-        number_of_trials=row.number_of_trials,
         alpha_coord="subject",
-        parent=row.parent,
-        bibtex=bibtex,
+        **row.about(bibtex),
         timebins=timebins,
     )
 
@@ -205,12 +200,7 @@ def _cross_validated(
         lambda: prepare(load_dataset(row.data[0]), row),
         load_metric(row.metric, crossvalidation_kwargs=splits),
         _ceiling_of(row),
-        identifier=row.identifier,
-        version=row.version,
-        visual_degrees=_degrees(row),
-        number_of_trials=row.number_of_trials,
-        parent=row.parent,
-        bibtex=bibtex,
+        **row.about(bibtex),
     )
 
 
@@ -220,22 +210,11 @@ def _rsa(row: BenchmarkRow, bibtex: str | None, prepare: Prepare) -> Benchmark:
         return parts[0] if len(parts) == 1 else _concatenated(parts, f"{row.data[0]}--full")
 
     return RSABenchmark(
-        identifier=row.identifier,
-        version=row.version,
         assembly=LazyLoad(joined),  # type: ignore[arg-type] # stands for one
         ceiler=load_ceiling(row.ceiling, rank=False),  # as published: dissimilarities are averaged as they are
         region=row.region,
-        visual_degrees=_degrees(row),
-        number_of_trials=row.number_of_trials,
-        parent=row.parent,
-        bibtex=bibtex,
+        **row.about(bibtex),
     )
-
-
-def _degrees(row: BenchmarkRow) -> float:
-    if row.visual_degrees is None:
-        raise UserError("it has no visual_degrees", remedy="add them to the row")
-    return row.visual_degrees
 
 
 def _median_reliability(recordings: DataAssembly, coord: str) -> Score:

@@ -31,18 +31,13 @@ def _benchmark(row: BenchmarkRow, bibtex: str) -> Benchmark:
     repetitions = LazyLoad(lambda: load_repetitions(row.data[0], row.region))
     splitting = {"stratification_coord": None} | ({"splits": 4} if masks else {})
     return NeuralBenchmark(
-        identifier=row.identifier,
-        version=row.version,
         assembly=LazyLoad(lambda: complete_presentations(average_repetition(repetitions.content))),  # type: ignore[arg-type] # stands for one
         similarity_metric=load_metric(row.metric, crossvalidation_kwargs=splitting),
         ceiling_func=lambda: load_ceiling(row.ceiling)(
             repetitions.content if masks else complete_presentations(repetitions.content)
         ),
         repetitions=repetitions,
-        visual_degrees=float(row.visual_degrees or 0),
-        number_of_trials=row.number_of_trials,
-        parent=row.parent,
-        bibtex=bibtex,
+        **row.about(bibtex),
     )
 
 

@@ -46,17 +46,12 @@ def subjects_predicted(row: BenchmarkRow, bibtex: str) -> Benchmark:
     def of_subject(subject: str) -> TrainTestNeuralBenchmark:
         train, test = (_side(row, subject, side) for side in ("train", "test"))
         return TrainTestNeuralBenchmark(
-            identifier=f"{row.identifier}-{subject}",
-            version=row.version,
             train_assembly=train,
             test_assembly=test,
             similarity_metric=load_metric(row.metric, alphas=list(ALPHAS)),
             ceiling_func=lambda: _noise_ceiling(test.content, np.median, meaning="reliability"),
-            visual_degrees=float(row.visual_degrees or 0),
-            number_of_trials=row.number_of_trials,
-            parent=row.parent,
-            bibtex=bibtex,
             timebins=[TIME_BIN],
+            **row.about(bibtex) | {"identifier": f"{row.identifier}-{subject}"},
         )
 
     return MultiSubjectNeuralBenchmark(row.identifier, SUBJECTS, of_subject)
@@ -67,15 +62,10 @@ def subjects_compared(row: BenchmarkRow, bibtex: str) -> Benchmark:
 
     def of_subject(subject: str) -> RSABenchmark:
         return RSABenchmark(
-            identifier=f"{row.identifier}-{subject}",
-            version=row.version,
             assembly=_side(row, subject, "both"),
             region=row.region,
-            visual_degrees=float(row.visual_degrees or 0),
-            number_of_trials=row.number_of_trials,
             ceiler=lambda assembly: _noise_ceiling(assembly, np.mean, meaning="upper bound"),
-            parent=row.parent,
-            bibtex=bibtex,
+            **row.about(bibtex) | {"identifier": f"{row.identifier}-{subject}"},
         )
 
     return MultiSubjectNeuralBenchmark(row.identifier, SUBJECTS, of_subject)
