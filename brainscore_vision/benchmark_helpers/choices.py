@@ -233,10 +233,9 @@ class ChoiceBenchmark(ChoiceExperiment):
         row = self._row
         if self._imagenet:
             candidate.start_task(BrainModel.Task.label, "imagenet")
-        if row.data:
-            self._assembly.content  # noqa: B018 - missing data are noticed before the model looks
+        people = self._assembly.content  # missing data are noticed before the model looks
         stimuli = self._stimuli.content
-        target = self._right(stimuli) if row.metric == "accuracy" else self._assembly.content
+        target = self._right(stimuli) if row.metric == "accuracy" else people
         if row.kind == "probabilities":
             self._learn(candidate)
         elif not self._imagenet:
