@@ -17,7 +17,6 @@ from brainscore_core.benchmarks.measurements import (
     find_overlaps,
     finding_of,
     measurements_of,
-    percent,
 )
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.metric_helpers.transformations import SplitRows
@@ -67,12 +66,7 @@ class TextAudit:
     def _lines(self) -> Iterator[str]:
         units = ", ".join(f"{number:,} by {name}" for name, number in self.units.items()) or f"{self.stimuli:,}"
         yield f"{self.benchmark}: {self.stimuli:,} stimuli; independent units: {units}"
-        for overlap in self.overlaps:
-            pairs = "" if overlap.pairs is None else f"{overlap.pairs:,} pairs, "
-            share = f"no splits: {overlap.reason}"
-            if overlap.share is not None:
-                share = f"{percent(overlap.share)} of the test stimuli share a group with training stimuli"
-            yield f"{overlap.kind}: {pairs}{overlap.stimuli:,} stimuli in {overlap.groups:,} groups; {share}"
+        yield from (overlap.text() for overlap in self.overlaps)
         if self.baselines:
             yield f"without language: {', '.join(f'{name} {value:.3f}' for name, value in self.baselines.items())}"
         if self.clean:
@@ -120,7 +114,7 @@ def check_texts(benchmark: Any) -> Iterator[Check]:
     except UserError as error:
         yield Check(name, "not applicable", error.message, error.remedy or "")
         return
-    problems = [*found.notes, *(str(overlap) for overlap in found.overlaps if overlap.pairs)]
+    problems = [*found.notes, *(overlap.text() for overlap in found.overlaps if overlap.pairs)]
     units = ", ".join(f"{number} {kind}" for kind, number in found.units.items())
     if problems:
         remedy = "declare STIMULUS_GROUPS in the plugin of the data: the coordinate of whole texts, such as story"

@@ -204,6 +204,14 @@ class Overlap:
         """Whether splits divide groups."""
         return bool(self.share)
 
+    def text(self) -> str:
+        """Write one line."""
+        pairs = "" if self.pairs is None else f"{self.pairs:,} pairs, "
+        share = f"no splits: {self.reason}"
+        if self.share is not None:
+            share = f"{percent(self.share)} of the test stimuli share a group with training stimuli"
+        return f"{self.kind}: {pairs}{self.stimuli:,} stimuli in {self.groups:,} groups; {share}"
+
 
 def find_overlaps(
     codes: Mapping[str, Codes], pairs: Mapping[str, int], splits: Sequence[SplitRows], reason: str | None

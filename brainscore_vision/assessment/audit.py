@@ -17,7 +17,6 @@ from brainscore_core.benchmarks.measurements import (
     find_overlaps,
     measurements_of,
     measurements_or_none,
-    percent,
 )
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.formatting import number_text, range_text
@@ -240,12 +239,7 @@ def _copies(parts: Parts) -> tuple[tuple[Copies, ...], list[str]]:
 def _lines(found: Audit) -> Iterator[str]:
     units = ", ".join(f"{number:,} by {name}" for name, number in found.units.items())
     yield f"{found.benchmark}: {found.stimuli:,} stimuli; independent units: {units}"
-    for overlap in found.overlaps:
-        pairs = "" if overlap.pairs is None else f"{overlap.pairs:,} pairs, "
-        share = f"no splits: {overlap.reason}"
-        if overlap.share is not None:
-            share = f"{percent(overlap.share)} of the test stimuli share a group with training stimuli"
-        yield f"{overlap.kind}: {pairs}{overlap.stimuli:,} stimuli in {overlap.groups:,} groups; {share}"
+    yield from (overlap.text() for overlap in found.overlaps)
     for copies in found.copies:
         yield (
             f"equal responses: {copies.presentations:,} of {copies.of:,} presentations equal another one "

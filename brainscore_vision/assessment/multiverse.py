@@ -559,35 +559,31 @@ def _analyses(
             problem = error.message
     analyses = []
     for metric, split in recordings.metrics:
-        if features is None or problem is not None:
-            value, reason = math.nan, problem or "undefined"
-        else:
+        value, reason = math.nan, problem
+        if features is not None and problem is None:
             by_products = declarations_of(recordings.metrics[metric, split]).from_products or reduction != "none"
             if by_products not in sources:
                 sources[by_products] = _source(features.whole(scaling), recordings.target)
             try:
-                value, why = recordings.compare(metric, split, sources[by_products])
-                reason = why or "undefined"
+                value, reason = recordings.compare(metric, split, sources[by_products])
             except UserError as error:
-                value, reason = math.nan, error.message
+                reason = error.message
         for normalisation in normalisations:
             result, why = value, reason
             if normalisation == "ceiling" and math.isfinite(value):
-                result, why_undefined = recordings.normalised(metric, split, value)
-                why = why_undefined or "undefined"
-            is_finite = math.isfinite(result)
-            analyses.append(
-                Analysis(
-                    model=name,
-                    metric=metric,
-                    split=split,
-                    normalisation=normalisation,
-                    score=result if is_finite else None,
-                    reason=None if is_finite else why,
-                    **choices,
-                    **size,
-                )
+                result, why = recordings.normalised(metric, split, value)
+            defined = math.isfinite(result)
+            analysis = Analysis(
+                model=name,
+                metric=metric,
+                split=split,
+                normalisation=normalisation,
+                score=result if defined else None,
+                reason=None if defined else why or "undefined",
+                **choices,
+                **size,
             )
+            analyses.append(analysis)
     return analyses
 
 
