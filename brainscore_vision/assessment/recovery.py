@@ -29,7 +29,6 @@ from brainscore_vision.assessment.simulation import (
     Experiment,
     Generator,
     Mixture,
-    Units,
     features_of,
 )
 from brainscore_vision.model_interface import BrainModel
@@ -170,12 +169,12 @@ def recover(
         models = []
         for name, candidate in named.items():
             steps.next(f"features of {name}")
-            models.append(Candidate(name, Units(features_of(experiment, name, candidate))))
+            models.append(Candidate(name, features_of(experiment, name, candidate)))
         scored = {model.name: model for model in models}
         sources = dict(scored)
         for name, candidate in (generated_from or {}).items():
             steps.next(f"features that generate responses of {name}")
-            sources[name] = Candidate(name, Units(features_of(experiment, name, candidate)))
+            sources[name] = Candidate(name, features_of(experiment, name, candidate))
         experiment.simplify(models, seed)
         scores = []
         for model in models:
@@ -282,11 +281,9 @@ class _Run:
         repetitions: int,
     ) -> list[MixturePower]:
         """How often mixtures of two candidates score higher than the first, for each generator."""
-        mixtures = []
-        for weight in weights:
-            # the same pairs of units for all weights
-            features = Mixture(first, second, weight, np.random.default_rng([_PAIRS, self._seed]))
-            mixtures.append(Candidate(f"{first.name} with {weight:g} {second.name}", features))
+        # the same pairs of units for all weights
+        rngs = (np.random.default_rng([_PAIRS, self._seed]) for _ in weights)
+        mixtures = [Mixture(first, second, weight, rng) for weight, rng in zip(weights, rngs, strict=True)]
         generators = {
             (number, kind): Generator(self._experiment, kind, mixture)
             for number, mixture in enumerate(mixtures)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,63 +43,26 @@ GENERATORS: Final = ("fitted readout", "sampled units", "random projections")
 _BLOCK = 4096  # features that are read at once
 
 
-class Features(Protocol):
-    """Responses of units to the stimuli of a benchmark, read in blocks."""
-
-    stimuli: int
-    units: int
-
-    def columns(self, places: Rows) -> Array:
-        """Responses of some units, stimuli × places, float64."""
-        ...
-
-
-class Units:
-    """Features in memory."""
-
-    def __init__(self, values: Array) -> None:
-        self._values = values
-        self.stimuli, self.units = values.shape
-
-    def columns(self, places: Rows) -> Array:
-        return self._values[:, places].astype(np.float64)
-
-
-class Mixture:
-    """Sums of pairs of units, (1 − w) · first + w · second; the second ones are scaled to the variance of the first.
-
-    Each unit of the candidate with more units occurs once; units of the other one are repeated.
-    """
-
-    def __init__(self, first: Candidate, second: Candidate, weight: float, rng: np.random.Generator) -> None:
-        self.stimuli, self.units = first.features.stimuli, max(first.features.units, second.features.units)
-        self._parts = (first.features, second.features)
-        self._factors = (1 - weight, weight * first.spread / second.spread)
-        self._places = [
-            np.concatenate([rng.permutation(features.units) for _ in range(math.ceil(self.units / features.units))])
-            for features in self._parts
-        ]
-
-    def columns(self, places: Rows) -> Array:
-        first, second = (
-            features.columns(columns_of[places]) for features, columns_of in zip(self._parts, self._places, strict=True)
-        )
-        return self._factors[0] * first + self._factors[1] * second
-
-
 class Candidate:
     """Features of a candidate, and what is computed from them once."""
 
-    def __init__(self, name: str, features: Features) -> None:
-        self.name = name
-        self.features = features
+    def __init__(self, name: str, values: Array) -> None:
+        self._values = values
+        self._begin(name, *values.shape)
+
+    def _begin(self, name: str, stimuli: int, units: int) -> None:
+        self.name, self.stimuli, self.units = name, stimuli, units
         self.source: NeuroidAssembly | None = None
         """Features as an assembly of all stimuli, once they were scored."""
 
+    def columns(self, places: Rows) -> Array:
+        """Responses of some units to the stimuli of a benchmark, stimuli × places, float64."""
+        return self._values[:, places].astype(np.float64)
+
     def blocks(self) -> Iterator[Array]:
         """All features, some at a time."""
-        for start in range(0, self.features.units, _BLOCK):
-            yield self.features.columns(np.arange(start, min(start + _BLOCK, self.features.units)))
+        for start in range(0, self.units, _BLOCK):
+            yield self.columns(np.arange(start, min(start + _BLOCK, self.units)))
 
     @cached_property
     def _deviations(self) -> Array:
@@ -123,7 +86,31 @@ class Candidate:
     @cached_property
     def rotated(self) -> Array:
         """Features on at most stimuli + 1 axes, with the same products, distances and mean over features."""
-        return _rotated(self.blocks(), self.features.stimuli)
+        return _rotated(self.blocks(), self.stimuli)
+
+
+class Mixture(Candidate):
+    """Sums of pairs of units, (1 − w) · first + w · second; the second ones are scaled to the variance of the first.
+
+    Each unit of the candidate with more units occurs once; units of the other one are repeated.
+    """
+
+    def __init__(self, first: Candidate, second: Candidate, weight: float, rng: np.random.Generator) -> None:
+        self._begin(f"{first.name} with {weight:g} {second.name}", first.stimuli, max(first.units, second.units))
+        self._candidates = (first, second)
+        self._factors = (1 - weight, weight * first.spread / second.spread)
+        self._places = [
+            np.concatenate([rng.permutation(candidate.units) for _ in range(math.ceil(self.units / candidate.units))])
+            for candidate in self._candidates
+        ]
+
+    def columns(self, places: Rows) -> Array:
+        """Sums of the responses of pairs of units."""
+        first, second = (
+            candidate.columns(columns[places])
+            for candidate, columns in zip(self._candidates, self._places, strict=True)
+        )
+        return self._factors[0] * first + self._factors[1] * second
 
 
 def _rotated(blocks: Iterator[Array], n: int) -> Array:
@@ -263,8 +250,8 @@ class Experiment:
         Neither depends on the responses, so one score of the recordings with and without decides it.
         """
         n, rng = self.stimuli, np.random.default_rng(seed)
-        widest = max(models, key=lambda model: model.features.units)
-        drawn = widest.features.columns(np.sort(rng.permutation(widest.features.units)[: 2 * n]))
+        widest = max(models, key=lambda model: model.units)
+        drawn = widest.columns(np.sort(rng.permutation(widest.units)[: 2 * n]))
         score = self._metric(widest, self._source(drawn), self.target)
         lean = _lean(self.target)
         try:
@@ -279,7 +266,7 @@ class Experiment:
 
     def features(self, model: Candidate) -> Array:
         """Features as they are scored, and as readouts are fitted to them."""
-        return model.rotated if self.rotates and model.features.units > self.stimuli + 1 else model.all
+        return model.rotated if self.rotates and model.units > self.stimuli + 1 else model.all
 
     def measured(self, values: Array, rows: Rows | None, places: Rows | None) -> DataAssembly:
         """Simulated responses as recordings of the benchmark; `places` are the neuroids that they stand for."""
@@ -404,9 +391,9 @@ class Generator:
 
     def _drawn(self, number: int, rng: np.random.Generator) -> Array:
         if self._kind == "sampled units" and len(self._model.varying) >= number:
-            return self._model.features.columns(rng.choice(self._model.varying, number, replace=False))
+            return self._model.columns(rng.choice(self._model.varying, number, replace=False))
         features = self._experiment.features(self._model)
-        return features @ rng.standard_normal((features.shape[1], number)) / math.sqrt(self._model.features.units)
+        return features @ rng.standard_normal((features.shape[1], number)) / math.sqrt(self._model.units)
 
 
 def _standardised(values: Array) -> Array:

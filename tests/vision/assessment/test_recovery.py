@@ -16,7 +16,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidA
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_ceiling, load_metric, load_model
 from brainscore_vision.assessment.recovery import recover
-from brainscore_vision.assessment.simulation import Candidate, Experiment, Generator, Mixture, Units
+from brainscore_vision.assessment.simulation import Candidate, Experiment, Generator, Mixture
 from brainscore_vision.benchmark_helpers.neural_common import (
     NeuralBenchmark,
     RSABenchmark,
@@ -128,9 +128,7 @@ def test_expected_responses_are_predictions_of_a_ridge_regression():
     benchmark = _benchmark()
     experiment = Experiment.of(benchmark, 1.0)
     features = np.random.default_rng(1).standard_normal((40, 25)) * np.linspace(1, 30, 25)
-    simulated = Generator(experiment, "fitted readout", Candidate("one", Units(features))).simulate(
-        np.random.default_rng(0)
-    )
+    simulated = Generator(experiment, "fitted readout", Candidate("one", features)).simulate(np.random.default_rng(0))
     recorded = benchmark._assembly.values
     penalties = np.sum((features - features.mean(axis=0)) ** 2) * np.logspace(-8, 2, 21)
     for column in range(recorded.shape[1]):
@@ -147,7 +145,7 @@ def test_simulated_responses_have_the_measured_reliability_and_noise(generator):
     experiment = Experiment.of(benchmark, None)
     assert np.median(experiment.reliability) == pytest.approx(0.5, abs=0.15)
     features = np.random.default_rng(1).standard_normal((60, 6)) * [1, 2, 4, 8, 16, 32]
-    simulator = Generator(experiment, generator, Candidate("one", Units(features)))
+    simulator = Generator(experiment, generator, Candidate("one", features))
     drawn = np.stack([simulator.simulate(np.random.default_rng([7, number])) for number in range(400)])
     if generator == "fitted readout":
         expected = drawn.mean(axis=0)
@@ -224,7 +222,7 @@ def test_power_grows_with_the_share_of_the_other_candidate():
 def test_mixtures_are_sums_of_units_with_equal_spread():
     rng = np.random.default_rng(0)
     first, second = rng.standard_normal((50, 7)), 100 * rng.standard_normal((50, 3)) + 4
-    models = [Candidate("first", Units(first)), Candidate("second", Units(second))]
+    models = [Candidate("first", first), Candidate("second", second)]
     mixture = Mixture(*models, 0.25, np.random.default_rng(1))
     columns = mixture.columns(np.arange(mixture.units))
     scaled = second * models[0].spread / models[1].spread
@@ -239,7 +237,7 @@ def test_mixtures_are_sums_of_units_with_equal_spread():
 def test_rotated_features_have_the_same_scores():
     rng = np.random.default_rng(0)
     values = np.maximum(rng.standard_normal((40, 6)) @ rng.standard_normal((6, 9000)) + 1, 0)  # several blocks
-    rotated = Candidate("wide", Units(values)).rotated
+    rotated = Candidate("wide", values).rotated
     assert rotated.shape[1] <= 41
     np.testing.assert_allclose(rotated @ rotated.T, values @ values.T, rtol=1e-9)
     np.testing.assert_allclose(pdist(rotated, "correlation"), pdist(values, "correlation"), atol=1e-9)
@@ -247,7 +245,7 @@ def test_rotated_features_have_the_same_scores():
     for metric, rotates in [("ridge", True), ("pls", True), ("rdm", True), ("cka", True), ("neuron_to_neuron", False)]:
         benchmark = _benchmark(metric)
         experiment = Experiment.of(benchmark, 0.5)
-        experiment.simplify([Candidate("narrow", Units(values[:, :5])), Candidate("wide", Units(values))], 0)
+        experiment.simplify([Candidate("narrow", values[:, :5]), Candidate("wide", values)], 0)
         assert experiment.rotates is rotates
     names = benchmark._assembly["stimulus_id"].values
     ridge = _benchmark("ridge")
@@ -264,7 +262,7 @@ def test_scores_without_intervals_are_those_of_the_metric(metric):
     experiment = Experiment.of(benchmark, 0.5)
     features = np.random.default_rng(3).standard_normal((40, 39)) + benchmark._assembly.values[:, :1]
     source = _assembly(features, stimulus_id=benchmark._assembly["stimulus_id"].values)
-    found = experiment.score(Candidate("one", Units(features)), experiment.target)
+    found = experiment.score(Candidate("one", features), experiment.target)
     assert found == pytest.approx(float(benchmark._similarity_metric(source, benchmark._assembly)), abs=1e-12)
 
 
@@ -277,7 +275,7 @@ def test_coordinates_that_determine_splits_are_kept(coord, leaves_out):
     coords = {"session": order, coord: kinds, "stimulus_id": recorded["stimulus_id"].values}
     benchmark._assembly = _assembly(recorded.values, **coords)
     benchmark._similarity_metric = load_metric("ridge", crossvalidation_kwargs={"stratification_coord": coord})
-    model = Candidate("one", Units(np.random.default_rng(2).standard_normal((40, 20)) + recorded.values[:, :1]))
+    model = Candidate("one", np.random.default_rng(2).standard_normal((40, 20)) + recorded.values[:, :1])
     experiment = Experiment.of(benchmark, 0.5)
     experiment.simplify([model], 0)
     assert ("session" not in experiment.target.coords) is leaves_out
