@@ -538,11 +538,12 @@ class _FeatureModel(ReplayingModel):
         return in_time_bins(recordings, self._time_bins)
 
 
-class _Recorder(BrainModel):
+class _Recorder:
     """Hands everything to a model, and keeps what was shown to it and recorded from it.
 
     `scale` is the total standard deviation that its features get over the first stimuli; by default they are not
-    multiplied. The attribute ``scale`` is that of the features as recorded; None before.
+    multiplied. The attribute ``scale`` is that of the features as recorded; None before. `shuffled`, the group of each
+    stimulus, exchanges the responses to each group for those to another one, which `seed` draws.
     """
 
     def __init__(
@@ -562,30 +563,11 @@ class _Recorder(BrainModel):
         return getattr(self._model, name)
 
     @property
-    def identifier(self) -> str:
-        """Name of the model."""
-        return str(self._model.identifier)
-
-    @property
     def features(self) -> int | None:
         """Number of recorded features; None if nothing was recorded."""
         if isinstance(self._model, _FeatureModel):
             return self._model.number
         return int(self._recorded[0].sizes["neuroid"]) if self._recorded else None
-
-    def visual_degrees(self) -> float:
-        """Visual angle of the model's input, in degrees."""
-        return float(self._model.visual_degrees())
-
-    def start_task(self, task: str, fitting_stimuli: Any = None) -> None:
-        """Pass the task on."""
-        self._model.start_task(task, fitting_stimuli)
-
-    def start_recording(
-        self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None, **kwargs: Any
-    ) -> None:
-        """Pass the region on."""
-        self._model.start_recording(recording_target, time_bins=time_bins, **kwargs)
 
     def look_at(self, stimuli: StimulusSet, *args: Any, **kwargs: Any) -> Any:
         """Show the stimuli to the model."""
