@@ -13,14 +13,12 @@ from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidA
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_metric, load_model
 from brainscore_vision.assessment import baselines, controls
-from brainscore_vision.assessment.baselines import channels_last, initial_weights
+from brainscore_vision.assessment.baselines import channels_last, initial_weights, shuffle_groups, time_codes
 from brainscore_vision.assessment.controls import (
     Control,
     Controls,
     Difference,
     score_controls,
-    shuffle_groups,
-    time_codes,
 )
 from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, TrainTestNeuralBenchmark
