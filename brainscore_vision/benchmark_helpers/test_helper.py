@@ -21,9 +21,8 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
 from brainscore_core.supported_data_standards.brainio.remote_files import object_request
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.measurements import visual_measurements_of
-from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
+from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures, ReplayingModel
 from brainscore_vision.benchmark_helpers.screen import first_names
-from brainscore_vision.model_interface import BrainModel
 
 _SPLITS = 10
 _FEATURES_BUCKET = "brainscore-unittests"
@@ -156,18 +155,8 @@ class Shown(BaseException):
         self.stimuli, self.number_of_trials = stimuli, number_of_trials
 
 
-class _Onlooker(BrainModel):
+class _Onlooker(ReplayingModel):
     """Ends the benchmark when it is first shown stimuli."""
-
-    def __init__(self, degrees: float) -> None:
-        self._degrees = degrees
-
-    @property
-    def identifier(self) -> str:
-        return "onlooker"
-
-    def visual_degrees(self) -> float:
-        return self._degrees
 
     def start_task(self, task: Any, fitting_stimuli: Any = None, **kwargs: Any) -> None:
         """Accept any task."""
@@ -182,7 +171,7 @@ class _Onlooker(BrainModel):
 def first_shown(benchmark: Benchmark, *, degrees: float) -> Shown | None:
     """The first stimuli that a benchmark shows to a model with this visual angle; None if it shows none."""
     try:
-        benchmark(_Onlooker(degrees))
+        benchmark(_Onlooker("onlooker", degrees))
     except Shown as shown:
         return shown
     return None
