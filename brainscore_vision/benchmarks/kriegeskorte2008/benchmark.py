@@ -1,5 +1,6 @@
 """Whether the same objects are similar to a model as to human and to monkey IT (Kriegeskorte et al. 2008)."""
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -27,7 +28,33 @@ NUMBER_OF_TRIALS: Final = 1
 _SCALE: Final = "similarity"
 
 
-class Kriegeskorte2008HumanRDM(BenchmarkBase):
+class _DissimilaritiesInIT(BenchmarkBase):
+    """Dissimilarities of the objects in the IT of a species; a subclass compares with them."""
+
+    def __init__(
+        self, species: str, time_bin: tuple[int, int], visual_degrees: float, ceiling_func: Callable[[], Score]
+    ) -> None:
+        identifier = f"Kriegeskorte2008.IT-{species}"
+        self._assembly: LazyLoad[DataAssembly] = LazyLoad(lambda: load_dataset(identifier))
+        self._time_bin = time_bin
+        self._visual_degrees = visual_degrees
+        super().__init__(f"{identifier}-rdm", ceiling_func, version=1, parent="IT", bibtex=BIBTEX)
+
+    def measurements(self) -> VisualMeasurements:
+        """Dissimilarities of each subject, or of all together."""
+        return VisualMeasurements(
+            benchmark=self.identifier,
+            measured=LazyLoad(lambda: _matrices(self._assembly.content)),
+            compares="matrices",
+            metric=_mean_similarity,
+            region=BrainModel.RecordingTarget.IT,
+            time_bins=(self._time_bin,),
+            number_of_trials=NUMBER_OF_TRIALS,
+            visual_degrees=self._visual_degrees,
+        )
+
+
+class Kriegeskorte2008HumanRDM(_DissimilaritiesInIT):
     """Mean over four subjects of the Spearman correlation between their IT's dissimilarities and the model's.
 
     Dissimilarity is 1 − Pearson correlation between the response patterns of two objects; each subject's two
@@ -49,18 +76,7 @@ class Kriegeskorte2008HumanRDM(BenchmarkBase):
     """
 
     def __init__(self) -> None:
-        self._assembly: LazyLoad[DataAssembly] = LazyLoad(lambda: load_dataset("Kriegeskorte2008.IT-human"))
-        super().__init__(
-            identifier="Kriegeskorte2008.IT-human-rdm",
-            version=1,
-            ceiling_func=lambda: _noise_ceiling(self._assembly.content),
-            parent="IT",
-            bibtex=BIBTEX,
-        )
-
-    def measurements(self) -> VisualMeasurements:
-        """Dissimilarities of each subject."""
-        return _measurements(self.identifier, self._assembly, HUMAN_TIME_BIN, HUMAN_VISUAL_DEGREES)
+        super().__init__("human", HUMAN_TIME_BIN, HUMAN_VISUAL_DEGREES, lambda: _noise_ceiling(self._assembly.content))
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate`'s IT.
@@ -74,7 +90,7 @@ class Kriegeskorte2008HumanRDM(BenchmarkBase):
         return bound_score(normalise(_mean_correlation(dissimilarities, rdms, subjects), self.ceiling))
 
 
-class Kriegeskorte2008MonkeyRDM(BenchmarkBase):
+class Kriegeskorte2008MonkeyRDM(_DissimilaritiesInIT):
     """Spearman correlation between the dissimilarities of 92 objects in monkey IT and in the model.
 
     The published matrix pools 674 neurons of two monkeys. There is one matrix, hence no ceiling: the score is the
@@ -92,18 +108,7 @@ class Kriegeskorte2008MonkeyRDM(BenchmarkBase):
     """
 
     def __init__(self) -> None:
-        self._assembly: LazyLoad[DataAssembly] = LazyLoad(lambda: load_dataset("Kriegeskorte2008.IT-monkey"))
-        super().__init__(
-            identifier="Kriegeskorte2008.IT-monkey-rdm",
-            version=1,
-            ceiling_func=_no_ceiling,
-            parent="IT",
-            bibtex=BIBTEX,
-        )
-
-    def measurements(self) -> VisualMeasurements:
-        """Dissimilarities of both animals together."""
-        return _measurements(self.identifier, self._assembly, MONKEY_TIME_BIN, MONKEY_VISUAL_DEGREES)
+        super().__init__("monkey", MONKEY_TIME_BIN, MONKEY_VISUAL_DEGREES, _no_ceiling)
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from `candidate`'s IT."""
@@ -111,21 +116,6 @@ class Kriegeskorte2008MonkeyRDM(BenchmarkBase):
         dissimilarities = model_rdm(candidate, self.measurements(), assembly)
         stimulus_ids = list(assembly.attrs["stimulus_set"]["stimulus_id"])
         return bound_score(normalise(_correlation(dissimilarities, assembly.values[0], stimulus_ids), self.ceiling))
-
-
-def _measurements(
-    benchmark: str, assembly: LazyLoad[DataAssembly], time_bin: tuple[int, int], visual_degrees: float
-) -> VisualMeasurements:
-    return VisualMeasurements(
-        benchmark=benchmark,
-        measured=LazyLoad(lambda: _matrices(assembly.content)),
-        compares="matrices",
-        metric=_mean_similarity,
-        region=BrainModel.RecordingTarget.IT,
-        time_bins=(time_bin,),
-        number_of_trials=NUMBER_OF_TRIALS,
-        visual_degrees=visual_degrees,
-    )
 
 
 def _matrices(assembly: DataAssembly) -> DataAssembly:
