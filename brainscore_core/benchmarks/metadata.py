@@ -6,8 +6,19 @@ import fnmatch
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from functools import cache
-from typing import Annotated, Any, Final, Literal, NamedTuple, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from brainscore_core.plugins.tables import read_table
 
@@ -84,17 +95,6 @@ Url = Annotated[str | None, ValueKind("a URL", lambda value: str(value).startswi
 Citation = Annotated[str | None, ValueKind("a BibTeX entry, such as @article{key, …}", _is_citation)]
 
 
-@cache
-def _kinds(metadata: type) -> dict[str, ValueKind]:
-    """Kind of each field that states one."""
-    annotations = get_type_hints(metadata, include_extras=True)
-    return {
-        name: annotation.__metadata__[-1]
-        for name, annotation in annotations.items()
-        if get_origin(annotation) is Annotated
-    }
-
-
 class Metadata:
     """Base of dataclasses whose annotations state the kinds of values; None is always allowed.
 
@@ -111,8 +111,16 @@ class Metadata:
     ValueError: species is ' ', not a non-empty string
     """
 
+    _kinds: ClassVar[dict[str, ValueKind]]
+
+    def __init_subclass__(cls) -> None:
+        annotations = get_type_hints(cls, include_extras=True)
+        cls._kinds = {
+            name: kind.__metadata__[-1] for name, kind in annotations.items() if get_origin(kind) is Annotated
+        }
+
     def __post_init__(self) -> None:
-        for name, kind in _kinds(type(self)).items():
+        for name, kind in self._kinds.items():
             value = getattr(self, name)
             if value is not None and not kind.is_valid(value):
                 raise ValueError(f"{name} is {repr(value)[:80]}, not {kind.described}")
@@ -120,7 +128,7 @@ class Metadata:
     @classmethod
     def of(cls, cells: Mapping[str, str], **values: Any) -> Self:
         """Read the cells of a table's row; empty ones have the default, or None."""
-        kinds = _kinds(cls)
+        kinds = cls._kinds
         read = {name: kinds[name].read(text) if name in kinds else text for name, text in cells.items() if text}
         return cls(**{**dict.fromkeys(required_fields(cls)), **read, **values})
 

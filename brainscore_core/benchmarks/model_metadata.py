@@ -21,6 +21,7 @@ _FAMILY_NAME = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
 _FAMILY = ValueKind(
     "one lower-case word such as 'resnet'", lambda text: isinstance(text, str) and bool(_FAMILY_NAME.fullmatch(text))
 )
+_YES_OR_NO = ValueKind("True or False", lambda value: isinstance(value, bool), lambda text: text == "yes")
 _SIZE = ValueKind("a positive whole number", lambda number: type(number) is int and number > 0, int)
 
 
@@ -98,7 +99,7 @@ class ModelMetadata(Metadata):
     bibtex: Citation
     discussion: Url = None
     twin_of: Text = None
-    runnable: bool = True
+    runnable: Annotated[bool, _YES_OR_NO] = True
     notes: Texts = ()
 
     def __post_init__(self) -> None:

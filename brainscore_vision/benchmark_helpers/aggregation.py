@@ -13,12 +13,12 @@ from brainscore_core.metric_helpers.alignment import MetricInputError, listed
 from brainscore_core.metric_helpers.uncertainty import (
     attach_influence,
     attach_interval,
-    attach_left_out,
+    attach_jackknife,
     attach_neuroid_interval,
     over_splits,
 )
 from brainscore_core.metrics import Score, Uncertainty, amend_uncertainty, attach_uncertainty, unclamped_value
-from brainscore_core.numerics import bootstrap_interval, jackknife_interval, mean_influence
+from brainscore_core.numerics import bootstrap_interval, mean_influence
 from brainscore_core.plurals import counted, singular
 from brainscore_core.populations import population, these
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
@@ -133,7 +133,7 @@ def agreement_of_subjects(
     def mean(each: NDArray[np.float64]) -> float:
         return float(np.mean(each[~np.isnan(each)])) if not np.isnan(each).all() else math.nan
 
-    each, n = with_others(values), len(values)
+    each = with_others(values)
     score = Score(mean(each))
     score.attrs = {
         Score.RAW_VALUES_KEY: Score(each, coords={"subject": ("subject", subjects)}, dims=["subject"]),
@@ -141,10 +141,13 @@ def agreement_of_subjects(
         "meaning": "human-human",
         "undefined": int(np.isnan(each).sum()),
     }
-    left_out = [mean(with_others(np.delete(values, row, axis=0))) for row in range(n)] if n > 2 else []
-    attach_left_out(score, left_out, subjects=subjects)
-    interval = jackknife_interval(float(score), left_out, units="subjects")
-    return attach_interval(score, interval, units=f"subjects for these {shown}", estimates=estimates)
+    return attach_jackknife(
+        score,
+        lambda: [mean(with_others(np.delete(values, row, axis=0))) for row in range(len(values))],
+        subjects=subjects,
+        units=f"subjects for these {shown}",
+        estimates=estimates,
+    )
 
 
 def constant_ceiling(
