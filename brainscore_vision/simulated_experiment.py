@@ -454,7 +454,7 @@ def _responses(assembly: DataAssembly, repetitions: np.ndarray) -> np.ndarray:
     return average_repetition(half).sortby("stimulus_id").transpose("presentation", "neuroid").values
 
 
-def control_benchmark(identifier: str, measured: NeuroidAssembly, metric: str) -> ControlBenchmark:
+def control_benchmark(identifier: str, measured: DataAssembly, metric: str) -> ControlBenchmark:
     """The control of a metric, ``'pls'`` or ``'rdm'``, on simulated measurements with their repetitions."""
     ceiling: Ceiling = load_ceiling("internal_consistency") if metric == "pls" else SplitHalfRDM()
     return ControlBenchmark(

@@ -197,8 +197,8 @@ def _loss_of_unrelated(
     for name, side in (("default", values[:, 0]), ("grouped", values[:, 1]), ("loss", values[:, 0] - values[:, 1])):
         test = student_test(float(side.mean()), float(side.var(ddof=1)) / _DRAWS, _DRAWS - 1)
         numbers |= {name: test.difference, "ci" if name == "loss" else f"{name}_ci": _limits(test.low, test.high)}
-    scores = {"score": ceiled[0], "grouped_score": ceiled[1]}
-    return Loss(rule, model, **numbers, **scores, p=_number(test.p), reason=test.reason)
+    numbers |= {"score": ceiled[0], "grouped_score": ceiled[1]}
+    return Loss(rule, model, **numbers, p=_number(test.p), reason=test.reason)
 
 
 def _both(

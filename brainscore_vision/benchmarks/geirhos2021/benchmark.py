@@ -6,8 +6,8 @@ from typing import Any, Final
 import numpy as np
 
 from brainscore_core.benchmarks import bound_score, normalise
-from brainscore_core.errors import UserError
-from brainscore_core.metric_helpers.alignment import listed, spelling_hint
+from brainscore_core.errors import UserError, spelling_hint
+from brainscore_core.metric_helpers.alignment import listed
 from brainscore_core.metrics import Score
 from brainscore_core.plugins.tables import read_table
 from brainscore_core.provenance import remark
