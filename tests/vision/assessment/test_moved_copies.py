@@ -74,7 +74,7 @@ def test_the_alignment_is_the_true_one():
     picture = clouds(1)[0]
     true = move(zoom=1.15, degrees=4, shift=(0.03, -0.05))
     shown = np.stack([seen(picture), seen(picture, true)])
-    band = moved_copies._halved(moved_copies._smoothed(shown))
+    band = pooled(moved_copies._smoothed(shown), SIZE // 2).reshape(-1, SIZE // 2, SIZE // 2)
     start = move(zoom=1.1, shift=(0.05, -0.03)).astype(np.float32)[None]
     found = moved_copies._aligned(band, np.array([0]), np.array([1]), start, steps=8)
     np.testing.assert_allclose(found[0], true, atol=0.005)
