@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, get_args, get_origin
 
@@ -191,13 +191,6 @@ def show_leaderboard(
     return http.answer(request, http.conditional(snapshot, "api", *key), make)
 
 
-MEDIA_TYPES = {
-    "csv": "text/csv; charset=utf-8",
-    "parquet": "application/vnd.apache.parquet",
-    "bib": "application/x-bibtex; charset=utf-8",
-}
-"""Media type of each file format."""
-
 _writing = threading.BoundedSemaphore(2)  # per process, so that other requests are still served
 _PATIENCE = 10
 
@@ -213,7 +206,7 @@ class FormAsked(Schema):
 
 
 def _media(*forms: str) -> list[str]:
-    return [MEDIA_TYPES[form] for form in forms]
+    return [export.MEDIA_TYPES[form] for form in forms]
 
 
 @router.get(
@@ -236,14 +229,10 @@ def export_leaderboard(
     visitor = caller_of(request).visitor
     snapshot, owned = snapshot_for(visitor, of.domain, at=state.at), owned_models(visitor, state)
     board = board_for(snapshot, state, owned)
-    write: dict[str, Callable[[], bytes]] = {
-        "csv": lambda: export.csv(board, form=form),
-        "parquet": lambda: export.parquet(board, form=form),
-        "bib": lambda: export.bibtex(board).encode(),
-    }
 
     def make() -> HttpResponse:
-        return HttpResponse(write[format](), content_type=MEDIA_TYPES[format], headers=_named("leaderboard", format))
+        content = export.written(board, format, form)
+        return HttpResponse(content, content_type=export.MEDIA_TYPES[format], headers=_named("leaderboard", format))
 
     if format == "bib":  # citations are not part of the snapshot
         return make()
@@ -265,7 +254,7 @@ def export_scores(
     with _turn():
         file, digest = write_scores(rows_of(visitor, *scores(visitor, query)), format)
     headers = {**_named("scores", format), "ETag": f'"{digest[:32]}"'}
-    return FileResponse(file, content_type=MEDIA_TYPES[format], headers=headers)
+    return FileResponse(file, content_type=export.MEDIA_TYPES[format], headers=headers)
 
 
 @router.get(
@@ -282,7 +271,7 @@ def export_assessments(
     visitor = caller_of(request).visitor
     with _turn():
         content = write_assessments(visitor, query, format)
-    return HttpResponse(content, content_type=MEDIA_TYPES[format], headers=_named("assessments", format))
+    return HttpResponse(content, content_type=export.MEDIA_TYPES[format], headers=_named("assessments", format))
 
 
 @contextmanager

@@ -142,6 +142,19 @@ def checked_form(form: str) -> Form:
     raise UserError(f"unknown form {form[:50]!r}", remedy=f"use one of: {', '.join(FORMS)}")
 
 
+MEDIA_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+    "bib": "application/x-bibtex; charset=utf-8",
+}
+"""Media type of each file format."""
+
+
+def written(board: Board, kind: str, form: Form) -> bytes:
+    """Write a board in a file format; its form does not matter for citations."""
+    return bibtex(board).encode() if kind == "bib" else {"csv": csv, "parquet": parquet}[kind](board, form=form)
+
+
 def csv(board: Board, *, form: Form = "wide") -> bytes:
     """Write a board as CSV in UTF-8, with a header line and empty cells for missing values.
 

@@ -164,7 +164,8 @@ def tree_checkboxes(snapshot: Snapshot, state: BoardState) -> SafeString:
             title,
         )
 
-    parts = [_branch(tree, root, line, include | exclude) for root in tree.roots]
+    opened = {above for name in include | exclude if name in tree for above in tree.ancestors(name)} | {*tree.roots}
+    parts = [_branch(tree, root, line, opened) for root in tree.roots]
     for heading, control in ((OUTSIDE, False), (CONTROLS, True)):
         rows: list[BenchmarkRow] = [row for row in snapshot.benchmarks if not row.in_tree and row.control is control]
         if rows:
@@ -173,21 +174,16 @@ def tree_checkboxes(snapshot: Snapshot, state: BoardState) -> SafeString:
     return format_html("<ul>{}</ul>", format_html_join("", "{}", ((part,) for part in parts)))
 
 
-def _branch(tree: Tree, identifier: str, line: Callable[[str, str], SafeString], chosen: set[str]) -> SafeString:
+def _branch(tree: Tree, identifier: str, line: Callable[[str, str], SafeString], opened: set[str]) -> SafeString:
     node = tree[identifier]
     if node.benchmark:
         return format_html("<li>{}</li>", line(identifier, identifier))
     title = node.title or identifier
-    inside = format_html_join("", "{}", ((_branch(tree, child, line, chosen),) for child in tree.children(identifier)))
-    waiting, chosen_below = list(tree.children(identifier)), False
-    while waiting and not chosen_below:
-        name = waiting.pop()
-        chosen_below = name in chosen
-        waiting += tree.children(name)
+    inside = format_html_join("", "{}", ((_branch(tree, child, line, opened),) for child in tree.children(identifier)))
     return format_html(
         "<li>{}<details{}><summary>Below {}</summary><ul>{}</ul></details></li>",
         line(identifier, title),
-        " open" if chosen_below or node.parent is None else "",
+        " open" if identifier in opened else "",
         title,
         inside,
     )
@@ -297,28 +293,19 @@ _VALID: dict[str, Callable[[BenchmarkRow], bool]] = {
 
 def _values(text: str) -> set[str]:
     """Return a text and, if it is a list such as ``V1, V2``, its items."""
-    parts = {part.strip().casefold() for part in text.replace(";", ",").split(",")}
-    return {text.casefold(), *parts} - {""}
+    return {text.casefold(), *map(str.casefold, _items(text))} - {""}
 
 
 def _below(snapshot: Snapshot, parameter: str, names: Sequence[str]) -> set[str]:
-    below: set[str] = set()
+    tree, chosen = snapshot.tree, set(names)
     for name in names:
-        if name in snapshot.benchmark_index:
-            below.add(name)
-        elif name in snapshot.tree:
-            waiting = [name]
-            while waiting:
-                node = waiting.pop()
-                below.add(node)
-                waiting += snapshot.tree.children(node)
-        else:
+        if name not in tree and name not in snapshot.benchmark_index:
             when = f" on {snapshot.at}" if snapshot.at else ""
             raise UserError(
                 f"{parameter}: there is no benchmark or node {name[:80]!r}{when}",
                 remedy=suggestion(name, snapshot) or f"leave {parameter}={name[:80]} out",
             )
-    return below
+    return chosen | {node for node in tree if chosen and not chosen.isdisjoint(tree.ancestors(node))}
 
 
 def suggestion(name: str, snapshot: Snapshot) -> str | None:

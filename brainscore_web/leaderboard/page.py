@@ -95,6 +95,18 @@ _FIELDS = (
 )  # fmt: skip
 
 
+_EXPOSURE_OF_MEAN = {
+    "clean": "not trained on the stimuli of any of them",
+    "unknown": "training unknown: for some of them, it is not known whether the model was trained on the stimuli",
+    "trained on it": "trained on it: the model was trained on the stimuli of some of them",
+}
+_VERIFICATION_OF_MEAN = (
+    "",
+    "not verified: some of them were computed by remote workers, and not repeated by this site",
+    "contradicted: for some of them, which remote workers computed, this site got another result",
+)
+
+
 class Facts(NamedTuple):
     """Details of a cell: a title, sentences, and the id of its receipt if it has one."""
 
@@ -145,8 +157,9 @@ def _mean_facts(board: Board, row: int, place: int) -> list[str]:
         scored,
         *without,
         *_condition(board, place),
-        *_exposure_of_mean(board, row, place),
-        *_verification_of_mean(board, row, place),
+        # the most exposed and the most doubtful of the scores below
+        _EXPOSURE_OF_MEAN[EXPOSURES[board.exposure[row, place]]],
+        *filter(None, [_VERIFICATION_OF_MEAN[max(board.verification[row, place], 0)]]),
         *_rank_sentences(board, row, place),
     ]
 
@@ -230,26 +243,6 @@ def _exposure(board: Board, row: int, place: int) -> str:
     model, benchmark = board.models[row], board.snapshot.benchmarks[board.nodes[place].column]
     finding = compare(model.training, benchmark.taken_from)
     return f"{MARKS[finding.state].text}: {finding.reason}"
-
-
-def _exposure_of_mean(board: Board, row: int, place: int) -> list[str]:
-    """The most exposed of the scores below."""
-    texts = {
-        "clean": "not trained on the stimuli of any of them",
-        "unknown": "training unknown: for some of them, it is not known whether the model was trained on the stimuli",
-        "trained on it": "trained on it: the model was trained on the stimuli of some of them",
-    }
-    return [texts[EXPOSURES[board.exposure[row, place]]]]
-
-
-def _verification_of_mean(board: Board, row: int, place: int) -> list[str]:
-    """The most doubtful of the scores below."""
-    texts = (
-        "",
-        "not verified: some of them were computed by remote workers, and not repeated by this site",
-        "contradicted: for some of them, which remote workers computed, this site got another result",
-    )
-    return [texts[board.verification[row, place]]] if board.verification[row, place] > 0 else []
 
 
 def _finding(score: Mapping[str, Any]) -> str:

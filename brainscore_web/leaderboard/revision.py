@@ -21,6 +21,9 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
+_UNKNOWN: Any = object()
+
+
 class Cache(Generic[K, V]):
     """The most recently used values; safe to use from several threads.
 
@@ -53,49 +56,40 @@ class Cache(Generic[K, V]):
 
     def get(self, key: K, make: Callable[[], V]) -> V:
         """Return the value of a key. One thread computes it while others wait; if that fails, the next thread tries."""
+        found = self.find(key, _UNKNOWN)
+        if found is not _UNKNOWN:
+            return found
         with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key]
             making = self._making.setdefault(key, threading.Lock())
         with making:
-            with self._lock:
-                if key in self._values:
-                    self._values.move_to_end(key)
-                    return self._values[key]
             try:
-                value = make()
-            except BaseException:
+                found = self.find(key, _UNKNOWN)
+                if found is _UNKNOWN:
+                    self.put(key, found := make())
+                return found
+            finally:
                 with self._lock:
                     self._making.pop(key, None)
-                raise
-            with self._lock:
-                self._making.pop(key, None)
-                self._keep(key, value)
-            return value
 
     def put(self, key: K, value: V) -> None:
         """Keep a value that is computed already."""
-        with self._lock:
-            self._keep(key, value)
-
-    def _keep(self, key: K, value: V) -> None:
         weight = self._weigh(value)
         if weight > self._most:
             return
-        if key in self._values:  # after a failure, two threads may have computed it
-            self._weight -= self._weigh(self._values.pop(key))
-        self._values[key] = value
-        self._weight += weight
-        while self._weight > self._most:
-            self._weight -= self._weigh(self._values.popitem(last=False)[1])
+        with self._lock:
+            if key in self._values:  # after a failure, two threads may have computed it
+                self._weight -= self._weigh(self._values.pop(key))
+            self._values[key] = value
+            self._weight += weight
+            while self._weight > self._most:
+                self._weight -= self._weigh(self._values.popitem(last=False)[1])
 
-    def find(self, key: K) -> V | None:
-        """Return the value of a key if it is cached."""
+    def find(self, key: K, default: Any = None) -> Any:
+        """Return the value of a key if it is cached, otherwise another one."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
-            return self._values.get(key)
+            return self._values.get(key, default)
 
     def drop(self, which: Callable[[K], bool]) -> None:
         """Remove the values of the keys for which `which` is true."""

@@ -24,8 +24,6 @@ from brainscore_web.leaderboard.search import SearchError
 from brainscore_web.leaderboard.snapshot import Snapshot, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
-_TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet", "bib": "application/x-bibtex"}
-
 
 class _BoardRequest(NamedTuple):
     """What the visitor may see, and the state that they request."""
@@ -186,14 +184,14 @@ def score(request: HttpRequest, domain: Domain) -> HttpResponse:
 def export(request: HttpRequest, domain: Domain, kind: str) -> HttpResponse:
     """The board as a file: ``csv``, ``parquet`` (both also with ``form=long``) or ``bib``."""
     query = _board_request(request, domain, "form")
-    form = request.GET.get("form", "wide")
+    form = exports.checked_form(request.GET.get("form", "wide"))
     # citations are not part of a snapshot
-    content = exports.bibtex(query.board) if kind == "bib" else ""
+    content = exports.written(query.board, kind, form) if kind == "bib" else b""
     tag = conditional(query.snapshot, "export", kind, form, query.state.query(), query.owned, content)
 
     def make() -> HttpResponse:
-        exported = content or getattr(exports, kind)(query.board, form=form)
-        response = HttpResponse(exported, content_type=_TYPES[kind])
+        exported = content or exports.written(query.board, kind, form)
+        response = HttpResponse(exported, content_type=exports.MEDIA_TYPES[kind])
         day = f"-{query.state.at}" if query.state.at else ""
         response["Content-Disposition"] = f'attachment; filename="brain-score-{domain.name}{day}.{kind}"'
         return response

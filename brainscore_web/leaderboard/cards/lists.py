@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from django.core.paginator import Paginator
 
 from brainscore_core.formatting import count_text
 from brainscore_web.leaderboard.board import Board, range_text
@@ -25,14 +26,13 @@ _TEXTS = ("identifier", "title", "region", "species", "task", "stimuli", "metric
 def benchmark_lines(board: Board, text: str = "") -> tuple[dict[str, Any], ...]:
     """Return the benchmarks of a board that contain all words of a text, and the nodes above them."""
     words = text.casefold().split()
-    kept: set[int] = set()
+    below: Counter[int] = Counter()  # number of these benchmarks at and below each node
     for at, node in enumerate(board.nodes):
         if node.kind == "benchmark" and _contains(board.snapshot.benchmarks[node.column], words):
             place = at
-            while place >= 0 and place not in kept:
-                kept.add(place)
+            while place >= 0:
+                below[place] += 1
                 place = board.nodes[place].parent
-    below = Counter(_ancestors(board, kept))
     scored = np.isfinite(board.values).sum(axis=0).tolist()
     return tuple(
         {
@@ -52,7 +52,7 @@ def benchmark_lines(board: Board, text: str = "") -> tuple[dict[str, Any], ...]:
             "data": "" if about is None else data_access(about.access).word,
         }
         for at, node in enumerate(board.nodes)
-        if at in kept
+        if at in below
         for about in (board.snapshot.benchmarks[node.column] if node.column >= 0 else None,)
     )
 
@@ -60,11 +60,10 @@ def benchmark_lines(board: Board, text: str = "") -> tuple[dict[str, Any], ...]:
 def model_list(board: Board, state: BoardState) -> dict[str, Any]:
     """Return the requested page of models, in the order of the board."""
     roots = [at for at, node in enumerate(board.nodes) if node.kind == "mean" and node.depth == 0]
-    pages = max(-(-len(board.models) // PAGE), 1)
-    page = min(state.page, pages)
+    page = Paginator(range(len(board.models)), PAGE).get_page(state.page)
     models = [
         {
-            "model": model,
+            "model": (model := board.models[row]),
             "parameters": count_text(model.parameters),
             "size": megabytes(model.size_mb),
             "rank": str(board.rank[row]) if board.rank[row] else "",
@@ -72,15 +71,14 @@ def model_list(board: Board, state: BoardState) -> dict[str, Any]:
             "scores": tuple(estimate(*board.numbers(row, at)) for at in roots),
             "coverage": f"{board.n_scored[row, roots[0]]} of {board.n_all[row, roots[0]]}" if roots else "",
         }
-        for row, model in enumerate(board.models)
-        if (page - 1) * PAGE <= row < page * PAGE
+        for row in page
     ]
     return {
         "models": tuple(models),
         "columns": tuple((board.nodes[at].identifier, board.nodes[at].title) for at in roots),
         "total": len(board.models),
-        "page": page,
-        "pages": pages,
+        "page": page.number,
+        "pages": page.paginator.num_pages,
         "condition": board.condition(board.root) if board.root >= 0 else "",
     }
 
@@ -105,11 +103,3 @@ def sorts(state: BoardState, page: dict[str, Any]) -> tuple[tuple[str, str, str]
 def _contains(benchmark: BenchmarkRow, words: Sequence[str]) -> bool:
     text = "\n".join(getattr(benchmark, name) for name in _TEXTS).casefold()
     return all(word in text for word in words)
-
-
-def _ancestors(board: Board, kept: Iterable[int]) -> Iterable[int]:
-    for at in kept:
-        if board.nodes[at].kind == "benchmark":
-            while at >= 0:
-                yield at
-                at = board.nodes[at].parent
