@@ -194,22 +194,16 @@ def _first_line(error: Exception) -> str:
 
 def _is_metric(tested: MetricUnderTest) -> None:
     metric = tested.metric
-    if isinstance(metric, Metric):
-        if metric.scale not in get_args(Scale):
-            raise Failed(
-                f"scale is {metric.scale!r}, so it is undefined how a ceiling applies",
-                f"declare it in the class: scale = one of {', '.join(map(repr, get_args(Scale)))}",
-            )
-    elif isinstance(metric, Ceiling):
-        if metric.meaning not in get_args(Meaning):
-            raise Failed(
-                f"meaning is {metric.meaning!r}, so it is undefined how it applies to a score",
-                f"declare it in the class: meaning = one of {', '.join(map(repr, get_args(Meaning)))}",
-            )
-    else:
+    if not isinstance(metric, Metric | Ceiling):
         raise Failed(
             f"it is a {type(metric).__name__}, neither a Metric nor a Ceiling",
             "derive it: class MyMetric(Metric), from brainscore_core.metrics",
+        )
+    name, allowed = ("scale", get_args(Scale)) if isinstance(metric, Metric) else ("meaning", get_args(Meaning))
+    if (value := getattr(metric, name)) not in allowed:
+        raise Failed(
+            f"{name} is {value!r}, so it is undefined how score and ceiling are related",
+            f"declare it in the class: {name} = one of {', '.join(map(repr, allowed))}",
         )
 
 

@@ -51,9 +51,7 @@ def _check_recording(recording: Any, stimuli: StimulusSet, region: str) -> None:
             f"recording {region} in one time bin gave dims {dims}; they must be ('presentation', 'neuroid'), "
             "the time bin squeezed"
         )
-    missing = {"stimulus_id", "neuroid_id"} - _coordinates(recording)
-    if missing:
-        raise Failed(f"the recordings of {region} lack the coordinate {', '.join(sorted(missing))}")
+    _require_coordinates(recording, {"stimulus_id", "neuroid_id"}, f"the recordings of {region}")
     _check_ids(recording, stimuli, f"the recordings of {region}")
     neuroids = recording["neuroid_id"].values
     if len(set(neuroids)) < len(neuroids):
@@ -66,9 +64,7 @@ def _time_bins(model: Any, stimuli: StimulusSet) -> None:
     recording = model.look_at(stimuli)
     if "time_bin" not in recording.dims or recording.sizes["time_bin"] != 2:
         raise Failed(f"two time bins were asked for; {dict(recording.sizes)} came back")
-    missing = {"time_bin_start", "time_bin_end"} - _coordinates(recording)
-    if missing:
-        raise Failed(f"time_bin lacks the coordinate {', '.join(sorted(missing))}")
+    _require_coordinates(recording, {"time_bin_start", "time_bin_end"}, "recordings in two time bins")
     starts = [int(start) for start in recording["time_bin_start"].values]
     if starts != [70, 170]:
         raise Failed(f"time_bin_start is {starts}; [70, 170] was asked for")
@@ -233,6 +229,11 @@ def _coordinates(assembly: Any) -> set[str]:
     }
 
 
+def _require_coordinates(assembly: Any, names: set[str], where: str) -> None:
+    if missing := sorted(names - _coordinates(assembly)):
+        raise Failed(f"{where} lack the coordinate {', '.join(missing)}")
+
+
 def _check_ids(assembly: Any, stimuli: StimulusSet, where: str) -> None:
     ids, shown = list(assembly["stimulus_id"].values), list(stimuli["stimulus_id"])
     if ids == shown:
@@ -255,8 +256,7 @@ def _check_numbers(assembly: Any, where: str) -> None:
 def _check_answers(answers: Any, stimuli: StimulusSet, task: str) -> None:
     if set(answers.dims) != {"presentation", "choice"}:
         raise Failed(f"the task {task!r} gave dims {tuple(answers.dims)}; they must be presentation and choice")
-    if "stimulus_id" not in _coordinates(answers):
-        raise Failed(f"the answers to {task!r} lack the coordinate stimulus_id")
+    _require_coordinates(answers, {"stimulus_id"}, f"the answers to {task!r}")
     _check_ids(answers, stimuli, f"the answers to {task!r}")
 
 
