@@ -188,5 +188,5 @@ def test_tests_are_read(tmp_path):
 
 
 def test_failures_are_raised():
-    with pytest.raises(ConformanceError, match="scale is None, so it is undefined how score and ceiling are related; declare it"):
+    with pytest.raises(ConformanceError, match="scale is None, so it is undefined how score and ceiling are related"):
         check_metric(NoScale())
