@@ -15,7 +15,7 @@ from brainscore_core.errors import DataUnavailable
 from brainscore_core.plugins.tables import table_row
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.cache import files_in_mirrors
-from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest, SeveralFailures, fetch_all
+from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest, SeveralUnavailable, fetch_all
 from brainscore_vision.registries import load_stimulus_set
 
 if TYPE_CHECKING:
@@ -124,10 +124,7 @@ def fetch_sources(sources: Iterable[Source]) -> list[Path]:
     requests = [{"url": source.url, "sha256": source.sha256} for source in sources]
     try:
         return fetch_all(requests)
-    except SeveralFailures as failures:
-        if not all(isinstance(failure, DataUnavailable) for failure in failures.errors):
-            raise
-        # all for one reason: the first tells it
+    except SeveralUnavailable as failures:  # for one reason, that of the first
         raise DataUnavailable(
             f"{len(failures.errors)} of {len(requests)} files are unavailable, the first: {failures.errors[0]}"
         ) from failures

@@ -163,13 +163,10 @@ def storable(value: Any) -> Any:
         return np.float64(value)
     if isinstance(value, list | tuple | np.ndarray):
         array = np.asarray(value)
-        if array.ndim != 1 or not array.size:
-            return None
-        if array.dtype.kind in "iu":
-            return array.astype(np.int64)
-        if array.dtype.kind == "f":
-            return array.astype(np.float64)
-        if all(isinstance(item, str) for item in array):
+        kind = array.dtype.kind if array.ndim == 1 and array.size else ""
+        if kind and kind in "iuf":
+            return array.astype(np.float64 if kind == "f" else np.int64)
+        if kind and all(isinstance(item, str) for item in array):
             return [str(item) for item in array]
     return None
 

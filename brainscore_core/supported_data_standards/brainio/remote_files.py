@@ -315,16 +315,13 @@ def fetch_all(
 def _combined_error(failures: list[FetchError], *, total: int) -> FetchError:
     if len(failures) == 1:
         return failures[0]
-    lines = [f"- {failure.message}" for failure in failures[:_SHOWN_FAILURES]]
+    lines = [f"{len(failures)} of {total} files could not be fetched:"]
+    lines += [f"- {failure.message}" for failure in failures[:_SHOWN_FAILURES]]
     if len(failures) > _SHOWN_FAILURES:
         lines.append(f"- and {len(failures) - _SHOWN_FAILURES} more")
-    remedies = list(dict.fromkeys(failure.remedy for failure in failures if failure.remedy))
+    remedies = dict.fromkeys(failure.remedy for failure in failures if failure.remedy)
     kind = SeveralUnavailable if all(isinstance(failure, DataUnavailable) for failure in failures) else SeveralFailures
-    return kind(
-        f"{len(failures)} of {total} files could not be fetched:\n" + "\n".join(lines),
-        remedy="\n".join(remedies),
-        errors=failures,
-    )
+    return kind("\n".join(lines), remedy="\n".join(remedies), errors=failures)
 
 
 def _note_provenance(request: FetchRequest, path: Path) -> None:

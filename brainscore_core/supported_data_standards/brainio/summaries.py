@@ -87,9 +87,8 @@ def _counts(array: xr.DataArray, name: Hashable, dims: dict[Hashable, Hashable])
     if array.sizes[dims[name]] > _LONGEST_DIMENSION:
         return None
     codes, values = level_codes(array, name)
-    numbers, counts = np.unique(codes[codes >= 0], return_counts=True)
-    order = np.argsort([np.argmax(codes == number) for number in numbers]) if len(numbers) <= 20 else slice(None)
-    return dict(zip(values[numbers[order]], counts[order].tolist(), strict=True))
+    counts = pd.Series(codes[codes >= 0]).value_counts(sort=False)  # in the order in which they occur
+    return dict(zip(values[counts.index], counts.tolist(), strict=True))
 
 
 def _listed(counts: dict[Any, int]) -> str:

@@ -20,7 +20,7 @@ from typing import Final, TypeVar
 
 from brainscore_core.errors import DataUnavailable
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_core.supported_data_standards.brainio.fetch import SeveralFailures
+from brainscore_core.supported_data_standards.brainio.fetch import SeveralUnavailable
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.data.geirhos2019 import data_packaging as geirhos2019
 from brainscore_vision.data.geirhos2019.data_packaging import stimuli_in_folder
@@ -79,11 +79,9 @@ def _tried(load: Callable[[str], T], test: str) -> T | str:
     """What was loaded, or why it is unavailable."""
     try:
         return load(test)
-    except (DataUnavailable, SeveralFailures) as error:
-        failures = error.errors if isinstance(error, SeveralFailures) else [error]
-        if not all(isinstance(failure, DataUnavailable) for failure in failures):
-            raise
-        return str(failures[0]).partition("\n")[0]
+    except DataUnavailable as error:
+        first = error.errors[0] if isinstance(error, SeveralUnavailable) else error
+        return str(first).partition("\n")[0]
 
 
 def _folder(test: str) -> Path | None:
