@@ -111,21 +111,14 @@ def load_reading_times(*, listed: bool) -> BehavioralAssembly:
     """
     words = load_words()
     times = words.groupby("item")[["rt", "sd", "n"]].shift(0 if listed else 1)
-    coords = {
-        "stimulus_id": [f"{item}.{zone}" for item, zone in zip(words["item"], words.zone, strict=True)],
-        "word": words.word.to_numpy(dtype=object),
-        "story_id": words["item"].to_numpy(),
-        "word_id": words.zone.to_numpy(),
-        "sentence_id": words.sentence.to_numpy(),
-        "word_within_sentence_id": words.place.to_numpy(),
-        "length": words.length.to_numpy(),
-        "log_frequency": words.log_frequency.to_numpy(),
-        "readings": times.n.to_numpy(),
-        "sd": times.sd.to_numpy(),
-    }
+    ids = {"item": "story_id", "zone": "word_id", "sentence": "sentence_id", "place": "word_within_sentence_id"}
+    columns = words[["word", *ids, "length", "log_frequency"]].rename(columns=ids)
+    columns = columns.assign(readings=times.n, sd=times.sd)
+    stimulus_ids = words["item"].astype(str) + "." + words.zone.astype(str)
+    coords = {"stimulus_id": stimulus_ids, **columns}
     assembly = BehavioralAssembly(
         times.rt.to_numpy(),
-        coords={name: ("presentation", values) for name, values in coords.items()},
+        coords={str(name): ("presentation", values.to_numpy()) for name, values in coords.items()},
         dims=["presentation"],
     )
     assembly.attrs["identifier"] = "NaturalStories2021.listed" if listed else "NaturalStories2021"

@@ -120,7 +120,6 @@ def behavior(trials: pd.DataFrame, stimuli: StimulusSet, *, identifier: str) -> 
         dims=["presentation"],
     )
     assembly.name = identifier
-    assembly.attrs["identifier"] = identifier
-    assembly.attrs["stimulus_set"] = stimuli
-    assembly.attrs["stimulus_set_identifier"] = stimuli.identifier
+    stimulus_attrs = {"stimulus_set": stimuli, "stimulus_set_identifier": stimuli.identifier}
+    assembly.attrs |= {"identifier": identifier, **stimulus_attrs}
     return assembly

@@ -215,7 +215,6 @@ def _dissimilarities(rows: list[np.ndarray], *, identifier: str, **levels: list[
     )
     stimuli = load_stimuli()
     assembly.name = identifier
-    assembly.attrs["identifier"] = identifier
-    assembly.attrs["stimulus_set"] = stimuli
-    assembly.attrs["stimulus_set_identifier"] = stimuli.identifier
+    stimulus_attrs = {"stimulus_set": stimuli, "stimulus_set_identifier": stimuli.identifier}
+    assembly.attrs |= {"identifier": identifier, **stimulus_attrs}
     return assembly
