@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, finite_values, match_rows
 from brainscore_core.metrics import Score
 from brainscore_core.numerics import pearson
-from brainscore_core.numerics.linear_regression import SplitFit
+from brainscore_core.numerics.linear_regression import SplitFit, Splits
 from brainscore_core.progress import stage
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 
@@ -114,9 +114,7 @@ class XarrayRegression:
         """Penalty that the last fit chose; None if the regression does not choose one."""
         return getattr(self._fitted, "alpha", getattr(self._fitted, "alpha_", None))
 
-    def cross_predict(
-        self, source: DataAssembly, target: DataAssembly, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    ) -> Iterator[NeuroidAssembly]:
+    def cross_predict(self, source: DataAssembly, target: DataAssembly, splits: Splits) -> Iterator[NeuroidAssembly]:
         """Out-of-fold predictions, split after split.
 
         Parameters
@@ -137,9 +135,7 @@ class XarrayRegression:
             dims = [self._dims[0], self._neuroid_dim]
             yield _with_alpha(NeuroidAssembly(fit.predicted, coords=stimuli | neuroids, dims=dims), fit.alpha)
 
-    def cross_fit(
-        self, source: DataAssembly, target: DataAssembly, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    ) -> Iterator[SplitFit]:
+    def cross_fit(self, source: DataAssembly, target: DataAssembly, splits: Splits) -> Iterator[SplitFit]:
         """As :meth:`cross_predict`, without coordinates: predictions (test rows × neuroids) and penalty of each split.
 
         The penalty is None if the regression does not choose one, ``left_out`` if it does not compute the effects of

@@ -3,6 +3,7 @@
 Maps are fitted from second moments, in their primal or dual form.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ from brainscore_core.numerics._processors import SHORT_PRODUCT, one_thread
 from brainscore_core.numerics.stimulus_products import centred_gram, gram
 
 Scores = Callable[[], Array]
+
+Splits = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
+"""Training and test rows of each split."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +178,20 @@ class SplitFit(NamedTuple):
     left_out: Callable[[], LeftOut] | None = None
 
 
+class LinearRegression(ABC):
+    """Regression whose fits are linear in the responses."""
+
+    from_products: ClassVar[bool] = True  # of stimuli: fits do not change if features are rotated
+
+    @abstractmethod
+    def cross_fit(self, X: ArrayLike, Y: ArrayLike, splits: Splits) -> Iterator[SplitFit]:
+        """Predictions as in :meth:`cross_predict`, each with the effects of the training rows on them."""
+
+    def cross_predict(self, X: ArrayLike, Y: ArrayLike, splits: Splits) -> Iterator[Array]:
+        """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
+        return (fit.predicted for fit in self.cross_fit(X, Y, splits))
+
+
 def sums_of_groups(values: Array, groups: NDArray[np.intp]) -> Array:
     """Sums of the rows of each group, numbered from 0 on: groups × columns."""
     if groups.max(initial=-1) + 1 == len(groups):  # each row is a group of its own
@@ -280,7 +298,7 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
-class LeastSquares:
+class LeastSquares(LinearRegression):
     """Least squares with a free intercept; if there are several solutions, the one with the smallest weights.
 
     Notes
@@ -299,8 +317,6 @@ class LeastSquares:
     [[7.0]]
     """
 
-    from_products: ClassVar[bool] = True  # of stimuli: fits do not change if features are rotated
-
     def fit(self, X: ArrayLike, Y: ArrayLike) -> LinearFit:
         """Fit responses Y (n × q) from features X (n × p).
 
@@ -318,15 +334,7 @@ class LeastSquares:
         centred = centred_features(X, mean=x_mean)
         return LinearFit(x_mean, y_mean, _of_features(centred, Y - y_mean))
 
-    def cross_predict(
-        self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    ) -> Iterator[Array]:
-        """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
-        return (fit.predicted for fit in self.cross_fit(X, Y, splits))
-
-    def cross_fit(
-        self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    ) -> Iterator[SplitFit]:
+    def cross_fit(self, X: ArrayLike, Y: ArrayLike, splits: Splits) -> Iterator[SplitFit]:
         """Predictions as in :meth:`cross_predict`, each with the effects of the training rows on them.
 
         With as many features as a split trains on, or more, but fewer than stimuli, the split has none.

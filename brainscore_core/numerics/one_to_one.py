@@ -1,6 +1,6 @@
 """Prediction of each response by the single feature that correlates best with it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._matrices import Array, as_matrix, check_inputs, chunks
 from brainscore_core.numerics.correlation import cross_pearson, standardised
-from brainscore_core.numerics.linear_regression import left_out_rows
+from brainscore_core.numerics.linear_regression import Splits, left_out_rows
 
 _FAINT = 1e-6
 """Features that keep less than this fraction of their size or variance are computed separately in each split."""
@@ -74,9 +74,7 @@ class OneToOne:
             best.update(np.nan_to_num(cross_pearson(block, Y), nan=-np.inf), columns)
         return OneToOneFit(best.features, X.shape[1])
 
-    def cross_predict(
-        self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    ) -> Iterator[Array]:
+    def cross_predict(self, X: ArrayLike, Y: ArrayLike, splits: Splits) -> Iterator[Array]:
         """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
         X, Y = check_inputs(X, Y)
         parts_of_splits = [

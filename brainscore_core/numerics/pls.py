@@ -1,11 +1,11 @@
 """Partial least squares regression (PLS2), in a dual form (stimuli) and a primal form (features)."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,14 @@ from brainscore_core.numerics._processors import (
     to_numpy,
     worker_threads,
 )
-from brainscore_core.numerics.linear_regression import LinearFit, Scores, SplitFit, left_out_of_scores
+from brainscore_core.numerics.linear_regression import (
+    LinearFit,
+    LinearRegression,
+    Scores,
+    SplitFit,
+    Splits,
+    left_out_of_scores,
+)
 from brainscore_core.numerics.stimulus_products import FLAT, fast_gram, gram_on, moments, scaled_features
 
 _KEPT = 0.1
@@ -246,11 +253,9 @@ _GROUP_BYTES = 2**27
 _FEW_STIMULI = 400
 """Number of stimuli below which Python takes most of the time, so that several threads wait for each other."""
 
-Splits = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-
 
 @dataclass(frozen=True)
-class PLS:
+class PLS(LinearRegression):
     """Partial least squares: each component is the direction of largest covariance between features and responses.
 
     Parameters
@@ -294,7 +299,6 @@ class PLS:
     ((30, 3), 5)
     """
 
-    from_products: ClassVar[bool] = True  # of stimuli: fits do not change if features are rotated
     n_components: int = 25
     _: KW_ONLY
     device: Any = None
@@ -322,10 +326,6 @@ class PLS:
         ((weights, count),) = problem.weights([rows], self.n_components)
         self._warn(count)
         return LinearFit(column_means(X), Y.mean(axis=0), weights, X if p > n else None, count)
-
-    def cross_predict(self, X: ArrayLike, Y: ArrayLike, splits: Splits) -> Iterator[Array]:
-        """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
-        return (fit.predicted for fit in self.cross_fit(X, Y, splits))
 
     def cross_fit(self, X: ArrayLike, Y: ArrayLike, splits: Splits) -> Iterator[SplitFit]:
         """Predictions as in :meth:`cross_predict`, each with the effects of the training rows on them.

@@ -1,10 +1,10 @@
 """Ridge regression: fits, and predictions of held-out stimuli from one fit to all stimuli."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,9 @@ from brainscore_core.numerics._processors import resolve_device, to_numpy
 from brainscore_core.numerics.linear_regression import (
     LeftOut,
     LinearFit,
+    LinearRegression,
     SplitFit,
+    Splits,
     centred_blocks,
     left_out_of_split,
     left_out_rows,
@@ -242,7 +244,7 @@ _WORTH_INVERTING = 3
 
 
 @dataclass(frozen=True)
-class Ridge:
+class Ridge(LinearRegression):
     """Least squares with an L2 penalty on the weights and a free intercept.
 
     Parameters
@@ -271,7 +273,6 @@ class Ridge:
     [[3.0], [5.0]]
     """
 
-    from_products: ClassVar[bool] = True  # of stimuli: fits do not change if features are rotated
     alpha: float = 1.0
     _: KW_ONLY
     device: Any = None
@@ -299,15 +300,7 @@ class Ridge:
         C, B = _finite_moments(X, Y - y_mean, x_mean, device)
         return LinearFit(x_mean, y_mean, _solve_shifted(C, B, self.alpha))
 
-    def cross_predict(
-        self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    ) -> Iterator[Array]:
-        """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
-        return (fit.predicted for fit in self.cross_fit(X, Y, splits))
-
-    def cross_fit(
-        self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    ) -> Iterator[SplitFit]:
+    def cross_fit(self, X: ArrayLike, Y: ArrayLike, splits: Splits) -> Iterator[SplitFit]:
         """Predictions as in :meth:`cross_predict`, each with the effects of the training rows on them.
 
         With fewer features than stimuli, a split has effects only if it trains on most stimuli.

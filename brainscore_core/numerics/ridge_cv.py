@@ -8,7 +8,7 @@ about thirty penalties determine those with all others to rounding.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,7 +37,9 @@ from brainscore_core.numerics._processors import (
 from brainscore_core.numerics.linear_regression import (
     LeftOut,
     LinearFit,
+    LinearRegression,
     SplitFit,
+    Splits,
     centred_blocks,
     centred_features,
     scaled_residuals,
@@ -405,7 +407,7 @@ def _left_out_of_choice(
 
 
 @dataclass(frozen=True)
-class RidgeCV:
+class RidgeCV(LinearRegression):
     """Ridge regression with a free intercept, and the penalty with the smallest error on held-out stimuli.
 
     Parameters
@@ -458,7 +460,6 @@ class RidgeCV:
     10.0
     """
 
-    from_products: ClassVar[bool] = True  # of stimuli: fits do not change if features are rotated
     alphas: Sequence[float]
     alpha_per_target: bool = False
     _: KW_ONLY
@@ -488,15 +489,7 @@ class RidgeCV:
         """
         return self._fit(*check_inputs(X, Y))[0]
 
-    def cross_predict(
-        self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    ) -> Iterator[Array]:
-        """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
-        return (fit.predicted for fit in self.cross_fit(X, Y, splits))
-
-    def cross_fit(
-        self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    ) -> Iterator[SplitFit]:
+    def cross_fit(self, X: ArrayLike, Y: ArrayLike, splits: Splits) -> Iterator[SplitFit]:
         """Predictions as in :meth:`cross_predict`, each with the penalty chosen on its training rows.
 
         The effects of the training rows on the predictions are those with this penalty.

@@ -1,7 +1,7 @@
 """Metrics and regressions of responses over time."""
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, finite_values, listed, match_rows
 from brainscore_core.metric_helpers.xarray_utils import XarrayRegression
 from brainscore_core.metrics import Score
+from brainscore_core.numerics.linear_regression import Splits
 from brainscore_core.progress import stage
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 
@@ -140,9 +141,7 @@ class SpanTimeRegression(XarrayRegression):
         values = np.asarray(self._fitted.predict(self._pooled(source, role="source")))
         return self._unpooled(values, source, self._target_coords)
 
-    def cross_predict(
-        self, source: DataAssembly, target: DataAssembly, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    ) -> Iterator[NeuroidAssembly]:
+    def cross_predict(self, source: DataAssembly, target: DataAssembly, splits: Splits) -> Iterator[NeuroidAssembly]:
         """Out-of-fold predictions, split after split; a stimulus is on the same side in all time bins.
 
         Parameters

@@ -80,14 +80,13 @@ def trials_of(target: DataAssembly, subject_coord: str | None = None) -> Trials:
             f"the target has {target.sizes['presentation']} trials; two halves are needed",
             remedy="check the selection before it",
         )
+    subject = subjects = None
+    if subject_coord is not None and (subject_coord != SUBJECT or SUBJECT in target.coords):
+        columns[subject_coord] = coord_values(target, subject_coord, role="target")
+        subject, subjects = pd.factorize(columns[subject_coord], sort=True)
     for name, values in columns.items():
-        missing = pd.isna(values)
-        if missing.any():
-            raise MetricInputError(
-                f"{name!r} is missing in {int(missing.sum())} trials of the target, first in trial "
-                f"{int(missing.argmax())}",
-                remedy="drop these trials",
-            )
+        remedy = "drop these trials" + (", or pass subject_coord=None" if name == subject_coord else "")
+        _refuse(pd.isna(values), columns, f"lack {name!r}", remedy)
     stimulus, stimuli = pd.factorize(columns["stimulus_id"], sort=True)
     codes, objects = pd.factorize(np.concatenate([columns["sample_obj"], columns["dist_obj"]]), sort=True)
     sample, distractor = np.split(np.asarray(codes, dtype=np.intp), 2)
@@ -103,34 +102,12 @@ def trials_of(target: DataAssembly, subject_coord: str | None = None) -> Trials:
     if "truth" in target.coords:
         differing = coord_values(target, "truth", role="target") != columns["sample_obj"]
         _refuse(differing, columns, "have a 'truth' other than 'sample_obj'", "make the two agree, or drop 'truth'")
-    trials = Trials(
-        np.asarray(stimuli), np.asarray(objects), truth, np.asarray(stimulus, dtype=np.intp), chosen, distractor
-    )
-    if subject_coord is None or (subject_coord == SUBJECT and SUBJECT not in target.coords):
-        return _sorted(trials, target)
-    subject, subjects = pd.factorize(coord_values(target, subject_coord, role="target"), sort=True)
-    if (subject < 0).any():
-        raise MetricInputError(
-            f"{subject_coord!r} is missing in {int((subject < 0).sum())} trials of the target",
-            remedy="drop these trials, or pass subject_coord=None",
-        )
-    trials = trials._replace(subject=np.asarray(subject, dtype=np.intp), subjects=np.asarray(subjects))
-    return _sorted(trials, target)
-
-
-def _sorted(trials: Trials, target: DataAssembly) -> Trials:
-    keys = [trials.chosen, trials.distractor, trials.stimulus]
-    if trials.subject is not None:
-        keys.insert(0, trials.subject)
+    keys = [codes for codes in (subject, chosen, distractor, stimulus) if codes is not None]
     if PUBLISHED_ORDER in target.coords:
         keys.append(coord_values(target, PUBLISHED_ORDER, role="target"))
     order = np.lexsort(keys)  # by the last key first
-    return trials._replace(
-        stimulus=trials.stimulus[order],
-        chosen=trials.chosen[order],
-        distractor=trials.distractor[order],
-        subject=None if trials.subject is None else trials.subject[order],
-    )
+    subject = None if subject is None else subject[order]
+    return Trials(stimuli, objects, truth, stimulus[order], chosen[order], distractor[order], subject, subjects)
 
 
 def probabilities(source: DataAssembly, trials: Trials) -> NDArray[np.float64]:

@@ -307,7 +307,7 @@ def test_what_cannot_be_compared_is_refused():
         metric(source, target.drop_vars("dist_obj"))
     choices = target.values.astype(object)
     choices[7] = None
-    with pytest.raises(MetricInputError, match="'choice' is missing in 1 trials of the target, first in trial 7"):
+    with pytest.raises(MetricInputError, match="1 trials of the target lack 'choice', first stimulus_id"):
         metric(source, _edited(target, choices=choices))
     with pytest.raises(MetricInputError, match="1 trials; two halves"):
         metric(source, target.isel(presentation=[0]))

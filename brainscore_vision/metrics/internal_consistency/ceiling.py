@@ -1,6 +1,5 @@
 """Split-half reliability of repeated measurements."""
 
-import warnings
 from collections.abc import Hashable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
@@ -24,6 +23,7 @@ from brainscore_core.metrics import NEUROID_GROUPS, Ceiling, Score
 from brainscore_core.numerics import pearson, split_half_reliability
 from brainscore_core.numerics.noise import half_means, spearman_brown
 from brainscore_core.numerics.predictions import FEWEST, PredictivityOfSplits
+from brainscore_core.numerics.resampling import median
 from brainscore_core.numerics.splits import shuffle_splits
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
@@ -138,10 +138,7 @@ class InternalConsistency(Ceiling):
         values = split_half_reliability(table.values, table.stimuli, table.repetitions, halves)
         coords = {"split": ("split", np.arange(len(halves)))} | coords_for_dim(assembly, "neuroid")
         raw = Score(values, coords=coords, dims=["split", "neuroid"])
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)  # NaN is the answer there
-            per_split = raw.median("neuroid").values
-        value, spread = over_splits(per_split)
+        value, spread = over_splits(median(values, axis=1))
         score = Score(value)
         score.attrs = {Score.RAW_VALUES_KEY: raw, "meaning": self.meaning, "split_error": spread, "drift": table.drift}
         self._attach_interval(score, table, halves)

@@ -1,6 +1,5 @@
 """How much of the averaged responses is signal, and how well subjects predict each other."""
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -253,6 +252,4 @@ def _without_one(responses: NDArray[np.float64]) -> list[float]:
 
 
 def _center(values: NDArray[np.float64]) -> float:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)  # NaN is the answer there
-        return float(mean(median(values, 1), 0))
+    return float(mean(median(values, 1), 0))

@@ -1,6 +1,5 @@
 """Split-half consistency with halves drawn image by image."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from brainscore_core.metric_helpers.alignment import MetricInputError, as_table,
 from brainscore_core.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined, over_splits
 from brainscore_core.metrics import Ceiling, Score, attach_uncertainty
 from brainscore_core.numerics import pearson, spearman_brown
+from brainscore_core.numerics.resampling import median
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import grouping_of
 from brainscore_vision.metric_helpers.repetitions import find_drift, require_own_responses
@@ -96,10 +96,7 @@ class SplitHalfPredictorConsistency(Ceiling):
                 result[split] = spearman_brown(_correlation(*halves))
         coords: dict[str, Any] = {"split": ("split", np.arange(self.n_splits))} | coords_for_dim(assembly, "neuroid")
         raw = Score(result, coords=coords, dims=["split", "neuroid"])
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)  # NaN is the answer there
-            per_split = np.asarray(np.nanmedian(result, axis=1))
-        value, spread = over_splits(per_split)
+        value, spread = over_splits(median(result, axis=1))
         score = Score(value)
         score.attrs = {Score.RAW_VALUES_KEY: raw, "meaning": self.meaning, "split_error": spread, "drift": drift}
         attach_neuroid_interval(score, raw)

@@ -3,9 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from brainscore_core.errors import respelled, spelling_hint
-from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
+from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, require_same
 from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_interval
 from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import Interval, bootstrap_interval
@@ -38,30 +39,6 @@ def shape_bias(shape_decisions: float, texture_decisions: float) -> float:
     """
     total = shape_decisions + texture_decisions
     return float(shape_decisions / total) if total > 0 else float("nan")
-
-
-def count_cues(
-    choices: np.ndarray,
-    *,
-    shapes: np.ndarray,
-    textures: np.ndarray,
-    observers: np.ndarray,
-    stimuli: np.ndarray,
-    n_observers: int,
-    n_stimuli: int,
-) -> CueCounts:
-    """Count the decisions for either cue.
-
-    Images whose shape and texture are of one category tell nothing and count 0.
-    """
-    conflict = shapes != textures
-    counts = []
-    for cue in (shapes, textures):
-        followed = conflict & (choices == cue)
-        count = np.zeros((n_observers, n_stimuli), dtype=np.int64)
-        np.add.at(count, (observers[followed], stimuli[followed]), 1)
-        counts.append(count)
-    return CueCounts(*counts)
 
 
 def bias_influence(counts: CueCounts) -> np.ndarray:
@@ -144,13 +121,14 @@ class ShapeBias(Metric):
         for neither. A MetricInputError if a level is missing, or the two are not about the same stimuli.
         """
         cues = _cues(target)
-        categories = [category for _, *both in cues.values() for category in both]
+        stimuli, categories = list(cues), [category for both in cues.values() for category in both]
         remarks = [
             check_labels(_labels(target), categories, role="target"),
             check_labels(_labels(source), categories),
         ]
-        people, observers = _counts_of_people(target, cues)
-        model = _counts_of_model(source, cues)
+        observers = np.unique(_level(target, "subject", "target")).tolist()
+        targets, predictions = _followed(target, cues, "target"), _followed(source, cues, "source")
+        people, model = _counts(targets, stimuli, observers), _counts(predictions, stimuli)
         of_model = shape_bias(model.shape.sum(), model.texture.sum())
         of_people = shape_bias(people.shape.sum(), people.texture.sum())
         score, bias = Score(1 - abs(of_model - of_people)), Score(of_model)
@@ -172,12 +150,12 @@ class ShapeBias(Metric):
                 score,
                 -np.sign(of_model - of_people) * influence,
                 units=("subjects", "stimuli"),
-                ids=(observers, np.array(sorted(cues))),
+                ids=(observers, np.array(stimuli)),
             )
             attach_interval(bias, _interval(biases, n_stimuli), units="stimuli", estimates="shape bias of the model")
         attach_remarks(score, *remarks)
         score.attrs.update(scale=self.scale, raw=bias, shape_bias=of_model, human_shape_bias=of_people)
-        score.attrs.update(predictions=_followed(source, cues), targets=_followed(target, cues))
+        score.attrs.update(predictions=predictions, targets=targets)
         return score
 
     def ceiling(self, target: BehavioralAssembly) -> Score:
@@ -187,7 +165,8 @@ class ShapeBias(Metric):
         |shape bias of one − shape bias of the others|; t interval over observers; ``attrs['raw']``: the value of each
         observer.
         """
-        people, observers = _counts_of_people(target, _cues(target))
+        cues, observers = _cues(target), np.unique(_level(target, "subject", "target")).tolist()
+        people = _counts(_followed(target, cues, "target"), list(cues), observers)
         if len(observers) < 2:
             raise MetricInputError(
                 f"a ceiling needs at least two observers; there is {len(observers)}: {', '.join(observers)}",
@@ -216,8 +195,8 @@ def _interval(resampled: np.ndarray, n: int) -> Interval:
     return Interval(float(low), float(high), float(defined.std(ddof=1)), "bootstrap", n)
 
 
-def _cues(target: DataAssembly) -> dict[str, tuple[int, str, str]]:
-    """Number, shape and texture of each stimulus."""
+def _cues(target: DataAssembly) -> dict[str, tuple[str, str]]:
+    """Shape and texture of each stimulus, sorted."""
     columns = [_level(target, name, "target") for name in ("stimulus_id", "shape", "texture")]
     if other_spellings := respelled(columns[2], columns[1]):
         raise MetricInputError(
@@ -225,55 +204,33 @@ def _cues(target: DataAssembly) -> dict[str, tuple[int, str, str]]:
             remedy=spelling_hint(columns[2], columns[1]),
         )
     cues = {stimulus: (shape, texture) for stimulus, shape, texture in zip(*columns, strict=True)}
-    return {stimulus: (number, *cues[stimulus]) for number, stimulus in enumerate(sorted(cues))}
+    return dict(sorted(cues.items()))
 
 
-def _counts_of_people(target: DataAssembly, cues: dict[str, tuple[int, str, str]]) -> tuple[CueCounts, list[str]]:
-    observers, rows = np.unique(_level(target, "subject", "target"), return_inverse=True)
-    return _counts(target, cues, rows, n_observers=len(observers)), [str(observer) for observer in observers]
-
-
-def _counts_of_model(source: DataAssembly, cues: dict[str, tuple[int, str, str]]) -> CueCounts:
-    shown = set(_level(source, "stimulus_id", "source"))
-    for names, known_names, problem in (
-        (set(cues) - shown, shown, "people saw but not the model"),
-        (shown - set(cues), set(cues), "no person saw"),
-    ):
-        if names:
-            raise MetricInputError(
-                f"{len(names)} stimuli that {problem}, such as {listed([min(names)])}; the other side has "
-                f"{listed(sorted(known_names))}",
-                remedy=spelling_hint(names, known_names)
-                or "compare decisions on the same stimuli: select them from both assemblies first",
-            )
-    return _counts(source, cues, np.zeros(source.sizes["presentation"], dtype=int), n_observers=1)
-
-
-def _counts(
-    assembly: DataAssembly, cues: dict[str, tuple[int, str, str]], rows: np.ndarray, *, n_observers: int
-) -> CueCounts:
-    numbers, shapes, textures = zip(*(cues[name] for name in _level(assembly, "stimulus_id", "assembly")), strict=True)
-    return count_cues(
-        _labels(assembly),
-        shapes=np.array(shapes),
-        textures=np.array(textures),
-        observers=rows,
-        stimuli=np.array(numbers),
-        n_observers=n_observers,
-        n_stimuli=len(cues),
+def _followed(assembly: DataAssembly, cues: dict[str, tuple[str, str]], role: str) -> DataAssembly:
+    """Each decision: 1 for the shape, 0 for the texture, NaN for neither or if both are of one category."""
+    names = _level(assembly, "stimulus_id", role)
+    require_same(
+        names,
+        list(cues),
+        what="stimuli",
+        remedy="compare decisions on the same stimuli: select them from both assemblies first",
     )
-
-
-def _followed(assembly: DataAssembly, cues: dict[str, tuple[int, str, str]]) -> DataAssembly:
-    names = _level(assembly, "stimulus_id", "assembly")
-    labels = _labels(assembly)
-    shapes, textures = (np.array([cues[name][field] for name in names]) for field in (1, 2))
-    conflict = shapes != textures
+    shapes, textures = np.array([cues[name] for name in names]).T
+    labels, conflict = _labels(assembly), shapes != textures
     followed = np.where(conflict & (labels == shapes), 1.0, np.where(conflict & (labels == textures), 0.0, np.nan))
     coords = {"stimulus_id": ("presentation", names)}
     if "subject" in assembly.coords:
-        coords["subject"] = ("presentation", _level(assembly, "subject", "assembly"))
+        coords["subject"] = ("presentation", _level(assembly, "subject", role))
     return DataAssembly(followed, coords=coords, dims=["presentation"])
+
+
+def _counts(followed: DataAssembly, stimuli: list[str], observers: list[str] | None = None) -> CueCounts:
+    """Decisions for either cue, of all observers together or of each."""
+    cells, m, n = pd.Index(stimuli).get_indexer(followed["stimulus_id"].values), len(observers or [""]), len(stimuli)
+    if observers is not None:
+        cells = cells + n * pd.Index(observers).get_indexer(followed["subject"].values)
+    return CueCounts(*(np.bincount(cells[followed.values == cue], minlength=m * n).reshape(m, n) for cue in (1, 0)))
 
 
 def _labels(assembly: DataAssembly) -> np.ndarray:

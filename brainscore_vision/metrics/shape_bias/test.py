@@ -153,9 +153,7 @@ def test_ceiling_of_one_observer_is_refused():
         load_metric("shape_bias").ceiling(_decisions(0.9))
 
 
-@pytest.mark.parametrize(
-    ("keep", "message"), [(slice(0, 150), "people saw but not the model"), (None, "no person saw")]
-)
+@pytest.mark.parametrize(("keep", "message"), [(slice(0, 150), "only in the target"), (None, "only in the source")])
 def test_different_stimuli_are_refused(keep, message):
     model = _decisions(0.3) if keep is not None else _decisions(0.3, n_stimuli=201)
     model = model.isel(presentation=keep) if keep is not None else model
