@@ -305,10 +305,6 @@ def rank_means(
     influences: Sequence[Sequence[ScoreInfluence | None]],
     weights: ArrayLike,
     benchmarks: Sequence[str],
-    *,
-    level: float = 0.95,
-    simultaneous: bool = True,
-    most_groups: int = 702,
 ) -> Ranks:
     """Rank models by a score, or by a weighted mean of several scores.
 
@@ -318,7 +314,6 @@ def rank_means(
       influence is stored.
     - `weights`: weights of the benchmarks in the mean.
     - `benchmarks`: identifiers of the benchmarks.
-    - `level`, `simultaneous`, `most_groups`: see :func:`~brainscore_core.numerics.ranks_from_influence`.
 
     Returns: known biases of metrics are subtracted. Two models are tested on the benchmarks on which both have a score
     with influences, measured on the units that most models were measured on. A pair counts as not different if it is
@@ -326,7 +321,7 @@ def rank_means(
 
     If all models have all the scores, the tests are corrected by their joint distribution
     (:func:`~brainscore_core.numerics.ranks_from_influence`), otherwise by Holm's method. The probability that any model
-    is placed above another that is equally good or better is then at most 1 − `level`, if no benchmark that a model
+    is placed above another that is equally good or better is then at most 0.05, if no benchmark that a model
     lacks was left out because of its results (:data:`ASSUMPTION`).
 
     Examples
@@ -352,21 +347,13 @@ def rank_means(
     some = np.isfinite(estimates) & ~missing.all(axis=1)
     if not missing[some].any():
         joint = joint_influence(table, shares[used], ceilings=len(used) > 1)
-        return ranks_from_influence(
-            estimates,
-            joint.parts,
-            units=joint.units,
-            twice=joint.twice,
-            level=level,
-            simultaneous=simultaneous,
-            most_groups=most_groups,
-        )
+        return ranks_from_influence(estimates, joint.parts, units=joint.units, twice=joint.twice)
     p = np.full((len(table), len(table)), np.nan)
     rows = np.flatnonzero(some)
     p[np.ix_(rows, rows)] = _p_values(
         estimates[rows], _pairs([table[row] for row in rows.tolist()], shares[used], [benchmarks[at] for at in used])
     )
-    return ranks_from_tests(estimates, p, level=level, simultaneous=simultaneous, most_groups=most_groups)
+    return ranks_from_tests(estimates, p)
 
 
 def _p_values(estimates: NDArray[np.float64], pairs: _Pairs) -> NDArray[np.float64]:
@@ -383,8 +370,6 @@ def compare_means(
     influences: Sequence[Sequence[ScoreInfluence | None]],
     weights: ArrayLike,
     benchmarks: Sequence[str],
-    *,
-    level: float = 0.95,
 ) -> PairedTest:
     """Compare the means of two models over the benchmarks on which both were scored.
 
@@ -392,7 +377,6 @@ def compare_means(
     - `influences`: influence of units (stimuli, neuroids, subjects) on each score; None if it is not stored.
     - `weights`: weights of the benchmarks in the mean.
     - `benchmarks`: identifiers of the benchmarks.
-    - `level`: confidence level.
 
     Returns: first minus second model on these benchmarks, without known biases of metrics, with the uncertainty about
     the mean over all benchmarks (:func:`~brainscore_core.numerics.means.mean_differences`), if no benchmark that a
@@ -448,7 +432,7 @@ def compare_means(
     if not found.comparable[0, 1]:
         return untested(difference, reason)
     difference, variance, df = (float(array[0, 1]) for array in found.differences[:3])
-    return student_test(difference, 0.0 if math.isnan(variance) else variance, df, level=level)
+    return student_test(difference, 0.0 if math.isnan(variance) else variance, df)
 
 
 def _problem(first: ScoreInfluence | None, second: ScoreInfluence | None) -> str:

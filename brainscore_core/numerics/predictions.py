@@ -292,19 +292,14 @@ def predictivity(
 
 
 def predictivity_interval(
-    result: Predictivity,
-    *,
-    clusters: ArrayLike | None = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
+    result: Predictivity, *, clusters: ArrayLike | None = None, n_resamples: int = 1000
 ) -> Interval:
     """Standard error and confidence interval of a predictivity, with stimuli and neuroids as random samples.
 
     `result`: the value and the effects of stimuli on it. `clusters`: clusters of neuroids, such as animals, that vary
     together. Fewer than five clusters do not vary: the neuroids of each vary instead. `n_resamples`: number of
-    resamples of the neuroids. `level`: confidence level. `seed`: seed of the resamples. Returns Student's t; ``n`` is
-    the smallest number of units. NaN with a reason for fewer than 3 stimuli or neuroids, or if the value is undefined.
+    resamples of the neuroids. Returns Student's t at a level of 95 %; ``n`` is the smallest number of units. NaN with a
+    reason for fewer than 3 stimuli or neuroids, or if the value is undefined.
 
     Notes
     -----
@@ -322,37 +317,35 @@ def predictivity_interval(
     """
     codes = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
     fewest = min(result.n_stimuli, result.n_neuroids)
-    reason = None
-    if fewest < 3:
-        reason = "at least 3 stimuli and neuroids are needed to tell how much they vary"
-    elif not math.isfinite(result.value):
-        reason = "the value itself is undefined"
-    if reason is not None:
+    if fewest < 3 or not math.isfinite(result.value):
+        few = "at least 3 stimuli and neuroids are needed to tell how much they vary"
+        reason = few if fewest < 3 else "the value itself is undefined"
         return Interval(math.nan, math.nan, math.nan, "crossed", fewest, reason)
     effects, training = result.effects, result.training
     if codes is not None and codes.max() + 1 >= FEWEST_GROUPS:
         fewest = min(result.n_stimuli, int(codes.max()) + 1)
-        of_neuroids, known, concentration = _jackknifed(result, codes), float(codes.max()), 0.0
+        of_neuroids = _jackknife_variance(_without_clusters(result, codes))
+        known, concentration = float(codes.max()), 0.0
         effects = sums_of_groups(effects.T, codes).T
         training = None if training is None else sums_of_groups(training.T, codes).T
     else:
-        of_neuroids = float(np.nanvar(_resampled(result, n_resamples, seed, codes), ddof=1))
+        of_neuroids = float(np.nanvar(_resampled(result, n_resamples, 0, codes), ddof=1))
         known, concentration = _known([result], result.n_neuroids), float(np.sum(result.weights**2))
     variance, df = _variance(
         [effects],
-        [of_neuroids],
+        of_neuroids,
         known=known,
         concentration=concentration,
         pairs=_of_pairs(result.pairs),
         least=0.0 if training is None else _common([effects - training]),
     )
     error = math.sqrt(variance)
-    half = float(stdtrit(min(df, fewest - 1), (1 + level) / 2)) * error
+    half = float(stdtrit(min(df, fewest - 1), 0.975)) * error
     return Interval(result.value - half, result.value + half, error, "crossed", fewest)
 
 
 def predictivity_covariance(
-    first: PredictivityOfUnits, second: PredictivityOfUnits, *, n_resamples: int = 1000, seed: int = 0
+    first: PredictivityOfUnits, second: PredictivityOfUnits, *, n_resamples: int = 1000
 ) -> float:
     """Covariance of two values over the stimuli and neuroids that both were computed from.
 
@@ -362,8 +355,6 @@ def predictivity_covariance(
         Such as a predictivity, and a reliability of the same recordings.
     n_resamples : int
         Number of resamples of the neuroids.
-    seed : int
-        Seed of the resamples.
 
     Returns
     -------
@@ -405,7 +396,7 @@ def predictivity_covariance(
         concentration = 0.0
     else:
         strata = None if first.clusters is None else codes
-        replicates = np.array([_resampled(side, n_resamples, seed, strata) for side in sides])
+        replicates = np.array([_resampled(side, n_resamples, 0, strata) for side in sides])
         own = float(np.cov(replicates[:, np.isfinite(replicates).all(axis=0)])[0, 1])
         concentration = float(np.mean([np.sum(side.weights**2) for side in sides]))
     n = len(effects[0])
@@ -423,7 +414,6 @@ def compare_predictivity(
     clusters: ArrayLike | None = None,
     n_resamples: int = 1000,
     level: float = 0.95,
-    seed: int = 0,
 ) -> PairedTest:
     """Difference of two models' predictivity of the same responses, with stimuli and neuroids as random samples.
 
@@ -442,8 +432,6 @@ def compare_predictivity(
         Number of resamples of the neuroids.
     level : float
         Confidence level.
-    seed : int
-        Seed of the resamples.
 
     Returns
     -------
@@ -505,22 +493,19 @@ def compare_predictivity(
     least = max(least, float(remaining_variance(_shared(cells), math.inf, n)))
     if varying is not None:
         without = [change(_without_clusters(side, varying)) for side in sides]
-        lost, known = without[0] - without[1], int(varying.max())
-        own = float(known / (known + 1) * np.sum((lost - lost.mean()) ** 2))
-        least = max(least, _shared(cells) - own) if n < _FEW else least
-        variance, df = _variance(cells, [own], known=known, concentration=0.0, pairs=pairs, least=least)
-        return student_test(difference, variance, min(df, n - 1, known), level=level)
-    seeds = (seed, seed) if paired_neuroids else (seed, seed + 1)
-    replicates = [change(_resampled(side, n_resamples, own, codes)) for side, own in zip(sides, seeds, strict=True)]
-    of_neuroids = float(np.nanvar(replicates[0] - replicates[1], ddof=1))
-    concentration = float(np.mean([np.sum(side.weights**2) for side in sides]))
-    of_median = _known(sides, fewest)
+        of_neuroids = _jackknife_variance(without[0] - without[1])
+        known, concentration = float(varying.max()), 0.0
+    else:
+        seeds = (0, 0) if paired_neuroids else (0, 1)
+        replicates = [change(_resampled(side, n_resamples, own, codes)) for side, own in zip(sides, seeds, strict=True)]
+        of_neuroids = float(np.nanvar(replicates[0] - replicates[1], ddof=1))
+        known, concentration = _known(sides, fewest), float(np.mean([np.sum(side.weights**2) for side in sides]))
     least = max(least, _shared(cells) - of_neuroids) if n < _FEW else least
-    variance, df = _variance(
-        cells, [of_neuroids], known=of_median, concentration=concentration, pairs=pairs, least=least
-    )
-    # at most those of a kind that contributes more than half of the variance, such as few groups of stimuli
-    df = min(df, of_median if of_neuroids > variance / 2 else n - 1)
+    variance, df = _variance(cells, of_neuroids, known=known, concentration=concentration, pairs=pairs, least=least)
+    if varying is not None:
+        df = min(df, n - 1, known)
+    else:  # at most those of a kind that contributes more than half of the variance, such as few groups of stimuli
+        df = min(df, known if of_neuroids > variance / 2 else n - 1)
     return student_test(difference, variance, df, level=level)
 
 
@@ -616,7 +601,7 @@ def _drops(values: Array) -> Array:
 
 def _variance(
     cells: Sequence[Array],
-    of_neuroids: Sequence[float],
+    of_neuroids: float,
     *,
     known: float,
     concentration: float,
@@ -626,9 +611,8 @@ def _variance(
     """Variance over stimuli and neuroids, and its degrees of freedom."""
     n = len(cells[0])
     common = max(_common(cells) - pairs, least, 0.0) / max(1 - concentration, 0.5)
-    own = float(sum(of_neuroids))
-    variance = own + common
-    uncertain = own**2 / known + common**2 / (n - 1)
+    variance = of_neuroids + common
+    uncertain = of_neuroids**2 / known + common**2 / (n - 1)
     return variance, variance**2 / uncertain if uncertain > 0 else min(n - 1, known)
 
 
@@ -730,9 +714,8 @@ def _resampled(side: Predictivity, n_resamples: int, seed: int, clusters: Codes 
     return _of_panels(panels, squared=side.squared)
 
 
-def _jackknifed(side: Predictivity, clusters: Codes) -> float:
-    """Variance of the value, from a jackknife over clusters of neuroids."""
-    left_out = _without_clusters(side, clusters)
+def _jackknife_variance(left_out: Array) -> float:
+    """Variance of a value, from those without each cluster of neuroids."""
     return float((len(left_out) - 1) / len(left_out) * np.sum((left_out - left_out.mean()) ** 2))
 
 
