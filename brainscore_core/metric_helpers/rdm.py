@@ -100,7 +100,8 @@ class RDMMetric(GeometryMetric):
     neuroid_groups: str | None = "subject"
 
     def __post_init__(self) -> None:
-        known_dissimilarity(self.dissimilarity), known_comparison(self.comparison)
+        known_dissimilarity(self.dissimilarity)
+        known_comparison(self.comparison)
         # the correlation of two single responses is undefined, their angle 0° or 180°
         self.min_neuroids = 2 if self.dissimilarity in {"correlation", "cosine"} else 1
         self.blocks = self.comparison == "whitened" and self.dissimilarity != "sqeuclidean"

@@ -1,8 +1,8 @@
 """Metrics and regressions of responses over time."""
 
 import copy
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from brainscore_core.progress import stage
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 
 TIME_DIM = "time_bin"
+A = TypeVar("A", bound=DataAssembly)
 _START, _END = "time_bin_start", "time_bin_end"
 
 
@@ -96,12 +97,17 @@ class PerTime:
             )
             for i in range(last.sizes[TIME_DIM])
         ]
-        first = results[0]
-        coords: dict[str, Any] = coords_for_dim(last, TIME_DIM)
-        for dim in first.dims:
-            coords |= coords_for_dim(first, dim)
-        values = np.stack([np.asarray(result.values) for result in results], axis=-1)
-        return Score(values, coords=coords, dims=[*first.dims, TIME_DIM])
+        return _along_time(Score, results, last)
+
+
+def _along_time(kind: type[A], parts: Sequence[DataAssembly], like: DataAssembly) -> A:
+    """Assemblies of the time bins of `like`, stacked along a last dimension."""
+    first = parts[0]
+    coords: dict[str, Any] = coords_for_dim(like, TIME_DIM)
+    for dim in first.dims:
+        coords |= coords_for_dim(first, str(dim))
+    values = np.stack([np.asarray(part.values) for part in parts], axis=-1)
+    return kind(values, coords=coords, dims=[*first.dims, TIME_DIM])
 
 
 class SpanTimeRegression(XarrayRegression):
@@ -221,9 +227,4 @@ class PerTimeRegression:
         predictions = [
             fit.predict(source.isel({TIME_DIM: index}, drop=True)) for fit, index in zip(self._fits, bins, strict=True)
         ]
-        first = predictions[0]
-        coords = coords_for_dim(self._like, TIME_DIM)
-        for dim in first.dims:
-            coords |= coords_for_dim(first, str(dim))
-        values = np.stack([prediction.values for prediction in predictions], axis=-1)
-        return NeuroidAssembly(values, coords=coords, dims=[*first.dims, TIME_DIM])
+        return _along_time(NeuroidAssembly, predictions, self._like)

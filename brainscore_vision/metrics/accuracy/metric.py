@@ -8,14 +8,20 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed, require_same
+from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, require_same
 from brainscore_core.metric_helpers.uncertainty import attach_influence, attach_varied, clipped
 from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import Interval, bootstrap_interval, combined_interval, mean_influence
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
-from brainscore_vision.metric_helpers.behaviour import Images, attach_remarks, images_of, right_choices
+from brainscore_vision.metric_helpers.behaviour import (
+    Images,
+    attach_remarks,
+    images_of,
+    matched_choices,
+    right_choices,
+)
 
 
 class Accuracy(Metric):
@@ -68,7 +74,10 @@ class Accuracy(Metric):
             target = as_table(target, ("presentation",), role="target")
             if isinstance(source, DataAssembly) and all("stimulus_id" in side.coords for side in (source, target)):
                 stimuli = coord_values(target, "stimulus_id", role="target")
-                chosen = chosen[_rows(coord_values(source, "stimulus_id", role="source"), stimuli)]
+                shown = coord_values(source, "stimulus_id", role="source")
+                remedy = "show the model the target's stimuli, or select what both have"
+                require_same(shown, stimuli, what="stimuli", remedy=remedy)
+                chosen = matched_choices(source, stimuli)
             right = np.asarray(target.values)
         else:
             right = np.asarray(target)
@@ -118,17 +127,6 @@ def _trials(target: Any, right: NDArray[Any], stimuli: NDArray[Any] | None) -> x
         "stimulus_id": ("presentation", np.arange(len(right)) if stimuli is None else stimuli),
     }
     return xr.DataArray(right, coords=coords, dims=["presentation"], attrs=getattr(target, "attrs", None))
-
-
-def _rows(source: NDArray[Any], target: NDArray[Any]) -> NDArray[np.intp]:
-    index = pd.Index(source)
-    if not index.is_unique:
-        raise MetricInputError(
-            f"the source has several choices for {listed(index[index.duplicated()][:1])}",
-            remedy="keep one choice a stimulus",
-        )
-    require_same(index, target, what="stimuli", remedy="show the model the target's stimuli, or select what both have")
-    return np.asarray(index.get_indexer(target), dtype=np.intp)
 
 
 def _interval(correct: NDArray[np.bool_], stimuli: NDArray[Any] | None) -> Interval:

@@ -329,17 +329,12 @@ def _answers(source: DataAssembly, variable: str, label_coord: str) -> tuple[NDA
     except (TypeError, ValueError):
         x = np.full(len(strength), np.nan)
     values = np.asarray(source.values, dtype=np.float64)
-    for bad, problem in (
-        (~np.isfinite(x), f"{variable!r} is not a finite number"),
-        (np.isnan(values).any(axis=1), "are NaN"),
-    ):
-        if bad.any() or not len(x):
-            raise MetricInputError(
-                f"the source's probabilities {problem}"
-                if problem == "are NaN"
-                else f"{problem} in {int(bad.sum())} trials of the source, such as {listed(strength[bad][:1])}",
-                remedy="name a coordinate with numbers as independent_variable, and pass finite probabilities",
-            )
+    remedy = "name a coordinate with numbers as independent_variable, and pass finite probabilities"
+    if (bad := ~np.isfinite(x)).any() or not len(x):
+        trials = f"{int(bad.sum())} trials of the source, such as {listed(strength[bad][:1])}"
+        raise MetricInputError(f"{variable!r} is not a finite number in {trials}", remedy=remedy)
+    if np.isnan(values).any():
+        raise MetricInputError("the source's probabilities are NaN", remedy=remedy)
     choices = coord_values(source, "choice", role="source", dim="choice")
     labels = coord_values(source, label_coord, role="source")
     return x, right_choices(choices[values.argmax(axis=1)], labels, offered=choices).correct
