@@ -149,8 +149,7 @@ class Alignment:
 
         Result: the function's, reduced by `aggregate`; ``raw`` holds what it was reduced from.
         """
-        aligned = self.align(source, target).sortby(self._dim)
-        values = _as_score(apply(aligned, target.sortby(self._dim)))
+        values = _as_score(apply(self.align(source, target).sortby(self._dim), target.sortby(self._dim)))
         score = values.copy() if aggregate is None else aggregate(values)
         score.attrs.setdefault(Score.RAW_VALUES_KEY, values.attrs.get(Score.RAW_VALUES_KEY, values))
         return score
@@ -252,7 +251,6 @@ def _merged(results: list[DataAssembly], divisions: list[dict[str, Any]]) -> Sco
     merged = merge_data_arrays(results)
     for name in divisions[0]:
         labels = pd.unique(pd.Series([division[name] for division in divisions]))
-        order = pd.Index(merged[name].values).get_indexer(pd.Index(labels))
-        merged = merged.isel({name: order})
+        merged = merged.isel({name: pd.Index(merged[name].values).get_indexer(pd.Index(labels))})
     merged.attrs = {}
     return merged

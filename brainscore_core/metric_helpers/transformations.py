@@ -260,8 +260,7 @@ class Splits:
     def _strata_of_groups(self, strata: NDArray[Any] | None, groups: Rows) -> NDArray[Any] | None:
         if strata is None:
             return None
-        first = np.unique(groups, return_index=True)[1]
-        of_groups = strata[first]
+        of_groups = strata[np.unique(groups, return_index=True)[1]]
         if (of_groups[groups] == strata).all():
             return np.asarray(of_groups)
         if self.stratification_coord == _DEFAULT_STRATIFICATION:
@@ -299,8 +298,7 @@ class CrossValidation(Splits):
         deviation over splits (ddof 0) divided by √splits.
         """
         pick = self._corresponding(source, target)
-        splits = self._shown(source, target)
-        scores = [apply(*pick(rows.train), *pick(rows.test)) for rows in splits]
+        scores = [apply(*pick(rows.train), *pick(rows.test)) for rows in self._shown(source, target)]
         return self.aggregate(merge_splits(scores), aggregate)
 
     def aggregate(self, raw: Score, aggregate: Aggregate | None = None) -> Score:
@@ -426,8 +424,7 @@ class TestOnlyCrossValidationSingle(Splits):
 
         Returns: as for :class:`CrossValidation`.
         """
-        splits = self._shown(assembly, assembly)
-        scores = [apply(assembly.isel(presentation=rows.test)) for rows in splits]
+        scores = [apply(assembly.isel(presentation=rows.test)) for rows in self._shown(assembly, assembly)]
         return aggregate_splits(merge_splits(scores), aggregate)
 
 

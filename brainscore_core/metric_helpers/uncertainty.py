@@ -144,8 +144,7 @@ def _units(assembly: xr.DataArray, dim: str, group: str | None, labels: NDArray[
         return single
     single = single._replace(clusters=codes, group=group, labels=labels)
     if number < FEWEST_GROUPS:
-        noun = _NOUNS.get(group, group)
-        return single._replace(plural=f"new {name} of {these(number, noun)}")
+        return single._replace(plural=f"new {name} of {these(number, _NOUNS.get(group, group))}")
     details = f"{counted(number - alone, 'group')} of {n:,} {name}"
     details += f", {alone:,} of them in no group" if alone else ""
     return single._replace(codes=codes, number=number, plural=f"new groups of {name} ({group})", details=details)

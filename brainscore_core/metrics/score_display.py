@@ -166,8 +166,7 @@ def _values_in_order(score: Score, name: str) -> Svg | None:
         DotsRow(label=str(label), value=value, text=number_text(value), state="" if np.isfinite(value) else "no number")
         for label, value in zip(names, score.values.astype(np.float64).tolist(), strict=True)
     ]
-    chart = Dots(rows=rows, title=name, x_title="value", reference=0.0)
-    return _single(chart, name, [str(dim)])
+    return _single(Dots(rows=rows, title=name, x_title="value", reference=0.0), name, [str(dim)])
 
 
 def _sorted_values(score: Score, name: str) -> Svg:

@@ -363,8 +363,7 @@ def _forward(form: Form, earlier: tuple[Any, Any, Any], R: Any) -> Any:
 
 def _multiply(form: Form, earlier: tuple[Any, Any, Any], R: Any) -> Any:
     """M times vectors, without computing M."""
-    v = _forward(form, earlier, R)
-    e = form.through(v)
+    e = form.through(_forward(form, earlier, R))
     return form.backward(e) - _combined(_onto(earlier[1], e), earlier[2])
 
 

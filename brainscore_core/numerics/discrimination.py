@@ -80,8 +80,7 @@ def choice_counts(
         cell = cell + np.asarray(blocks, dtype=np.intp) * (n_stimuli * n_objects)
     shape = (n_blocks, n_stimuli, n_objects)
     asked = np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape)
-    alarms = np.bincount(cell[picked == offered], minlength=int(np.prod(shape))).reshape(shape)
-    return asked, alarms
+    return asked, np.bincount(cell[picked == offered], minlength=int(np.prod(shape))).reshape(shape)
 
 
 def rates_of_counts(asked: ArrayLike, alarms: ArrayLike, truth: ArrayLike) -> Array:
@@ -174,8 +173,7 @@ def stimulus_dprimes(rates: ArrayLike, truth: ArrayLike) -> Array:
     [[nan, 2.563], [2.563, nan]]
     """
     array, objects = np.asarray(rates, dtype=np.float64), np.asarray(truth, dtype=np.intp)
-    inverse = class_means(array, objects, n_objects=array.shape[1])[:, objects].T
-    return _dprimes(array, inverse)
+    return _dprimes(array, class_means(array, objects, n_objects=array.shape[1])[:, objects].T)
 
 
 def object_dprimes(rates: ArrayLike, truth: ArrayLike) -> Array:

@@ -329,10 +329,8 @@ class LeastSquares(LinearRegression):
         self.check(*X.shape)
         x_mean, y_mean = column_means(X), Y.mean(axis=0)
         if X.shape[1] > len(X):
-            weights = _of_gram(centred_gram(X), Y - y_mean)
-            return LinearFit(x_mean, y_mean, weights, X)
-        centred = centred_features(X, mean=x_mean)
-        return LinearFit(x_mean, y_mean, _of_features(centred, Y - y_mean))
+            return LinearFit(x_mean, y_mean, _of_gram(centred_gram(X), Y - y_mean), X)
+        return LinearFit(x_mean, y_mean, _of_features(centred_features(X, mean=x_mean), Y - y_mean))
 
     def cross_fit(self, X: ArrayLike, Y: ArrayLike, splits: Splits) -> Iterator[SplitFit]:
         """Predictions as in :meth:`cross_predict`, each with the effects of the training rows on them.

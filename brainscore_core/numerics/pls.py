@@ -163,8 +163,7 @@ class PrimalForm:
         sets = [self._set(counts, subtract=bool(is_kept)) for counts, is_kept in zip(weights, enough, strict=True)]
         self._removed = [moments[0] for moments in sets]
         self._own = [moments[1] for moments in sets]
-        totals = xp.stack([moments[3] for moments in sets])
-        self.x_mean = to_numpy(totals) / n[:, None]
+        self.x_mean = to_numpy(xp.stack([moments[3] for moments in sets])) / n[:, None]
         x_sums = np.array([moments[4] for moments in sets])
         x_sizes = x_sums - n * dot(self.x_mean, self.x_mean)
         cross_products = [

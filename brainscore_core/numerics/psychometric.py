@@ -165,8 +165,7 @@ class _Likelihood:
         lapse = np.unique(np.clip(_START_LAPSES, *lapses))
         rises = np.geomspace(0.05, 12 / np.median(gaps), 30)
         slopes = np.concatenate([-rises[::-1], rises])
-        locations = np.linspace(self._u[0], self._u[-1], 25)
-        grid, losses = self._best_lapse(slopes[:, None], locations, lapse)
+        grid, losses = self._best_lapse(slopes[:, None], np.linspace(self._u[0], self._u[-1], 25), lapse)
         rim = np.pad(losses, 1, constant_values=np.inf)
         around = [rim[i : i + losses.shape[0], j : j + losses.shape[1]] for i in range(3) for j in range(3)]
         optimal = losses <= np.min(around, axis=0)

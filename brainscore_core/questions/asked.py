@@ -202,8 +202,7 @@ def _selected(question: Question, part: DataAssembly, neuroids: NDArray[np.bool_
     if question.stimuli is not None:
         rows = rows_matching(question.stimuli, columns_of(part, "presentation"), what="stimuli").copy()
     if question.stimulus_ids:
-        names = part["stimulus_id"].values
-        rows &= np.isin(names.astype(str), question.stimulus_ids)
+        rows &= np.isin(part["stimulus_id"].values.astype(str), question.stimulus_ids)
     if not rows.any():
         raise UserError("no stimulus is selected", remedy="ask for others")
     if not rows.all():

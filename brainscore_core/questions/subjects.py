@@ -105,8 +105,7 @@ def mean_of_pairs(pairs: NDArray[np.float64]) -> Score:
     n = len(pairs)
     value = float(np.nanmean(pairs))
     others = [np.delete(np.delete(pairs, i, axis=0), i, axis=1) for i in range(n)]
-    left_out = [np.nanmean(each) for each in others]
-    interval = jackknife_interval(value, left_out, units="subjects")
+    interval = jackknife_interval(value, [np.nanmean(each) for each in others], units="subjects")
     return attach_uncertainty(
         Score(value),
         error=interval.error,

@@ -313,6 +313,5 @@ def numbers_of(values: Any) -> Array:
     """Dates as numbers; NaN for missing ones."""
     values = np.asarray(values)
     if values.dtype.kind == "M":
-        missing = np.isnat(values)
-        return np.where(missing, np.nan, values.astype(np.int64).astype(np.float64))
+        return np.where(np.isnat(values), np.nan, values.astype(np.int64).astype(np.float64))
     return values.astype(np.float64)

@@ -187,8 +187,7 @@ class SpanTimeRegression(XarrayRegression):
         return np.concatenate([finite_values(responses, role=role, label=self._neuroid_coord) for responses in bins])
 
     def _unpooled(self, values: NDArray[Any], like: DataAssembly, neuroids: dict[str, Any]) -> NeuroidAssembly:
-        n_bins = like.sizes[TIME_DIM]
-        cube = np.moveaxis(values.reshape(n_bins, like.sizes[self._dims[0]], -1), 0, -1)
+        cube = np.moveaxis(values.reshape(like.sizes[TIME_DIM], like.sizes[self._dims[0]], -1), 0, -1)
         coords = coords_for_dim(like, self._dims[0]) | neuroids | coords_for_dim(like, TIME_DIM)
         return NeuroidAssembly(cube, coords=coords, dims=[self._dims[0], self._neuroid_dim, TIME_DIM])
 

@@ -144,8 +144,7 @@ class BakerAccuracyDelta(Metric):
 
     def _halves(self, m: int) -> NDArray[np.bool_]:
         """Which of the subjects are drawn (sample × subject)."""
-        rng = np.random.default_rng(self.seed)
-        order = rng.permuted(np.tile(np.arange(m), (self.samples, 1)), axis=1)
+        order = np.random.default_rng(self.seed).permuted(np.tile(np.arange(m), (self.samples, 1)), axis=1)
         return _members(order[:, : m // 2], np.arange(m))
 
     def _published_halves(self, subjects: NDArray[Any], *, reseeded: bool) -> NDArray[np.bool_]:

@@ -141,8 +141,7 @@ class BootstrapDistributionSimilarity(Metric):
         counts = self._counts(codes, bins, size=len(data))
         values = self._similarities(counts[:, :bins], measured / measured.sum())
         undefined = int(np.isnan(values).sum())
-        coords = {"sample": ("sample", np.arange(self.ns))}
-        raw = Score(values, coords=coords, dims=["sample"])
+        raw = Score(values, coords={"sample": ("sample", np.arange(self.ns))}, dims=["sample"])
         if undefined > MAX_UNDEFINED * self.ns:
             reason = f"{undefined} of {self.ns} samples of the model's neuroids have no {self.property_name!r}"
             warnings.warn(f"{reason}; the score is 0", stacklevel=2)

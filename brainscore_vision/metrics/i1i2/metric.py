@@ -263,8 +263,7 @@ class _Consistency(Metric):
 
     def _measured(self, trials: Trials, which: NDArray[np.intp]) -> _Side:
         columns = (column[which] for column in (trials.stimulus, trials.chosen, trials.distractor))
-        rates = choice_rates(*columns, truth=trials.truth, n_objects=len(trials.objects))
-        return self._side(rates, trials)
+        return self._side(choice_rates(*columns, truth=trials.truth, n_objects=len(trials.objects)), trials)
 
     def _side(self, rates: NDArray[np.float64], trials: Trials) -> _Side:
         values = object_dprimes(rates, trials.truth) if self.by_object else stimulus_dprimes(rates, trials.truth)

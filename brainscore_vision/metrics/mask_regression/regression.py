@@ -88,8 +88,7 @@ class MaskRegression:
         center, scale = Y.mean(axis=0, dtype=np.float64), Y.std(axis=0, dtype=np.float64)
         varies = scale > 1e-12 * np.abs(center)
         scale = np.where(varies, scale, 1.0)
-        standardised = ((X - mean) / spread)[:, order]
-        features = torch.as_tensor(standardised, dtype=torch.float32, device=self.device)
+        features = torch.as_tensor(((X - mean) / spread)[:, order], dtype=torch.float32, device=self.device)
         targets = torch.as_tensor((Y - center) / scale * varies, dtype=torch.float32, device=self.device)
         generator = torch.Generator().manual_seed(self.seed)
         mask, depth = (

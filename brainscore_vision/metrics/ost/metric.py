@@ -96,8 +96,7 @@ class SoftmaxReadout:
         """Probabilities, stimuli × labels."""
         from scipy.special import softmax
 
-        logits = (X - self._mean) / self._scale @ self._weights + self._bias
-        return np.asarray(softmax(logits, axis=1))
+        return np.asarray(softmax((X - self._mean) / self._scale @ self._weights + self._bias, axis=1))
 
 
 class LogisticReadout:
@@ -268,8 +267,7 @@ class OSTCorrelation(Metric):
             pairs[0, i, test], pairs[1, i, test] = times, target.values[test]
         tested = np.flatnonzero(~np.isnan(pairs).any(axis=0).all(axis=0))
         # the percentiles of resamples, which repeat images, are too far apart where a split has few of them
-        statistic = _resampled(*pairs[:, :, tested])
-        influence = jackknife_influence(np.arange(len(tested)), statistic)
+        influence = jackknife_influence(np.arange(len(tested)), _resampled(*pairs[:, :, tested]))
         interval = clipped(influence_interval(value, influence, units="images")._replace(method="t"))
         rows = np.concatenate(tests)
         coords: dict[str, Any] = {
@@ -349,8 +347,7 @@ def _repeated_spearman(x: Floats, y: Floats, times: Floats) -> Floats:
     if len(x) < 2:
         return np.full(len(times), np.nan)
     total = times.sum(axis=1, keepdims=True)
-    deviations = [ranks - (total + 1) / 2 for ranks in (_repeated_ranks(side, times) for side in (x, y))]
-    a, b = deviations
+    a, b = [ranks - (total + 1) / 2 for ranks in (_repeated_ranks(side, times) for side in (x, y))]
     spread = np.sqrt((times * a * a).sum(axis=1) * (times * b * b).sum(axis=1))
     return np.asarray((times * a * b).sum(axis=1) / np.where(spread > 0, spread, np.nan))
 

@@ -177,8 +177,7 @@ class NoiseNormalisedRDMMetric(Metric):
             return none(str(error))
         whole, left_out = values[0], np.array(values[1:])
         centre = float(np.clip(whole + (len(left_out) - 1) * (whole - left_out.mean()), -1.0, 1.0))
-        influence = deletion_influence(left_out)
-        interval = influence_interval(centre, influence, correlation=True)
+        interval = influence_interval(centre, deletion_influence(left_out), correlation=True)
         if interval.reason is not None:
             return none("undefined without some of the stimuli")
         return interval._replace(method="jackknife", n=n), centre

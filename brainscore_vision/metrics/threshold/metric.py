@@ -80,8 +80,7 @@ def ceiling_of(people: People) -> Score:
     each = np.nanmean(pairs, axis=1)
     drawn = _drawn(values)
     score = Score(each[drawn].mean())
-    subjects = people.subjects[defined][drawn]
-    coords = {"draw": ("draw", np.arange(m)), "subject": ("draw", subjects)}
+    coords = {"draw": ("draw", np.arange(m)), "subject": ("draw", people.subjects[defined][drawn])}
     score.attrs = {
         Score.RAW_VALUES_KEY: Score(each[drawn], coords=coords, dims=["draw"]),
         "scale": "similarity",
