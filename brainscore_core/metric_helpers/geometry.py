@@ -8,13 +8,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.metric_helpers.alignment import (
-    MetricInputError,
-    also_named,
-    as_table,
-    finite_values,
-    match_rows,
-)
+from brainscore_core.metric_helpers.alignment import MetricInputError, also_named, as_table, finite_values, match_rows
 from brainscore_core.metric_helpers.transformations import TestOnlyCrossValidation, merge_splits
 from brainscore_core.metric_helpers.uncertainty import (
     Units,

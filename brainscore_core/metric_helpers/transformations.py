@@ -9,13 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from brainscore_core.metric_helpers.alignment import (
-    MetricInputError,
-    canonical_rows,
-    coord_values,
-    listed,
-    match_rows,
-)
+from brainscore_core.metric_helpers.alignment import MetricInputError, canonical_rows, coord_values, listed, match_rows
 from brainscore_core.metric_helpers.uncertainty import over_splits
 from brainscore_core.metrics import Score, amend_uncertainty, attach_uncertainty
 from brainscore_core.numerics.splits import k_folds, shuffle_splits

@@ -11,19 +11,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from brainscore_core.metric_helpers.alignment import MetricInputError, coord_values
-from brainscore_core.metrics import (
-    Score,
-    Uncertainty,
-    amend_uncertainty,
-    attach_uncertainty,
-)
+from brainscore_core.metrics import Score, Uncertainty, amend_uncertainty, attach_uncertainty
 from brainscore_core.numerics import Interval, bootstrap_interval, influence_interval, jackknife_interval
 from brainscore_core.numerics.deletion import deletion_influence
-from brainscore_core.numerics.predictions import (
-    Predictivity,
-    PredictivityOfUnits,
-    predictivity_interval,
-)
+from brainscore_core.numerics.predictions import Predictivity, PredictivityOfUnits, predictivity_interval
 from brainscore_core.plurals import counted, plural
 from brainscore_core.populations import FEWEST_GROUPS, these
 from brainscore_core.provenance import remark

@@ -4,17 +4,9 @@ All functions accumulate in float64, take seeds as arguments, and do not change 
 kernel, and dissimilarities by correlation or cosine multiply large float32 features in float32 before.
 """
 
-from brainscore_core.numerics.correlation import (
-    cross_pearson,
-    pearson,
-    spearman,
-)
+from brainscore_core.numerics.correlation import cross_pearson, pearson, spearman
 from brainscore_core.numerics.dissimilarity import crossnobis_rdm, mahalanobis_rdm, noise_precision, rdm, square_rdm
-from brainscore_core.numerics.factors import (
-    effective_dimensionality,
-    factor_dimensions,
-    participation_ratio,
-)
+from brainscore_core.numerics.factors import effective_dimensionality, factor_dimensions, participation_ratio
 from brainscore_core.numerics.kappa import KappaCounts, crossed_kappa, kappa, pairwise_kappa
 from brainscore_core.numerics.linear_regression import LeastSquares, LinearFit
 from brainscore_core.numerics.noise import (

@@ -10,14 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._matrices import (
-    Array,
-    as_array_like,
-    check_inputs,
-    chunks,
-    column_means,
-    require_finite,
-)
+from brainscore_core.numerics._matrices import Array, as_array_like, check_inputs, chunks, column_means, require_finite
 from brainscore_core.numerics._pls_components import FORMED, Components, dot, extract
 from brainscore_core.numerics._processors import (
     WorkerThreads,

@@ -5,11 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import (
-    log_ndtr,
-    ndtr,
-    ndtri,
-)  # imported here, as only the metrics that use it import this module
+from scipy.special import log_ndtr, ndtr, ndtri  # imported here, as only the metrics that use it import this module
 
 from brainscore_core.numerics._matrices import Array
 

@@ -225,8 +225,7 @@ class Question:
         kind, _, detail = (self.split or "").partition(":")
         if self.split is not None and kind not in SPLITS:
             raise UserError(
-                f"unknown splits {self.split[:100]!r}",
-                "write groups:COLUMN, each:COLUMN or test:EXPRESSION",
+                f"unknown splits {self.split[:100]!r}", "write groups:COLUMN, each:COLUMN or test:EXPRESSION"
             )
         for expression in (self.stimuli, self.neuroids, detail if kind == "test" else None):
             if expression is not None:

@@ -406,10 +406,7 @@ def _side(store: ResultsStore, model: str, benchmark: str) -> Side | tuple[Recei
 
 
 def _compared(
-    benchmark: str,
-    pair: tuple[str, str],
-    sides: Mapping[str, Side | tuple[Receipt | None, str]],
-    level: float,
+    benchmark: str, pair: tuple[str, str], sides: Mapping[str, Side | tuple[Receipt | None, str]], level: float
 ) -> Comparison:
     both = [sides[model] for model in pair]
     receipts = [side.receipt if isinstance(side, Side) else side[0] for side in both]

@@ -9,11 +9,4 @@ from brainscore_core.metric_helpers.alignment import (
     match_rows,
 )
 
-__all__ = [
-    "MetricInputError",
-    "as_table",
-    "coord_values",
-    "finite_values",
-    "listed",
-    "match_rows",
-]
+__all__ = ["MetricInputError", "as_table", "coord_values", "finite_values", "listed", "match_rows"]

@@ -9,11 +9,4 @@ from brainscore_core.metric_helpers.geometry import (
     numbered,
 )
 
-__all__ = [
-    "Array",
-    "CrossValidatedGeometry",
-    "GeometryMetric",
-    "geometry_score",
-    "matched",
-    "numbered",
-]
+__all__ = ["Array", "CrossValidatedGeometry", "GeometryMetric", "geometry_score", "matched", "numbered"]

@@ -64,9 +64,7 @@ class CKACrossValidated(CrossValidatedGeometry):
     """
 
     def __init__(
-        self,
-        comparison_coord: str = Defaults.stimulus_coord,
-        crossvalidation_kwargs: Mapping[str, Any] | None = None,
+        self, comparison_coord: str = Defaults.stimulus_coord, crossvalidation_kwargs: Mapping[str, Any] | None = None
     ) -> None:
         super().__init__(CKAMetric(comparison_coord))
         options = {"split_coord": comparison_coord, "test_size": 0.9, **(crossvalidation_kwargs or {})}

@@ -54,9 +54,7 @@ class RDMMetric(rdm.RDMMetric):
     """Similarity of the matrices of two assemblies, over all stimuli, whose ``stimulus_id`` are matched."""
 
     def __init__(
-        self,
-        neuroid_dim: str = XarrayDefaults.neuroid_dim,
-        comparison_coord: str = XarrayDefaults.stimulus_coord,
+        self, neuroid_dim: str = XarrayDefaults.neuroid_dim, comparison_coord: str = XarrayDefaults.stimulus_coord
     ) -> None:
         super().__init__()
 

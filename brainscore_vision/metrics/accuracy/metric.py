@@ -15,13 +15,7 @@ from brainscore_core.numerics import Interval, bootstrap_interval, combined_inte
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED
-from brainscore_vision.metric_helpers.behaviour import (
-    Images,
-    attach_remarks,
-    images_of,
-    matched_choices,
-    right_choices,
-)
+from brainscore_vision.metric_helpers.behaviour import Images, attach_remarks, images_of, matched_choices, right_choices
 
 
 class Accuracy(Metric):

@@ -10,11 +10,7 @@ from numpy.typing import NDArray
 from brainscore_core.metric_helpers.alignment import MetricInputError, listed
 from brainscore_core.metric_helpers.uncertainty import Units, attach_influence, attach_jackknife, attach_varied, clipped
 from brainscore_core.metrics import Metric, Score
-from brainscore_core.numerics import (
-    combined_interval,
-    crossed_kappa,
-    pairwise_kappa,
-)
+from brainscore_core.numerics import combined_interval, crossed_kappa, pairwise_kappa
 from brainscore_core.numerics.resampling import mean
 from brainscore_core.populations import FEWEST_GROUPS, these
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly

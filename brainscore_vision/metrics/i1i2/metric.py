@@ -9,20 +9,9 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import attach_ceiling, ceil_score
 from brainscore_core.errors import spelling_hint
-from brainscore_core.metric_helpers.alignment import (
-    PUBLISHED_ORDER,
-    MetricInputError,
-    as_table,
-    coord_values,
-    listed,
-)
+from brainscore_core.metric_helpers.alignment import PUBLISHED_ORDER, MetricInputError, as_table, coord_values, listed
 from brainscore_core.metric_helpers.uncertainty import Units, attach_influence, attach_varied
-from brainscore_core.metrics import (
-    Metric,
-    Score,
-    Uncertainty,
-    declare_no_error,
-)
+from brainscore_core.metrics import Metric, Score, Uncertainty, declare_no_error
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.discrimination import (
     choice_counts,
@@ -308,12 +297,7 @@ class _Consistency(Metric):
         return influence * np.sqrt(max(whole - single, 0.0) / whole if whole > 0 else 1.0)
 
     def _score(
-        self,
-        pairs: Sequence[tuple[_Side, _Side]],
-        trials: Trials,
-        *,
-        names: tuple[str, str],
-        ours: _Side | None = None,
+        self, pairs: Sequence[tuple[_Side, _Side]], trials: Trials, *, names: tuple[str, str], ours: _Side | None = None
     ) -> Score:
         results = [masked_correlation(a.values, b.values) for a, b in pairs]
         values = np.array([result.value for result in results])

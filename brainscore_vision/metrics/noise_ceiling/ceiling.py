@@ -15,11 +15,7 @@ from brainscore_core.metric_helpers.alignment import (
     listed,
     match_rows,
 )
-from brainscore_core.metric_helpers.uncertainty import (
-    attach_jackknife,
-    attach_neuroid_interval,
-    note_undefined,
-)
+from brainscore_core.metric_helpers.uncertainty import attach_jackknife, attach_neuroid_interval, note_undefined
 from brainscore_core.metrics import Ceiling, Score
 from brainscore_core.numerics import pearson
 from brainscore_core.numerics.noise import noise_ceiling_fraction, signal_to_noise

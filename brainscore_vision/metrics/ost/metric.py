@@ -9,13 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.metric_helpers.alignment import (
-    MetricInputError,
-    as_table,
-    coord_values,
-    finite_values,
-    match_rows,
-)
+from brainscore_core.metric_helpers.alignment import MetricInputError, as_table, coord_values, finite_values, match_rows
 from brainscore_core.metric_helpers.transformations import CrossValidation
 from brainscore_core.metric_helpers.uncertainty import (
     attach_influence,

@@ -11,12 +11,7 @@ from brainscore_core.metric_helpers.predictivity import (
     SplitRegressedCorrelation,
     attach_interval_over_units,
 )
-from brainscore_core.metric_helpers.uncertainty import (
-    Units,
-    attach_each,
-    note_undefined,
-    over_splits,
-)
+from brainscore_core.metric_helpers.uncertainty import Units, attach_each, note_undefined, over_splits
 from brainscore_core.metric_helpers.xarray_utils import Defaults, XarrayCorrelation, XarrayRegression
 from brainscore_core.metrics import Score, Uncertainty, amend_uncertainty
 from brainscore_core.numerics import Predictivity

@@ -122,10 +122,7 @@ class ShapeBias(Metric):
         """
         cues = _cues(target)
         stimuli, categories = list(cues), [category for both in cues.values() for category in both]
-        remarks = [
-            check_labels(_labels(target), categories, role="target"),
-            check_labels(_labels(source), categories),
-        ]
+        remarks = [check_labels(_labels(target), categories, role="target"), check_labels(_labels(source), categories)]
         observers = np.unique(_level(target, "subject", "target")).tolist()
         targets, predictions = _followed(target, cues, "target"), _followed(source, cues, "source")
         people, model = _counts(targets, stimuli, observers), _counts(predictions, stimuli)
