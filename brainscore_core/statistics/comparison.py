@@ -165,14 +165,11 @@ class Comparisons(Sequence[Comparison]):
 
     def to_pandas(self) -> pd.DataFrame:
         """Convert to a table with one row for each pair of models on each benchmark."""
-        rows = []
+        rows: list[list[object]] = []
         for item in self.items:
-            low, high = item.ci or (None, None)
-            row: dict[str, object] = {"benchmark": item.benchmark, "first": item.first, "second": item.second}
-            row |= {"first_score": item.scores[0], "second_score": item.scores[1], "difference": item.difference}
-            row |= {"ci_low": low, "ci_high": high, "p": item.p, "p_corrected": item.p_corrected}
-            rows.append(row | {"verdict": item.verdict, "condition": item.condition})
-            rows[-1] |= {"units": item.units, "reason": item.reason}
+            rows.append([item.benchmark, item.first, item.second, *item.scores, item.difference])
+            rows[-1] += [*(item.ci or (None, None)), item.p, item.p_corrected]
+            rows[-1] += [item.verdict, item.condition, item.units, item.reason]
         numbers = ("first_score", "second_score", "difference", "ci_low", "ci_high", "p", "p_corrected")
         columns = ("benchmark", "first", "second", *numbers, "verdict", "condition", "units", "reason")
         return pd.DataFrame(rows, columns=list(columns)).astype(dict.fromkeys(numbers, "float64"))
