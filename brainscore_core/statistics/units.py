@@ -1,7 +1,7 @@
 """Stored data by which two models are compared: predictions, or the influence of each unit on the score."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -153,23 +153,7 @@ def read_side(store: ResultsStore, receipt: Receipt) -> Side:
     Raises Incomparable if the data needed to compare models are not stored.
     """
     kinds = {attachment.kind for attachment in receipt.attachments}
-    if "influence" in kinds:
-        influence = store.open_attachment(receipt, "influence")
-        further = None
-        if influence.attrs.get("further", 0):
-            further = store.open_attachment(receipt, "influence", group="further")
-        return Side(receipt, _influence(influence, further))
-    if "predictions" in kinds:
-        predictions = store.open_attachment(receipt, "predictions")
-        try:
-            targets = store.open_attachment(receipt, "predictions", group="targets")
-        except (UserError, KeyError, OSError) as error:
-            raise Incomparable(f"the predictions of {receipt.model.identifier} have no targets: {error}") from error
-        training = None
-        if predictions.attrs.get("training", 0):
-            training = store.open_attachment(receipt, "predictions", group="training")
-        return Side(receipt, _predicted(predictions, targets, receipt, training))
-    raise _nothing_stored(receipt)
+    return Side(receipt, _units(kinds, lambda kind, group: store.open_attachment(receipt, kind, group=group), receipt))
 
 
 def units_of(arrays: Mapping[str, Arrays], receipt: Receipt) -> Predicted | Influence:
@@ -177,16 +161,27 @@ def units_of(arrays: Mapping[str, Arrays], receipt: Receipt) -> Predicted | Infl
 
     Raises Incomparable if there is nothing by which models can be compared.
     """
-    if "influence" in arrays:
-        return _influence(arrays["influence"].main, arrays["influence"].groups.get("further"))
-    if "predictions" in arrays and "targets" in arrays["predictions"].groups:
-        predictions, groups = arrays["predictions"].main, arrays["predictions"].groups
-        return _predicted(predictions, groups["targets"], receipt, groups.get("training"))
-    raise _nothing_stored(receipt)
+
+    def opened(kind: str, group: str | None) -> Any:
+        return arrays[kind].main if group is None else arrays[kind].groups[group]
+
+    return _units(arrays, opened, receipt)
 
 
-def _nothing_stored(receipt: Receipt) -> Incomparable:
-    return Incomparable(
+def _units(kinds: Container[str], opened: Callable[[str, str | None], Any], receipt: Receipt) -> Predicted | Influence:
+    """Units from arrays of these kinds; `opened` returns an array, or one of its groups."""
+    if "influence" in kinds:
+        influence = opened("influence", None)
+        return _influence(influence, opened("influence", "further") if influence.attrs.get("further", 0) else None)
+    if "predictions" in kinds:
+        predictions = opened("predictions", None)
+        try:
+            targets = opened("predictions", "targets")
+        except (UserError, KeyError, OSError) as error:
+            raise Incomparable(f"the predictions of {receipt.model.identifier} have no targets: {error}") from error
+        training = opened("predictions", "training") if predictions.attrs.get("training", 0) else None
+        return _predicted(predictions, targets, receipt, training)
+    raise Incomparable(
         f"neither predictions nor the influence of stimuli, neuroids or subjects are stored for the score of "
         f"{receipt.model.identifier}",
         remedy="score it again if it was scored by an earlier version; some benchmarks have no units to resample "
