@@ -6,22 +6,23 @@ another type is an error, with the same text for all readers of the file.
 
 from __future__ import annotations
 
-import functools
 import json
 import math
-import types
-import typing
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
-from datetime import UTC, datetime
-from functools import lru_cache
-from hashlib import sha256
-from importlib import resources
-from typing import Any, Literal, Self, TypeVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, Self
 
 from brainscore_core.populations import UNRECORDED, condition_of_benchmark
 from brainscore_core.receipts.receipt import ErrorInfo
-from brainscore_core.receipts.schema import Check, ReceiptError, parse, quick_check
+from brainscore_core.receipts.schema import (
+    ASSESSMENTS,
+    identify,
+    mismatch,
+    parse,
+    present_time,
+    read,
+    refuse_newer,
+)
 from brainscore_core.strict_json import dumps, plain
 
 LEVEL = 0.05
@@ -32,8 +33,6 @@ MOST_MISSED = 0.2
 
 Interval = tuple[float, float]
 """Limits, infinite on a side without a limit, which is null in files."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,10 +276,12 @@ class Recovery:
         n = len(self.candidates)
         for number, confusion in enumerate(self.confusions):
             if confusion.counts and [len(row) for row in confusion.counts] != [n] * n:
-                raise _error(f"result.confusions[{number}].counts", f"not a table of {n} × {n} candidates")
+                raise mismatch(f"result.confusions[{number}].counts", f"not a table of {n} × {n} candidates")
         for number, mixture in enumerate(self.mixtures):
             if mixture.found and len(mixture.found) != len(mixture.weights):
-                raise _error(f"result.mixtures[{number}].found", f"not one for each of {len(mixture.weights)} weights")
+                raise mismatch(
+                    f"result.mixtures[{number}].found", f"not one for each of {len(mixture.weights)} weights"
+                )
 
     @property
     def outcome(self) -> str:
@@ -450,68 +451,8 @@ def result_of(part: str, result: Any) -> Result:
     brainscore_core.receipts.schema.ReceiptError: not a valid assessment: result.stimuli is 'many', not a whole number
     """
     if part not in _KINDS:
-        raise _error("part", f"{part!r:.40}, not one of {', '.join(_KINDS)}")
-    return _read(_KINDS[part], result, "result")
-
-
-def _error(path: str, problem: str) -> ReceiptError:
-    return ReceiptError(f"not a valid assessment: {path} is {problem}")
-
-
-@functools.cache
-def _hints(kind: type) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
-
-
-def _read(kind: type[T], data: Any, path: str) -> T:
-    if not isinstance(data, Mapping):
-        raise _error(path, f"{data!r:.40}, not an object")
-    values, hints = {}, _hints(kind)  # type: ignore[arg-type] # classes are hashable
-    for declared in fields(kind):  # type: ignore[arg-type] # a dataclass
-        value = data.get(declared.name)
-        has_default = declared.default is not MISSING or declared.default_factory is not MISSING
-        if value is not None:
-            values[declared.name] = _value(hints[declared.name], value, f"{path}.{declared.name}")
-        elif not has_default:
-            raise _error(f"{path}.{declared.name}", "missing")
-    return kind(**values)
-
-
-_TYPES: Mapping[Any, tuple[Any, str]] = {
-    str: ((str,), "a text"),
-    bool: ((bool,), "true or false"),
-    int: ((int,), "a whole number"),
-    float: ((int, float), "a number"),
-}
-
-
-def _value(hint: Any, value: Any, path: str) -> Any:
-    if isinstance(hint, types.UnionType):
-        hint = next(choice for choice in typing.get_args(hint) if choice is not types.NoneType)
-    if hint == Interval:
-        if not isinstance(value, list | tuple) or len(value) != 2:
-            raise _error(path, f"{value!r:.40}, not two limits")
-        low, high = (None if limit is None else _value(float, limit, path) for limit in value)
-        if low is None and high is None:
-            return None
-        return -math.inf if low is None else low, math.inf if high is None else high
-    if typing.get_origin(hint) is tuple:
-        if not isinstance(value, list | tuple):
-            raise _error(path, f"{value!r:.40}, not a list")
-        kind = typing.get_args(hint)[0]
-        return tuple(_value(kind, item, f"{path}[{number}]") for number, item in enumerate(value))
-    if typing.get_origin(hint) is Mapping:
-        if not isinstance(value, Mapping):
-            raise _error(path, f"{value!r:.40}, not an object")
-        return {str(name): _value(int, number, f"{path}.{name:.40}") for name, number in value.items()}
-    if is_dataclass(hint):
-        return _read(hint, value, path)  # type: ignore[arg-type] # a class
-    allowed, name = _TYPES[hint]
-    if not isinstance(value, allowed) or (isinstance(value, bool) and hint is not bool):
-        raise _error(path, f"{value!r:.40}, not {name}")
-    if isinstance(value, int | float) and not abs(value) < (2**63 if hint is int else 1e300):
-        raise _error(path, "too large a number" if value == value else "not a number")
-    return float(value) if hint is float else value
+        raise mismatch("part", f"{part!r:.40}, not one of {', '.join(_KINDS)}")
+    return read(_KINDS[part], result, "result")
 
 
 SCHEMA_VERSION = 1
@@ -564,10 +505,9 @@ class Assessment:
 
     def identified(self) -> Self:
         """Return the assessment with time and id."""
-        created = self.created or f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
+        created = self.created or present_time()
         dated = replace(self, created=created)
-        digest = sha256(dumps({**plain(asdict(dated)), "id": None}).encode()).hexdigest()[:12]
-        return replace(dated, id=f"{datetime.fromisoformat(created):%Y%m%dT%H%M%S%fZ}-{digest}")
+        return replace(dated, id=identify({**plain(asdict(dated)), "id": None}, created))
 
     @property
     def outcome(self) -> str:
@@ -609,47 +549,12 @@ class Assessment:
         Raises ReceiptError if the text is not JSON, does not follow the schema, or was written by a newer version.
         """
         data = parse(text)
-        version = data.get("schema_version") if isinstance(data, dict) else None
-        if isinstance(version, int) and not isinstance(version, bool) and version > SCHEMA_VERSION:
-            raise ReceiptError(
-                f"written by a newer Brain-Score: version {version}, but this one reads up to {SCHEMA_VERSION}",
-                remedy="upgrade: pip install --upgrade brainscore",
-            )
+        refuse_newer(data, SCHEMA_VERSION)
         _validate(data)
-        fields = {key: value for key, value in data.items() if key != "schema_version"}
-        fields["benchmark"] = Used(**data["benchmark"])
-        for key in ("models", "data"):
-            fields[key] = tuple(Used(**item) for item in data[key])
-        fields["error"] = ErrorInfo(**data["error"]) if data["error"] else None
-        return cls(**fields)
-
-
-def assessment_schema() -> dict[str, Any]:
-    """JSON Schema (draft 2020-12) of the assessments that this version writes.
-
-    Examples
-    --------
-    >>> assessment_schema()["properties"]["schema_version"]
-    {'const': 1}
-    """
-    text = resources.files("brainscore_core.receipts").joinpath("assessment.schema.json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema
-
-
-@lru_cache(maxsize=1)
-def _quick() -> Check:
-    return quick_check(assessment_schema())
+        return read(cls, data, checked=False)
 
 
 def _validate(data: Any) -> None:
-    if _quick()(data):
-        if data["result"] is not None:
-            result_of(data["part"], data["result"])
-        return
-    from jsonschema import Draft202012Validator
-
-    errors = sorted(Draft202012Validator(assessment_schema()).iter_errors(data), key=lambda error: error.json_path)
-    if errors:
-        problems = "; ".join(f"{error.json_path}: {error.message[:200]}" for error in errors[:5])
-        raise ReceiptError(f"not a valid assessment: {problems}")
+    ASSESSMENTS.validate(data)
+    if data["result"] is not None:
+        result_of(data["part"], data["result"])

@@ -4,10 +4,7 @@ It is strict JSON. A number that is not available is None, with its reason in an
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
-from hashlib import sha256
 from numbers import Real
 from typing import Any, Literal, Self
 
@@ -17,7 +14,7 @@ from brainscore_core.domain_names import FIRST
 from brainscore_core.formatting import estimate_text, number_text, range_text
 from brainscore_core.memory import format_size
 from brainscore_core.populations import condition_of_result, details, population
-from brainscore_core.receipts.schema import SCHEMA_VERSION, migrated, parse, validate
+from brainscore_core.receipts.schema import RECEIPTS, SCHEMA_VERSION, identify, migrated, parse, present_time, read
 from brainscore_core.strict_json import dumps, plain
 
 State = Literal["scored", "undefined", "not applicable", "failed"]
@@ -74,11 +71,6 @@ class VisualAngle:
     degrees: float
     stated: bool
     others: tuple[ScoreAtAngle, ...] = ()
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Make it from plain JSON types that follow the schema of receipts."""
-        return cls(**{**data, "others": tuple(ScoreAtAngle(**other) for other in data["others"])})
 
     def text(self) -> str:
         """Write the angle, whether the model states it, and scores at other angles.
@@ -561,18 +553,12 @@ class Receipt:
 
     def identified(self) -> Self:
         """Return the receipt with time and id, and with names of its attachments."""
-        moment = datetime.now(UTC)
-        created = self.created or f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
+        created = self.created or present_time()
         dated = replace(self, created=created)
-        content = {
-            **_without_absent(asdict(dated)),
-            "id": None,
-            "attachments": [(a.kind, a.sha256, a.bytes) for a in self.attachments],
-        }
-        stamp = f"{datetime.fromisoformat(created):%Y%m%dT%H%M%S%fZ}"
-        identifier = f"{stamp}-{sha256(dumps(content).encode()).hexdigest()[:12]}"
-        attachments = tuple(replace(a, name=f"{identifier}{a.suffix}") for a in self.attachments)
-        return replace(dated, id=identifier, attachments=attachments)
+        attachments = [(each.kind, each.sha256, each.bytes) for each in self.attachments]
+        identifier = identify({**_without_absent(asdict(dated)), "id": None, "attachments": attachments}, created)
+        named = tuple(replace(each, name=f"{identifier}{each.suffix}") for each in self.attachments)
+        return replace(dated, id=identifier, attachments=named)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain JSON types that follow the schema.
@@ -584,7 +570,7 @@ class Receipt:
         """
         data: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "id": self.id, "created": self.created}
         data |= {key: value for key, value in plain(_without_absent(asdict(self))).items() if key not in data}
-        validate(data)
+        RECEIPTS.validate(data)
         return data
 
     def to_json(self) -> str:
@@ -613,56 +599,13 @@ class Receipt:
         """
         version = data.get("schema_version") if isinstance(data, dict) else None
         data = migrated(data)
-        validate(data, origin="" if version == data.get("schema_version") else f" of version {version}")
-        fields = {key: value for key, value in data.items() if key != "schema_version"}
-        angle = data["model"]["visual_angle"]
-        fields["model"] = ModelInfo(
-            **_with_plugin(data["model"]) | {"visual_angle": angle and VisualAngle.from_dict(angle)}
-        )
-        fields["benchmark"] = BenchmarkInfo(**_with_plugin(data["benchmark"]))
-        fields["error"] = ErrorInfo(**data["error"]) if data["error"] else None
-        for key in ("score", "raw"):
-            fields[key] = Estimate(**_with_interval(data[key])) if data[key] else None
-        fields["ceiling"] = CeilingEstimate(**_with_interval(data["ceiling"])) if data["ceiling"] else None
-        fields["data"] = tuple(DataItem(**_with_plugin(item)) for item in data["data"])
-        fields["files"] = tuple(FileItem(**item) for item in data["files"])
-        fields["weights"] = tuple(WeightsItem(**item) for item in data["weights"])
-        fields["features"] = tuple(
-            FeaturesItem(**item | {"layers": tuple(item["layers"])}) for item in data["features"]
-        )
-        fields["products"] = tuple(
-            ProductsItem(**item | {"layers": tuple(item["layers"])}) for item in data.get("products", ())
-        )
-        fields["answer"] = AnswerInfo(**data["answer"]) if data.get("answer") else None
-        fields["environment"] = Environment(**data["environment"])
-        fields["run"] = RunInfo(**data["run"]) if data["run"] else None
-        fields["timings"] = Timings(**data["timings"])
-        fields["memory"] = Memory(**data["memory"])
-        fields["cache"] = CacheUse(**data["cache"])
-        fields["attachments"] = tuple(AttachmentInfo(**item) for item in data["attachments"])
-        fields["notes"] = tuple(data["notes"])
-        return cls(**fields)
+        RECEIPTS.validate(data, origin="" if version == data.get("schema_version") else f" of version {version}")
+        return read(cls, data, checked=False)
 
 
 def _without_absent(content: dict[str, Any]) -> dict[str, Any]:
     """Leave out fields that earlier receipts of this version do not have, where there is nothing to say."""
     return {key: value for key, value in content.items() if value or key not in ("products", "answer")}
-
-
-def _with_plugin(data: dict[str, Any]) -> dict[str, Any]:
-    plugin = data["plugin"]
-    return {**data, "plugin": PluginCode(**plugin) if plugin else None}
-
-
-def _with_interval(data: dict[str, Any]) -> dict[str, Any]:
-    intervals = {key: data[key] for key in ("ci", "unclamped_ci")}
-    return {**data, **{key: _limits(limits) if limits else None for key, limits in intervals.items()}}
-
-
-def _limits(stored: list[float | None]) -> tuple[float, float]:
-    """Limits as JSON has them: null where there is none."""
-    low, high = stored
-    return -math.inf if low is None else low, math.inf if high is None else high
 
 
 def summary(receipt: Receipt, *, stored: str | None = None) -> list[tuple[str, str]]:

@@ -1,184 +1,25 @@
-"""The published schema of receipts: validation, and migration of receipts of earlier versions."""
+"""Published schemas of receipts and assessments: validation, migration of earlier versions, and typed records."""
 
 import json
-import operator
-import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+import math
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from datetime import UTC, datetime
+from functools import cache, cached_property, partial
+from hashlib import sha256
 from importlib import resources
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from brainscore_core.errors import UserError
-from brainscore_core.strict_json import loads
+from brainscore_core.strict_json import dumps, loads
 
 _MOST_ERRORS = 100  # that are looked for: of a list of a million wrong items, each is one
 
 
 class ReceiptError(UserError, ValueError):
     """A receipt that is not JSON, does not follow the schema, or was written by a newer version."""
-
-
-Check = Callable[[Any], bool]
-"""Whether a value made of plain JSON types follows the schema."""
-
-_TYPES: dict[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "boolean": (bool,),
-    "null": (type(None),),
-    "integer": (int,),
-    "number": (int, float),
-}
-_ANNOTATIONS = {"$schema", "$id", "$defs", "title", "description"}
-
-
-def quick_check(schema: Mapping[str, Any]) -> Check:
-    """Compile a schema into a function.
-
-    The schema is one of draft 2020-12, with the keywords that receipts need. Raises NotImplementedError if the schema
-    uses another keyword, which would otherwise be ignored silently.
-
-    Examples
-    --------
-    >>> check = quick_check({"type": "object", "properties": {"score": {"type": ["number", "null"], "minimum": 0}}})
-    >>> check({"score": 0.5}), check({"score": -1}), check([])
-    (True, False, False)
-    """
-    return _compile(schema, schema)
-
-
-def _compile(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    unknown = set(schema) - set(_KEYWORDS) - set(_ANNOTATIONS) - {"then", "else", "additionalProperties"}
-    if unknown:
-        raise NotImplementedError(f"keywords of the schema that cannot be checked: {', '.join(sorted(unknown))}")
-    if "additionalProperties" in schema and "properties" not in schema:
-        schema = {**schema, "properties": {}}
-    checks = [make(schema, root) for keyword, make in _KEYWORDS.items() if keyword in schema]
-    return checks[0] if len(checks) == 1 else _all(checks)
-
-
-def _all(checks: Sequence[Check]) -> Check:
-    def check(value: Any) -> bool:
-        for check_part in checks:  # noqa: SIM110 - a generator is slower, and there are many receipts
-            if not check_part(value):
-                return False
-        return True
-
-    return check
-
-
-def _type(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-    allowed = frozenset(kind for name in names for kind in _TYPES[name])
-    return lambda value: type(value) in allowed
-
-
-def _const(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    return _one_of_values([schema["const"]])
-
-
-def _enum(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    return _one_of_values(schema["enum"])
-
-
-def _one_of_values(allowed: Sequence[Any]) -> Check:
-    # compares types as well, since True equals 1 in Python
-    return lambda value: any(type(value) is type(constant) and value == constant for constant in allowed)
-
-
-def _pattern(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    search = re.compile(schema["pattern"]).search
-    return lambda value: not isinstance(value, str) or search(value) is not None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _limit(
-    keyword: str, applies: Callable[[Any], bool], holds: Callable[[Any, Any], bool]
-) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Check]:
-    """Make the compiler of a keyword that limits some values."""
-
-    def compile_limit(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-        limit = schema[keyword]
-        return lambda value: not applies(value) or holds(value, limit)
-
-    return compile_limit
-
-
-def _items(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    item = _compile(schema["items"], root)
-    return lambda value: not isinstance(value, list) or all(item(entry) for entry in value)
-
-
-def _required(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    names = frozenset(schema["required"])
-    return lambda value: not isinstance(value, dict) or names <= value.keys()
-
-
-def _properties(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    checks = {name: _compile(subschema, root) for name, subschema in schema["properties"].items()}
-    additional = schema.get("additionalProperties", True)
-    unknown = (lambda value: additional) if isinstance(additional, bool) else _compile(additional, root)
-
-    def check(value: Any) -> bool:
-        if not isinstance(value, dict):
-            return True
-        for name, entry in value.items():  # noqa: SIM110 - as above
-            if not checks.get(name, unknown)(entry):
-                return False
-        return True
-
-    return check
-
-
-def _one_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    choices = [_compile(subschema, root) for subschema in schema["oneOf"]]
-    if len(choices) == 2:
-        first, second = choices
-        return lambda value: first(value) != second(value)
-    return lambda value: sum(choice(value) for choice in choices) == 1
-
-
-def _all_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    return _all([_compile(subschema, root) for subschema in schema["allOf"]])
-
-
-def _if(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    condition = _compile(schema["if"], root)
-    then, otherwise = _compile(schema.get("then", {}), root), _compile(schema.get("else", {}), root)
-    return lambda value: then(value) if condition(value) else otherwise(value)
-
-
-def _ref(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    prefix, _, name = schema["$ref"].rpartition("/")
-    if prefix != "#/$defs":
-        raise NotImplementedError(f"{schema['$ref']!r} does not point to $defs")
-    return _compile(root["$defs"][name], root)
-
-
-_KEYWORDS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Check]] = {
-    "$ref": _ref,
-    "type": _type,
-    "const": _const,
-    "enum": _enum,
-    "pattern": _pattern,
-    "minLength": _limit("minLength", lambda value: isinstance(value, str), lambda value, least: len(value) >= least),
-    "minimum": _limit("minimum", _is_number, operator.ge),
-    "exclusiveMinimum": _limit("exclusiveMinimum", _is_number, operator.gt),
-    "exclusiveMaximum": _limit("exclusiveMaximum", _is_number, operator.lt),
-    "minItems": _limit("minItems", lambda value: isinstance(value, list), lambda value, least: len(value) >= least),
-    "maxItems": _limit("maxItems", lambda value: isinstance(value, list), lambda value, most: len(value) <= most),
-    "items": _items,
-    "required": _required,
-    "properties": _properties,
-    "oneOf": _one_of,
-    "allOf": _all_of,
-    "if": _if,
-}
 
 
 SCHEMA_VERSION = 4
@@ -192,6 +33,54 @@ def parse(text: str | bytes) -> Any:
         raise ReceiptError(f"not valid JSON: {error}") from error
 
 
+class Schema:
+    """A JSON Schema (draft 2020-12) of this package, by the name of what it describes."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def read(self) -> dict[str, Any]:
+        """Read the schema."""
+        file = resources.files("brainscore_core.receipts").joinpath(f"{self.name}.schema.json")
+        schema: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return schema
+
+    def validate(self, data: Any, *, origin: str = "") -> None:
+        """Check that plain JSON types follow the schema.
+
+        `origin` is text after "not a valid receipt", such as ``" of version 1"``. Raises ReceiptError if they do not;
+        the message names the fields and their problems.
+        """
+        try:
+            if self._accepts(data):
+                return
+        except ValueError:  # a name that is not valid Unicode
+            pass
+        from jsonschema import Draft202012Validator
+        from jsonschema.exceptions import best_match
+
+        found = Draft202012Validator(self.read()).iter_errors(data)
+        errors = sorted(islice(found, _MOST_ERRORS), key=lambda error: error.json_path)
+        if errors:
+            # an error in one of several alternatives quotes the whole part; the actual problem is in its context
+            causes = [best_match([error]) for error in errors[:5]]
+            problems = "; ".join(f"{cause.json_path}: {cause.message[:200]}" for cause in causes)
+            count = "many" if len(errors) == _MOST_ERRORS else len(errors) - 5
+            more = f" (and {count} more)" if len(errors) > 5 else ""
+            raise ReceiptError(f"not a valid {self.name}{origin}: {problems}{more}")
+
+    @cached_property
+    def _accepts(self) -> Callable[[Any], bool]:
+        """A fast check; there may be thousands of receipts."""
+        from jsonschema_rs import validator_for
+
+        return validator_for(self.read()).is_valid
+
+
+RECEIPTS = Schema("receipt")
+ASSESSMENTS = Schema("assessment")
+
+
 def receipt_schema() -> dict[str, Any]:
     """JSON Schema (draft 2020-12) of the receipts that this version writes.
 
@@ -200,48 +89,142 @@ def receipt_schema() -> dict[str, Any]:
     >>> receipt_schema()["properties"]["schema_version"]
     {'const': 4}
     """
-    text = resources.files("brainscore_core.receipts").joinpath("receipt.schema.json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema
+    return RECEIPTS.read()
 
 
-def validate(data: dict[str, Any], *, origin: str = "") -> None:
-    """Check that a receipt follows the schema.
+def refuse_newer(data: Any, newest: int) -> None:
+    """Raise a ReceiptError if a version of the schema after `newest` wrote these data."""
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > newest:
+        raise ReceiptError(
+            f"written by a newer Brain-Score: schema version {version}, but this one reads up to {newest}",
+            remedy="upgrade: pip install --upgrade brainscore",
+        )
 
-    The data are plain JSON types; `origin` is text after "not a valid receipt", such as ``" of version 1"``. Raises
-    ReceiptError if it does not follow the schema; the message names the fields and their problems.
+
+def identify(content: Mapping[str, Any], created: str) -> str:
+    """Make an id: a time (UTC, ISO 8601), and the beginning of the hash of the content."""
+    return f"{datetime.fromisoformat(created):%Y%m%dT%H%M%S%fZ}-{sha256(dumps(content).encode()).hexdigest()[:12]}"
+
+
+def present_time() -> str:
+    """The present time in UTC, ISO 8601, to the microsecond."""
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
+
+
+Record = TypeVar("Record")
+_Reader = Callable[[Any, str], Any]  # of a value and its path
+
+_TYPES: Mapping[Any, tuple[tuple[type, ...], str]] = {
+    str: ((str,), "a text"),
+    bool: ((bool,), "true or false"),
+    int: ((int,), "a whole number"),
+    float: ((int, float), "a number"),
+    tuple: ((list, tuple), "a list"),
+    Mapping: ((Mapping,), "an object"),
+}
+
+
+def mismatch(path: str, problem: str) -> ReceiptError:
+    """Make the error for a field of an assessment."""
+    return ReceiptError(f"not a valid assessment: {path} is {problem}")
+
+
+def read(kind: type[Record], value: Any, path: str = "", *, checked: bool = True) -> Record:
+    """Convert plain JSON types to a dataclass.
+
+    A missing or null field has its default; fields that the class does not have are ignored. With `checked`, a field of
+    another type is a ReceiptError, which names its place below `path`; data that follow a schema need no check.
     """
-    if not _quick()(data):
-        _explain(data, origin)
+    record: Record = _reader(kind, checked)(value, path)  # type: ignore[arg-type] # classes are hashable
+    return record
 
 
-def _explain(data: dict[str, Any], origin: str) -> None:
-    """Raise an error that names what the schema rejects; the quick check may be stricter than the schema."""
-    from jsonschema.exceptions import best_match
+@cache
+def _reader(kind: Any, checked: bool) -> _Reader:
+    """Function that converts plain JSON values to a dataclass, or to the type of one of its fields."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is types.UnionType:
+        choices = [choice for choice in arguments if choice is not types.NoneType]
+        return _reader(choices[0], checked) if len(choices) == 1 else _unchanged
+    convert: _Reader = _unchanged
+    if is_dataclass(kind):
+        convert = _reader_of_record(kind, checked)  # type: ignore[arg-type] # a class
+    elif kind == tuple[float, float]:
+        convert = _reader_of_interval(checked)
+    elif origin is tuple:
+        item = _reader(arguments[0], checked)
 
-    errors = sorted(islice(_validator().iter_errors(data), _MOST_ERRORS), key=lambda error: error.json_path)
-    if errors:
-        # an error in one of several alternatives quotes the whole part; the actual problem is in its context
-        causes = [best_match([error]) for error in errors[:5]]
-        problems = "; ".join(f"{cause.json_path}: {cause.message[:200]}" for cause in causes)
-        count = "many" if len(errors) == _MOST_ERRORS else len(errors) - 5
-        more = f" (and {count} more)" if len(errors) > 5 else ""
-        raise ReceiptError(f"not a valid receipt{origin}: {problems}{more}")
+        def items(value: Any, path: str) -> Any:
+            return tuple(item(each, f"{path}[{number}]") for number, each in enumerate(value))
+
+        convert = items
+    elif checked and origin is Mapping:
+        entry = _reader(arguments[1], checked)
+
+        def entries(value: Any, path: str) -> Any:
+            return {str(name): entry(each, f"{path}.{name:.40}") for name, each in value.items()}
+
+        convert = entries
+    elif checked and kind in (int, float):
+        convert = partial(_number, kind)
+    if not checked:
+        return convert
+    allowed, name = _TYPES[Mapping if is_dataclass(kind) else origin or kind]
+
+    def check(value: Any, path: str) -> Any:
+        if not isinstance(value, allowed) or (isinstance(value, bool) and kind is not bool):
+            raise mismatch(path, f"{value!r:.40}, not {name}")
+        return convert(value, path)
+
+    return check
 
 
-@lru_cache(maxsize=1)
-def _quick() -> Check:
-    return quick_check(receipt_schema())
+def _unchanged(value: Any, path: str) -> Any:
+    return value
 
 
-@lru_cache(maxsize=1)
-def _validator() -> Any:
-    from jsonschema import Draft202012Validator
+def _number(kind: type, value: Any, path: str) -> Any:
+    if not abs(value) < (2**63 if kind is int else 1e300):
+        raise mismatch(path, "too large a number" if value == value else "not a number")
+    return kind(value)
 
-    return Draft202012Validator(receipt_schema())
+
+def _reader_of_interval(checked: bool) -> _Reader:
+    """Limits are null where there is none."""
+    limit = _reader(float, checked)
+
+    def limits(value: Any, path: str) -> tuple[float, float] | None:
+        if checked and len(value) != 2:
+            raise mismatch(path, f"{value!r:.40}, not two limits")
+        low, high = (None if each is None else limit(each, path) for each in value)
+        if checked and low is None and high is None:
+            return None
+        return -math.inf if low is None else low, math.inf if high is None else high
+
+    return limits
 
 
-Step = Callable[[dict[str, Any]], dict[str, Any]]
+def _reader_of_record(kind: type, checked: bool) -> _Reader:
+    hints = get_type_hints(kind)
+    readers = {field.name: _reader(hints[field.name], checked) for field in fields(kind)}
+    optional = {name for name, hint in hints.items() if types.NoneType in get_args(hint)}
+    required = {field.name for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING}
+
+    def record(data: Mapping[str, Any], path: str) -> Any:
+        values = {}
+        for name, convert in readers.items():
+            value = data.get(name)
+            if value is not None:
+                values[name] = convert(value, f"{path}.{name}")
+            elif name in required:
+                if name not in optional:
+                    raise mismatch(f"{path}.{name}", "missing")
+                values[name] = None
+        return kind(**values)
+
+    return record
+
 
 _NAN = "the benchmark returned NaN"  # default reason in receipts of version 1
 
@@ -257,11 +240,7 @@ def migrated(data: Any) -> dict[str, Any]:
     version = data.get("schema_version")
     if not isinstance(version, int) or isinstance(version, bool):
         return data  # the validation reports the problem
-    if version > SCHEMA_VERSION:
-        raise ReceiptError(
-            f"written by a newer Brain-Score: schema version {version}, but this one reads up to {SCHEMA_VERSION}",
-            remedy="upgrade: pip install --upgrade brainscore",
-        )
+    refuse_newer(data, SCHEMA_VERSION)
     while version in STEPS:
         data = STEPS[version](data) | {"schema_version": version + 1}
         version += 1
@@ -298,5 +277,5 @@ def _was_undefined(data: Mapping[str, Any]) -> bool:
     return data.get("raw") is not None or bool(data.get("attachments")) or data.get("reason") == _NAN
 
 
-STEPS: dict[int, Step] = {1: _from_1_to_2, 2: _from_2_to_3, 3: _from_3_to_4}
+STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1_to_2, 2: _from_2_to_3, 3: _from_3_to_4}
 """Version → function that migrates a receipt to the next version."""

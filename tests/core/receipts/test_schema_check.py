@@ -1,7 +1,6 @@
-"""The quick check never accepts what the validator refuses."""
+"""The fast check of receipts and the validator that explains a rejection follow the same rules."""
 
 import copy
-import json
 from pathlib import Path
 
 import jsonschema
@@ -9,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brainscore_core.receipts.schema import quick_check
-from brainscore_core.scoring import Receipt, receipt_schema
+from brainscore_core.receipts.schema import RECEIPTS
+from brainscore_core.scoring import Receipt, ReceiptError, receipt_schema
 
 VALIDATOR = jsonschema.Draft202012Validator(receipt_schema())
-CHECK = quick_check(receipt_schema())
-RECEIPTS = [
+STORED = [
     Receipt.from_json(path.read_bytes()).to_dict()
     for path in sorted((Path(__file__).parent / "receipts_of_version_1").iterdir())
 ]
@@ -39,10 +37,18 @@ def within(value, place):
     return value
 
 
+def is_accepted(data):
+    try:
+        RECEIPTS.validate(data)
+    except ReceiptError:
+        return False
+    return True
+
+
 @st.composite
 def damaged(draw):
     """A receipt in which something is replaced, removed, added or moved."""
-    data = copy.deepcopy(draw(st.sampled_from(RECEIPTS)))
+    data = copy.deepcopy(draw(st.sampled_from(STORED)))
     for _ in range(draw(st.integers(1, 3))):
         place = draw(st.sampled_from([place for place in places(data) if place]))
         holder, key = within(data, place[:-1]), place[-1]
@@ -58,18 +64,14 @@ def damaged(draw):
     return data
 
 
-def test_it_accepts_every_receipt():
-    assert all(CHECK(data) for data in RECEIPTS)
-
-
 @given(damaged())
-def test_it_accepts_nothing_that_the_validator_refuses(data):
-    assert not CHECK(data) or VALIDATOR.is_valid(data)
+def test_the_checks_agree_on_damaged_receipts(data):
+    assert is_accepted(data) is VALIDATOR.is_valid(data)
 
 
 @given(JSON)
-def test_it_accepts_no_other_value(value):
-    assert not CHECK(value)
+def test_no_other_value_is_accepted(value):
+    assert not is_accepted(value)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +90,7 @@ def test_it_accepts_no_other_value(value):
         (("environment", "cpu_count"), 0),
         (("environment", "cpu_count"), False),
         (("environment", "packages"), {"numpy": 2}),
+        (("environment", "packages"), {"\ud800": 2}),
         (("files", 0, "sha1"), "0" * 39),
         (("memory", "peak_bytes"), 1.5),
         (("state",), "undefined"),
@@ -97,20 +100,6 @@ def test_it_accepts_no_other_value(value):
     ],
 )
 def test_each_kind_of_rule(path, value):
-    data = copy.deepcopy(next(data for data in RECEIPTS if data["state"] == "scored"))
+    data = copy.deepcopy(next(data for data in STORED if data["state"] == "scored"))
     within(data, path[:-1])[path[-1]] = value
-    assert not CHECK(data)
-    assert not VALIDATOR.is_valid(data)
-
-
-def test_a_rule_that_it_does_not_know_is_no_rule_that_it_skips():
-    for schema in ({"type": "string", "format": "date"}, {"properties": {"a": {"maxLength": 3}}}, {"not": {}}):
-        with pytest.raises(NotImplementedError, match="cannot be checked"):
-            quick_check(schema)
-    with pytest.raises(NotImplementedError, match="does not point"):
-        quick_check({"$ref": "https://example.org/schema"})
-
-
-def test_it_agrees_on_what_json_holds():
-    text = json.dumps(RECEIPTS[0])
-    assert CHECK(json.loads(text))
+    assert not is_accepted(data)
